@@ -1,0 +1,121 @@
+# One Makefile, no recursion into folders. `make help` lists the targets.
+# MODE=release|asan|tsan|fuzz picks the flags; each mode has its own build folder.
+
+VERSION := 0.1.0
+MODE    ?= release
+BUILD   := build/$(MODE)
+SHARED  ?= ../shared
+export SHARED
+
+# The architecture: a folder may include itself and what it names here. Link lines,
+# test link lines and `make layers` are all derived from this table.
+below.base        := base
+below.store       := store base
+below.accountant  := accountant store base
+below.engine/data := engine/data base
+below.engine/nn   := engine/nn base
+below.engine/dp   := engine/dp engine/nn engine/data base
+below.engine      := engine engine/dp engine/nn engine/data base
+below.api         := api engine engine/dp engine/nn engine/data accountant store base
+below.service     := service $(below.api)
+LAYERS            := $(below.service)
+
+# Every third-party library has one home; nobody else includes its header.
+vendor.base        := openssl/
+vendor.store       := sqlite3.h
+vendor.engine/data := zlib.h
+vendor.engine/nn   := cblas.h
+vendor.api         := jansson.h
+vendor.service     := microhttpd.h curl/
+VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
+libs.base          := -lcrypto -pthread
+libs.store         := -lsqlite3
+libs.accountant    := -lm
+libs.engine/data   := -lz -lm
+libs.engine/nn     := -lopenblas -lm
+libs.engine/dp     := -lm
+libs.api           := -ljansson -lm
+libs.service       := -lmicrohttpd
+libs.tests         := -lcmocka -ljansson -lcurl -lm
+
+# -ffp-contract=off: the same source gives the same epsilon with every compiler.
+# Never -ffast-math: the accountant relies on infinities and on NaN checks.
+strict   := -std=c17 -D_DEFAULT_SOURCE -ffp-contract=off -fno-common \
+            -DEPSILOND_VERSION='"$(VERSION)"'
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
+            -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wwrite-strings \
+            -Wformat=2 -Wundef -Wvla -Wswitch-enum $(if $(WERROR),-Werror)
+flags.release := -O3 -g -fopenmp-simd -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+flags.asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+flags.tsan    := -O1 -g -fsanitize=thread
+flags.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined # needs CC=clang
+COMPILE = $(CC) $(strict) $(warnings) $(flags.$(MODE)) -I. $(CPPFLAGS) $(CFLAGS)
+LINK    = $(CC) $(flags.$(MODE)) -Wl,--as-needed $(CFLAGS) $(LDFLAGS)
+
+empty    :=
+space    := $(empty) $(empty)
+either    = $(subst $(space),|,$(strip $(1)))
+objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/main.c,$(wildcard $(1)/*.c)))
+archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
+libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
+tests    := $(patsubst %.c,$(BUILD)/%,$(foreach layer,$(LAYERS),$(wildcard tests/$(layer)/test_*.c)))
+fuzzers  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+e2e      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/e2e/test_*.c))
+e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildcard tests/e2e/*.c)))
+
+.DEFAULT_GOAL := all
+.PHONY: all test demo unit e2e layers fuzzers format help clean
+.SECONDEXPANSION:
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: $(BUILD)/epsilond                     ## build the daemon
+$(BUILD)/epsilond: $(BUILD)/service/main.o $(call archives,service)
+	$(LINK) -o $@ $^ $(call libs,service)
+
+$(BUILD)/%.a: $$(call objects,$$*)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+# tests/<layer>/test_x links only <layer> and what stands below it; tests/e2e/test_x
+# links the other files of tests/e2e and talks to the daemon from outside.
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(call archives,api)
+	$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
+$(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit) $(call archives,store)
+	$(LINK) -o $@ $^ $(libs.tests) $(call libs,store)
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
+	$(LINK) -o $@ $^ $(call libs,$(*D)) $(libs.tests)
+$(BUILD)/tests/%.ok: $(BUILD)/tests/%
+	$< && touch $@
+$(e2e:=.ok): $(BUILD)/epsilond
+
+test:                                      ## everything that must pass: unit, then e2e
+	@deploy/install-deps --if-missing
+	@$(MAKE) --no-print-directory -j2 all unit
+	@$(MAKE) --no-print-directory e2e
+demo:                                      ## the main job end to end (DATA=folder: MNIST)
+	@deploy/install-deps --if-missing
+	@$(MAKE) --no-print-directory -j2 all
+	@deploy/demo $(BUILD)/epsilond $(DATA)
+unit: $(tests:=.ok)                        ## run the unit tests that are out of date
+e2e: export EPSILOND := $(BUILD)/epsilond
+e2e: $(e2e:=.ok)                           ## run the real daemon against a real client
+fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
+
+layers: $(LAYERS:%=layers/%)               ## refuse upward or misplaced #includes
+layers/%:
+	@! grep -nHE '#include "($(call either,$(filter-out $(below.$*),$(LAYERS))))/[^/"]*"' $(wildcard $*/*.[ch]) /dev/null
+	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null
+
+format:                                    ## clang-format everything in place
+	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*/*.[ch] tests/*/*/*.[ch])
+help:                                      ## this list
+	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile
+clean:                                     ## remove build/
+	rm -rf build
+
+-include $(wildcard $(foreach layer,$(LAYERS),$(BUILD)/$(layer)/*.d $(BUILD)/tests/$(layer)/*.d) $(BUILD)/tests/e2e/*.d)

@@ -1,0 +1,18 @@
+/*
+ * clock.h - the two clocks. Wall time is informative only: nothing is ordered or decided
+ * by it. Durations are measured by the monotonic clock.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+enum { CLOCK_TEXT_SIZE = 21 }; /* "2026-01-31T12:00:00Z" and its end */
+
+int64_t clock_wall_ms(void);      /* since 1970-01-01T00:00:00Z */
+int64_t clock_monotonic_ns(void); /* since an arbitrary point */
+
+/* Writes wall_ms as RFC 3339 in UTC, cut to whole seconds. */
+void clock_render(char text[CLOCK_TEXT_SIZE], int64_t wall_ms);
+
+#endif

@@ -1,0 +1,61 @@
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include "base/check.h"
+
+struct sha256 {
+    EVP_MD_CTX *context;
+};
+
+struct sha256 *sha256_create(void)
+{
+    struct sha256 *hash = malloc(sizeof *hash);
+    CHECK(hash != NULL);
+    hash->context = EVP_MD_CTX_new();
+    CHECK(hash->context != NULL);
+    CHECK(EVP_DigestInit_ex(hash->context, EVP_sha256(), NULL) == 1);
+    return hash;
+}
+
+void sha256_destroy(struct sha256 *hash)
+{
+    if (hash == NULL)
+        return;
+    EVP_MD_CTX_free(hash->context);
+    free(hash);
+}
+
+void sha256_update(struct sha256 *hash, const void *data, size_t size)
+{
+    CHECK(EVP_DigestUpdate(hash->context, data, size) == 1);
+}
+
+void sha256_finish(struct sha256 *hash, uint8_t digest[SHA256_SIZE])
+{
+    CHECK(EVP_DigestFinal_ex(hash->context, digest, NULL) == 1);
+}
+
+void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size)
+{
+    CHECK(EVP_Digest(data, size, digest, NULL, EVP_sha256(), NULL) == 1);
+}
+
+void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE])
+{
+    for (size_t i = 0; i < SHA256_SIZE; i++)
+        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+}
+
+bool hash_equal(const void *a, const void *b, size_t size)
+{
+    return CRYPTO_memcmp(a, b, size) == 0;
+}
+
+void hash_zero(void *data, size_t size)
+{
+    OPENSSL_cleanse(data, size);
+}

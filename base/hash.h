@@ -1,0 +1,35 @@
+/*
+ * hash.h - SHA-256, hexadecimal, comparison in constant time and zeroing, by libcrypto.
+ *
+ * Threads: a struct sha256 belongs to one thread at a time; the rest is pure.
+ */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SHA256_SIZE = 32, SHA256_HEX_SIZE = 65 }; /* the text with its end */
+
+struct sha256; /* a running digest, opaque */
+
+struct sha256 *sha256_create(void);
+void sha256_destroy(struct sha256 *hash); /* NULL is allowed */
+void sha256_update(struct sha256 *hash, const void *data, size_t size);
+/* Writes the digest of all that was fed; hash may then only be destroyed. */
+void sha256_finish(struct sha256 *hash, uint8_t digest[SHA256_SIZE]);
+
+/* digest = SHA-256(data) */
+void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size);
+
+/* Lower-case hex of digest, ended. */
+void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE]);
+
+/* Equality whose time depends on size alone. */
+bool hash_equal(const void *a, const void *b, size_t size);
+
+/* Overwrites secrets; not removed by the compiler. */
+void hash_zero(void *data, size_t size);
+
+#endif

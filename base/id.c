@@ -1,0 +1,80 @@
+#include "base/id.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+
+enum { ULID_LENGTH = 26, PREFIX_LENGTH = 4, ULID_RANDOM_SIZE = 10 };
+
+static const char crockford[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+static const char id_first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+static const char id_rest[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+
+bool dataset_id_parse(struct dataset_id *id, const char *text)
+{
+    size_t length = strlen(text);
+    if (length == 0 || length > DATASET_ID_LENGTH_MAX)
+        return false;
+    if (strchr(id_first, text[0]) == NULL || strspn(text, id_rest) != length)
+        return false;
+    memcpy(id->text, text, length + 1);
+    return true;
+}
+
+static bool well_formed(const char *text, const char *prefix)
+{
+    return strlen(text) == PREFIX_LENGTH + ULID_LENGTH &&
+           memcmp(text, prefix, PREFIX_LENGTH) == 0 &&
+           strspn(text + PREFIX_LENGTH, crockford) == ULID_LENGTH;
+}
+
+bool job_id_parse(struct job_id *id, const char *text)
+{
+    if (!well_formed(text, "job_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
+bool model_id_parse(struct model_id *id, const char *text)
+{
+    if (!well_formed(text, "mdl_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
+/* 130 bits in 26 characters of 5: two zero bits, 48 of time, 80 random, high bits first. */
+static void ulid_make(char out[ULID_LENGTH + 1])
+{
+    uint8_t random[ULID_RANDOM_SIZE];
+    uint64_t time_ms = (uint64_t)clock_wall_ms();
+    random_bytes(random, sizeof random);
+    for (int i = 9; i >= 0; i--, time_ms >>= 5)
+        out[i] = crockford[time_ms & 31];
+    for (int i = 0; i < 16; i++) {
+        int bit = 5 * i;
+        unsigned pair = (unsigned)random[bit / 8] << 8;
+        if (bit / 8 + 1 < ULID_RANDOM_SIZE)
+            pair |= random[bit / 8 + 1];
+        out[10 + i] = crockford[(pair >> (11 - bit % 8)) & 31];
+    }
+    out[ULID_LENGTH] = '\0';
+}
+
+void job_id_make(struct job_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid);
+    snprintf(id->text, sizeof id->text, "job_%s", ulid);
+}
+
+void model_id_make(struct model_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid);
+    snprintf(id->text, sizeof id->text, "mdl_%s", ulid);
+}

@@ -1,0 +1,197 @@
+#include "base/mechanism.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+static const char *kind_name(enum mechanism_kind kind)
+{
+    switch (kind) {
+    case MECHANISM_SAMPLED_GAUSSIAN: return "sampled_gaussian";
+    case MECHANISM_GAUSSIAN: return "gaussian";
+    }
+    return "";
+}
+
+const char *relation_name(enum relation relation)
+{
+    switch (relation) {
+    case RELATION_ZERO_OUT: return "zero_out";
+    case RELATION_REPLACE_ONE: return "replace_one";
+    }
+    return "";
+}
+
+bool relation_parse(enum relation *relation, const char *text)
+{
+    static const enum relation all[] = {RELATION_ZERO_OUT, RELATION_REPLACE_ONE};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(text, relation_name(all[i])) == 0) {
+            *relation = all[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool kind_parse(enum mechanism_kind *kind, const char *text)
+{
+    static const enum mechanism_kind all[] = {MECHANISM_SAMPLED_GAUSSIAN,
+                                              MECHANISM_GAUSSIAN};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(text, kind_name(all[i])) == 0) {
+            *kind = all[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+void mechanism_init(struct mechanism *m, enum mechanism_kind kind, enum relation relation,
+                    struct mechanism_run run)
+{
+    *m = (struct mechanism){.kind = kind,
+                            .relation = relation,
+                            .prefixes_priced = true,
+                            .run_count = 1,
+                            .runs = malloc(sizeof run)};
+    CHECK(m->runs != NULL);
+    m->runs[0] = run;
+}
+
+void mechanism_fini(struct mechanism *m)
+{
+    free(m->runs);
+    *m = (struct mechanism){0};
+}
+
+void mechanism_copy(struct mechanism *to, const struct mechanism *from)
+{
+    *to = *from;
+    to->runs = calloc(from->run_count, sizeof *to->runs);
+    CHECK(to->runs != NULL);
+    memcpy(to->runs, from->runs, from->run_count * sizeof *to->runs);
+}
+
+uint64_t mechanism_steps(const struct mechanism *m)
+{
+    uint64_t steps = 0;
+    for (size_t i = 0; i < m->run_count; i++)
+        steps += m->runs[i].steps;
+    return steps;
+}
+
+char *mechanism_render(const struct mechanism *m)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    CHECK(out != NULL);
+    fprintf(out, "{\"kind\":\"%s\",\"relation\":\"%s\",\"runs\":[", kind_name(m->kind),
+            relation_name(m->relation));
+    for (size_t i = 0; i < m->run_count; i++)
+        fprintf(out, "%s[%.17g,%.17g,%llu]", i == 0 ? "" : ",", m->runs[i].sampling_rate,
+                m->runs[i].noise_multiplier, (unsigned long long)m->runs[i].steps);
+    fprintf(out, "],\"prefixes_priced\":%s}", m->prefixes_priced ? "true" : "false");
+    CHECK(fclose(out) == 0);
+    return text;
+}
+
+/* Moves *at past literal, or answers false. */
+static bool skip(const char **at, const char *literal)
+{
+    size_t length = strlen(literal);
+    if (strncmp(*at, literal, length) != 0)
+        return false;
+    *at += length;
+    return true;
+}
+
+/* Copies the characters up to a closing quote and moves past it. */
+static bool word(const char **at, char *out, size_t size)
+{
+    size_t length = strcspn(*at, "\"");
+    if (length >= size || (*at)[length] != '"')
+        return false;
+    memcpy(out, *at, length);
+    out[length] = '\0';
+    *at += length + 1;
+    return true;
+}
+
+static bool run_valid(const struct mechanism_run *run)
+{
+    return run->sampling_rate > 0 && run->sampling_rate <= 1 && run->noise_multiplier > 0 &&
+           isfinite(run->noise_multiplier) && run->steps > 0;
+}
+
+static bool run_parse(const char **at, struct mechanism_run *run)
+{
+    char *end;
+    if (!skip(at, "["))
+        return false;
+    run->sampling_rate = strtod(*at, &end);
+    *at = end;
+    if (!skip(at, ","))
+        return false;
+    run->noise_multiplier = strtod(*at, &end);
+    *at = end;
+    if (!skip(at, ","))
+        return false;
+    run->steps = strtoull(*at, &end, 10);
+    *at = end;
+    return skip(at, "]") && run_valid(run);
+}
+
+static bool runs_parse(const char **at, struct mechanism *m)
+{
+    size_t capacity = 0;
+    do {
+        if (m->run_count == MECHANISM_RUNS_MAX)
+            return false;
+        if (m->run_count == capacity) {
+            capacity = capacity == 0 ? 4 : 2 * capacity;
+            m->runs = reallocarray(m->runs, capacity, sizeof *m->runs);
+            CHECK(m->runs != NULL);
+        }
+        if (!run_parse(at, &m->runs[m->run_count]))
+            return false;
+        m->run_count++;
+    } while (skip(at, ","));
+    return true;
+}
+
+static bool parse(struct mechanism *m, const char *text)
+{
+    char name[32];
+    const char *at = text;
+    bool ok = skip(&at, "{\"kind\":\"") && word(&at, name, sizeof name) &&
+              kind_parse(&m->kind, name) && skip(&at, ",\"relation\":\"") &&
+              word(&at, name, sizeof name) && relation_parse(&m->relation, name) &&
+              skip(&at, ",\"runs\":[") && runs_parse(&at, m) &&
+              skip(&at, "],\"prefixes_priced\":");
+    if (!ok)
+        return false;
+    m->prefixes_priced = skip(&at, "true}");
+    return (m->prefixes_priced || skip(&at, "false}")) && *at == '\0';
+}
+
+enum status mechanism_parse(struct mechanism *m, const char *text, struct error *error)
+{
+    struct mechanism read = {0};
+    bool canonical = parse(&read, text);
+    if (canonical) {
+        char *again = mechanism_render(&read);
+        canonical = strcmp(again, text) == 0;
+        free(again);
+    }
+    if (!canonical) {
+        mechanism_fini(&read);
+        return error_set(error, ST_INVALID, "not the canonical text of a mechanism");
+    }
+    *m = read;
+    return ST_OK;
+}

@@ -1,0 +1,71 @@
+/*
+ * mechanism.h - what is run and what is charged: one struct for both (DESIGN 2).
+ *
+ * A mechanism is a list of runs of like steps. Each step releases one noisy sum over a
+ * random batch of the records. Its canonical text is hashed, priced, stored in the ledger
+ * and printed in the certificate; anybody can price it again from the text.
+ *
+ *   {"kind":"sampled_gaussian","relation":"zero_out","runs":[[q,sigma,steps],...],
+ *    "prefixes_priced":true}                  one line, no blanks, reals by %.17g
+ *
+ * Ownership: a mechanism owns its runs; release them with mechanism_fini.
+ * Threads: pure functions of their arguments.
+ */
+#ifndef BASE_MECHANISM_H
+#define BASE_MECHANISM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* Neighbouring datasets (P1). ZERO_OUT: one record against one that contributes nothing, n
+ * public. REPLACE_ONE: one record against any other. */
+enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
+
+enum mechanism_kind {
+    MECHANISM_SAMPLED_GAUSSIAN, /* Poisson batches of rate q; q = 1 takes every record */
+    MECHANISM_GAUSSIAN,         /* every record, every step: sampling_rate is 1 */
+};
+
+struct mechanism_run {       /* steps that are alike */
+    double sampling_rate;    /* probability that a record is in a batch, in (0, 1] */
+    double noise_multiplier; /* noise stddev / sensitivity of the sum under zero_out */
+    uint64_t steps;          /* number of noisy sums released, > 0 */
+};
+
+struct mechanism {
+    enum mechanism_kind kind;
+    enum relation relation;
+    bool prefixes_priced; /* false: authorised whole, before its first step */
+    size_t run_count;
+    struct mechanism_run *runs; /* in the order in which they are run; owned */
+};
+
+enum { MECHANISM_RUNS_MAX = 65536 };
+
+/* A mechanism of one run. */
+void mechanism_init(struct mechanism *m, enum mechanism_kind kind, enum relation relation,
+                    struct mechanism_run run);
+void mechanism_fini(struct mechanism *m); /* a zeroed one is allowed */
+
+/* to = from, with its own runs; to must be zeroed or finished. */
+void mechanism_copy(struct mechanism *to, const struct mechanism *from);
+
+/* The sum of all runs' steps. */
+uint64_t mechanism_steps(const struct mechanism *m);
+
+/* Canonical text, to be released with free(). */
+char *mechanism_render(const struct mechanism *m);
+
+/* Reads canonical text and nothing else: rendering what was read gives text again.
+ *   ST_INVALID  any other text, or a value out of the ranges above
+ * On ST_OK m must be finished by the caller. */
+enum status mechanism_parse(struct mechanism *m, const char *text, struct error *error);
+
+const char *relation_name(enum relation relation); /* "zero_out", "replace_one" */
+/* False, relation untouched, if text names none. */
+bool relation_parse(enum relation *relation, const char *text);
+
+#endif

@@ -1,0 +1,83 @@
+/* Goal: canonical text is a bijection on valid mechanisms, and nothing else is read. */
+#include "base/mechanism.h"
+
+#include <string.h>
+
+#include "tests/expect.h"
+
+static void rendering_then_parsing_gives_the_same_mechanism(void **state)
+{
+    (void)state;
+    struct mechanism m, again;
+    mechanism_init(&m, MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1024.0 / 60000, 1.4853, 1172});
+    char *text = mechanism_render(&m);
+    assert_string_equal(text,
+                        "{\"kind\":\"sampled_gaussian\",\"relation\":\"zero_out\","
+                        "\"runs\":[[0.017066666666666667,1.4853000000000001,1172]],"
+                        "\"prefixes_priced\":true}");
+    assert_int_equal(mechanism_parse(&again, text, NULL), ST_OK);
+    assert_int_equal(again.run_count, 1);
+    assert_true(again.runs[0].sampling_rate == m.runs[0].sampling_rate);
+    assert_true(again.runs[0].noise_multiplier == m.runs[0].noise_multiplier);
+    assert_int_equal(mechanism_steps(&again), 1172);
+    free(text);
+    mechanism_fini(&again);
+    mechanism_fini(&m);
+}
+
+static void other_text_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "{}",
+        "{\"kind\":\"laplace\",\"relation\":\"zero_out\",\"runs\":[[0.5,1,1]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1.5,1,1]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,nan,1]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,-2.5,1]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,0]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,-3]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,2.50,1]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1]],"
+        "\"prefixes_priced\":true} ",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct mechanism m;
+        struct error error = {0};
+        assert_int_equal(mechanism_parse(&m, bad[i], &error), ST_INVALID);
+        assert_true(strlen(error.text) > 0);
+    }
+}
+
+static void a_copy_owns_its_runs(void **state)
+{
+    (void)state;
+    struct mechanism m, copy = {0};
+    mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_REPLACE_ONE,
+                   (struct mechanism_run){1.0, 2.385, 7});
+    mechanism_copy(&copy, &m);
+    m.runs[0].steps = 9;
+    assert_int_equal(mechanism_steps(&copy), 7);
+    mechanism_fini(&copy);
+    mechanism_fini(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rendering_then_parsing_gives_the_same_mechanism),
+        cmocka_unit_test(other_text_is_refused),
+        cmocka_unit_test(a_copy_owns_its_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/*
+ * expect.h - what cmocka lacks: comparison of doubles by relative tolerance, and the way to
+ * data outside the repository. Include after cmocka's own headers, in one test file each.
+ */
+#ifndef TESTS_EXPECT_H
+#define TESTS_EXPECT_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* |actual - expected| <= tolerance * |expected|; equal values, infinities too, pass. */
+#define assert_close(actual, expected, tolerance)                                        \
+    expect_close((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
+
+static inline void expect_close(double actual, double expected, double tolerance,
+                                const char *what, const char *file, int line)
+{
+    if (actual == expected || fabs(actual - expected) <= tolerance * fabs(expected))
+        return;
+    print_error("%s = %.17g, expected %.17g (relative difference %.3g, allowed %.3g)\n",
+                what, actual, expected, fabs(actual - expected) / fabs(expected),
+                tolerance);
+    _fail(file, line);
+}
+
+/* Path of a file under $SHARED (default ../shared), in path; where it is absent, says so
+ * and skips the test: it then proves nothing. */
+static inline void shared_path(char path[1024], const char *name)
+{
+    const char *root = getenv("SHARED");
+    snprintf(path, 1024, "%s/%s", root != NULL ? root : "../shared", name);
+    if (access(path, R_OK) != 0) {
+        print_message("SKIPPED, proves nothing: %s is absent\n", path);
+        skip();
+    }
+}
+
+#endif
