@@ -1,0 +1,55 @@
+/*
+ * figures.h - what a job costs in words people use: tight epsilon of a mechanism at delta,
+ * and the inverse questions. These are a job's own figures; what a dataset admits is the
+ * ledger's filter (ledger.h), which is stricter.
+ *
+ * All epsilons are upper bounds: the best real order in (1, 2048] of the Renyi curve, the
+ * tight conversion (Canonne, Kamath, Steinke 2020, Prop. 12; Balle et al. 2020, Thm. 21),
+ * or the exact Gaussian profile where the mechanism is one Gaussian composition. delta is
+ * the job's; LEDGER_NOISE_DELTA is taken off inside.
+ *
+ * Threads: pure.
+ */
+#ifndef ACCOUNTANT_FIGURES_H
+#define ACCOUNTANT_FIGURES_H
+
+#include "accountant/curve.h"
+#include "accountant/ledger.h"
+#include "base/mechanism.h"
+
+struct figure {
+    double epsilon; /* nats, >= 0, rounded up; infinity where no order is finite */
+    double order;   /* the real order that gives it; 0 for the exact profile */
+};
+
+/* epsilon of the first steps steps of m at delta.
+ *   ST_INVALID  no proof under m's relation, or delta not in (2^-39, 1) */
+enum status figure_epsilon(struct figure *figure, const struct mechanism *m, uint64_t steps,
+                           double delta, struct error *error);
+
+/* The least noise multiplier, to 1e-6 relative, at which m (its runs' multipliers all
+ * scaled alike, first run's = the answer) costs at most epsilon at delta; the answer never
+ * costs more than asked.
+ *   ST_INVALID  no multiplier in [0.05, 1e6] does */
+enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
+                         double epsilon, double delta, struct error *error);
+
+/* The most steps of m (one run) that cost at most epsilon at delta; 0 if not even one. */
+enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsilon,
+                         double delta, struct error *error);
+
+/* The least noise multiplier at which m's curve is, at some weighted order of the balance,
+ * at most fraction * (capacity - committed - held).
+ *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD  no multiplier in [0.05, 1e6] does */
+enum status figure_noise_for_fraction(double *noise_multiplier, const struct mechanism *m,
+                                      const struct balance *balance, double fraction,
+                                      struct error *error);
+
+/* What would still fit in the balance, for people whose job does not:
+ * the largest tight epsilon at delta of m over its noise multipliers, and the most steps
+ * of m as it is (one run; else 0). 0 where nothing fits. */
+enum status figure_room(double *largest_epsilon, uint64_t *most_steps,
+                        const struct mechanism *m, const struct balance *balance,
+                        double delta, struct error *error);
+
+#endif

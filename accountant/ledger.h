@@ -1,0 +1,136 @@
+/*
+ * ledger.h - durable record of the privacy spent on every private dataset.
+ *
+ *            ledger_reserve                 ledger_settle
+ *   (none) ------------------> OPEN ------------------------> SETTLED
+ *                              |  ^                           authorised steps
+ *                              +--+ ledger_authorise
+ *
+ * Invariants
+ *   (1) A reservation is on disk before its job can be taken, and steps are on disk as
+ *       authorised before they look at a single record.
+ *   (2) steps run <= steps authorised <= steps reserved; the middle one never falls.
+ *   (3) What is settled is what was authorised, whoever asks and however many ran: after a
+ *       crash we may overstate the privacy loss, never understate it.
+ *   (4) For every dataset, at some weighted order, committed + held <= capacity; committed
+ *       never falls. committed and held are sums over entries in the order of seq, rounded
+ *       up at each addition; nothing is ever subtracted.
+ *   (5) Entries are never changed or deleted, and hash-chained: hash = SHA-256("v1",
+ *       previous hash, length-prefixed fields).
+ *   (6) Memory changes when, and only when, the transaction that wrote the entry is durable.
+ *
+ * Threads: any function may be called from any thread; the ledger locks itself. Lock order:
+ * the store's transaction first, then the ledger.
+ * Ownership: the caller keeps every argument; nothing is retained.
+ * Source: DESIGN.md 4; proofs in SERVICE.md A5 and accountant/README.md.
+ */
+#ifndef ACCOUNTANT_LEDGER_H
+#define ACCOUNTANT_LEDGER_H
+
+#include <stdbool.h>
+
+#include "accountant/curve.h"
+#include "base/hash.h"
+#include "base/id.h"
+#include "base/mechanism.h"
+#include "base/status.h"
+#include "store/db.h"
+
+enum { LEDGER_WEIGHTED = 2 }; /* orders that carry weight */
+
+/* Taken from delta when a budget is opened or a job's epsilon is figured: covers the
+ * sampler's distance from the ideal noise and cells that overflow (NOISE.md 5.3). */
+#define LEDGER_NOISE_DELTA 0x1p-40
+
+struct ledger; /* opaque */
+
+struct grant {
+    enum relation relation;
+    double epsilon; /* in (0, 1000] */
+    double delta;   /* in (2^-39, 1) */
+    double order;   /* the owner's main order, one of g1; 0: the one that maximises B/a */
+};
+
+/* Verifies the chain, replays the balances, checks the invariants.
+ *   ST_CORRUPT  an entry fails its hash, its curve, or the balances their invariant; the
+ *               error names the seq
+ *   ST_IO       the store cannot be read
+ * On ST_OK *out is owned by the caller: release it with ledger_close. */
+enum status ledger_open(struct ledger **out, struct store *store, struct error *error);
+void ledger_close(struct ledger *ledger); /* NULL is allowed */
+
+/* Opens the budget of a new dataset.
+ *   ST_INVALID         a member of grant out of range, or capacities not positive at any
+ *                      weighted order (epsilon too small for delta)
+ *   ST_ALREADY_EXISTS  the dataset has a grant */
+enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
+                         const struct dataset_id *dataset, const struct grant *grant,
+                         struct error *error);
+
+struct ledger_entry_name { /* what a certificate cites */
+    uint64_t seq;
+    uint8_t hash[SHA256_SIZE];
+};
+
+/* Holds the whole curve of m on dataset, if some weighted order has room for it.
+ *   ST_NOT_FOUND         no such dataset
+ *   ST_INVALID           m has no proof under the dataset's relation, or its curve is
+ *                        infinite at both weighted orders
+ *   ST_DATASET_FROZEN    the epoch was closed by a restored backup
+ *   ST_BUDGET_HELD       only open reservations are in the way
+ *   ST_BUDGET_EXHAUSTED  m would pass the capacity without them
+ * On failure tx is as it was. Holds once the caller has committed tx. */
+enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
+                           const struct dataset_id *dataset, const struct job_id *job,
+                           const struct mechanism *m, struct ledger_entry_name *entry,
+                           struct error *error);
+
+/* Allows the job its first steps steps; durable on return, in its own transaction. A
+ * mechanism without priced prefixes takes nothing but all its steps.
+ *   ST_INVALID    not more than before, or more than were reserved
+ *   ST_NOT_FOUND  no open reservation of that job */
+enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
+                             uint64_t steps, struct error *error);
+
+/* Steps authorised so far, 0 if none; of settled jobs too. */
+uint64_t ledger_authorised(struct ledger *ledger, const struct job_id *job);
+
+/* Commits the authorised steps of the job and closes its reservation.
+ *   model_sha256  (32), or NULL if no model came of it
+ *   ST_NOT_FOUND  no open reservation of that job */
+enum status ledger_settle(struct ledger *ledger, struct store_tx *tx,
+                          const struct job_id *job, const uint8_t *model_sha256,
+                          struct error *error);
+
+struct balance {
+    double epsilon, delta; /* the guarantee: the cap, as granted */
+    enum relation relation;
+    uint64_t epoch;
+    bool frozen;
+    size_t weighted[LEDGER_WEIGHTED]; /* indices into curve_orders; main order first */
+    double weights[LEDGER_WEIGHTED];
+    double capacity[LEDGER_WEIGHTED]; /* B at the weighted orders, rounded down */
+    struct curve committed, held;
+    double epsilon_spent, epsilon_held, epsilon_remaining, fraction_remaining;
+};
+
+/* A copy of the dataset's balance as of the last durable transaction.
+ *   ST_NOT_FOUND  no such dataset */
+enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
+                           struct balance *balance, struct error *error);
+
+enum ledger_fits { FITS_YES, FITS_HELD, FITS_NO };
+
+/* Whether m would be reserved now; changes nothing.
+ *   ST_NOT_FOUND, ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
+enum status ledger_fit(struct ledger *ledger, const struct dataset_id *dataset,
+                       const struct mechanism *m, enum ledger_fits *fits,
+                       struct error *error);
+
+/* The head of the chain: seq 0 and a zero hash while there is no entry. */
+void ledger_head(struct ledger *ledger, struct ledger_entry_name *head);
+
+/* Whether anything was ever reserved on the dataset. */
+bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset);
+
+#endif

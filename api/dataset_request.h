@@ -1,0 +1,38 @@
+/*
+ * dataset_request.h - the body of POST /v1/datasets, and the same text as stored: with
+ * every default written in, it parses to the same struct.
+ *
+ *   {"id","format":idx|csv|libsvm,"task":classification|regression,"classes",
+ *    "features":{"shape","scale"} | {"count","range"}, "header","columns":[{"name","kind",
+ *    "range","values","default"}], "labels":[...], "target":{"range":[a,b]},
+ *    "privacy":"public" | {"epsilon","delta","relation","order"}}     (SERVICE.md B0)
+ */
+#ifndef API_DATASET_REQUEST_H
+#define API_DATASET_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "accountant/ledger.h"
+#include "base/id.h"
+#include "base/status.h"
+#include "engine/data/schema.h"
+
+struct dataset_spec {
+    struct dataset_id id;
+    struct schema schema; /* owned */
+    bool is_public;
+    struct grant grant; /* where not public */
+};
+
+/*   ST_INVALID  error->pointer names the member: bad JSON, unknown or duplicate member,
+ *               wrong type, out of range; error->text says what is allowed
+ * On ST_OK spec must be released with dataset_spec_fini. */
+enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
+                               struct error *error);
+void dataset_spec_fini(struct dataset_spec *spec); /* a zeroed one is allowed */
+
+/* The canonical text, to be freed. */
+char *dataset_spec_render(const struct dataset_spec *spec);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * limits.h - every limit of the contract, by name (SERVICE.md B0). Those that a flag may
+ * change carry its name; the value here is its default.
+ */
+#ifndef API_LIMITS_H
+#define API_LIMITS_H
+
+#include <stdint.h>
+
+enum {
+    LIMIT_JSON_DEPTH = 32,
+    LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */
+    LIMIT_CLASSES = 65536,
+    LIMIT_FEATURES = 1 << 20,
+    LIMIT_COLUMNS = 65536,
+    LIMIT_LAYERS = 1024,
+    LIMIT_STEPS = 10000000,
+    LIMIT_PAGE_SIZE = 1000,
+    LIMIT_PAGE_SIZE_DEFAULT = 50,
+    LIMIT_PREDICT_ROWS = 10000,
+    LIMIT_WAIT_S = 60,
+    LIMIT_HISTORY = 101,          /* evaluations kept of a job */
+    LIMIT_QUEUE_LENGTH = 1000,    /* --queue-length-max */
+    LIMIT_DRAIN_TIMEOUT_S = 120,  /* --drain-timeout */
+    LIMIT_URI = 8192,             /* bytes of path and query */
+    LIMIT_JSON_BODY = 1 << 20,    /* bytes */
+    LIMIT_PREDICT_BODY = 64 << 20 /* bytes */
+};
+
+#define LIMIT_RECORDS INT32_MAX
+#define LIMIT_PARAMETERS INT32_MAX
+#define LIMIT_EPSILON 1000.0
+#define LIMIT_NOISE_MULTIPLIER_MIN 0.05
+#define LIMIT_NOISE_MULTIPLIER_MAX 1e6
+#define LIMIT_COUNT (INT64_C(1) << 53) /* counts are below it: exact in a double */
+#define LIMIT_UPLOAD_SIZE (UINT64_C(16) << 30)   /* --upload-size-max, bytes */
+#define LIMIT_UNPACKED_SIZE (UINT64_C(64) << 30) /* --unpacked-size-max, bytes */
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * problem.h - failures as application/problem+json (RFC 9457) and their HTTP numbers
+ * (SERVICE.md B5: the closed list).
+ */
+#ifndef API_PROBLEM_H
+#define API_PROBLEM_H
+
+#include <stdbool.h>
+
+#include "accountant/curve.h"
+#include "base/status.h"
+#include "engine/data/import.h"
+
+/* The HTTP status of every outcome; 200 for ST_OK. */
+unsigned problem_http_status(enum status status);
+
+/* Seconds for Retry-After, 0 where the header is not sent. */
+unsigned problem_retry_after(enum status status);
+
+struct problem { /* what a problem body says beyond the error; all optional */
+    const char *instance;              /* request id */
+    const struct import_place *place;  /* of import_failed */
+    bool has_room;                     /* of the budget's 409s */
+    double largest_epsilon;
+    uint64_t most_steps;
+    const struct curve *needed;        /* g1, null at infinite entries */
+    const double *available;           /* (LEDGER_WEIGHTED), at available_orders */
+    const double *available_orders;
+};
+
+/* {"type":...,"title":...,"status":...,"detail":...,"instance":...,"code":...,
+ *  "retryable":...,"errors":[{"pointer":...,"detail":...}],...}; to be freed. */
+char *problem_render(const struct error *error, const struct problem *problem);
+
+#endif

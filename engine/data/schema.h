@@ -1,0 +1,88 @@
+/*
+ * schema.h - what a dataset's owner declares about it: format, task, columns, ranges. All
+ * of it is public knowledge (P7); nothing here is learnt from the records.
+ *
+ * Encoding to features and target, the same at import and at predict:
+ *   idx      feature = value / scale
+ *   numeric  clipped to [low, high], mapped to [-1, 1]; its default where the cell is empty
+ *   categorical  one feature per declared value, 1 at the cell's, else 0
+ *   libsvm   value, or clipped to [low, high] and mapped to [-1, 1] where a range is given;
+ *            an absent index is 0 before mapping
+ *   label    the place of the value in the declared list, from 0; regression: clipped to
+ *            [low, high] and mapped to [-1, 1], predictions mapped back
+ *
+ * Ownership: a schema owns its columns and strings; schema_fini releases them.
+ */
+#ifndef ENGINE_DATA_SCHEMA_H
+#define ENGINE_DATA_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+enum data_format { FORMAT_IDX, FORMAT_CSV, FORMAT_LIBSVM };
+enum task { TASK_CLASSIFICATION, TASK_REGRESSION };
+enum column_kind { COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_LABEL, COLUMN_IGNORED };
+
+enum { SCHEMA_SHAPE_MAX = 4 };
+
+struct column {
+    char *name;
+    enum column_kind kind;
+    double low, high;   /* numeric, and the label of a regression; low < high */
+    size_t value_count; /* categorical, and the label of a classification */
+    char **values;
+    char *fallback; /* stands for an empty cell, or NULL: an empty cell is an error */
+};
+
+struct schema {
+    enum data_format format;
+    enum task task;
+    uint32_t classes; /* 0 for regression */
+
+    /* idx */
+    size_t shape_count; /* dimensions of one record */
+    uint32_t shape[SCHEMA_SHAPE_MAX];
+    double scale; /* > 0 */
+
+    /* csv */
+    bool header;
+    size_t column_count;
+    struct column *columns;
+
+    /* libsvm */
+    uint32_t feature_count;
+    bool has_range;
+    double low, high;          /* of features, where has_range */
+    double *labels;            /* (classes) in class order; NULL: 0..classes-1 */
+    bool has_target_range;     /* regression needs it */
+    double target_low, target_high;
+};
+
+void schema_fini(struct schema *schema); /* a zeroed one is allowed */
+
+/* Features of one encoded record. */
+uint32_t schema_features(const struct schema *schema);
+
+/* Cells of one record as a client sends it to predict: features of idx and libsvm, columns
+ * of csv that are numeric or categorical. */
+uint32_t schema_cells(const struct schema *schema);
+
+/* The declared text of a class: a csv or libsvm label, or its number. */
+void schema_class_name(const struct schema *schema, uint32_t class_index, char *text,
+                       size_t size);
+
+/* The target of a regression in the label's own unit. */
+double schema_target(const struct schema *schema, double mapped);
+
+/* Same task, same classes, same features in the same encoding. */
+bool schema_agrees(const struct schema *a, const struct schema *b);
+
+const char *data_format_name(enum data_format format); /* idx csv libsvm */
+bool data_format_parse(enum data_format *format, const char *text);
+const char *task_name(enum task task); /* classification regression */
+bool task_parse(enum task *task, const char *text);
+
+#endif

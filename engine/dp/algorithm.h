@@ -1,0 +1,76 @@
+/*
+ * algorithm.h - the table of training algorithms: what each is called, which parameters it
+ * takes, what it charges and how it takes a step. Everything else that knows about
+ * algorithms (parsing a job, GET /v1/algorithms, the trainer) is derived from this table.
+ *
+ * Adding an algorithm: one new file with its struct algorithm, one row in algorithms[].
+ */
+#ifndef ENGINE_DP_ALGORITHM_H
+#define ENGINE_DP_ALGORITHM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mechanism.h"
+#include "base/status.h"
+#include "engine/nn/model_spec.h"
+
+enum { ALGORITHM_PARAMETERS_MAX = 24 };
+
+enum parameter_kind { PARAMETER_REAL, PARAMETER_COUNT, PARAMETER_FLAG, PARAMETER_CHOICE };
+
+struct algorithm_parameter {
+    const char *name;
+    enum parameter_kind kind;
+    double low, high;           /* real and count: inclusive bounds */
+    bool low_open;              /* low itself is refused */
+    double fallback;            /* when the job does not name it */
+    const char *const *choices; /* choice: NULL-ended; a value is its index */
+    const char *about;          /* one sentence for people, shown by /v1/algorithms */
+};
+
+/* A job's choice of algorithm: values[i] belongs to algorithm->parameters[i]. */
+struct algorithm_spec {
+    const struct algorithm *algorithm; /* a row of the table, not owned */
+    double values[ALGORITHM_PARAMETERS_MAX];
+};
+
+/* What an algorithm plans from: public values only. */
+struct algorithm_demand {
+    const struct algorithm_spec *spec;
+    const struct model_spec *model;
+    enum relation relation;
+    uint64_t records;        /* n */
+    uint64_t batch_size;     /* expected, in [1, n] */
+    uint64_t steps;
+    double noise_multiplier; /* a candidate while calibrating */
+};
+
+struct trainer; /* engine/trainer.h */
+
+struct algorithm {
+    const char *name;
+    const char *title, *paper, *charge, *when_to_use; /* for people */
+    bool is_private; /* false: only on public data, nothing is charged */
+    const struct algorithm_parameter *parameters;
+    size_t parameter_count;
+
+    /* *m = what will be run at the demand's noise multiplier; what is run is exactly this.
+     *   ST_INVALID  no proof for this combination: error->text says what to do instead */
+    enum status (*plan)(struct mechanism *m, const struct algorithm_demand *demand,
+                        struct error *error);
+};
+
+extern const struct algorithm *const algorithms[]; /* NULL-ended */
+
+/* NULL if there is none of that name. */
+const struct algorithm *algorithm_find(const char *name);
+
+/* Every parameter at its fallback. */
+void algorithm_spec_init(struct algorithm_spec *spec, const struct algorithm *algorithm);
+
+/* The value of the parameter called name, which must exist. */
+double algorithm_value(const struct algorithm_spec *spec, const char *name);
+
+#endif

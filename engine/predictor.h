@@ -1,0 +1,35 @@
+/*
+ * predictor.h - a published model, loaded to answer predict.
+ *
+ * Threads: predictor_run may be called by one thread at a time on one predictor.
+ */
+#ifndef ENGINE_PREDICTOR_H
+#define ENGINE_PREDICTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/nn/model_spec.h"
+
+struct predictor; /* opaque */
+
+/* Reads the tensors of model from the safetensors file at path.
+ *   ST_IO       cannot be read
+ *   ST_CORRUPT  not safetensors, or not the tensors of model */
+enum status predictor_open(struct predictor **out, const char *path,
+                           const struct model_spec *model, uint32_t features,
+                           uint32_t outputs, struct error *error);
+void predictor_close(struct predictor *predictor); /* NULL is allowed */
+
+/* outputs (count, outputs) from encoded features (count, features), both row-major:
+ * softmax probabilities; logistic: the two classes' probabilities (outputs is then 2); or
+ * mapped values (outputs 1). */
+void predictor_run(struct predictor *predictor, double *outputs, const float *features,
+                   size_t count);
+
+/* The safetensors header of the file at path, as text to be released with free().
+ *   ST_IO, ST_CORRUPT  as predictor_open */
+enum status predictor_header(char **header, const char *path, struct error *error);
+
+#endif

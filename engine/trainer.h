@@ -1,0 +1,97 @@
+/*
+ * trainer.h - one training run: everything is allocated by create, a step allocates
+ * nothing, and only the model leaves.
+ *
+ *   trainer_create --> trainer_step x spec->steps --> trainer_save, trainer_destroy
+ *
+ * Invariants
+ *   (1) The caller has authorised a step, durably, before it calls trainer_step for it.
+ *   (2) Between the weighted sum and the noise nothing is kept, logged or returned.
+ *   (3) Each run draws its own key (getrandom), never stored, zeroed by trainer_destroy.
+ *   (4) Same key and thread count, same result; memory has no term batch x parameters.
+ *
+ * Threads: one caller; the trainer has its own team of spec threads. *cancel may be set by
+ * any thread and is read at every micro-batch.
+ */
+#ifndef ENGINE_TRAINER_H
+#define ENGINE_TRAINER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/train_spec.h"
+
+struct trainer; /* opaque */
+
+struct trainer_options {
+    const struct train_spec *spec;
+    const struct matrix *data;
+    const struct matrix *evaluation; /* public, same features and targets; or NULL */
+    unsigned threads;                /* >= 1 */
+    const atomic_bool *cancel;       /* or NULL */
+    const uint8_t *test_key;         /* (32) tests only; NULL: getrandom */
+};
+
+/* What a run would take, from public numbers alone, before any is created. */
+struct trainer_cost {
+    uint64_t memory;     /* bytes beyond the mapped matrices */
+    uint64_t parameters; /* trainable floats */
+};
+
+/*   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses (NOISE.md 1) */
+enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
+                         uint32_t features, uint32_t classes, unsigned threads,
+                         struct error *error);
+
+/*   ST_INVALID    as trainer_cost
+ *   ST_NO_MEMORY  an allocation failed */
+enum status trainer_create(struct trainer **out, const struct trainer_options *options,
+                           struct error *error);
+void trainer_destroy(struct trainer *trainer); /* NULL is allowed */
+
+/* One noisy step.
+ *   ST_CANCELLED  the flag was seen: the step released nothing, the model is as before
+ *   ST_INTERNAL   parameters are no longer finite ("diverged") */
+enum status trainer_step(struct trainer *trainer, struct error *error);
+
+uint64_t trainer_steps_done(const struct trainer *trainer);
+
+struct evaluation {
+    double loss;     /* mean over the evaluation matrix, in the model's loss */
+    double accuracy; /* classification: share of right classes */
+    double rmse;     /* regression: in mapped units */
+};
+
+/* Runs the model as it stands on options->evaluation, which must not be NULL.
+ *   ST_CANCELLED  the flag was seen */
+enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
+                             struct error *error);
+
+struct metadata { /* strings of the safetensors header */
+    const char *key, *value;
+};
+
+/* Writes the model to path as safetensors (SERVICE.md E1, MODELS.md 8-9) and its SHA-256.
+ *   ST_IO  the file cannot be written */
+enum status trainer_save(struct trainer *trainer, const char *path,
+                         const struct metadata *metadata, size_t metadata_count,
+                         uint8_t sha256[SHA256_SIZE], uint64_t *size, struct error *error);
+
+/* What the noise plan found, for the certificate (NOISE.md 5.4). */
+struct noise_certificate {
+    double clip_norm, scale, inflation, spread; /* C, G, eta, kappa */
+    uint64_t cells;
+    uint32_t cell_rows_max, terms_max, roundings, position_classes; /* M, b, rho */
+    char kernel[64];                                                /* of the BLAS */
+    bool float_safe;
+};
+
+/* False where the algorithm adds no noise. */
+bool trainer_noise_certificate(const struct trainer *trainer,
+                               struct noise_certificate *certificate);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * rows.h - the tables, one struct a row, one insert, update and walk each. No meaning is
+ * added here: texts that are JSON are made and read by api, curves by accountant.
+ *
+ * Ownership: pointers in a struct passed in are borrowed for the call; pointers in a
+ * struct handed to a visitor live until it returns. A visitor that returns false stops the
+ * walk. Every function may answer ST_IO (the store is then poisoned). Walks run inside tx.
+ */
+#ifndef STORE_ROWS_H
+#define STORE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/id.h"
+#include "base/status.h"
+#include "store/db.h"
+
+struct dataset_row {
+    struct dataset_id id;
+    uint64_t version;      /* grows by 1 at every update */
+    const char *state;     /* CREATED IMPORTING READY FAILED DELETED */
+    const char *spec;      /* the dataset as declared, JSON with its defaults */
+    const char *detail;    /* what has become of it since, JSON */
+    const uint8_t *sha256; /* (32) of the stored matrix, NULL before an import */
+    int64_t create_ms;
+};
+
+/* ST_ALREADY_EXISTS: the id was used before, even if since deleted. */
+enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *row,
+                               struct error *error);
+/* Replaces state, detail, sha256 and version. ST_NOT_FOUND: no such id. */
+enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *row,
+                               struct error *error);
+enum status dataset_rows_walk(struct store_tx *tx,
+                              bool (*visit)(void *context, const struct dataset_row *row),
+                              void *context, struct error *error);
+
+struct job_row {
+    struct job_id id;
+    uint64_t version;
+    const char *state; /* QUEUED RUNNING CANCELLING SUCCEEDED FAILED CANCELLED */
+    uint32_t attempt;
+    const char *spec;   /* the request with every default written in, JSON */
+    const char *detail; /* figures of its plan, progress, metrics, times, JSON */
+    int64_t create_ms, update_ms;
+};
+
+enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
+                           struct error *error);
+/* Replaces state, attempt, detail, update_ms and version. ST_NOT_FOUND: no such id. */
+enum status job_row_update(struct store_tx *tx, const struct job_row *row,
+                           struct error *error);
+/* In the order in which they were inserted. */
+enum status job_rows_walk(struct store_tx *tx,
+                          bool (*visit)(void *context, const struct job_row *row),
+                          void *context, struct error *error);
+
+struct model_row {
+    struct model_id id;
+    struct job_id job;
+    uint8_t sha256[SHA256_SIZE]; /* of the file */
+    uint64_t size;               /* of the file, bytes */
+    const char *card;            /* certificate and description, JSON */
+    int64_t create_ms;
+};
+
+enum status model_row_insert(struct store_tx *tx, const struct model_row *row,
+                             struct error *error);
+enum status model_rows_walk(struct store_tx *tx,
+                            bool (*visit)(void *context, const struct model_row *row),
+                            void *context, struct error *error);
+
+struct replay_row {
+    const char *route;                /* "POST /v1/jobs" */
+    const char *key;                  /* the Idempotency-Key */
+    uint8_t fingerprint[SHA256_SIZE]; /* of method, path and canonical body */
+    const char *location;             /* the Location answered */
+    const char *body;                 /* the body answered */
+    int64_t time_ms;
+};
+
+/* ST_ALREADY_EXISTS: route and key were used before. */
+enum status replay_row_insert(struct store_tx *tx, const struct replay_row *row,
+                              struct error *error);
+/* Calls visit with the row of route and key, if there is one. */
+enum status replay_row_find(struct store_tx *tx, const char *route, const char *key,
+                            bool (*visit)(void *context, const struct replay_row *row),
+                            void *context, struct error *error);
+
+struct ledger_row {
+    uint64_t seq; /* dense, from 1 */
+    const char *dataset;
+    uint64_t epoch;  /* of the dataset's grants, from 1 */
+    const char *job; /* "" for GRANT */
+    const char *kind; /* GRANT RESERVE COMMIT */
+    const uint8_t *curve; /* raw little-endian doubles: capacity, held or committed */
+    size_t curve_size;    /* bytes */
+    const uint8_t *released; /* COMMIT only, of curve_size, else NULL */
+    const char *meta;        /* canonical JSON: mechanism, weights, steps, model hash */
+    const char *actor;
+    int64_t time_ms;
+    uint8_t prev[SHA256_SIZE], hash[SHA256_SIZE];
+};
+
+/* Appends; triggers refuse a gap in seq and a prev that is not the head's hash.
+ *   ST_ALREADY_EXISTS  this job has an entry of this kind in this epoch
+ *   ST_CORRUPT         seq or prev does not continue the chain */
+enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
+                              struct error *error);
+/* In the order of seq, from after + 1 on; dataset NULL walks all. */
+enum status ledger_rows_walk(struct store_tx *tx, const char *dataset, uint64_t after,
+                             bool (*visit)(void *context, const struct ledger_row *row),
+                             void *context, struct error *error);
+
+/* Sets the authorised high-water mark of job, which must grow (a trigger refuses else).
+ *   ST_CORRUPT  it would not grow */
+enum status mark_row_raise(struct store_tx *tx, const char *job, uint64_t authorised,
+                           struct error *error);
+enum status mark_rows_walk(struct store_tx *tx,
+                           bool (*visit)(void *context, const char *job,
+                                         uint64_t authorised),
+                           void *context, struct error *error);
+
+#endif
