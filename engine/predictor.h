@@ -15,6 +15,8 @@
 struct predictor; /* opaque */
 
 /* Reads the tensors of model from the safetensors file at path.
+ *   outputs  classes of the dataset, or 1 of a regression: what predictor_run writes
+ *   ST_INVALID  model does not compile for features and outputs
  *   ST_IO       cannot be read
  *   ST_CORRUPT  not safetensors, or not the tensors of model */
 enum status predictor_open(struct predictor **out, const char *path,
@@ -23,8 +25,8 @@ enum status predictor_open(struct predictor **out, const char *path,
 void predictor_close(struct predictor *predictor); /* NULL is allowed */
 
 /* outputs (count, outputs) from encoded features (count, features), both row-major:
- * softmax probabilities; logistic: the two classes' probabilities (outputs is then 2); or
- * mapped values (outputs 1). */
+ * softmax probabilities; logistic: the two classes' probabilities (outputs is then 2);
+ * or mapped values (outputs 1). */
 void predictor_run(struct predictor *predictor, double *outputs, const float *features,
                    size_t count);
 

@@ -7,11 +7,12 @@
  * Invariants
  *   (1) The caller has authorised a step, durably, before it calls trainer_step for it.
  *   (2) Between the weighted sum and the noise nothing is kept, logged or returned.
- *   (3) Each run draws its own key (getrandom), never stored, zeroed by trainer_destroy.
- *   (4) Same key and thread count, same result; memory has no term batch x parameters.
+ *   (3) Each run draws its own key (getrandom), never stored, zeroed by
+ * trainer_destroy. (4) Same key and thread count, same result; memory has no term batch
+ * x parameters.
  *
- * Threads: one caller; the trainer has its own team of spec threads. *cancel may be set by
- * any thread and is read at every micro-batch.
+ * Threads: one caller; the trainer has its own team of spec threads. *cancel may be set
+ * by any thread and is read at every micro-batch.
  */
 #ifndef ENGINE_TRAINER_H
 #define ENGINE_TRAINER_H
@@ -23,6 +24,7 @@
 
 #include "base/status.h"
 #include "engine/data/matrix.h"
+#include "engine/nn/safetensors.h"
 #include "engine/train_spec.h"
 
 struct trainer; /* opaque */
@@ -42,7 +44,8 @@ struct trainer_cost {
     uint64_t parameters; /* trainable floats */
 };
 
-/*   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses (NOISE.md 1) */
+/*   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses (NOISE.md
+ * 1) */
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
                          uint32_t features, uint32_t classes, unsigned threads,
                          struct error *error);
@@ -71,15 +74,12 @@ struct evaluation {
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
                              struct error *error);
 
-struct metadata { /* strings of the safetensors header */
-    const char *key, *value;
-};
-
-/* Writes the model to path as safetensors (SERVICE.md E1, MODELS.md 8-9) and its SHA-256.
- *   ST_IO  the file cannot be written */
+/* Writes the model to path as safetensors (SERVICE.md E1, MODELS.md 8-9) and its
+ * SHA-256. ST_IO  the file cannot be written */
 enum status trainer_save(struct trainer *trainer, const char *path,
                          const struct metadata *metadata, size_t metadata_count,
-                         uint8_t sha256[SHA256_SIZE], uint64_t *size, struct error *error);
+                         uint8_t sha256[SHA256_SIZE], uint64_t *size,
+                         struct error *error);
 
 /* What the noise plan found, for the certificate (NOISE.md 5.4). */
 struct noise_certificate {

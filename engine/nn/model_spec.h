@@ -41,6 +41,11 @@ struct model_spec {
 void model_spec_fini(struct model_spec *model); /* a zeroed one is allowed */
 void model_spec_copy(struct model_spec *to, const struct model_spec *from);
 
+/* Outputs of the last layer that loss needs for a dataset of classes (0: regression):
+ * classes of softmax cross-entropy, else 1; 0 where the loss does not fit the task,
+ * that is, logistic without two classes, or squared with classes, softmax without. */
+uint32_t model_spec_outputs(const struct model_spec *model, uint32_t classes);
+
 /* Fills in layers from preset, hidden, activation and bias, ending in a dense layer of
  * outputs. */
 void model_spec_expand(struct model_spec *model, uint32_t outputs);

@@ -1,0 +1,34 @@
+/*
+ * model_file.h - the parameters of a network as a safetensors file, and back.
+ *
+ * Threads: pure functions of their arguments.
+ */
+#ifndef ENGINE_NN_MODEL_FILE_H
+#define ENGINE_NN_MODEL_FILE_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+#include "engine/nn/network.h"
+#include "engine/nn/safetensors.h"
+
+struct model_content {
+    const struct network *network;
+    const float *parameters;         /* (network_parameters) */
+    const struct metadata *metadata; /* distinct keys */
+    size_t metadata_count;
+};
+
+/* Writes the file at path (safetensors_write).
+ *   ST_IO  it cannot be written: it is removed */
+enum status model_file_write(const char *path, const struct model_content *content,
+                             struct file_seal *seal, struct error *error);
+
+/* parameters = the tensors of network in the file at path, which holds them all, with
+ * their shapes, and no others.
+ *   ST_IO       cannot be read
+ *   ST_CORRUPT  not safetensors, or not the tensors of network */
+enum status model_file_read(const char *path, const struct network *network,
+                            float *parameters, struct error *error);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * network.h - a model compiled for one shape of record: where each parameter lies, how
+ * the parameters start, and the tiles in which gradients are summed. The passes over
+ * records are workspace.h's.
+ *
+ * The parameters of a model are one flat vector of float32, tensor after tensor,
+ * without gaps; gradients, sums, noise and optimizer state are vectors of the same
+ * shape. Tensors are named as PyTorch's nn.Sequential would name them: the layer's
+ * place in the list, counted from 0 and layers without parameters included, then
+ * ".weight" (out, in) or ".bias" (out).
+ *
+ * Invariants
+ *   (1) Immutable once created.
+ *   (2) Tensors cover [0, network_parameters) in order and without gaps; so do tiles.
+ *
+ * Threads: any number of threads may share a network.
+ * Ownership: nothing of the arguments is retained.
+ */
+#ifndef ENGINE_NN_NETWORK_H
+#define ENGINE_NN_NETWORK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/nn/model_spec.h"
+
+struct network; /* opaque */
+
+/* What a record looks like from outside, and what the model is asked for. */
+struct network_shape {
+    uint32_t features; /* floats of one record, > 0 */
+    uint32_t outputs;  /* floats of the last layer: model_spec_outputs */
+};
+
+enum { TENSOR_NAME_SIZE = 32, TENSOR_RANK_MAX = 4 };
+
+struct tensor {
+    char name[TENSOR_NAME_SIZE];
+    size_t offset, count; /* floats, in the flat vector */
+    size_t rank;
+    uint64_t shape[TENSOR_RANK_MAX];
+};
+
+/* A contiguous piece of the flat vector that one call of workspace_sum fills: small
+ * enough for its block to stay in cache until it is quantised, and large enough for a
+ * fast product. */
+struct tile {
+    size_t offset, count; /* floats */
+};
+
+/* Compiles model.
+ *   ST_INVALID  the layers do not end in shape.outputs, none has parameters, there are
+ * more than MODEL_PARAMETERS_MAX of them, or the loss does not take that many outputs;
+ * error->pointer names the member of the model, "/model/..." */
+enum status network_create(struct network **out, const struct model_spec *model,
+                           struct network_shape shape, struct error *error);
+void network_destroy(struct network *network); /* NULL is allowed */
+
+struct network_shape network_shape(const struct network *network);
+enum loss network_loss(const struct network *network);
+
+/* Length of the flat vector: d of the noise plan. */
+size_t network_parameters(const struct network *network);
+
+size_t network_tensor_count(const struct network *network);
+const struct tensor *network_tensor(const struct network *network, size_t index);
+
+/* The tiles depend on the model alone, not on threads or batches. */
+size_t network_tile_count(const struct network *network);
+struct tile network_tile(const struct network *network, size_t index);
+size_t network_tile_floats_max(const struct network *network);
+
+/* kappa of NOISE.md 2.4: 1 where every weight layer has one row a record, else 8. */
+double network_spread(const struct network *network);
+
+/* Floating-point operations of one record: forward, and backward with the sum. */
+double network_flops(const struct network *network);
+
+/* parameters (network_parameters) = U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and
+ * biases, a function of the model and seed alone, on every machine. */
+void network_init(const struct network *network, float *parameters, uint64_t seed);
+
+/* Columns of workspace_predict: classes (2 of a logistic loss), or 1 of a regression.
+ */
+uint32_t network_predictions(const struct network *network);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * safetensors.h - the file format of published models, written and strictly read
+ * (SERVICE.md E1).
+ *
+ *   8 bytes: header size, little-endian | JSON header, padded with blanks to a multiple
+ * of 8 | tensors in C order, little-endian, in the order of their names, without gaps
+ *
+ * The reader takes F32 alone, and refuses what the format forbids: duplicate names,
+ * gaps, overlaps, a shape that does not fill its bytes, bytes that belong to nobody.
+ *
+ * Threads: an open file may be read by one thread at a time; the rest is pure.
+ */
+#ifndef ENGINE_NN_SAFETENSORS_H
+#define ENGINE_NN_SAFETENSORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "engine/nn/network.h"
+
+struct metadata { /* strings of the header's __metadata__, UTF-8 */
+    const char *key, *value;
+};
+
+struct safetensors_content {
+    const struct tensor *tensors; /* distinct names; each lies at parameters + offset */
+    size_t tensor_count;
+    const float *parameters;
+    const struct metadata *metadata; /* distinct keys */
+    size_t metadata_count;
+};
+
+struct file_seal { /* of the whole file */
+    uint8_t sha256[SHA256_SIZE];
+    uint64_t size; /* bytes */
+};
+
+/* Writes content to a file of mode 0600 at path, replacing what was there; not synced.
+ *   ST_IO  the file cannot be written: it is removed */
+enum status safetensors_write(const char *path,
+                              const struct safetensors_content *content,
+                              struct file_seal *seal, struct error *error);
+
+struct safetensors; /* an open file, opaque */
+
+/* Reads and checks the header of the file at path.
+ *   ST_IO       cannot be read
+ *   ST_CORRUPT  not a safetensors file of F32 tensors */
+enum status safetensors_open(struct safetensors **out, const char *path,
+                             struct error *error);
+void safetensors_close(struct safetensors *file); /* NULL is allowed */
+
+/* The header's JSON text without its padding, ended by 0. */
+const char *safetensors_header(const struct safetensors *file);
+
+/* Tensors in the order of their bytes; offset and count in floats. */
+size_t safetensors_tensor_count(const struct safetensors *file);
+const struct tensor *safetensors_tensor(const struct safetensors *file, size_t index);
+
+/* to (tensor->count) = the values of tensor, one of the file's own.
+ *   ST_IO  cannot be read */
+enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
+                             float *to, struct error *error);
+
+#endif

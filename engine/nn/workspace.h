@@ -1,0 +1,132 @@
+/*
+ * workspace.h - the buffers of one micro-batch of a fixed number of rows, and the
+ * passes over it: forward, loss, one backward pass with book-keeping, per-record norms,
+ * weighted sums (MODELS.md 1 and 2, NOISE.md 2).
+ *
+ *   fill input and targets -> forward -> loss -> backward -> measure -> scale -> sum
+ * ... forward -> predict, class, loss                (evaluation)
+ *
+ * A micro-batch holds count <= rows records; forward zeroes the rows beyond them, and
+ * every pass runs over all rows whatever count is. The caller fills the first count
+ * rows of workspace_input (matrix_gather with workspace_stride) and, before
+ * workspace_loss, the first count of workspace_classes or workspace_values.
+ *
+ * For every weight layer and record i the workspace holds a_i, the layer's input, and
+ * b_i, the gradient of that record's own loss at the layer's output; its gradient is
+ * b_i x a_i.
+ *
+ * Invariants
+ *   (1) All that belongs to a record (outputs, loss, a, b, norms) depends on that
+ * record, the parameters, rows and its row alone (E2), never on other records or on
+ * count. (2) Buffers and rows start on 64-byte boundaries, rows is a multiple of 16,
+ * leading dimensions are multiples of 16 floats, the floats between are zero (E4). (3)
+ * After workspace_measure every stored factor is finite; a record that was refused has
+ * a = b = 0 in every layer and contributes exactly nothing to any sum. (4)
+ * workspace_sum is a classical float32 product of the rows it is given: every output
+ *       has one product rounding a term and count - 1 additions (E3).
+ *   (5) No function but create allocates; memory has no term rows x parameters.
+ *
+ * Threads: one workspace belongs to one thread at a time, but for workspace_sum and the
+ * functions that take a const workspace, which any number of threads may call at once.
+ * The caller has set OpenBLAS to one thread and not to flush denormals.
+ * Ownership: a workspace borrows its network, which must outlive it.
+ */
+#ifndef ENGINE_NN_WORKSPACE_H
+#define ENGINE_NN_WORKSPACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/nn/network.h"
+
+struct workspace; /* opaque */
+
+enum { WORKSPACE_ROWS_STEP = 16, WORKSPACE_ROWS_MAX = 65536 };
+
+/* rows: a multiple of WORKSPACE_ROWS_STEP in [WORKSPACE_ROWS_STEP, WORKSPACE_ROWS_MAX].
+ *   ST_NO_MEMORY  the buffers cannot be had */
+enum status workspace_create(struct workspace **out, const struct network *network,
+                             size_t rows, struct error *error);
+void workspace_destroy(struct workspace *workspace); /* NULL is allowed */
+
+/* Bytes that workspace_create would take. */
+size_t workspace_size(const struct network *network, size_t rows);
+
+size_t workspace_rows(const struct workspace *workspace);
+
+/* (rows, stride) float32, features of one record a row. The caller writes the features
+ * of its records and nothing else; forward and later passes may change what it wrote.
+ */
+float *workspace_input(struct workspace *workspace);
+size_t workspace_stride(const struct workspace *workspace);
+
+/* (rows) targets: class indices below the classes for softmax cross-entropy and
+ * logistic, values for squared. */
+uint32_t *workspace_classes(struct workspace *workspace);
+float *workspace_values(struct workspace *workspace);
+
+/* Outputs of the first count <= rows records at parameters; the other rows become
+ * records of zeros. */
+void workspace_forward(struct workspace *workspace, const float *parameters,
+                       size_t count);
+
+/* Losses of the records, and b of the last layer: softmax(z) - onehot, sigmoid(z) - y,
+ * or z - y for (z - y)^2 / 2. Rows beyond count have b = 0. */
+void workspace_loss(struct workspace *workspace);
+const double *workspace_losses(const struct workspace *workspace); /* (count) */
+
+/* b of every weight layer, from that of the last one and the same parameters. */
+void workspace_backward(struct workspace *workspace, const float *parameters);
+
+/* Bounds of every record's gradient over all parameters, computed upward
+ * (NOISE.md 2.4): norms    nu_up >= ||c_i|| spreads  M_up  >= (sum over layers of
+ * (sum_t ||b_t|| ||a_t||)^2)^(1/2) The clip weight is 1 if norms <= C and spreads <=
+ * kappa C, else (1 - 2^-22) min(1, C / norms, kappa C / spreads) rounded toward zero.
+ * A record with a factor or a loss that is not finite, or a layer's ||a|| or ||b||
+ * beyond 2^64, is refused: erased, and its norm and spread are 0. */
+void workspace_measure(struct workspace *workspace);
+const double *workspace_norms(const struct workspace *workspace);   /* (rows) */
+const double *workspace_spreads(const struct workspace *workspace); /* (rows) */
+
+/* Overwrites a and b of one record with zeros in every layer: a zero weight is not
+ * enough, as zero times an infinity is NaN. */
+void workspace_erase(struct workspace *workspace, size_t record);
+
+/* b_i = fl(weights[i] b_i) in every layer, for the first count records; a weight of 1
+ * leaves b_i as it is, bit for bit. Each weight is finite. */
+void workspace_scale(struct workspace *workspace, const float *weights);
+
+/* The rows of a micro-batch that one sum takes: [first, first + count), count <= what
+ * forward was given. */
+struct row_range {
+    size_t first, count;
+};
+
+/* block[0 .. tile.count) = the sum over the records of range of b_i x a_i, restricted
+ * to coordinates [tile.offset, tile.offset + tile.count) of the flat vector; written,
+ * not accumulated. An empty range gives zeros. tile   index of network_tile block
+ * (network_tile_floats_max), 64-byte aligned */
+void workspace_sum(const struct workspace *workspace, size_t tile,
+                   struct row_range range, float *block);
+
+/* After forward. outputs (count, network_predictions), row-major: softmax
+ * probabilities; logistic: probabilities of class 0 and 1; squared: the value. */
+void workspace_predict(const struct workspace *workspace, double *outputs);
+
+/* The class of the greatest output of a record, the first on ties. */
+uint32_t workspace_class(const struct workspace *workspace, size_t record);
+
+/* All that the per-record pipeline leaves, for whoever compares rows bit by bit
+ * (NOISE.md 2.5) or checks against explicit gradients. */
+struct factors {
+    const float *a; /* (rows, a_stride), the first inputs columns */
+    const float *b; /* (rows, b_stride), the first outputs columns */
+    size_t inputs, outputs, a_stride, b_stride;
+    size_t weight,
+        bias; /* offsets in the flat vector; bias is SIZE_MAX where none is */
+};
+size_t workspace_layer_count(const struct workspace *workspace); /* weight layers */
+struct factors workspace_factors(const struct workspace *workspace, size_t layer);
+
+#endif
