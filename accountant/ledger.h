@@ -85,6 +85,10 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
                            const struct mechanism *m, struct ledger_entry_name *entry,
                            struct error *error);
 
+/* The RESERVE entry of the job, open or settled; false, entry untouched, if it has none. */
+bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
+                        struct ledger_entry_name *entry);
+
 /* Allows the job its first steps steps; durable on return, in its own transaction. A
  * mechanism without priced prefixes takes nothing but all its steps.
  *   ST_INVALID    not more than before, or more than were reserved

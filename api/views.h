@@ -16,6 +16,7 @@
 #include "api/dataset_request.h"
 #include "api/job_request.h"
 #include "api/limits.h"
+#include "engine/trainer.h"
 #include "store/rows.h"
 
 struct dataset_view {
@@ -103,6 +104,8 @@ struct model_view { /* the card and the certificate (P10) */
     const char *noise; /* JSON text of the noise certificate, or NULL */
     const char *version;
 };
+/* The member "noise" of a certificate (NOISE.md 5.4). */
+char *noise_render(const struct noise_certificate *noise);
 /* "certificate" of the safetensors metadata. */
 char *certificate_render(const struct model_view *view);
 /* "inputs" of the safetensors metadata: the encoding of columns, enough to do without us. */
