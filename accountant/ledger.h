@@ -14,7 +14,9 @@
  *       crash we may overstate the privacy loss, never understate it.
  *   (4) For every dataset, at some weighted order, committed + held <= capacity; committed
  *       never falls. committed and held are sums over entries in the order of seq, rounded
- *       up at each addition; nothing is ever subtracted.
+ *       up at each addition; nothing is ever subtracted. Charges are rounded up and
+ *       capacities down to multiples of 2^-40 nats (filter.h), so below 2^13 nats the sums
+ *       are exact: whoever adds them, in whatever order, finds the same numbers.
  *   (5) Entries are never changed or deleted, and hash-chained: hash = SHA-256("v1",
  *       previous hash, length-prefixed fields).
  *   (6) Memory changes when, and only when, the transaction that wrote the entry is durable.
@@ -30,42 +32,52 @@
 #include <stdbool.h>
 
 #include "accountant/curve.h"
+#include "accountant/filter.h"
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/mechanism.h"
 #include "base/status.h"
 #include "store/db.h"
 
-enum { LEDGER_WEIGHTED = 2 }; /* orders that carry weight */
-
-/* Taken from delta when a budget is opened or a job's epsilon is figured: covers the
- * sampler's distance from the ideal noise and cells that overflow (NOISE.md 5.3). */
-#define LEDGER_NOISE_DELTA 0x1p-40
-
 struct ledger; /* opaque */
 
-struct grant {
-    enum relation relation;
-    double epsilon; /* in (0, 1000] */
-    double delta;   /* in (2^-39, 1) */
-    double order;   /* the owner's main order, one of g1; 0: the one that maximises B/a */
-};
-
-/* Verifies the chain, replays the balances, checks the invariants.
- *   ST_CORRUPT  an entry fails its hash, its curve, or the balances their invariant; the
- *               error names the seq
+/* Verifies the chain, replays the balances, checks the invariants. (verify.h prices every
+ * mechanism again as well.)
+ *   ST_CORRUPT  an entry fails its hash or its form, or the balances their invariant;
+ *               the error names the seq
  *   ST_IO       the store cannot be read
- * On ST_OK *out is owned by the caller: release it with ledger_close. */
+ * The store must outlive the ledger. On ST_OK *out is owned by the caller: release it
+ * with ledger_close. */
 enum status ledger_open(struct ledger **out, struct store *store, struct error *error);
-void ledger_close(struct ledger *ledger); /* NULL is allowed */
+void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is open */
 
-/* Opens the budget of a new dataset.
+/* Keeps the head elsewhere too, so that a restored backup is noticed. Checks the file at
+ * path against the store, then writes it durably after every entry and authorisation;
+ * call once, before the first of them. A store that does not contain the head found there
+ * is older than what was promised: all that its open reservations hold is authorised and
+ * every dataset is frozen, durably, until ledger_regrant; *frozen tells.
+ *   ST_CORRUPT  the file is there and is not a head file
+ *   ST_IO       it cannot be read or written
+ * A later failure to write it poisons the store. */
+enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
+                             struct error *error);
+
+/* Opens the budget of a new dataset, whose row is in the store or in tx.
  *   ST_INVALID         a member of grant out of range, or capacities not positive at any
  *                      weighted order (epsilon too small for delta)
- *   ST_ALREADY_EXISTS  the dataset has a grant */
+ *   ST_ALREADY_EXISTS  the dataset has a grant
+ *   ST_NOT_FOUND       the dataset has no row */
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct dataset_id *dataset, const struct grant *grant,
                          struct error *error);
+
+/* Opens the next epoch of a frozen dataset, with nothing committed or held.
+ *   ST_NOT_FOUND       no such dataset
+ *   ST_INVALID         as ledger_grant, the dataset is not frozen, or another relation
+ *   ST_DATASET_IN_USE  a reservation of the old epoch is open */
+enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
+                           const struct dataset_id *dataset, const struct grant *grant,
+                           struct error *error);
 
 struct ledger_entry_name { /* what a certificate cites */
     uint64_t seq;
@@ -74,8 +86,9 @@ struct ledger_entry_name { /* what a certificate cites */
 
 /* Holds the whole curve of m on dataset, if some weighted order has room for it.
  *   ST_NOT_FOUND         no such dataset
- *   ST_INVALID           m has no proof under the dataset's relation, or its curve is
- *                        infinite at both weighted orders
+ *   ST_INVALID           m has no proof, is of another relation than the dataset, or
+ *                        its curve is infinite at both weighted orders
+ *   ST_ALREADY_EXISTS    the job has a reservation, open or settled
  *   ST_DATASET_FROZEN    the epoch was closed by a restored backup
  *   ST_BUDGET_HELD       only open reservations are in the way
  *   ST_BUDGET_EXHAUSTED  m would pass the capacity without them
@@ -91,8 +104,10 @@ bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
 
 /* Allows the job its first steps steps; durable on return, in its own transaction. A
  * mechanism without priced prefixes takes nothing but all its steps.
- *   ST_INVALID    not more than before, or more than were reserved
- *   ST_NOT_FOUND  no open reservation of that job */
+ *   ST_INVALID         not more than before, or more than were reserved
+ *   ST_NOT_FOUND       no open reservation of that job
+ *   ST_DATASET_FROZEN  the epoch was closed by a restored backup
+ *   ST_IO              not durable: the steps must not be run; the store is poisoned */
 enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
                              uint64_t steps, struct error *error);
 
@@ -105,6 +120,19 @@ uint64_t ledger_authorised(struct ledger *ledger, const struct job_id *job);
 enum status ledger_settle(struct ledger *ledger, struct store_tx *tx,
                           const struct job_id *job, const uint8_t *model_sha256,
                           struct error *error);
+
+struct ledger_open_reservation {
+    struct job_id job;
+    struct dataset_id dataset;
+    uint64_t steps, authorised; /* of the whole job; so far */
+};
+
+/* Calls visit with a copy of each open reservation, in the order of seq; false from visit
+ * stops. visit may call the ledger. For recovery at start. */
+void ledger_open_walk(struct ledger *ledger,
+                      bool (*visit)(void *context,
+                                    const struct ledger_open_reservation *reservation),
+                      void *context);
 
 struct balance {
     double epsilon, delta; /* the guarantee: the cap, as granted */
@@ -122,8 +150,6 @@ struct balance {
  *   ST_NOT_FOUND  no such dataset */
 enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
                            struct balance *balance, struct error *error);
-
-enum ledger_fits { FITS_YES, FITS_HELD, FITS_NO };
 
 /* Whether m would be reserved now; changes nothing.
  *   ST_NOT_FOUND, ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */

@@ -12,9 +12,10 @@
  *       wal_autocheckpoint=0 are set and read back at every open. Checkpoints run on this
  *       connection only, inside store_commit when the WAL has grown past 4 MiB, and at
  *       close: SQLite 3.40's WAL-reset fault needs two connections.
- *   (3) After the first I/O error, corruption or full disk inside a transaction the store
- *       is poisoned: every later call answers ST_IO and nothing more is written. A failed
- *       fsync is never retried. The owner of the process exits 75 (SERVICE.md D3).
+ *   (3) After the first I/O error, corruption, full disk or failed allocation inside a
+ *       transaction the store is poisoned: every later call answers ST_IO and nothing more
+ *       is written, at close neither. A failed fsync is never retried. The owner of the
+ *       process exits 75 (SERVICE.md D3).
  *   (4) The schema is forward only: PRAGMA user_version counts its steps; an older file is
  *       copied (VACUUM INTO) and moved forward in one transaction; a newer one is refused.
  *
@@ -32,12 +33,14 @@ struct store_tx; /* an open transaction */
 
 /* Opens or creates the database at path; ":memory:" is a fresh private one, for tests.
  *   ST_IO       cannot be opened, read or written
- *   ST_CORRUPT  not our database, fails integrity_check, or of a newer schema
+ *   ST_CORRUPT  not our database, or fails integrity_check
+ *   ST_INVALID  of a newer schema than this program writes
  * On ST_OK *out is owned by the caller: release it with store_close. */
 enum status store_open(struct store **out, const char *path, struct error *error);
 
 /* The same, read-only and without changing a byte, beside a running daemon too: for
- * `epsilond verify`. store_begin on it opens a read transaction. */
+ * `epsilond verify`. store_begin on it opens a read transaction. An older schema is
+ * refused too: ST_INVALID. */
 enum status store_open_read(struct store **out, const char *path, struct error *error);
 
 void store_close(struct store *store); /* NULL is allowed; no transaction may be open */
@@ -59,7 +62,10 @@ void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(v
 
 bool store_poisoned(const struct store *store);
 
-/* The schema step this program writes, and the one found in the file. */
+/* For a part of a promise kept outside the database that could not be written. */
+void store_poison(struct store *store);
+
+/* The schema step this program writes. */
 int store_schema_version(void);
 
 #endif

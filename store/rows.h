@@ -107,6 +107,7 @@ struct ledger_row {
 
 /* Appends; triggers refuse a gap in seq and a prev that is not the head's hash.
  *   ST_ALREADY_EXISTS  this job has an entry of this kind in this epoch
+ *   ST_NOT_FOUND       dataset has no row
  *   ST_CORRUPT         seq or prev does not continue the chain */
 enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
                               struct error *error);
@@ -123,5 +124,20 @@ enum status mark_rows_walk(struct store_tx *tx,
                            bool (*visit)(void *context, const char *job,
                                          uint64_t authorised),
                            void *context, struct error *error);
+
+struct freeze_row { /* an epoch that a restored backup has closed */
+    const char *dataset;
+    uint64_t epoch;
+    uint64_t seq;              /* the head that was found elsewhere, */
+    uint8_t hash[SHA256_SIZE]; /* and which the database does not contain */
+    int64_t time_ms;
+};
+
+/* ST_ALREADY_EXISTS: the epoch is frozen. ST_NOT_FOUND: dataset has no row. */
+enum status freeze_row_insert(struct store_tx *tx, const struct freeze_row *row,
+                              struct error *error);
+enum status freeze_rows_walk(struct store_tx *tx,
+                             bool (*visit)(void *context, const struct freeze_row *row),
+                             void *context, struct error *error);
 
 #endif

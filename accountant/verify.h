@@ -1,0 +1,33 @@
+/*
+ * verify.h - what an auditor would do, for `epsilond verify`: reads a store from its
+ * first entry to its last and recomputes everything from what the entries say. It
+ * shares the form of an entry (entry.h) and the price of a mechanism (filter.h) with
+ * the ledger, and none of its state.
+ *
+ * Checked: seq is dense; every hash; capacities and weights from the grant's epsilon,
+ * delta and order; every charge from its canonical text; every COMMIT against its
+ * RESERVE and its authorised steps; committed, held and the invariant after every
+ * entry.
+ *
+ * Threads: any; the store must not have a transaction open in this thread.
+ */
+#ifndef ACCOUNTANT_VERIFY_H
+#define ACCOUNTANT_VERIFY_H
+
+#include "accountant/ledger.h"
+#include "store/db.h"
+
+struct verify_report {
+    uint64_t entries, datasets; /* read so far */
+    uint64_t seq;               /* of the entry that is wrong, 0 if none is */
+    struct ledger_entry_name head;
+};
+
+/* Verifies store, opened either way.
+ *   ST_CORRUPT  something is wrong; report->seq names the entry, the error says what
+ *   ST_IO       the store cannot be read
+ * report is filled in on every outcome. */
+enum status verify_store(struct store *store, struct verify_report *report,
+                         struct error *error);
+
+#endif
