@@ -1,6 +1,6 @@
 /*
- * limits.h - every limit of the contract, by name (SERVICE.md B0). Those that a flag may
- * change carry its name; the value here is its default.
+ * limits.h - every limit of the contract, by name (SERVICE.md B0). Those that a flag
+ * may change carry its name; the value here is its default.
  */
 #ifndef API_LIMITS_H
 #define API_LIMITS_H
@@ -10,6 +10,7 @@
 enum {
     LIMIT_JSON_DEPTH = 32,
     LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */
+    LIMIT_TEXT = 4096, /* bytes of any string in a body but a cell of predict */
     LIMIT_CLASSES = 65536,
     LIMIT_FEATURES = 1 << 20,
     LIMIT_COLUMNS = 65536,
@@ -18,6 +19,7 @@ enum {
     LIMIT_PAGE_SIZE = 1000,
     LIMIT_PAGE_SIZE_DEFAULT = 50,
     LIMIT_PREDICT_ROWS = 10000,
+    LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
     LIMIT_HISTORY = 101,          /* evaluations kept of a job */
     LIMIT_QUEUE_LENGTH = 1000,    /* --queue-length-max */
@@ -27,13 +29,15 @@ enum {
     LIMIT_PREDICT_BODY = 64 << 20 /* bytes */
 };
 
-#define LIMIT_RECORDS INT32_MAX
-#define LIMIT_PARAMETERS INT32_MAX
-#define LIMIT_EPSILON 1000.0
+#define LIMIT_RECORDS              INT32_MAX
+#define LIMIT_PARAMETERS           INT32_MAX
+#define LIMIT_EPSILON              1000.0
+#define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what the noise takes of it */
+#define LIMIT_LEARNING_RATE        1e6
 #define LIMIT_NOISE_MULTIPLIER_MIN 0.05
 #define LIMIT_NOISE_MULTIPLIER_MAX 1e6
-#define LIMIT_COUNT (INT64_C(1) << 53) /* counts are below it: exact in a double */
-#define LIMIT_UPLOAD_SIZE (UINT64_C(16) << 30)   /* --upload-size-max, bytes */
-#define LIMIT_UNPACKED_SIZE (UINT64_C(64) << 30) /* --unpacked-size-max, bytes */
+#define LIMIT_COUNT                (INT64_C(1) << 53) /* counts are below it: exact in a double */
+#define LIMIT_UPLOAD_SIZE          (UINT64_C(16) << 30) /* --upload-size-max, bytes */
+#define LIMIT_UNPACKED_SIZE        (UINT64_C(64) << 30) /* --unpacked-size-max, bytes */
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * predict_request.h - the body of predict, {"inputs":[[cells...],...]}: rows in the
- * dataset's own units and column order (idx: flattened, row-major, unscaled), encoded as at
- * import, and the answer to it.
+ * dataset's own units and column order (idx: flattened, row-major, unscaled), encoded
+ * as at import, and the answer to it.
  */
 #ifndef API_PREDICT_REQUEST_H
 #define API_PREDICT_REQUEST_H
@@ -16,8 +16,8 @@ struct predict_request {
     float *features; /* rows x schema_features(schema), owned */
 };
 
-/*   ST_INVALID  not that shape, a cell that does not encode, more than LIMIT_PREDICT_ROWS;
- *               error->pointer names the cell: "/inputs/3/17" */
+/*   ST_INVALID  not that shape, a cell that does not encode, more than
+ * LIMIT_PREDICT_ROWS; error->pointer names the cell: "/inputs/3/17" */
 enum status predict_request_parse(struct predict_request *request, const char *body,
                                   size_t size, const struct schema *schema,
                                   struct error *error);

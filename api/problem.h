@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "accountant/curve.h"
+#include "accountant/ledger.h"
 #include "base/status.h"
 #include "engine/data/import.h"
 
@@ -17,19 +18,22 @@ unsigned problem_http_status(enum status status);
 /* Seconds for Retry-After, 0 where the header is not sent. */
 unsigned problem_retry_after(enum status status);
 
-struct problem { /* what a problem body says beyond the error; all optional */
-    const char *instance;              /* request id */
-    const struct import_place *place;  /* of import_failed */
-    bool has_room;                     /* of the budget's 409s */
+struct problem {          /* what a problem body says beyond the error; all optional */
+    const char *instance; /* request id */
+    const struct import_place *place; /* of import_failed; the reason is error->text */
+    bool has_room;                    /* of the budget's 409s */
     double largest_epsilon;
     uint64_t most_steps;
-    const struct curve *needed;        /* g1, null at infinite entries */
-    const double *available;           /* (LEDGER_WEIGHTED), at available_orders */
-    const double *available_orders;
+    const struct curve *needed;     /* on g1 */
+    const double *available;        /* (LEDGER_WEIGHTED) capacity - committed - held */
+    const double *available_orders; /* (LEDGER_WEIGHTED) the orders that carry weight */
 };
 
-/* {"type":...,"title":...,"status":...,"detail":...,"instance":...,"code":...,
- *  "retryable":...,"errors":[{"pointer":...,"detail":...}],...}; to be freed. */
+/* {"type":"urn:epsilond:problem:CODE","title","status","detail","instance","code",
+ *  "retryable","advice","errors":[{"pointer","detail"}]}, then what problem has:
+ *  "file","line","column","reason"; "largest_epsilon","most_steps","orders","needed",
+ *  "available", the last three aligned, null where infinite or without weight.
+ * problem NULL: nothing beyond the error. To be freed. */
 char *problem_render(const struct error *error, const struct problem *problem);
 
 #endif

@@ -10,22 +10,34 @@
 #include "base/hash.h"
 #include "base/status.h"
 
+struct query_range {
+    uint64_t low, high, fallback;
+};
+
 /* A whole number in [low, high]; text NULL: fallback.
  *   ST_INVALID  anything else; the error names the parameter */
-enum status query_count(uint64_t *value, const char *name, const char *text, uint64_t low,
-                        uint64_t high, uint64_t fallback, struct error *error);
+enum status query_count(uint64_t *value, const char *name, const char *text,
+                        struct query_range range, struct error *error);
 
-/* page_size: above LIMIT_PAGE_SIZE is taken as that; negative or no number ST_INVALID. */
+/* page_size: above LIMIT_PAGE_SIZE is taken as that, 0 as absent.
+ *   ST_INVALID  negative, or no whole number */
 enum status query_page_size(size_t *page_size, const char *text, struct error *error);
 
-/* An opaque page token that holds a position; text NULL reads as 0. */
-void page_token_render(char token[32], uint64_t position);
+enum { PAGE_TOKEN_SIZE = 32 };
+
+/* An opaque page token that holds a position; text NULL reads as 0.
+ *   ST_INVALID  not a token that was given out */
+void page_token_render(char token[PAGE_TOKEN_SIZE], uint64_t position);
 enum status page_token_parse(uint64_t *position, const char *text, struct error *error);
+
+struct request_line {
+    const char *method, *path;
+};
 
 /* fingerprint = SHA-256 of method, path and the body with members sorted and blanks
  * dropped. ST_INVALID: not JSON. */
-enum status body_fingerprint(uint8_t fingerprint[SHA256_SIZE], const char *method,
-                             const char *path, const char *body, size_t size,
-                             struct error *error);
+enum status body_fingerprint(uint8_t fingerprint[SHA256_SIZE],
+                             const struct request_line *line, const char *body,
+                             size_t size, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * routes.h - every route of the contract, once: method, path, scope, what body it takes.
- * openapi.yaml and this table are compared by a test in both directions.
+ * routes.h - every route of the contract, once: method, path, scope, what body it
+ * takes. openapi.yaml and this table are compared by a test in both directions.
  *
  * Templates hold at most one parameter, "{id}", and a file name as a second, "{name}".
  */
@@ -12,30 +12,31 @@
 
 #include "base/status.h"
 
-#define ROUTE_LIST(X)                                                                    \
-    X(DATASET_CREATE, "POST", "/v1/datasets", "datasets:admin", BODY_JSON)               \
-    X(DATASET_LIST, "GET", "/v1/datasets", "budgets:read", BODY_NONE)                    \
-    X(DATASET_GET, "GET", "/v1/datasets/{id}", "budgets:read", BODY_NONE)                \
-    X(DATASET_DELETE, "DELETE", "/v1/datasets/{id}", "datasets:admin", BODY_NONE)        \
-    X(DATASET_FILE_PUT, "PUT", "/v1/datasets/{id}/files/{name}", "datasets:admin",       \
-      BODY_FILE)                                                                         \
-    X(DATASET_IMPORT, "POST", "/v1/datasets/{id}:import", "datasets:admin", BODY_EMPTY)  \
-    X(DATASET_BUDGET, "GET", "/v1/datasets/{id}/budget", "budgets:read", BODY_NONE)      \
-    X(DATASET_LEDGER, "GET", "/v1/datasets/{id}/ledger", "budgets:audit", BODY_NONE)     \
-    X(LEDGER_HEAD, "GET", "/v1/ledger/head", "budgets:read", BODY_NONE)                  \
-    X(JOB_ESTIMATE, "POST", "/v1/jobs:estimate", "jobs:submit", BODY_JSON)               \
-    X(JOB_CREATE, "POST", "/v1/jobs", "jobs:submit", BODY_JSON)                          \
-    X(JOB_LIST, "GET", "/v1/jobs", "jobs:read", BODY_NONE)                               \
-    X(JOB_GET, "GET", "/v1/jobs/{id}", "jobs:read", BODY_NONE)                           \
-    X(JOB_CANCEL, "POST", "/v1/jobs/{id}:cancel", "jobs:cancel", BODY_EMPTY)             \
-    X(MODEL_LIST, "GET", "/v1/models", "models:read", BODY_NONE)                         \
-    X(MODEL_GET, "GET", "/v1/models/{id}", "models:read", BODY_NONE)                     \
-    X(MODEL_CONTENT, "GET", "/v1/models/{id}/content", "models:read", BODY_NONE)         \
-    X(MODEL_PREDICT, "POST", "/v1/models/{id}/predict", "models:read", BODY_PREDICT)     \
-    X(ALGORITHM_LIST, "GET", "/v1/algorithms", "", BODY_NONE)                            \
-    X(OPENAPI, "GET", "/openapi.yaml", "", BODY_NONE)                                    \
-    X(VERSION, "GET", "/v1/version", "", BODY_NONE)                                      \
-    X(LIVEZ, "GET", "/livez", "", BODY_NONE)                                             \
+#define ROUTE_LIST(X)                                                                  \
+    X(DATASET_CREATE, "POST", "/v1/datasets", "datasets:admin", BODY_JSON)             \
+    X(DATASET_LIST, "GET", "/v1/datasets", "budgets:read", BODY_NONE)                  \
+    X(DATASET_GET, "GET", "/v1/datasets/{id}", "budgets:read", BODY_NONE)              \
+    X(DATASET_DELETE, "DELETE", "/v1/datasets/{id}", "datasets:admin", BODY_NONE)      \
+    X(DATASET_FILE_PUT, "PUT", "/v1/datasets/{id}/files/{name}", "datasets:admin",     \
+      BODY_FILE)                                                                       \
+    X(DATASET_IMPORT, "POST", "/v1/datasets/{id}:import", "datasets:admin",            \
+      BODY_EMPTY)                                                                      \
+    X(DATASET_BUDGET, "GET", "/v1/datasets/{id}/budget", "budgets:read", BODY_NONE)    \
+    X(DATASET_LEDGER, "GET", "/v1/datasets/{id}/ledger", "budgets:audit", BODY_NONE)   \
+    X(LEDGER_HEAD, "GET", "/v1/ledger/head", "budgets:read", BODY_NONE)                \
+    X(JOB_ESTIMATE, "POST", "/v1/jobs:estimate", "jobs:submit", BODY_JSON)             \
+    X(JOB_CREATE, "POST", "/v1/jobs", "jobs:submit", BODY_JSON)                        \
+    X(JOB_LIST, "GET", "/v1/jobs", "jobs:read", BODY_NONE)                             \
+    X(JOB_GET, "GET", "/v1/jobs/{id}", "jobs:read", BODY_NONE)                         \
+    X(JOB_CANCEL, "POST", "/v1/jobs/{id}:cancel", "jobs:cancel", BODY_EMPTY)           \
+    X(MODEL_LIST, "GET", "/v1/models", "models:read", BODY_NONE)                       \
+    X(MODEL_GET, "GET", "/v1/models/{id}", "models:read", BODY_NONE)                   \
+    X(MODEL_CONTENT, "GET", "/v1/models/{id}/content", "models:read", BODY_NONE)       \
+    X(MODEL_PREDICT, "POST", "/v1/models/{id}/predict", "models:read", BODY_PREDICT)   \
+    X(ALGORITHM_LIST, "GET", "/v1/algorithms", "", BODY_NONE)                          \
+    X(OPENAPI, "GET", "/openapi.yaml", "", BODY_NONE)                                  \
+    X(VERSION, "GET", "/v1/version", "", BODY_NONE)                                    \
+    X(LIVEZ, "GET", "/livez", "", BODY_NONE)                                           \
     X(READYZ, "GET", "/readyz", "", BODY_NONE)
 
 enum route_body {
@@ -62,14 +63,16 @@ const struct route_info *route_info(enum route route);
 
 struct route_match {
     enum route route;
-    char id[64];     /* value of {id}, "" if the route has none; cut if it cannot be one */
-    char name[64];   /* value of {name} */
-    char allow[64];  /* the methods of this path, for Allow: "GET, POST" */
+    char id[64]; /* value of {id}; "" if the route has none or it is too long for one */
+    char name[64]; /* value of {name}, likewise */
+    char
+        allow[64]; /* of ST_METHOD_NOT_ALLOWED: the path's methods, "GET, HEAD, POST" */
 };
 
-/* HEAD matches GET.
+/* HEAD matches GET. path is decoded and without its query.
  *   ST_NOT_FOUND           no route has this path
- *   ST_METHOD_NOT_ALLOWED  the path exists; match->allow says with which methods */
+ *   ST_METHOD_NOT_ALLOWED  the path exists; match->allow, and nothing else of match, is
+ * set */
 enum status route_find(struct route_match *match, const char *method, const char *path,
                        struct error *error);
 

@@ -1,8 +1,8 @@
 /*
- * views.h - resources as answered: plain structs to JSON text. Every renderer returns text
- * to be released with free(). Reals have 15 significant digits, on ledger, budget and
- * estimate routes 17; infinity is null; times are RFC 3339 UTC in whole seconds; 0 ms is
- * null.
+ * views.h - resources as answered: plain structs to JSON text. Every renderer returns
+ * text to be released with free(). Reals have 15 significant digits, on ledger, budget
+ * and estimate routes 17; infinity is null; times are RFC 3339 UTC in whole seconds; 0
+ * ms is null.
  */
 #ifndef API_VIEWS_H
 #define API_VIEWS_H
@@ -108,15 +108,18 @@ struct model_view { /* the card and the certificate (P10) */
 char *noise_render(const struct noise_certificate *noise);
 /* "certificate" of the safetensors metadata. */
 char *certificate_render(const struct model_view *view);
-/* "inputs" of the safetensors metadata: the encoding of columns, enough to do without us. */
+/* "inputs" of the safetensors metadata: the encoding of columns, enough to do without
+ * us. */
 char *inputs_render(const struct schema *schema);
 /* Reads inputs back. On ST_OK schema must be released with schema_fini. */
 enum status inputs_parse(struct schema *schema, const char *text, struct error *error);
-/* A model as answered, from its row: id, job, sha256, size, certificate, create_time. */
+/* A model as answered, from its row: id, job, sha256, size, certificate, create_time.
+ */
 char *model_render(const struct model_row *row);
 
 /* {"<name>":[items...],"next_page_token":token or null}; items are JSON texts. */
-char *page_render(const char *name, char *const *items, size_t count, const char *token);
+char *page_render(const char *name, char *const *items, size_t count,
+                  const char *token);
 
 char *algorithms_render(void); /* GET /v1/algorithms */
 char *version_render(const char *version, const char *kernel);

@@ -1,0 +1,317 @@
+#include "api/json_reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/limits.h"
+
+enum { POINTER_SIZE = sizeof((struct error *)NULL)->pointer };
+
+/* A pointer in the making; what does not fit is cut. */
+struct pointer {
+    size_t size;
+    char text[POINTER_SIZE];
+};
+
+static void pointer_put(struct pointer *pointer, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size && pointer->size + 1 < POINTER_SIZE; i++)
+        pointer->text[pointer->size++] = text[i];
+    pointer->text[pointer->size] = '\0';
+}
+
+/* One reference token, ~ and / escaped (RFC 6901). */
+static void pointer_name(struct pointer *pointer, const char *name, size_t size)
+{
+    pointer_put(pointer, "/", 1);
+    for (size_t i = 0; i < size; i++) {
+        if (name[i] == '~')
+            pointer_put(pointer, "~0", 2);
+        else if (name[i] == '/')
+            pointer_put(pointer, "~1", 2);
+        else
+            pointer_put(pointer, &name[i], 1);
+    }
+}
+
+static void pointer_index(struct pointer *pointer, size_t index)
+{
+    char text[24];
+    int size = snprintf(text, sizeof text, "/%zu", index);
+    pointer_put(pointer, text, (size_t)size);
+}
+
+/* The way to a place in text that need not be JSON: containers open there. */
+struct level {
+    bool array, named; /* named: its member at this place is known */
+    size_t index;
+    const char *name;
+    size_t name_size;
+};
+struct trail {
+    size_t depth;
+    struct level levels[LIMIT_JSON_DEPTH];
+};
+
+/* Size of the string that starts at text[0] == '"', its end included. */
+static size_t string_size(const char *text, size_t size)
+{
+    size_t i = 1;
+    while (i < size && text[i] != '"')
+        i += text[i] == '\\' ? 2 : 1;
+    return i < size ? i + 1 : size;
+}
+
+static void trail_step(struct trail *trail, char c)
+{
+    struct level *level = trail->depth > 0 ? &trail->levels[trail->depth - 1] : NULL;
+    if (c == '{' || c == '[') {
+        trail->levels[trail->depth++] = (struct level){.array = c == '['};
+    } else if ((c == '}' || c == ']') && level != NULL) {
+        trail->depth--;
+    } else if (c == ',' && level != NULL) {
+        level->index++;
+        level->named = false;
+    }
+}
+
+/* Follows text up to its end. False: nested deeper than LIMIT_JSON_DEPTH. */
+static bool trail_follow(struct trail *trail, const char *text, size_t size)
+{
+    *trail = (struct trail){0};
+    for (size_t i = 0; i < size;) {
+        if (text[i] != '"') {
+            bool opens = text[i] == '{' || text[i] == '[';
+            if (opens && trail->depth == LIMIT_JSON_DEPTH)
+                return false;
+            trail_step(trail, text[i++]);
+            continue;
+        }
+        size_t length = string_size(text + i, size - i);
+        struct level *level =
+            trail->depth > 0 ? &trail->levels[trail->depth - 1] : NULL;
+        if (level != NULL && !level->array && !level->named && length >= 2) {
+            level->named = true;
+            level->name = text + i + 1;
+            level->name_size = length - 2;
+        }
+        i += length;
+    }
+    return true;
+}
+
+static void trail_pointer(const struct trail *trail, struct pointer *pointer)
+{
+    for (size_t i = 0; i < trail->depth; i++) {
+        const struct level *level = &trail->levels[i];
+        if (level->array)
+            pointer_index(pointer, level->index);
+        else if (level->named)
+            pointer_name(pointer, level->name, level->name_size);
+    }
+}
+
+static void refuse_text(struct json_reader *reader, const char *body, size_t size,
+                        const json_error_t *at)
+{
+    struct trail trail;
+    struct pointer pointer = {0};
+    size_t position = at->position > 0 ? (size_t)at->position : 0;
+    trail_follow(&trail, body, position < size ? position : size);
+    trail_pointer(&trail, &pointer);
+    reader->status =
+        error_set_at(reader->error, ST_INVALID, pointer.text, "line %d, column %d: %s",
+                     at->line, at->column, at->text);
+}
+
+enum status json_reader_open(struct json_reader *reader, struct json_node *root,
+                             const char *body, size_t size, struct error *error)
+{
+    struct trail trail;
+    json_error_t at;
+    *reader = (struct json_reader){.status = ST_OK, .error = error};
+    *root = (struct json_node){.reader = reader};
+    if (!trail_follow(&trail, body, size)) {
+        reader->status = error_set(error, ST_INVALID, "nested deeper than %d levels",
+                                   LIMIT_JSON_DEPTH);
+        return reader->status;
+    }
+    reader->root = json_loadb(body, size, JSON_REJECT_DUPLICATES, &at);
+    if (reader->root == NULL)
+        refuse_text(reader, body, size, &at);
+    root->value = reader->root;
+    return reader->status;
+}
+
+enum status json_reader_close(struct json_reader *reader)
+{
+    json_decref(reader->root);
+    reader->root = NULL;
+    return reader->status;
+}
+
+/* The way is kept from the node up; it is written from the root down. Depth is bounded
+ * by that of the text. */
+static void node_pointer(const struct json_node *node, struct pointer *pointer)
+{
+    if (node->parent == NULL)
+        return;
+    node_pointer(node->parent, pointer);
+    if (node->name != NULL)
+        pointer_name(pointer, node->name, strlen(node->name));
+    else
+        pointer_index(pointer, node->index);
+}
+
+void json_refuse(struct json_node node, const char *format, ...)
+{
+    struct pointer pointer = {0};
+    char text[sizeof node.reader->error->text];
+    va_list arguments;
+    if (json_refused(node))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    node_pointer(&node, &pointer);
+    node.reader->status =
+        error_set_at(node.reader->error, ST_INVALID, pointer.text, "%s", text);
+}
+
+bool json_refused(struct json_node node)
+{
+    return node.reader->status != ST_OK;
+}
+
+struct json_node json_member(const struct json_node *object, const char *name)
+{
+    struct json_node node = {object->reader, object, name, 0, NULL};
+    if (!json_refused(node) && json_is_object(object->value))
+        node.value = json_object_get(object->value, name);
+    return node;
+}
+
+struct json_node json_element(const struct json_node *array, size_t index)
+{
+    struct json_node node = {array->reader, array, NULL, index, NULL};
+    if (!json_refused(node) && json_is_array(array->value))
+        node.value = json_array_get(array->value, index);
+    return node;
+}
+
+bool json_present(struct json_node node)
+{
+    return node.value != NULL && !json_refused(node);
+}
+
+/* The node has a value of the kind wanted; otherwise it is refused. */
+static bool expect(struct json_node node, bool fits, const char *kind)
+{
+    if (json_refused(node))
+        return false;
+    if (node.value == NULL)
+        json_refuse(node, "is required: %s", kind);
+    else if (!fits)
+        json_refuse(node, "must be %s", kind);
+    return node.value != NULL && fits;
+}
+
+static bool listed(const char *name, const char *const *members)
+{
+    while (*members != NULL && strcmp(*members, name) != 0)
+        members++;
+    return *members != NULL;
+}
+
+void json_read_object(struct json_node node, const char *const *members)
+{
+    const char *name;
+    json_t *value;
+    if (!expect(node, json_is_object(node.value), "an object"))
+        return;
+    json_object_foreach(node.value, name, value)
+    {
+        if (!listed(name, members)) {
+            struct json_node unknown = json_member(&node, name);
+            json_refuse(unknown, "no such member");
+            return;
+        }
+    }
+}
+
+size_t json_read_array(struct json_node node, size_t low, size_t high)
+{
+    size_t count = json_array_size(node.value);
+    if (!expect(node, json_is_array(node.value), "an array"))
+        return 0;
+    if (count < low || count > high) {
+        json_refuse(node, "must have %zu to %zu elements", low, high);
+        return 0;
+    }
+    return count;
+}
+
+static bool within(double value, struct json_range range)
+{
+    return isfinite(value) && value >= range.low && value <= range.high &&
+           !(range.low_open && value == range.low) &&
+           !(range.high_open && value == range.high);
+}
+
+static void refuse_range(struct json_node node, struct json_range range)
+{
+    char low[48] = "", high[48] = "";
+    if (isfinite(range.low))
+        snprintf(low, sizeof low, "%s %.10g", range.low_open ? "above" : "at least",
+                 range.low);
+    if (isfinite(range.high))
+        snprintf(high, sizeof high, "%s %.10g", range.high_open ? "below" : "at most",
+                 range.high);
+    json_refuse(node, "must be a number %s%s%s", low,
+                low[0] != '\0' && high[0] != '\0' ? " and " : "", high);
+}
+
+double json_read_real(struct json_node node, struct json_range range)
+{
+    if (!expect(node, json_is_number(node.value), "a number"))
+        return 0;
+    double value = json_number_value(node.value);
+    if (!within(value, range)) {
+        refuse_range(node, range);
+        return 0;
+    }
+    return value;
+}
+
+uint64_t json_read_count(struct json_node node, uint64_t low, uint64_t high)
+{
+    if (!expect(node, json_is_integer(node.value), "a whole number"))
+        return 0;
+    json_int_t value = json_integer_value(node.value);
+    if (value < 0 || (uint64_t)value < low || (uint64_t)value > high) {
+        json_refuse(node, "must be a whole number from %" PRIu64 " to %" PRIu64, low,
+                    high);
+        return 0;
+    }
+    return (uint64_t)value;
+}
+
+bool json_read_flag(struct json_node node)
+{
+    return expect(node, json_is_boolean(node.value), "true or false") &&
+           json_is_true(node.value);
+}
+
+const char *json_read_text(struct json_node node)
+{
+    if (!expect(node, json_is_string(node.value), "a string"))
+        return "";
+    if (json_string_length(node.value) > LIMIT_TEXT) {
+        json_refuse(node, "must be at most %d bytes", LIMIT_TEXT);
+        return "";
+    }
+    return json_string_value(node.value);
+}

@@ -1,0 +1,81 @@
+/*
+ * json_reader.h - foreign JSON, read strictly: every value knows its way from the root,
+ * so that a refusal names the member at fault by its JSON pointer.
+ *
+ *   struct json_reader reader;
+ *   struct json_node root;
+ *   if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+ *       json_read_object(root, (const char *const[]){"delta", NULL});
+ *       delta = json_read_real(json_member(&root, "delta"), (struct json_range){...});
+ *   }
+ *   return json_reader_close(&reader);
+ *
+ * Invariants
+ *   (1) The first refusal wins. After it every read answers zero, "" or nothing,
+ * without looking, so that a caller may read on and ask once at the end. (2) Texts and
+ * nodes live until json_reader_close. (3) Recursion is bounded by LIMIT_JSON_DEPTH:
+ * deeper text is refused unparsed.
+ *
+ * Refused by json_reader_open, with line, column and the pointer to where reading
+ * stopped: what is not JSON, duplicate members, NaN, numbers beyond a double or an
+ * int64, NUL characters, nesting beyond LIMIT_JSON_DEPTH.
+ */
+#ifndef API_JSON_READER_H
+#define API_JSON_READER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct json_reader {
+    enum status status;
+    struct error *error; /* the caller's, may be NULL */
+    json_t *root;
+};
+
+struct json_node {
+    struct json_reader *reader;
+    const struct json_node *parent; /* NULL: the root; must outlive the node */
+    const char *name;               /* its member; NULL: element index */
+    size_t index;
+    json_t *value; /* NULL: absent, or reading has failed */
+};
+
+enum status json_reader_open(struct json_reader *reader, struct json_node *root,
+                             const char *body, size_t size, struct error *error);
+enum status json_reader_close(struct json_reader *reader);
+
+/* Records that the node is at fault: error->pointer is its pointer. */
+void json_refuse(struct json_node node, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool json_refused(struct json_node node); /* anything of the same body was refused */
+
+struct json_node json_member(const struct json_node *object, const char *name);
+struct json_node json_element(const struct json_node *array, size_t index);
+bool json_present(struct json_node node);
+
+/* Must be an object that has no members but those named (NULL-ended). */
+void json_read_object(struct json_node node, const char *const *members);
+
+/* Must be an array of low to high elements: their number. 0 if refused. */
+size_t json_read_array(struct json_node node, size_t low, size_t high);
+
+struct json_range {
+    double low, high; /* may be infinite */
+    bool low_open, high_open;
+};
+/* Must be a number in range; whole ones may be written without a point. */
+double json_read_real(struct json_node node, struct json_range range);
+
+/* Must be a whole number, written as one, in [low, high]. */
+uint64_t json_read_count(struct json_node node, uint64_t low, uint64_t high);
+
+bool json_read_flag(struct json_node node);
+
+/* Must be a string of at most LIMIT_TEXT bytes. */
+const char *json_read_text(struct json_node node);
+
+#endif

@@ -1,0 +1,158 @@
+#include "api/problem.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "api/json_writer.h"
+
+unsigned problem_http_status(enum status status)
+{
+    switch (status) {
+    case ST_OK: return 200;
+    case ST_INVALID: return 400;
+    case ST_IDEMPOTENCY_KEY_MISSING: return 400;
+    case ST_JOB_TOO_LARGE: return 400;
+    case ST_FORBIDDEN_ORIGIN: return 403;
+    case ST_NOT_FOUND: return 404;
+    case ST_METHOD_NOT_ALLOWED: return 405;
+    case ST_NOT_ACCEPTABLE: return 406;
+    case ST_PRECONDITION_FAILED: return 412;
+    case ST_BODY_TOO_LARGE: return 413;
+    case ST_URI_TOO_LONG: return 414;
+    case ST_UNSUPPORTED_MEDIA_TYPE: return 415;
+    case ST_RANGE_NOT_SATISFIABLE: return 416;
+    case ST_BUDGET_EXHAUSTED: return 409;
+    case ST_BUDGET_HELD: return 409;
+    case ST_ALREADY_EXISTS: return 409;
+    case ST_DATASET_NOT_READY: return 409;
+    case ST_DATASET_BUSY: return 409;
+    case ST_DATASET_IMMUTABLE: return 409;
+    case ST_DATASET_IN_USE: return 409;
+    case ST_DATASET_PRIVATE: return 409;
+    case ST_DATASET_PUBLIC: return 409;
+    case ST_DATASET_FROZEN: return 409;
+    case ST_DUPLICATE_CONTENT: return 409;
+    case ST_JOB_TERMINAL: return 409;
+    case ST_CANCELLED: return 409;
+    case ST_IDEMPOTENCY_KEY_REUSED: return 422;
+    case ST_IMPORT_FAILED: return 422;
+    case ST_INTERNAL: return 500;
+    case ST_QUEUE_FULL: return 503;
+    case ST_DRAINING: return 503;
+    case ST_NO_MEMORY: return 503;
+    case ST_CORRUPT: return 503;
+    case ST_IO: return 503;
+    }
+    return 500;
+}
+
+/* Seconds: about how long the reason lasts. 0: waiting changes nothing. */
+unsigned problem_retry_after(enum status status)
+{
+    if (status == ST_BUDGET_HELD || status == ST_DATASET_IN_USE)
+        return 10;
+    if (status == ST_DATASET_BUSY || status == ST_QUEUE_FULL || status == ST_NO_MEMORY)
+        return 5;
+    if (status == ST_DRAINING || status == ST_IO)
+        return 30;
+    return 0;
+}
+
+/* "budget_exhausted" as "Budget exhausted". */
+static void write_title(struct json_writer *writer, const char *code)
+{
+    char title[64];
+    snprintf(title, sizeof title, "%s", code);
+    for (char *c = title; *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    title[0] = (char)toupper((unsigned char)title[0]);
+    json_write_text(writer, "title", title);
+}
+
+static void write_errors(struct json_writer *writer, const struct error *error)
+{
+    json_write_array(writer, "errors");
+    if (error->status == ST_INVALID || error->pointer[0] != '\0') {
+        json_write_object(writer, NULL);
+        json_write_text(writer, "pointer", error->pointer);
+        json_write_text(writer, "detail", error->text);
+        json_write_object_end(writer);
+    }
+    json_write_array_end(writer);
+}
+
+static void write_position(struct json_writer *writer, const char *name, uint64_t value)
+{
+    if (value > 0)
+        json_write_count(writer, name, value);
+    else
+        json_write_null(writer, name);
+}
+
+static void write_place(struct json_writer *writer, const struct import_place *place,
+                        const char *reason)
+{
+    json_write_text(writer, "file", place->file);
+    write_position(writer, "line", place->line);
+    write_position(writer, "column", place->column);
+    json_write_text(writer, "reason", reason);
+}
+
+/* Aligned with orders: null where an order carries no weight. */
+static void write_available(struct json_writer *writer, const struct problem *problem)
+{
+    double available[CURVE_ORDERS];
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        available[i] = INFINITY;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        size_t index = curve_order_index(problem->available_orders[i]);
+        if (index < CURVE_ORDERS)
+            available[index] = problem->available[i];
+    }
+    json_write_reals(writer, "available", available, CURVE_ORDERS);
+}
+
+static void write_room(struct json_writer *writer, const struct problem *problem)
+{
+    if (problem->has_room) {
+        json_write_real(writer, "largest_epsilon", problem->largest_epsilon);
+        json_write_count(writer, "most_steps", problem->most_steps);
+    }
+    if (problem->needed != NULL || problem->available != NULL)
+        json_write_reals(writer, "orders", curve_orders, CURVE_ORDERS);
+    if (problem->needed != NULL)
+        json_write_reals(writer, "needed", problem->needed->at, CURVE_ORDERS);
+    if (problem->available != NULL && problem->available_orders != NULL)
+        write_available(writer, problem);
+}
+
+char *problem_render(const struct error *error, const struct problem *problem)
+{
+    static const struct problem nothing = {0};
+    struct json_writer writer;
+    const char *code = status_wire(error->status);
+    const char *detail =
+        error->text[0] != '\0' ? error->text : status_advice(error->status);
+    char type[80];
+    if (problem == NULL)
+        problem = &nothing;
+    snprintf(type, sizeof type, "urn:epsilond:problem:%s", code);
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "type", type);
+    write_title(&writer, code);
+    json_write_count(&writer, "status", problem_http_status(error->status));
+    json_write_text(&writer, "detail", detail);
+    json_write_text(&writer, "instance", problem->instance);
+    json_write_text(&writer, "code", code);
+    json_write_flag(&writer, "retryable", problem_retry_after(error->status) > 0);
+    json_write_text(&writer, "advice", status_advice(error->status));
+    write_errors(&writer, error);
+    if (problem->place != NULL)
+        write_place(&writer, problem->place, error->text);
+    write_room(&writer, problem);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}

@@ -1,0 +1,99 @@
+#include "api/query.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/json_reader.h"
+#include "api/limits.h"
+
+/* Digits only, below LIMIT_COUNT. */
+static bool read_digits(uint64_t *value, const char *text)
+{
+    uint64_t sum = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        sum = 10 * sum + (uint64_t)(*text - '0');
+        if (sum >= (uint64_t)LIMIT_COUNT)
+            return false;
+    }
+    *value = sum;
+    return true;
+}
+
+enum status query_count(uint64_t *value, const char *name, const char *text,
+                        struct query_range range, struct error *error)
+{
+    uint64_t read = range.fallback;
+    if (text != NULL &&
+        (!read_digits(&read, text) || read < range.low || read > range.high))
+        return error_set(error, ST_INVALID,
+                         "query parameter %s must be a whole number from %" PRIu64
+                         " to %" PRIu64,
+                         name, range.low, range.high);
+    *value = read;
+    return ST_OK;
+}
+
+enum status query_page_size(size_t *page_size, const char *text, struct error *error)
+{
+    uint64_t value = 0;
+    enum status status = query_count(&value, "page_size", text,
+                                     (struct query_range){0, LIMIT_COUNT, 0}, error);
+    if (status != ST_OK)
+        return status;
+    if (value == 0)
+        value = LIMIT_PAGE_SIZE_DEFAULT;
+    *page_size = value < LIMIT_PAGE_SIZE ? (size_t)value : LIMIT_PAGE_SIZE;
+    return ST_OK;
+}
+
+void page_token_render(char token[PAGE_TOKEN_SIZE], uint64_t position)
+{
+    snprintf(token, PAGE_TOKEN_SIZE, "p%" PRIx64, position);
+}
+
+enum status page_token_parse(uint64_t *position, const char *text, struct error *error)
+{
+    char again[PAGE_TOKEN_SIZE];
+    uint64_t read = 0;
+    if (text != NULL) {
+        if (text[0] == 'p')
+            read = strtoull(text + 1, NULL, 16);
+        page_token_render(again, read);
+        if (strcmp(again, text) != 0)
+            return error_set(error, ST_INVALID,
+                             "page_token is not one that was given out");
+    }
+    *position = read;
+    return ST_OK;
+}
+
+enum status body_fingerprint(uint8_t fingerprint[SHA256_SIZE],
+                             const struct request_line *line, const char *body,
+                             size_t size, struct error *error)
+{
+    struct json_reader reader;
+    struct json_node root;
+    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+        char *text = json_dumps(reader.root, JSON_SORT_KEYS | JSON_COMPACT |
+                                                 JSON_REAL_PRECISION(17));
+        if (text == NULL) {
+            json_reader_close(&reader);
+            return error_set(error, ST_NO_MEMORY,
+                             "no memory for the body's canonical form");
+        }
+        struct sha256 *hash = sha256_create();
+        sha256_update(hash, line->method, strlen(line->method) + 1);
+        sha256_update(hash, line->path, strlen(line->path) + 1);
+        sha256_update(hash, text, strlen(text));
+        sha256_finish(hash, fingerprint);
+        sha256_destroy(hash);
+        free(text);
+    }
+    return json_reader_close(&reader);
+}

@@ -1,0 +1,85 @@
+#include "api/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+
+static const struct route_info table[ROUTE_COUNT] = {
+#define X(symbol, method, path, scope, body)                                           \
+    [ROUTE_##symbol] = {method, path, scope, body},
+    ROUTE_LIST(X)
+#undef X
+};
+
+const struct route_info *route_info(enum route route)
+{
+    CHECK(route < ROUTE_COUNT);
+    return &table[route];
+}
+
+/* Copies text[0..size), or nothing where it is too long to be the name of anything. */
+static void take(char *to, size_t room, const char *text, size_t size)
+{
+    to[0] = '\0';
+    if (size >= room)
+        return;
+    memcpy(to, text, size);
+    to[size] = '\0';
+}
+
+/* Whether path has the form of template; then id and name are its parameters. An id
+ * holds neither / nor : (SERVICE.md B0), so that "{id}:import" reads in one way only.
+ */
+static bool match_template(struct route_match *match, const char *template,
+                           const char *path)
+{
+    match->id[0] = match->name[0] = '\0';
+    while (*template != '\0') {
+        if (*template != '{') {
+            if (*template ++ != *path++)
+                return false;
+            continue;
+        }
+        bool is_id = strncmp(template, "{id}", 4) == 0;
+        size_t size = strcspn(path, is_id ? "/:" : "/");
+        if (size == 0)
+            return false;
+        if (is_id)
+            take(match->id, sizeof match->id, path, size);
+        else
+            take(match->name, sizeof match->name, path, size);
+        path += size;
+        template += strcspn(template, "}") + 1;
+    }
+    return *path == '\0';
+}
+
+static void allow_add(char *allow, size_t room, const char *method)
+{
+    size_t used = strlen(allow);
+    snprintf(allow + used, room - used, "%s%s", used > 0 ? ", " : "", method);
+    if (strcmp(method, "GET") == 0)
+        allow_add(allow, room, "HEAD");
+}
+
+enum status route_find(struct route_match *match, const char *method, const char *path,
+                       struct error *error)
+{
+    struct route_match found = {0};
+    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    for (int i = 0; i < ROUTE_COUNT; i++) {
+        if (!match_template(&found, table[i].path, path))
+            continue;
+        allow_add(found.allow, sizeof found.allow, table[i].method);
+        if (strcmp(table[i].method, wanted) == 0) {
+            found.route = (enum route)i;
+            *match = found;
+            return ST_OK;
+        }
+    }
+    if (found.allow[0] == '\0')
+        return error_set(error, ST_NOT_FOUND, "no such path");
+    memcpy(match->allow, found.allow, sizeof match->allow);
+    return error_set(error, ST_METHOD_NOT_ALLOWED, "this path takes %s", found.allow);
+}
