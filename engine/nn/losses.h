@@ -1,0 +1,33 @@
+/*
+ * losses.h - losses of a micro-batch and their gradients, record by record.
+ *
+ *   softmax cross-entropy  lse(z) - z_y              b = softmax(z) - onehot(y)
+ *   logistic               log(1 + e^s), s = -+z     b = sigmoid(z) - y, y in {0, 1}
+ *   squared                (z - y)^2 / 2             b = z - y
+ *
+ * No overflow for any finite z; a z that is not finite gives a loss or a b that is not.
+ *
+ * Threads: pure functions of their arguments.
+ */
+#ifndef ENGINE_NN_LOSSES_H
+#define ENGINE_NN_LOSSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/nn/model_spec.h"
+#include "engine/nn/rows.h"
+
+struct loss_batch {
+    struct rows z,
+        b; /* outputs, and where their gradients go; whole rows of b are written */
+    size_t width;            /* outputs of a record; 1 but for softmax */
+    const uint32_t *classes; /* (z.count) all below width, or 2 of logistic */
+    const float *values;     /* (z.count) of squared */
+    double *losses;          /* (z.count) written */
+    double *scratch;         /* (z.count) */
+};
+
+void losses_evaluate(enum loss loss, const struct loss_batch *batch);
+
+#endif

@@ -1,0 +1,98 @@
+#include "engine/nn/rows.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <cblas.h>
+
+#include "engine/nn/vector_math.h"
+
+/* |a|^2 beyond which a factor is refused: (2^64)^2. */
+static const double SQUARE_MAX = 0x1p128;
+
+bool row_layer_has_bias(const struct row_layer *layer)
+{
+    return layer->bias != SIZE_MAX;
+}
+
+VECTOR_CLONES
+static void add_bias(struct rows z, const float *bias, size_t width)
+{
+    for (size_t i = 0; i < z.count; i++) {
+        float *row = z.data + i * z.stride;
+        for (size_t j = 0; j < width; j++)
+            row[j] += bias[j];
+    }
+}
+
+void row_layer_forward(const struct row_layer *layer, const float *parameters,
+                       struct rows z, struct rows a)
+{
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)a.count,
+                (blasint)layer->outputs, (blasint)layer->inputs, 1.0F, a.data,
+                (blasint)a.stride, parameters + layer->weight, (blasint)layer->inputs,
+                0.0F, z.data, (blasint)z.stride);
+    if (row_layer_has_bias(layer))
+        add_bias(z, parameters + layer->bias, layer->outputs);
+}
+
+void row_layer_backward(const struct row_layer *layer, const float *parameters,
+                        struct rows da, struct rows b)
+{
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)b.count,
+                (blasint)layer->inputs, (blasint)layer->outputs, 1.0F, b.data,
+                (blasint)b.stride, parameters + layer->weight, (blasint)layer->inputs,
+                0.0F, da.data, (blasint)da.stride);
+}
+
+/* Squares of floats are exact in double; the padding of a row is zero. */
+VECTOR_CLONES
+static void square_rows(double *squares, struct rows x)
+{
+    for (size_t i = 0; i < x.count; i++) {
+        const float *row = x.data + i * x.stride;
+        double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+        for (size_t j = 0; j < x.stride; j++)
+            sum += (double)row[j] * (double)row[j];
+        squares[i] = sum;
+    }
+}
+
+void row_layer_measure(const struct row_layer *layer, double *squares, double *scratch,
+                       struct rows a, struct rows b)
+{
+    double bias = row_layer_has_bias(layer) ? 1.0 : 0.0;
+    double *a_squares = scratch, *b_squares = scratch + a.count;
+
+    square_rows(a_squares, a);
+    square_rows(b_squares, b);
+    for (size_t i = 0; i < a.count; i++) {
+        bool bounded = a_squares[i] <= SQUARE_MAX && b_squares[i] <= SQUARE_MAX;
+        squares[i] += bounded ? b_squares[i] * (a_squares[i] + bias) : (double)INFINITY;
+    }
+}
+
+void row_layer_sum(const struct row_layer *layer, struct row_span span, float *block,
+                   struct rows a, struct rows b)
+{
+    if (a.count == 0) {
+        memset(block, 0, span.count * layer->inputs * sizeof *block);
+        return;
+    }
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)span.count,
+                (blasint)layer->inputs, (blasint)a.count, 1.0F, b.data + span.row,
+                (blasint)b.stride, a.data, (blasint)a.stride, 0.0F, block,
+                (blasint)layer->inputs);
+}
+
+VECTOR_CLONES
+void row_layer_sum_bias(struct row_span span, float *block, struct rows b)
+{
+    memset(block, 0, span.count * sizeof *block);
+    for (size_t i = 0; i < b.count; i++) {
+        const float *row = b.data + i * b.stride + span.row;
+        for (size_t j = 0; j < span.count; j++)
+            block[j] += row[j];
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * rows.h - the one weight layer there is: rows a (inputs) go in, rows z = a W^T + c
+ * (outputs) come out, rows b of output gradients come back, and the gradient of a
+ * record is the sum over its rows of b x a (MODELS.md 0, fact 1).
+ *
+ * W is (outputs, inputs) row-major, c is (outputs); both lie in the flat vector.
+ *
+ * Threads: pure functions of their arguments.
+ */
+#ifndef ENGINE_NN_ROWS_H
+#define ENGINE_NN_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct row_layer {
+    size_t inputs, outputs;
+    size_t weight,
+        bias; /* offsets in the flat vector; bias is SIZE_MAX where none is */
+};
+
+struct rows { /* a matrix of which a layer uses the first inputs or outputs columns */
+    float *data;
+    size_t stride, count;
+};
+
+bool row_layer_has_bias(const struct row_layer *layer);
+
+/* z = a W^T + c */
+void row_layer_forward(const struct row_layer *layer, const float *parameters,
+                       struct rows z, struct rows a);
+
+/* da = b W */
+void row_layer_backward(const struct row_layer *layer, const float *parameters,
+                        struct rows da, struct rows b);
+
+/* Adds the square of each record's gradient norm, one row a record: (|a|^2 + bias)
+ * |b|^2, in double; infinity where |a| or |b| is not finite or beyond 2^64
+ * (NOISE.md 2.4). squares  (a.count) accumulated into scratch  (2 a.count) */
+void row_layer_measure(const struct row_layer *layer, double *squares, double *scratch,
+                       struct rows a, struct rows b);
+
+/* block (count, inputs) = rows [row, row + count) of b^T a: one float32 product. */
+struct row_span {
+    size_t row, count;
+};
+void row_layer_sum(const struct row_layer *layer, struct row_span span, float *block,
+                   struct rows a, struct rows b);
+
+/* block (count) = the sums of columns [row, row + count) of b. */
+void row_layer_sum_bias(struct row_span span, float *block, struct rows b);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * batch.h - a network, random parameters, a workspace and random records for it, from a
+ * fixed seed; and the calls that tests make again and again. Include after expect.h.
+ */
+#ifndef TESTS_ENGINE_NN_BATCH_H
+#define TESTS_ENGINE_NN_BATCH_H
+
+#include <cblas.h>
+
+#include "engine/nn/workspace.h"
+
+struct batch {
+    struct model_spec model;
+    struct network *network;
+    struct workspace *workspace;
+    size_t rows, count, features, parameters;
+    float *x;          /* (count, features) */
+    float *theta;      /* (parameters) */
+    float *block;      /* of a tile, aligned */
+    uint32_t *classes; /* (count) */
+    float *values;     /* (count) */
+    uint64_t state;
+};
+
+/* xorshift64*: any fixed sequence will do. */
+static inline double batch_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (double)((*state * 2685821657736338717U) >> 11) * 0x1p-53;
+}
+
+/* A sum of three uniforms: bell-shaped, of deviation 1. */
+static inline float batch_normal(uint64_t *state)
+{
+    double sum = batch_random(state) + batch_random(state) + batch_random(state);
+    return (float)(2.0 * (sum - 1.5));
+}
+
+/* Layers from text: "d5" dense of 5, "D5" without bias, "r" relu, "t" tanh. */
+static inline void batch_layers(struct model_spec *model, const char *text)
+{
+    model->layers = calloc(16, sizeof *model->layers);
+    while (*text != '\0') {
+        struct layer_spec *layer = &model->layers[model->layer_count++];
+        char kind = *text++;
+        layer->kind = kind == 'r' ? LAYER_RELU : kind == 't' ? LAYER_TANH : LAYER_DENSE;
+        layer->bias = kind == 'd';
+        if (layer->kind == LAYER_DENSE)
+            layer->out = (uint32_t)strtoul(text, (char **)(uintptr_t)&text, 10);
+    }
+}
+
+static inline void batch_init(struct batch *batch, const char *layers, enum loss loss,
+                              size_t features, size_t count)
+{
+    memset(batch, 0, sizeof *batch);
+    openblas_set_num_threads(1);
+    batch_layers(&batch->model, layers);
+    batch->model.loss = loss;
+    batch->features = features;
+    batch->count = count;
+    batch->rows = (count + 15) / 16 * 16;
+    batch->state = 88172645463325252U + features * 7919 + count;
+
+    size_t outputs = 0;
+    for (size_t l = 0; l < batch->model.layer_count; l++)
+        if (batch->model.layers[l].kind == LAYER_DENSE)
+            outputs = batch->model.layers[l].out;
+    struct network_shape shape = {(uint32_t)features, (uint32_t)outputs};
+    assert_int_equal(network_create(&batch->network, &batch->model, shape, NULL),
+                     ST_OK);
+    assert_int_equal(
+        workspace_create(&batch->workspace, batch->network, batch->rows, NULL), ST_OK);
+    batch->parameters = network_parameters(batch->network);
+    batch->theta = calloc(batch->parameters, sizeof *batch->theta);
+    batch->x = calloc(count * features, sizeof *batch->x);
+    batch->classes = calloc(count, sizeof *batch->classes);
+    batch->values = calloc(count, sizeof *batch->values);
+    batch->block = aligned_alloc(
+        64, (network_tile_floats_max(batch->network) * sizeof(float) + 63) / 64 * 64);
+
+    network_init(batch->network, batch->theta, 2385);
+    for (size_t i = 0; i < batch->parameters; i++)
+        batch->theta[i] += 0.1F * batch_normal(&batch->state);
+    for (size_t i = 0; i < count * features; i++)
+        batch->x[i] = batch_normal(&batch->state);
+    for (size_t i = 0; i < count; i++) {
+        double share = batch_random(&batch->state);
+        batch->classes[i] =
+            (uint32_t)(share * (double)network_predictions(batch->network));
+        batch->values[i] = batch_normal(&batch->state);
+    }
+}
+
+static inline void batch_fini(struct batch *batch)
+{
+    workspace_destroy(batch->workspace);
+    network_destroy(batch->network);
+    model_spec_fini(&batch->model);
+    free(batch->x);
+    free(batch->theta);
+    free(batch->classes);
+    free(batch->values);
+    free(batch->block);
+}
+
+/* Puts record of the batch into row. */
+static inline void batch_place(struct batch *batch, size_t row, size_t record)
+{
+    memcpy(workspace_input(batch->workspace) + row * workspace_stride(batch->workspace),
+           batch->x + record * batch->features, batch->features * sizeof(float));
+    workspace_classes(batch->workspace)[row] = batch->classes[record];
+    workspace_values(batch->workspace)[row] = batch->values[record];
+}
+
+/* Everything up to the norms, for what lies in the first count rows. */
+static inline void batch_pass(struct batch *batch, size_t count)
+{
+    workspace_forward(batch->workspace, batch->theta, count);
+    workspace_loss(batch->workspace);
+    workspace_backward(batch->workspace, batch->theta);
+    workspace_measure(batch->workspace);
+}
+
+static inline void batch_run(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        batch_place(batch, i, i);
+    batch_pass(batch, batch->count);
+}
+
+/* out (parameters) = the sum over range, tile by tile. */
+static inline void batch_sum(struct batch *batch, struct row_range range, float *out)
+{
+    for (size_t t = 0; t < network_tile_count(batch->network); t++) {
+        struct tile tile = network_tile(batch->network, t);
+        for (size_t j = 0; j < tile.count; j++)
+            batch->block[j] = NAN;
+        workspace_sum(batch->workspace, t, range, batch->block);
+        memcpy(out + tile.offset, batch->block, tile.count * sizeof *out);
+    }
+}
+
+#endif
