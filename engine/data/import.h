@@ -1,9 +1,10 @@
 /*
- * import.h - uploaded files to a stored matrix: one pass, checked whole, all or nothing.
+ * import.h - uploaded files to a stored matrix: one pass, checked whole, all or
+ * nothing.
  *
- * Files are read as a stream, through gzip where their first bytes say so; memory does not
- * grow with them. The result is written to a scratch path that the caller publishes or
- * removes. The first bad place ends the import.
+ * Files are read as a stream, through gzip where their first bytes say so; memory does
+ * not grow with them. The result is written to a scratch path that the caller publishes
+ * or removes. The first bad place ends the import.
  *
  * Threads: one import a call; the cancel flag may be set by another thread.
  */
@@ -18,19 +19,23 @@
 #include "base/status.h"
 #include "engine/data/schema.h"
 
-struct import_files { /* NULL where the format has no such file */
+struct import_files {              /* NULL where the format has no such file */
     const char *features, *labels; /* idx */
     const char *data;              /* csv, libsvm */
 };
 
 struct import_limits {
-    uint64_t unpacked_size_max; /* bytes read after gzip, each file; and of the matrix */
+    uint64_t
+        unpacked_size_max; /* bytes read after gzip, each file; and of the matrix */
 };
+
+enum { IMPORT_LINE_SIZE_MAX = 1 << 20 }; /* bytes of one csv or libsvm record */
 
 struct import_place { /* of the first bad place, told to the owner only */
     const char *file; /* "features", "labels", "data" */
-    uint64_t line;    /* of text formats, from 1; record of idx, from 1; 0: whole file */
-    uint64_t column;  /* from 1; 0: whole line */
+    uint64_t line; /* of text formats, from 1; record of idx, from 1; 0: whole file */
+    uint64_t
+        column; /* from 1: cell of csv, byte of libsvm, feature of idx; 0: whole line */
 };
 
 struct import_result {
@@ -40,10 +45,11 @@ struct import_result {
 };
 
 /* Writes the matrix of files under schema to path.
- *   ST_IMPORT_FAILED  *place and error->text (the reason) say what is wrong
- *   ST_CANCELLED      *cancel was seen set
- *   ST_IO             a file cannot be read or the matrix not written (disk full)
- * On failure what was written to path is removed. */
+ *   ST_IMPORT_FAILED  *place and error->text (the reason, which never quotes a value)
+ * say what is wrong ST_CANCELLED      *cancel was seen set ST_IO             a file
+ * cannot be read or the matrix not written (disk full) ST_NO_MEMORY      no room for
+ * buffers of one record On failure what was written to path is removed. The file is not
+ * synced: publishing is. */
 enum status import_run(const struct schema *schema, const struct import_files *files,
                        const struct import_limits *limits, const char *path,
                        const atomic_bool *cancel, struct import_result *result,

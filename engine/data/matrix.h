@@ -1,8 +1,13 @@
 /*
  * matrix.h - the stored dataset: one file, mapped read-only, never parsed again.
  *
- *   64-byte header | records x features of u8 or float32, row-major | records x 4 bytes of
- *   targets (uint32 class, or float32), the parts 64-byte aligned, little-endian
+ *   header | records x features of u8 or float32, row-major | records x 4 bytes of
+ * targets (uint32 class, or float32) | trailer
+ *
+ *   Each part starts at a multiple of 64 bytes, zeros between; little-endian. Header,
+ * 64 bytes: "EPSMAT01", features u32, classes u32, element u32, scale float32, zeros.
+ *   Trailer, 64 bytes: "EPSEND01", records u64, zeros: a stream knows its length only
+ * at its end, and one pass hashes the file front to back. matrix_writer.h writes it.
  *
  * Invariants
  *   (1) Every value is finite; every class is below the schema's classes.
@@ -19,7 +24,12 @@
 #include "base/hash.h"
 #include "base/status.h"
 
+enum { MATRIX_ALIGNMENT = 64 };      /* bytes; also of header and trailer */
+#define MATRIX_RECORDS_MAX INT32_MAX /* SERVICE.md B0, Limits */
+
 enum element { ELEMENT_U8, ELEMENT_F32 };
+
+size_t element_size(enum element element); /* bytes: 1 or 4 */
 
 struct matrix {
     uint64_t records;
@@ -34,9 +44,9 @@ struct matrix {
     size_t map_size;
 };
 
-/* Maps the file at path and checks its header and length.
- *   ST_IO       cannot be opened or mapped
- *   ST_CORRUPT  not a matrix, or cut short */
+/* Maps the file at path and checks its header, trailer and length; the pages are kept
+ * out of core dumps. ST_IO       cannot be opened or mapped ST_CORRUPT  not a matrix,
+ * or cut short On failure matrix is as it was. */
 enum status matrix_open(struct matrix *matrix, const char *path, struct error *error);
 void matrix_close(struct matrix *matrix); /* a zeroed one is allowed */
 

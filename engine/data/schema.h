@@ -1,15 +1,15 @@
 /*
- * schema.h - what a dataset's owner declares about it: format, task, columns, ranges. All
- * of it is public knowledge (P7); nothing here is learnt from the records.
+ * schema.h - what a dataset's owner declares about it: format, task, columns, ranges.
+ * All of it is public knowledge (P7); nothing here is learnt from the records.
  *
  * Encoding to features and target, the same at import and at predict:
- *   idx      feature = value / scale
- *   numeric  clipped to [low, high], mapped to [-1, 1]; its default where the cell is empty
- *   categorical  one feature per declared value, 1 at the cell's, else 0
- *   libsvm   value, or clipped to [low, high] and mapped to [-1, 1] where a range is given;
- *            an absent index is 0 before mapping
- *   label    the place of the value in the declared list, from 0; regression: clipped to
- *            [low, high] and mapped to [-1, 1], predictions mapped back
+ *   idx      feature = value / scale, with scale rounded to float32
+ *   numeric  clipped to [low, high], mapped to [-1, 1]; its default where the cell is
+ * empty categorical  one feature per declared value, 1 at the cell's, else 0 libsvm
+ * value, or clipped to [low, high] and mapped to [-1, 1] where a range is given; an
+ * absent index is 0 before mapping label    the place of the value in the declared
+ * list, from 0; regression: clipped to [low, high] and mapped to [-1, 1], predictions
+ * mapped back
  *
  * Ownership: a schema owns its columns and strings; schema_fini releases them.
  */
@@ -55,9 +55,11 @@ struct schema {
     /* libsvm */
     uint32_t feature_count;
     bool has_range;
-    double low, high;          /* of features, where has_range */
-    double *labels;            /* (classes) in class order; NULL: 0..classes-1 */
-    bool has_target_range;     /* regression needs it */
+    double low, high; /* of features, where has_range */
+    double *labels;   /* (classes) in class order; NULL: 0..classes-1 */
+
+    /* idx and libsvm; regression needs it */
+    bool has_target_range;
     double target_low, target_high;
 };
 
@@ -66,18 +68,25 @@ void schema_fini(struct schema *schema); /* a zeroed one is allowed */
 /* Features of one encoded record. */
 uint32_t schema_features(const struct schema *schema);
 
-/* Cells of one record as a client sends it to predict: features of idx and libsvm, columns
- * of csv that are numeric or categorical. */
+/* Cells of one record as a client sends it to predict: features of idx and libsvm,
+ * columns of csv that are numeric or categorical. */
 uint32_t schema_cells(const struct schema *schema);
 
 /* The declared text of a class: a csv or libsvm label, or its number. */
 void schema_class_name(const struct schema *schema, uint32_t class_index, char *text,
                        size_t size);
 
+/* The label column of a csv, or NULL. */
+const struct column *schema_label(const struct schema *schema);
+
+/* The declared range of a regression's target; false where none is declared. */
+bool schema_target_range(const struct schema *schema, double *low, double *high);
+
 /* The target of a regression in the label's own unit. */
 double schema_target(const struct schema *schema, double mapped);
 
-/* Same task, same classes, same features in the same encoding. */
+/* Same format, task, classes (texts or numbers), and features in the same encoding,
+ * names included; ignored columns, the header and defaults may differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
 const char *data_format_name(enum data_format format); /* idx csv libsvm */

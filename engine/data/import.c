@@ -1,0 +1,48 @@
+#include "engine/data/import.h"
+
+#include "engine/data/reader.h"
+
+static enum status (*const readers[])(struct reading *reading) = {
+    [FORMAT_IDX] = idx_read,
+    [FORMAT_CSV] = csv_read,
+    [FORMAT_LIBSVM] = libsvm_read,
+};
+
+static enum status finish(struct reading *reading, struct import_result *result)
+{
+    struct matrix_digest digest;
+    enum status status = matrix_writer_finish(reading->writer, &digest, reading->error);
+    if (status != ST_OK)
+        return status;
+    result->records = digest.records;
+    result->size = digest.size;
+    for (size_t i = 0; i < SHA256_SIZE; i++)
+        result->sha256[i] = digest.sha256[i];
+    return ST_OK;
+}
+
+enum status import_run(const struct schema *schema, const struct import_files *files,
+                       const struct import_limits *limits, const char *path,
+                       const atomic_bool *cancel, struct import_result *result,
+                       struct import_place *place, struct error *error)
+{
+    struct matrix_bounds bounds = {MATRIX_RECORDS_MAX, limits->unpacked_size_max};
+    struct reading reading = {
+        .schema = schema,
+        .files = files,
+        .bounds = {limits->unpacked_size_max, cancel},
+        .place = {.file = files->data != NULL ? "data" : "features"},
+        .error = error,
+    };
+    enum status status =
+        matrix_writer_open(&reading.writer, path, bounds, cancel, error);
+    if (status == ST_OK)
+        status = readers[schema->format](&reading);
+    if (status == ST_OK)
+        status = finish(&reading, result);
+    if (reading.writer != NULL)
+        matrix_writer_close(reading.writer);
+    if (status == ST_IMPORT_FAILED)
+        *place = reading.place;
+    return status;
+}

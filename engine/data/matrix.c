@@ -1,0 +1,141 @@
+#include "engine/data/matrix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "engine/data/matrix_layout.h"
+
+size_t element_size(enum element element)
+{
+    switch (element) {
+    case ELEMENT_U8: return sizeof(uint8_t);
+    case ELEMENT_F32: return sizeof(float);
+    }
+    return 0;
+}
+
+bool matrix_layout(struct matrix_layout *layout, uint64_t records, uint64_t row_size)
+{
+    struct matrix_layout out = {0};
+    if (__builtin_mul_overflow(records, row_size, &out.rows_size) ||
+        __builtin_mul_overflow(records, sizeof(uint32_t), &out.targets_size) ||
+        out.rows_size > INT64_MAX / 4 || out.targets_size > INT64_MAX / 4)
+        return false;
+    out.rows_at = sizeof(struct matrix_header);
+    out.targets_at = out.rows_at + out.rows_size + matrix_padding(out.rows_size);
+    out.trailer_at =
+        out.targets_at + out.targets_size + matrix_padding(out.targets_size);
+    out.size = out.trailer_at + sizeof(struct matrix_trailer);
+    *layout = out;
+    return true;
+}
+
+static bool header_is_sound(const struct matrix_header *header)
+{
+    bool u8 = header->element == ELEMENT_U8;
+    return memcmp(header->magic, MATRIX_MAGIC, sizeof header->magic) == 0 &&
+           header->features > 0 && (u8 || header->element == ELEMENT_F32) &&
+           (!u8 || (isfinite(header->scale) && header->scale > 0));
+}
+
+/* Everything the file says about itself agrees with its length. */
+static bool matrix_read(struct matrix *matrix)
+{
+    struct matrix_header header;
+    struct matrix_trailer trailer;
+    struct matrix_layout layout;
+    const char *map = matrix->map;
+    if (matrix->map_size < sizeof header + sizeof trailer)
+        return false;
+    memcpy(&header, map, sizeof header);
+    memcpy(&trailer, map + matrix->map_size - sizeof trailer, sizeof trailer);
+    if (!header_is_sound(&header) ||
+        memcmp(trailer.magic, MATRIX_TRAILER_MAGIC, sizeof trailer.magic) != 0 ||
+        trailer.records == 0 || trailer.records > MATRIX_RECORDS_MAX)
+        return false;
+    matrix->records = trailer.records;
+    matrix->features = header.features;
+    matrix->classes = header.classes;
+    matrix->element = (enum element)header.element;
+    matrix->scale = header.scale;
+    uint64_t row_size = header.features * (uint64_t)element_size(matrix->element);
+    if (!matrix_layout(&layout, trailer.records, row_size) ||
+        layout.size != matrix->map_size)
+        return false;
+    const void *targets = map + layout.targets_at;
+    matrix->rows = map + layout.rows_at;
+    matrix->targets = header.classes > 0 ? targets : NULL;
+    matrix->values = header.classes == 0 ? targets : NULL;
+    return true;
+}
+
+static enum status file_map(struct matrix *matrix, int file, struct error *error)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0)
+        return error_set(error, ST_IO, "matrix: %s", strerror(errno));
+    if (about.st_size <= 0)
+        return error_set(error, ST_CORRUPT, "the matrix is empty");
+    matrix->map_size = (size_t)about.st_size;
+    matrix->map = mmap(NULL, matrix->map_size, PROT_READ, MAP_SHARED, file, 0);
+    if (matrix->map == MAP_FAILED)
+        return error_set(error, ST_IO, "matrix: %s", strerror(errno));
+    madvise(matrix->map, matrix->map_size, MADV_DONTDUMP);
+    return ST_OK;
+}
+
+enum status matrix_open(struct matrix *matrix, const char *path, struct error *error)
+{
+    struct matrix opened = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_set(error, ST_IO, "matrix: %s", strerror(errno));
+    enum status status = file_map(&opened, file, error);
+    close(file);
+    if (status != ST_OK)
+        return status;
+    if (!matrix_read(&opened)) {
+        matrix_close(&opened);
+        return error_set(error, ST_CORRUPT, "not a matrix, or cut short");
+    }
+    *matrix = opened;
+    return ST_OK;
+}
+
+void matrix_close(struct matrix *matrix)
+{
+    if (matrix->map != NULL)
+        CHECK(munmap(matrix->map, matrix->map_size) == 0);
+    *matrix = (struct matrix){0};
+}
+
+/* Division by a float32 gives what encode_value gives: rounding the double quotient of
+ * two float32 to float32 is rounding it once. */
+static void row_scale(float *restrict out, const uint8_t *restrict row, size_t count,
+                      float scale)
+{
+    for (size_t j = 0; j < count; j++)
+        out[j] = (float)row[j] / scale;
+}
+
+void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
+                   const uint32_t *indices, size_t count)
+{
+    size_t features = matrix->features;
+    for (size_t i = 0; i < count; i++) {
+        CHECK(indices[i] < matrix->records);
+        size_t first = indices[i] * features;
+        if (matrix->element == ELEMENT_U8)
+            row_scale(out + i * stride, (const uint8_t *)matrix->rows + first, features,
+                      matrix->scale);
+        else
+            memcpy(out + i * stride, (const float *)matrix->rows + first,
+                   features * sizeof *out);
+    }
+}

@@ -1,0 +1,45 @@
+/* matrix_layout.h - the bytes of matrix.h's file, for its reader and its writer only.
+ */
+#ifndef ENGINE_DATA_MATRIX_LAYOUT_H
+#define ENGINE_DATA_MATRIX_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/data/matrix.h"
+
+#define MATRIX_MAGIC         "EPSMAT01"
+#define MATRIX_TRAILER_MAGIC "EPSEND01"
+
+struct matrix_header {
+    char magic[8];
+    uint32_t features, classes, element;
+    float scale;
+    char zeros[40];
+};
+
+struct matrix_trailer {
+    char magic[8];
+    uint64_t records;
+    char zeros[48];
+};
+
+_Static_assert(sizeof(struct matrix_header) == MATRIX_ALIGNMENT, "header is one line");
+_Static_assert(sizeof(struct matrix_trailer) == MATRIX_ALIGNMENT,
+               "trailer is one line");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian");
+
+struct matrix_layout { /* bytes */
+    uint64_t rows_at, rows_size, targets_at, targets_size, trailer_at, size;
+};
+
+/* False where the sizes overflow. */
+bool matrix_layout(struct matrix_layout *layout, uint64_t records, uint64_t row_size);
+
+/* Zeros behind a part of size bytes. */
+static inline size_t matrix_padding(uint64_t size)
+{
+    return (size_t)(-size % MATRIX_ALIGNMENT);
+}
+
+#endif

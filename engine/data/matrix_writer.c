@@ -1,0 +1,294 @@
+#include "engine/data/matrix_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "engine/data/matrix_layout.h"
+
+enum {
+    BUFFER_SIZE = 256 << 10,       /* hashed and written while it is in cache */
+    TARGETS_MAX = BUFFER_SIZE / 4, /* kept in memory before they are spooled */
+    PATH_SIZE = 4096,
+};
+
+struct matrix_writer {
+    char path[PATH_SIZE];
+    int file;
+    int spool; /* -1: no target was spooled yet */
+    bool finished;
+    struct matrix_bounds bounds;
+    const atomic_bool *cancel;
+    struct sha256 *hash;
+    uint64_t written; /* bytes of the file */
+
+    struct matrix_shape shape;
+    size_t row_size;
+    uint64_t records; /* rows advanced over */
+    char *buffer;     /* rows not written yet */
+    size_t buffer_rows, buffered;
+
+    uint64_t target_count;
+    size_t pending; /* targets in memory */
+    uint32_t targets[TARGETS_MAX];
+};
+
+static enum status io_failed(struct error *error)
+{
+    return error_set(error, ST_IO, "the matrix cannot be written: %s", strerror(errno));
+}
+
+static bool write_all(int file, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t done = write(file, at, size);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        at += done;
+        size -= (size_t)done;
+    }
+    return true;
+}
+
+static bool read_all(int file, void *data, size_t size, uint64_t offset)
+{
+    char *at = data;
+    while (size > 0) {
+        ssize_t done = pread(file, at, size, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += done;
+        offset += (uint64_t)done;
+        size -= (size_t)done;
+    }
+    return true;
+}
+
+/* The only way into the file: what is hashed is what is written. */
+static enum status put(struct matrix_writer *writer, const void *data, size_t size,
+                       struct error *error)
+{
+    if (writer->cancel != NULL && atomic_load(writer->cancel))
+        return error_set(error, ST_CANCELLED, "the import was cancelled");
+    if (!write_all(writer->file, data, size))
+        return io_failed(error);
+    sha256_update(writer->hash, data, size);
+    writer->written += size;
+    return ST_OK;
+}
+
+static enum status put_padding(struct matrix_writer *writer, struct error *error)
+{
+    static const char zeros[MATRIX_ALIGNMENT];
+    return put(writer, zeros, matrix_padding(writer->written), error);
+}
+
+enum status matrix_writer_open(struct matrix_writer **out, const char *path,
+                               struct matrix_bounds bounds, const atomic_bool *cancel,
+                               struct error *error)
+{
+    CHECK(bounds.records_max <= MATRIX_RECORDS_MAX);
+    struct matrix_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory to write a matrix");
+    writer->bounds = bounds;
+    writer->cancel = cancel;
+    writer->spool = -1;
+    CHECK((size_t)snprintf(writer->path, PATH_SIZE, "%s", path) < PATH_SIZE);
+    writer->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (writer->file < 0) {
+        enum status status = io_failed(error);
+        free(writer);
+        return status;
+    }
+    writer->hash = sha256_create();
+    *out = writer;
+    return ST_OK;
+}
+
+void matrix_writer_close(struct matrix_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    if (writer->file >= 0)
+        close(writer->file);
+    if (writer->spool >= 0)
+        close(writer->spool);
+    if (!writer->finished)
+        unlink(writer->path);
+    sha256_destroy(writer->hash);
+    free(writer->buffer);
+    free(writer);
+}
+
+enum status matrix_writer_begin(struct matrix_writer *writer,
+                                const struct matrix_shape *shape, struct error *error)
+{
+    CHECK(writer->buffer == NULL && shape->features > 0);
+    writer->shape = *shape;
+    writer->row_size = shape->features * element_size(shape->element);
+    writer->buffer_rows =
+        writer->row_size < BUFFER_SIZE ? BUFFER_SIZE / writer->row_size : 1;
+    writer->buffer = calloc(writer->buffer_rows, writer->row_size);
+    if (writer->buffer == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for one record");
+    struct matrix_header header = {.features = shape->features,
+                                   .classes = shape->classes,
+                                   .element = shape->element,
+                                   .scale = shape->scale};
+    memcpy(header.magic, MATRIX_MAGIC, sizeof header.magic);
+    return put(writer, &header, sizeof header, error);
+}
+
+enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t records,
+                               struct error *error)
+{
+    struct matrix_layout layout;
+    if (records > writer->bounds.records_max)
+        return error_set(error, ST_IMPORT_FAILED, "more than %" PRIu64 " records",
+                         writer->bounds.records_max);
+    if (!matrix_layout(&layout, records, writer->row_size) ||
+        layout.size > writer->bounds.size_max)
+        return error_set(error, ST_IMPORT_FAILED,
+                         "the stored matrix would exceed %" PRIu64 " bytes",
+                         writer->bounds.size_max);
+    return ST_OK;
+}
+
+void *matrix_writer_rows(struct matrix_writer *writer, size_t *count)
+{
+    *count = writer->buffer_rows - writer->buffered;
+    return writer->buffer + writer->buffered * writer->row_size;
+}
+
+static enum status flush_rows(struct matrix_writer *writer, struct error *error)
+{
+    size_t size = writer->buffered * writer->row_size;
+    writer->buffered = 0;
+    return put(writer, writer->buffer, size, error);
+}
+
+enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
+                                  struct error *error)
+{
+    CHECK(count <= writer->buffer_rows - writer->buffered);
+    enum status status = matrix_writer_fits(writer, writer->records + count, error);
+    if (status != ST_OK)
+        return status;
+    writer->records += count;
+    writer->buffered += count;
+    return writer->buffered == writer->buffer_rows ? flush_rows(writer, error) : ST_OK;
+}
+
+static enum status spool_open(struct matrix_writer *writer, struct error *error)
+{
+    char path[PATH_SIZE + sizeof ".targets"];
+    snprintf(path, sizeof path, "%s.targets", writer->path);
+    writer->spool = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (writer->spool < 0 || unlink(path) != 0)
+        return io_failed(error);
+    return ST_OK;
+}
+
+static enum status spool(struct matrix_writer *writer, struct error *error)
+{
+    enum status status = writer->spool < 0 ? spool_open(writer, error) : ST_OK;
+    if (status != ST_OK)
+        return status;
+    if (!write_all(writer->spool, writer->targets, sizeof writer->targets))
+        return io_failed(error);
+    writer->pending = 0;
+    return ST_OK;
+}
+
+static enum status add_target(struct matrix_writer *writer, uint32_t bits,
+                              struct error *error)
+{
+    writer->targets[writer->pending++] = bits;
+    writer->target_count++;
+    return writer->pending == TARGETS_MAX ? spool(writer, error) : ST_OK;
+}
+
+enum status matrix_writer_class(struct matrix_writer *writer, uint32_t class_index,
+                                struct error *error)
+{
+    CHECK(class_index < writer->shape.classes);
+    return add_target(writer, class_index, error);
+}
+
+enum status matrix_writer_value(struct matrix_writer *writer, float value,
+                                struct error *error)
+{
+    CHECK(writer->shape.classes == 0 && isfinite(value));
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return add_target(writer, bits, error);
+}
+
+/* The row buffer is empty by now and may hold less than a block: targets go through
+ * their own array, the last ones first put at the end of the spool. */
+static enum status put_targets(struct matrix_writer *writer, struct error *error)
+{
+    if (writer->spool < 0)
+        return put(writer, writer->targets, writer->pending * sizeof *writer->targets,
+                   error);
+    if (!write_all(writer->spool, writer->targets,
+                   writer->pending * sizeof *writer->targets))
+        return io_failed(error);
+    enum status status = ST_OK;
+    for (uint64_t done = 0; done < writer->target_count && status == ST_OK;) {
+        uint64_t left = writer->target_count - done;
+        size_t count = left < TARGETS_MAX ? (size_t)left : TARGETS_MAX;
+        if (!read_all(writer->spool, writer->targets, count * sizeof *writer->targets,
+                      done * sizeof *writer->targets))
+            return io_failed(error);
+        status = put(writer, writer->targets, count * sizeof *writer->targets, error);
+        done += count;
+    }
+    return status;
+}
+
+static enum status put_trailer(struct matrix_writer *writer, struct error *error)
+{
+    struct matrix_trailer trailer = {.records = writer->records};
+    memcpy(trailer.magic, MATRIX_TRAILER_MAGIC, sizeof trailer.magic);
+    return put(writer, &trailer, sizeof trailer, error);
+}
+
+enum status matrix_writer_finish(struct matrix_writer *writer,
+                                 struct matrix_digest *digest, struct error *error)
+{
+    CHECK(writer->records > 0 && writer->records == writer->target_count);
+    enum status status = flush_rows(writer, error);
+    if (status == ST_OK)
+        status = put_padding(writer, error);
+    if (status == ST_OK)
+        status = put_targets(writer, error);
+    if (status == ST_OK)
+        status = put_padding(writer, error);
+    if (status == ST_OK)
+        status = put_trailer(writer, error);
+    if (status != ST_OK)
+        return status;
+    int closed = close(writer->file);
+    writer->file = -1;
+    if (closed != 0)
+        return io_failed(error);
+    writer->finished = true;
+    digest->records = writer->records;
+    digest->size = writer->written;
+    sha256_finish(writer->hash, digest->sha256);
+    return ST_OK;
+}

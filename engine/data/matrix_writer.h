@@ -1,0 +1,84 @@
+/*
+ * matrix_writer.h - writes a matrix (matrix.h) as a stream, in one pass, hashing what
+ * it writes; memory does not grow with the records.
+ *
+ *   matrix_writer_open --> _begin --> { _rows, _advance; _class or _value } --> _finish
+ *                             any state --> matrix_writer_close
+ *
+ * Invariants
+ *   (1) Rows and targets may come in any order among each other, but as many of each.
+ *   (2) A file that was not finished is removed by matrix_writer_close.
+ *   (3) Targets wait in a file beside path that has no name: nothing of it can stay.
+ *
+ * Threads: one caller; the cancel flag may be set by any thread.
+ */
+#ifndef ENGINE_DATA_MATRIX_WRITER_H
+#define ENGINE_DATA_MATRIX_WRITER_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "engine/data/matrix.h"
+
+struct matrix_writer; /* opaque */
+
+struct matrix_bounds {
+    uint64_t records_max; /* at most MATRIX_RECORDS_MAX */
+    uint64_t size_max;    /* of the file, bytes */
+};
+
+struct matrix_shape {
+    uint32_t features; /* > 0 */
+    uint32_t classes;  /* 0: targets are values */
+    enum element element;
+    float scale; /* of u8 */
+};
+
+/* cancel may be NULL.
+ *   ST_IO  the file cannot be made */
+enum status matrix_writer_open(struct matrix_writer **out, const char *path,
+                               struct matrix_bounds bounds, const atomic_bool *cancel,
+                               struct error *error);
+void matrix_writer_close(struct matrix_writer *writer); /* NULL is allowed */
+
+/* Once, before the first row.
+ *   ST_NO_MEMORY  no room for one row */
+enum status matrix_writer_begin(struct matrix_writer *writer,
+                                const struct matrix_shape *shape, struct error *error);
+
+/* Whether a matrix of so many records stays within the bounds.
+ *   ST_IMPORT_FAILED  it does not; error->text says which one */
+enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t records,
+                               struct error *error);
+
+/* The place of the next rows, of features elements each; *count >= 1 says for how many.
+ * The contents are undefined: all are to be written. */
+void *matrix_writer_rows(struct matrix_writer *writer, size_t *count);
+
+/* The next count rows, at most as many as there was place for, are written.
+ *   ST_IMPORT_FAILED  more than the bounds allow
+ *   ST_CANCELLED      *cancel was seen set
+ *   ST_IO             the disk refuses */
+enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
+                                  struct error *error);
+
+/* The next target: a class below classes, or a finite value. ST_IO as above. */
+enum status matrix_writer_class(struct matrix_writer *writer, uint32_t class_index,
+                                struct error *error);
+enum status matrix_writer_value(struct matrix_writer *writer, float value,
+                                struct error *error);
+
+struct matrix_digest {
+    uint64_t records, size;
+    uint8_t sha256[SHA256_SIZE];
+};
+
+/* Writes what is left; needs at least one record. ST_IO, ST_CANCELLED as above. The
+ * file is not synced. */
+enum status matrix_writer_finish(struct matrix_writer *writer,
+                                 struct matrix_digest *digest, struct error *error);
+
+#endif

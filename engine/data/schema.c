@@ -1,0 +1,261 @@
+#include "engine/data/schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/data/encode.h"
+
+static const char *const format_names[] = {
+    [FORMAT_IDX] = "idx",
+    [FORMAT_CSV] = "csv",
+    [FORMAT_LIBSVM] = "libsvm",
+};
+static const char *const task_names[] = {
+    [TASK_CLASSIFICATION] = "classification",
+    [TASK_REGRESSION] = "regression",
+};
+
+static void column_fini(struct column *column)
+{
+    for (size_t i = 0; i < column->value_count; i++)
+        free(column->values[i]);
+    free(column->values);
+    free(column->fallback);
+    free(column->name);
+}
+
+void schema_fini(struct schema *schema)
+{
+    for (size_t i = 0; i < schema->column_count; i++)
+        column_fini(&schema->columns[i]);
+    free(schema->columns);
+    free(schema->labels);
+    *schema = (struct schema){0};
+}
+
+static bool is_feature(const struct column *column)
+{
+    return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
+}
+
+static uint32_t idx_features(const struct schema *schema)
+{
+    uint32_t features = 1;
+    for (size_t i = 0; i < schema->shape_count; i++)
+        CHECK(!__builtin_mul_overflow(features, schema->shape[i], &features));
+    return features;
+}
+
+static uint32_t csv_features(const struct schema *schema)
+{
+    uint32_t features = 0;
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const struct column *column = &schema->columns[i];
+        if (is_feature(column))
+            CHECK(!__builtin_add_overflow(features, encode_width(column), &features));
+    }
+    return features;
+}
+
+uint32_t schema_features(const struct schema *schema)
+{
+    switch (schema->format) {
+    case FORMAT_IDX: return idx_features(schema);
+    case FORMAT_CSV: return csv_features(schema);
+    case FORMAT_LIBSVM: return schema->feature_count;
+    }
+    return 0;
+}
+
+uint32_t schema_cells(const struct schema *schema)
+{
+    if (schema->format != FORMAT_CSV)
+        return schema_features(schema);
+    uint32_t cells = 0;
+    for (size_t i = 0; i < schema->column_count; i++)
+        cells += is_feature(&schema->columns[i]);
+    return cells;
+}
+
+const struct column *schema_label(const struct schema *schema)
+{
+    for (size_t i = 0; i < schema->column_count; i++) {
+        if (schema->columns[i].kind == COLUMN_LABEL)
+            return &schema->columns[i];
+    }
+    return NULL;
+}
+
+void schema_class_name(const struct schema *schema, uint32_t class_index, char *text,
+                       size_t size)
+{
+    CHECK(class_index < schema->classes);
+    const struct column *label = schema_label(schema);
+    if (schema->format == FORMAT_CSV && label != NULL)
+        snprintf(text, size, "%s", label->values[class_index]);
+    else if (schema->format == FORMAT_LIBSVM && schema->labels != NULL)
+        snprintf(text, size, "%.15g", schema->labels[class_index]);
+    else
+        snprintf(text, size, "%" PRIu32, class_index);
+}
+
+bool schema_target_range(const struct schema *schema, double *low, double *high)
+{
+    const struct column *label = schema_label(schema);
+    if (schema->format == FORMAT_CSV && label != NULL) {
+        *low = label->low;
+        *high = label->high;
+        return true;
+    }
+    *low = schema->target_low;
+    *high = schema->target_high;
+    return schema->has_target_range;
+}
+
+double schema_target(const struct schema *schema, double mapped)
+{
+    double low, high;
+    CHECK(schema_target_range(schema, &low, &high));
+    double share = (mapped + 1) / 2;
+    return low * (1 - share) + high * share; /* high - low may overflow */
+}
+
+static bool texts_agree(const struct column *a, const struct column *b)
+{
+    if (a->value_count != b->value_count)
+        return false;
+    for (size_t i = 0; i < a->value_count; i++) {
+        if (strcmp(a->values[i], b->values[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool ranges_agree(const struct column *a, const struct column *b)
+{
+    return a->low == b->low && a->high == b->high;
+}
+
+static bool column_agrees(const struct column *a, const struct column *b)
+{
+    if (a->kind != b->kind || strcmp(a->name, b->name) != 0)
+        return false;
+    return a->kind == COLUMN_NUMERIC ? ranges_agree(a, b) : texts_agree(a, b);
+}
+
+static const struct column *next_feature(const struct schema *schema, size_t *place)
+{
+    while (*place < schema->column_count) {
+        const struct column *column = &schema->columns[(*place)++];
+        if (is_feature(column))
+            return column;
+    }
+    return NULL;
+}
+
+static bool csv_agrees(const struct schema *a, const struct schema *b)
+{
+    size_t in_a = 0, in_b = 0;
+    for (;;) {
+        const struct column *of_a = next_feature(a, &in_a);
+        const struct column *of_b = next_feature(b, &in_b);
+        if (of_a == NULL || of_b == NULL)
+            return of_a == of_b;
+        if (!column_agrees(of_a, of_b))
+            return false;
+    }
+}
+
+static bool idx_agrees(const struct schema *a, const struct schema *b)
+{
+    return a->shape_count == b->shape_count && a->scale == b->scale &&
+           memcmp(a->shape, b->shape, a->shape_count * sizeof *a->shape) == 0;
+}
+
+static bool libsvm_agrees(const struct schema *a, const struct schema *b)
+{
+    return a->feature_count == b->feature_count && a->has_range == b->has_range &&
+           (!a->has_range || (a->low == b->low && a->high == b->high));
+}
+
+static double label_value(const struct schema *schema, uint32_t class_index)
+{
+    return schema->labels != NULL ? schema->labels[class_index] : class_index;
+}
+
+static bool targets_agree(const struct schema *a, const struct schema *b)
+{
+    if (a->task == TASK_REGRESSION) {
+        double low_a, high_a, low_b, high_b;
+        return schema_target_range(a, &low_a, &high_a) &&
+               schema_target_range(b, &low_b, &high_b) && low_a == low_b &&
+               high_a == high_b;
+    }
+    if (a->format == FORMAT_CSV)
+        return texts_agree(schema_label(a), schema_label(b));
+    for (uint32_t i = 0; i < a->classes; i++) {
+        if (label_value(a, i) != label_value(b, i))
+            return false;
+    }
+    return true;
+}
+
+static bool features_agree(const struct schema *a, const struct schema *b)
+{
+    switch (a->format) {
+    case FORMAT_IDX: return idx_agrees(a, b);
+    case FORMAT_CSV: return csv_agrees(a, b);
+    case FORMAT_LIBSVM: return libsvm_agrees(a, b);
+    }
+    return false;
+}
+
+bool schema_agrees(const struct schema *a, const struct schema *b)
+{
+    return a->format == b->format && a->task == b->task && a->classes == b->classes &&
+           features_agree(a, b) && targets_agree(a, b);
+}
+
+static bool name_parse(size_t *place, const char *const *names, size_t count,
+                       const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *place = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *data_format_name(enum data_format format)
+{
+    return format_names[format];
+}
+
+bool data_format_parse(enum data_format *format, const char *text)
+{
+    size_t place;
+    if (!name_parse(&place, format_names, sizeof format_names / sizeof *format_names,
+                    text))
+        return false;
+    *format = (enum data_format)place;
+    return true;
+}
+
+const char *task_name(enum task task)
+{
+    return task_names[task];
+}
+
+bool task_parse(enum task *task, const char *text)
+{
+    size_t place;
+    if (!name_parse(&place, task_names, sizeof task_names / sizeof *task_names, text))
+        return false;
+    *task = (enum task)place;
+    return true;
+}
