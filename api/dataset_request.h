@@ -36,4 +36,8 @@ void dataset_spec_fini(struct dataset_spec *spec); /* a zeroed one is allowed */
 /* The canonical text, to be freed. */
 char *dataset_spec_render(const struct dataset_spec *spec);
 
+/* Its members, into an object that the caller has opened. */
+struct json_writer;
+void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec);
+
 #endif

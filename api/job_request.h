@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/model_request.h" /* model_spec_render, model_spec_parse */
 #include "base/id.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
@@ -33,15 +34,13 @@ struct job_request {
     struct dataset_id dataset;
     bool has_evaluation;
     struct dataset_id evaluation;
-    bool has_loss; /* the model named its loss */
-    bool has_optimizer, has_learning_rate;
-    uint64_t epochs; /* 0: steps were given */
-    bool has_steps;  /* steps were given, in train.steps */
+    bool has_loss, has_learning_rate; /* named by the client; resolving sets both */
+    uint64_t epochs;                  /* 0: not given */
+    bool has_steps;                   /* steps were given, in train.steps */
     enum privacy_target target;
     double target_value;
-    double delta; /* 0: the dataset's, until resolved */
-    struct train_spec
-        train; /* owned; complete after resolving but for noise_multiplier */
+    double delta;            /* 0: not given */
+    struct train_spec train; /* owned; complete after resolving but for noise_multiplier */
 };
 
 /*   ST_INVALID  error->pointer names the member at fault
@@ -59,20 +58,26 @@ struct job_dataset { /* what resolving needs to know of the dataset */
 };
 
 /* Fills in layers and loss for the task, batch size, epochs, learning rate, delta, and
- * from them steps = ceil(epochs n / batch_size) (DESIGN.md 2 and 6).
- *   ST_INVALID          batch_size > n, delta above the dataset's, a loss that does not
- *                       suit the task, too many steps, no privacy for a private
- * algorithm ST_DATASET_PRIVATE  an algorithm that is not private on a private dataset
- */
+ * from them steps = ceil(epochs n / batch_size) (DESIGN.md 2 and 6). Where nothing was
+ * named: batch max(256, the power of two nearest n / 60), at most n; 20 epochs; SGD;
+ * learning rate 2, of a regression 0.3, of a not private algorithm 0.1, of Adam 0.001;
+ * delta the dataset's, on public data 1e-5.
+ *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers that
+ *                       do not suit the data, too many parameters or steps, no privacy
+ *                       for a private algorithm or privacy for another,
+ *                       budget_fraction of public data; error->pointer names the member
+ *   ST_DATASET_PRIVATE  an algorithm that is not private on a private dataset
+ * On failure request may be half resolved: it can only be released. */
 enum status job_request_resolve(struct job_request *request,
                                 const struct job_dataset *dataset, struct error *error);
 
-/* Canonical text of a resolved request, to be freed. */
+/* Canonical text of a resolved request, to be freed. Parsed, and resolved on the same
+ * dataset, it gives the same struct. */
 char *job_request_render(const struct job_request *request);
 
-/* "arch" of the safetensors metadata: the model with its layers; to be freed. */
-char *model_spec_render(const struct model_spec *model);
-enum status model_spec_parse(struct model_spec *model, const char *text,
-                             struct error *error);
+/* Its members from "algorithm" to "epochs" or "steps", into an object that the caller has
+ * opened: those that a job as answered shares with its request. */
+struct json_writer;
+void job_request_write_run(struct json_writer *writer, const struct job_request *request);
 
 #endif

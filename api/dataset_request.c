@@ -1,0 +1,109 @@
+#include "api/dataset_request.h"
+
+#include <string.h>
+
+#include "api/json_reader.h"
+#include "api/json_writer.h"
+#include "api/limits.h"
+#include "api/schema_text.h"
+
+static void read_id(struct dataset_id *id, struct json_node node)
+{
+    const char *text = json_read_text(node);
+    if (!json_refused(node) && !dataset_id_parse(id, text))
+        json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
+}
+
+static void read_order(struct grant *grant, struct json_node node)
+{
+    if (!json_present(node))
+        return;
+    grant->order = json_read_real(node, (struct json_range){1, 2048, true, false});
+    if (!json_refused(node) && curve_order_index(grant->order) == CURVE_ORDERS)
+        json_refuse(node, "must be an order of the grid g1: 1.25 to 3.75 by 0.25, 4 to 7.5 "
+                          "by 0.5, 8 to 20 by 1, 22 to 32 by 2, 36, 40, 48, 56, 64, 80, "
+                          "96, 128, 256, 512, 1024 or 2048");
+}
+
+static void read_relation(struct grant *grant, struct json_node node)
+{
+    if (!json_present(node))
+        return;
+    const char *text = json_read_text(node);
+    if (!json_refused(node) && !relation_parse(&grant->relation, text))
+        json_refuse(node, "must be zero_out or replace_one");
+}
+
+static void read_privacy(struct dataset_spec *spec, struct json_node node)
+{
+    spec->is_public =
+        json_is_string(node.value) && strcmp(json_string_value(node.value), "public") == 0;
+    if (spec->is_public)
+        return;
+    if (json_present(node) && !json_is_object(node.value))
+        json_refuse(node, "must be \"public\", or an object with epsilon and delta");
+    json_read_object(
+        node, (const char *const[]){"epsilon", "delta", "relation", "order", NULL});
+    spec->grant.relation = RELATION_ZERO_OUT;
+    spec->grant.epsilon = json_read_real(json_member(&node, "epsilon"),
+                                         (struct json_range){0, LIMIT_EPSILON, true, false});
+    spec->grant.delta = json_read_real(json_member(&node, "delta"),
+                                       (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
+    read_relation(&spec->grant, json_member(&node, "relation"));
+    read_order(&spec->grant, json_member(&node, "order"));
+}
+
+enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
+                               struct error *error)
+{
+    const char *members[SCHEMA_MEMBERS_MAX];
+    struct dataset_spec read = {0};
+    struct json_reader reader;
+    struct json_node root;
+    schema_text_members(members, (const char *const[]){"id", "privacy", NULL});
+    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+        json_read_object(root, members);
+        read_id(&read.id, json_member(&root, "id"));
+        schema_text_read(&read.schema, &root);
+        read_privacy(&read, json_member(&root, "privacy"));
+    }
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK)
+        *spec = read;
+    else
+        schema_fini(&read.schema);
+    return status;
+}
+
+void dataset_spec_fini(struct dataset_spec *spec)
+{
+    schema_fini(&spec->schema);
+    memset(spec, 0, sizeof *spec);
+}
+
+void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec)
+{
+    json_write_text(writer, "id", spec->id.text);
+    schema_text_write(writer, &spec->schema);
+    if (spec->is_public) {
+        json_write_text(writer, "privacy", "public");
+        return;
+    }
+    json_write_object(writer, "privacy");
+    json_write_real(writer, "epsilon", spec->grant.epsilon);
+    json_write_real(writer, "delta", spec->grant.delta);
+    json_write_text(writer, "relation", relation_name(spec->grant.relation));
+    if (spec->grant.order != 0)
+        json_write_real(writer, "order", spec->grant.order);
+    json_write_object_end(writer);
+}
+
+char *dataset_spec_render(const struct dataset_spec *spec)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    dataset_spec_write(&writer, spec);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}

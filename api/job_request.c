@@ -1,0 +1,160 @@
+#include "api/job_request.h"
+
+#include <string.h>
+
+#include "api/algorithm_request.h"
+#include "api/json_reader.h"
+#include "api/json_writer.h"
+#include "api/limits.h"
+#include "api/optimizer_request.h"
+
+static const char *const target_names[] = {
+    [TARGET_EPSILON] = "epsilon",
+    [TARGET_NOISE_MULTIPLIER] = "noise_multiplier",
+    [TARGET_BUDGET_FRACTION] = "budget_fraction",
+};
+static const struct json_range target_ranges[] = {
+    [TARGET_EPSILON] = {0, LIMIT_EPSILON, true, false},
+    [TARGET_NOISE_MULTIPLIER] = {LIMIT_NOISE_MULTIPLIER_MIN, LIMIT_NOISE_MULTIPLIER_MAX,
+                                 false, false},
+    [TARGET_BUDGET_FRACTION] = {0, 1, true, false},
+};
+
+static void read_dataset(struct dataset_id *id, struct json_node node)
+{
+    const char *text = json_read_text(node);
+    if (!json_refused(node) && !dataset_id_parse(id, text))
+        json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
+}
+
+static void read_names(struct job_request *request, const struct json_node *root)
+{
+    struct json_node evaluation = json_member(root, "evaluation");
+    read_dataset(&request->dataset, json_member(root, "dataset"));
+    request->has_evaluation = json_present(evaluation);
+    if (request->has_evaluation)
+        read_dataset(&request->evaluation, evaluation);
+}
+
+static void read_optimizer(struct job_request *request, struct json_node node)
+{
+    if (json_present(node))
+        optimizer_request_read(&request->train.optimizer, &request->has_learning_rate,
+                               &node);
+    else
+        optimizer_request_init(&request->train.optimizer, OPTIMIZER_SGD);
+}
+
+static void read_length(struct job_request *request, const struct json_node *root)
+{
+    struct json_node batch_size = json_member(root, "batch_size");
+    struct json_node epochs = json_member(root, "epochs");
+    struct json_node steps = json_member(root, "steps");
+    if (json_present(batch_size))
+        request->train.batch_size = json_read_count(batch_size, 1, LIMIT_RECORDS);
+    if (json_present(epochs))
+        request->epochs = json_read_count(epochs, 1, LIMIT_STEPS);
+    request->has_steps = json_present(steps);
+    if (request->has_steps && json_present(epochs))
+        json_refuse(steps, "give epochs or steps, not both");
+    if (request->has_steps)
+        request->train.steps = json_read_count(steps, 1, LIMIT_STEPS);
+}
+
+static void read_privacy(struct job_request *request, struct json_node node)
+{
+    struct json_node delta = json_member(&node, "delta");
+    if (!json_present(node))
+        return;
+    json_read_object(node, (const char *const[]){"epsilon", "noise_multiplier",
+                                                 "budget_fraction", "delta", NULL});
+    for (int i = TARGET_EPSILON; i <= TARGET_BUDGET_FRACTION; i++) {
+        struct json_node target = json_member(&node, target_names[i]);
+        if (!json_present(target))
+            continue;
+        if (request->target != TARGET_NONE)
+            json_refuse(target, "give only one of epsilon, noise_multiplier and "
+                                "budget_fraction");
+        request->target = (enum privacy_target)i;
+        request->target_value = json_read_real(target, target_ranges[i]);
+    }
+    if (request->target == TARGET_NONE)
+        json_refuse(node, "must have one of epsilon, noise_multiplier and budget_fraction");
+    if (json_present(delta))
+        request->delta =
+            json_read_real(delta, (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
+}
+
+static void read_request(struct job_request *request, const struct json_node *root)
+{
+    struct json_node model = json_member(root, "model");
+    struct json_node algorithm = json_member(root, "algorithm");
+    json_read_object(*root, (const char *const[]){"dataset", "evaluation", "model",
+                                                  "algorithm", "optimizer", "batch_size",
+                                                  "epochs", "steps", "privacy", NULL});
+    read_names(request, root);
+    model_request_read(&request->train.model, &request->has_loss, &model);
+    algorithm_request_read(&request->train.algorithm, &algorithm);
+    read_optimizer(request, json_member(root, "optimizer"));
+    read_length(request, root);
+    read_privacy(request, json_member(root, "privacy"));
+}
+
+enum status job_request_parse(struct job_request *request, const char *body, size_t size,
+                              struct error *error)
+{
+    struct job_request read = {0};
+    struct json_reader reader;
+    struct json_node root;
+    if (json_reader_open(&reader, &root, body, size, error) == ST_OK)
+        read_request(&read, &root);
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK)
+        *request = read;
+    else
+        job_request_fini(&read);
+    return status;
+}
+
+void job_request_fini(struct job_request *request)
+{
+    train_spec_fini(&request->train);
+    memset(request, 0, sizeof *request);
+}
+
+static void write_privacy(struct json_writer *writer, const struct job_request *request)
+{
+    if (request->target == TARGET_NONE)
+        return;
+    json_write_object(writer, "privacy");
+    json_write_real(writer, target_names[request->target], request->target_value);
+    json_write_real(writer, "delta", request->delta);
+    json_write_object_end(writer);
+}
+
+void job_request_write_run(struct json_writer *writer, const struct job_request *request)
+{
+    const struct train_spec *train = &request->train;
+    algorithm_request_write(writer, "algorithm", &train->algorithm);
+    optimizer_request_write(writer, &train->optimizer);
+    json_write_count(writer, "batch_size", train->batch_size);
+    if (request->has_steps)
+        json_write_count(writer, "steps", train->steps);
+    else
+        json_write_count(writer, "epochs", request->epochs);
+}
+
+char *job_request_render(const struct job_request *request)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "dataset", request->dataset.text);
+    if (request->has_evaluation)
+        json_write_text(&writer, "evaluation", request->evaluation.text);
+    model_request_write(&writer, "model", &request->train.model);
+    job_request_write_run(&writer, request);
+    write_privacy(&writer, request);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}

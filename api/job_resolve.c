@@ -1,0 +1,122 @@
+#include <inttypes.h>
+
+#include "api/job_request.h"
+#include "api/limits.h"
+
+enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* DESIGN.md 6 */
+
+/* Learning rates of DESIGN.md 6, for sums whose terms are clipped to 1; without clipping
+ * gradients are larger and 0.1 is safe. Adam: Kingma & Ba 2015. */
+static const double rate_private = 2, rate_regression = 0.3, rate_open = 0.1,
+                    rate_adam = 0.001;
+
+/* Public data promises nothing; a delta is only needed to figure an epsilon. */
+static const double delta_public = 1e-5;
+
+static enum status resolve_privacy(struct job_request *request,
+                                   const struct job_dataset *dataset, struct error *error)
+{
+    const struct algorithm *algorithm = request->train.algorithm.algorithm;
+    if (!algorithm->is_private && !dataset->is_public)
+        return error_set_at(error, ST_DATASET_PRIVATE, "/algorithm/name",
+                            "%s is not private: it trains on public data only",
+                            algorithm->name);
+    if (!algorithm->is_private && request->target != TARGET_NONE)
+        return error_set_at(error, ST_INVALID, "/privacy",
+                            "%s is not private and takes no privacy", algorithm->name);
+    if (!algorithm->is_private)
+        return ST_OK;
+    if (request->target == TARGET_NONE)
+        return error_set_at(error, ST_INVALID, "/privacy",
+                            "is required: epsilon, noise_multiplier or budget_fraction");
+    if (request->target == TARGET_BUDGET_FRACTION && dataset->is_public)
+        return error_set_at(error, ST_INVALID, "/privacy/budget_fraction",
+                            "public data has no budget");
+    if (request->delta == 0)
+        request->delta = dataset->is_public ? delta_public : dataset->delta;
+    if (!dataset->is_public && request->delta > dataset->delta)
+        return error_set_at(error, ST_INVALID, "/privacy/delta",
+                            "must be at most the dataset's, %.10g", dataset->delta);
+    return ST_OK;
+}
+
+/* The power of two nearest n / 60; of two equally near the lower. */
+static uint64_t nearest_power(uint64_t records)
+{
+    uint64_t power = 1;
+    while (2 * records > 3 * power * BATCHES_OF_AN_EPOCH)
+        power *= 2;
+    return power;
+}
+
+static enum status resolve_batch_size(struct job_request *request, uint64_t records,
+                                      struct error *error)
+{
+    uint64_t *batch_size = &request->train.batch_size;
+    if (*batch_size > records)
+        return error_set_at(error, ST_INVALID, "/batch_size",
+                            "must be at most the number of records, %" PRIu64, records);
+    if (*batch_size > 0)
+        return ST_OK;
+    *batch_size = nearest_power(records);
+    if (*batch_size < BATCH_MIN)
+        *batch_size = BATCH_MIN;
+    if (*batch_size > records)
+        *batch_size = records;
+    return ST_OK;
+}
+
+/* epochs <= 10^7 and records < 2^31: the product is below 2^55. */
+static enum status resolve_steps(struct job_request *request, uint64_t records,
+                                 struct error *error)
+{
+    uint64_t batch_size = request->train.batch_size;
+    if (request->has_steps)
+        return ST_OK;
+    if (request->epochs == 0)
+        request->epochs = EPOCHS_DEFAULT;
+    request->train.steps = (request->epochs * records + batch_size - 1) / batch_size;
+    if (request->train.steps > LIMIT_STEPS)
+        return error_set_at(error, ST_INVALID, "/epochs",
+                            "makes %" PRIu64 " steps of this batch size; at most %d",
+                            request->train.steps, LIMIT_STEPS);
+    return ST_OK;
+}
+
+static void resolve_learning_rate(struct job_request *request,
+                                  const struct job_dataset *dataset)
+{
+    struct optimizer_spec *optimizer = &request->train.optimizer;
+    if (request->has_learning_rate)
+        return;
+    if (optimizer->kind == OPTIMIZER_ADAM)
+        optimizer->learning_rate = rate_adam;
+    else if (!request->train.algorithm.algorithm->is_private)
+        optimizer->learning_rate = rate_open;
+    else if (dataset->schema->task == TASK_REGRESSION)
+        optimizer->learning_rate = rate_regression;
+    else
+        optimizer->learning_rate = rate_private;
+    optimizer->learning_rate_final = optimizer->learning_rate;
+    request->has_learning_rate = true;
+}
+
+enum status job_request_resolve(struct job_request *request,
+                                const struct job_dataset *dataset, struct error *error)
+{
+    enum status status = resolve_privacy(request, dataset, error);
+    if (status == ST_OK)
+        status = model_request_fit(&request->train.model, request->has_loss,
+                                   dataset->schema, error);
+    if (status == ST_OK)
+        status = resolve_batch_size(request, dataset->records, error);
+    if (status == ST_OK)
+        status = resolve_steps(request, dataset->records, error);
+    if (status != ST_OK)
+        return status;
+    resolve_learning_rate(request, dataset);
+    request->has_loss = true;
+    request->train.relation = dataset->relation;
+    request->train.records = dataset->records;
+    return ST_OK;
+}

@@ -1,0 +1,42 @@
+/*
+ * model_request.h - the "model" of a job (MODELS.md 8): a preset or a list of layers, and
+ * the loss.
+ *
+ *   {"preset":"linear","loss"?,"init_seed"?}
+ *   {"preset":"mlp","hidden"?:[128],"activation"?:"relu","bias"?:true,"loss"?,"init_seed"?}
+ *   {"layers":[{"type":"dense","out","bias"?:true} | {"type":"relu"} | {"type":"tanh"}, ...],
+ *    "loss"?,"init_seed"?}
+ */
+#ifndef API_MODEL_REQUEST_H
+#define API_MODEL_REQUEST_H
+
+#include "engine/data/schema.h"
+#include "engine/nn/model_spec.h"
+
+struct json_node;
+struct json_writer;
+
+/* Fills in a zeroed model. *has_loss: it names its loss. The layers of a preset are left
+ * to model_request_fit. What it owns must be released whether or not it is refused. */
+void model_request_read(struct model_spec *model, bool *has_loss,
+                        const struct json_node *node);
+
+/* The members above, none left out. */
+void model_request_write(struct json_writer *writer, const char *name,
+                         const struct model_spec *model);
+
+/* Chooses the loss unless it was named (regression squared; 2 classes logistic; more
+ * softmax cross-entropy), expands a preset, and checks that the layers fit the data.
+ *   ST_INVALID  the loss does not suit the task, the last layer is not dense with the
+ *               outputs of the loss, more than LIMIT_PARAMETERS parameters */
+enum status model_request_fit(struct model_spec *model, bool has_loss,
+                              const struct schema *schema, struct error *error);
+
+/* "arch" of the safetensors metadata: the model with its layers; to be freed. */
+char *model_spec_render(const struct model_spec *model);
+/*   ST_INVALID  not such a text
+ * On ST_OK model must be released with model_spec_fini. */
+enum status model_spec_parse(struct model_spec *model, const char *text,
+                             struct error *error);
+
+#endif

@@ -1,0 +1,104 @@
+#include "api/optimizer_request.h"
+
+#include "api/json_reader.h"
+#include "api/json_writer.h"
+#include "api/limits.h"
+
+/* Decay rates are shares of what is kept from step to step. */
+static const struct json_range decay_range = {0, 1, false, true};
+
+void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kind kind)
+{
+    *optimizer = (struct optimizer_spec){.kind = kind};
+    if (kind == OPTIMIZER_ADAM) { /* Kingma & Ba 2015, Algorithm 1 */
+        optimizer->beta1 = 0.9;
+        optimizer->beta2 = 0.999;
+        optimizer->epsilon = 1e-8;
+    }
+}
+
+static void read_learning_rate(struct optimizer_spec *optimizer, struct json_node node)
+{
+    struct json_range rate = {0, LIMIT_LEARNING_RATE, true, false};
+    if (!json_is_object(node.value)) {
+        optimizer->learning_rate = json_read_real(node, rate);
+        optimizer->learning_rate_final = optimizer->learning_rate;
+        return;
+    }
+    json_read_object(node, (const char *const[]){"initial", "final", NULL});
+    optimizer->learning_rate = json_read_real(json_member(&node, "initial"), rate);
+    rate.low_open = false;
+    optimizer->learning_rate_final = json_read_real(json_member(&node, "final"), rate);
+}
+
+static void read_decay(double *decay, struct json_node node)
+{
+    if (json_present(node))
+        *decay = json_read_real(node, decay_range);
+}
+
+static void read_adam(struct optimizer_spec *optimizer, const struct json_node *node)
+{
+    struct json_node epsilon = json_member(node, "epsilon");
+    json_read_object(*node, (const char *const[]){"name", "learning_rate", "beta1", "beta2",
+                                                  "epsilon", NULL});
+    read_decay(&optimizer->beta1, json_member(node, "beta1"));
+    read_decay(&optimizer->beta2, json_member(node, "beta2"));
+    if (json_present(epsilon))
+        optimizer->epsilon = json_read_real(epsilon, (struct json_range){0, 1, true, false});
+}
+
+void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning_rate,
+                            const struct json_node *node)
+{
+    struct json_node name = json_member(node, "name");
+    struct json_node rate = json_member(node, "learning_rate");
+    enum optimizer_kind kind = OPTIMIZER_SGD;
+    json_read_object(*node, (const char *const[]){"name", "learning_rate", "momentum",
+                                                  "beta1", "beta2", "epsilon", NULL});
+    const char *text = json_read_text(name);
+    if (!json_refused(name) && !optimizer_kind_parse(&kind, text))
+        json_refuse(name, "must be sgd or adam");
+    optimizer_request_init(optimizer, kind);
+    *has_learning_rate = json_present(rate);
+    if (*has_learning_rate)
+        read_learning_rate(optimizer, rate);
+    switch (kind) {
+    case OPTIMIZER_SGD:
+        json_read_object(*node,
+                         (const char *const[]){"name", "learning_rate", "momentum", NULL});
+        read_decay(&optimizer->momentum, json_member(node, "momentum"));
+        return;
+    case OPTIMIZER_ADAM: read_adam(optimizer, node); return;
+    }
+}
+
+static void write_learning_rate(struct json_writer *writer,
+                                const struct optimizer_spec *optimizer)
+{
+    if (optimizer->learning_rate == optimizer->learning_rate_final) {
+        json_write_real(writer, "learning_rate", optimizer->learning_rate);
+        return;
+    }
+    json_write_object(writer, "learning_rate");
+    json_write_real(writer, "initial", optimizer->learning_rate);
+    json_write_real(writer, "final", optimizer->learning_rate_final);
+    json_write_object_end(writer);
+}
+
+void optimizer_request_write(struct json_writer *writer,
+                             const struct optimizer_spec *optimizer)
+{
+    json_write_object(writer, "optimizer");
+    json_write_text(writer, "name", optimizer_kind_name(optimizer->kind));
+    write_learning_rate(writer, optimizer);
+    switch (optimizer->kind) {
+    case OPTIMIZER_SGD: json_write_real(writer, "momentum", optimizer->momentum); break;
+    case OPTIMIZER_ADAM:
+        json_write_real(writer, "beta1", optimizer->beta1);
+        json_write_real(writer, "beta2", optimizer->beta2);
+        json_write_real(writer, "epsilon", optimizer->epsilon);
+        break;
+    }
+    json_write_object_end(writer);
+}

@@ -1,0 +1,28 @@
+/*
+ * optimizer_request.h - the "optimizer" of a job: what is done with the noisy sum.
+ *
+ *   {"name":"sgd","learning_rate"?:RATE,"momentum"?:0}
+ *   {"name":"adam","learning_rate"?:RATE,"beta1"?:0.9,"beta2"?:0.999,"epsilon"?:1e-8}
+ *   RATE = number | {"initial":number,"final":number}    linear from the first step to the
+ *                                                        last
+ */
+#ifndef API_OPTIMIZER_REQUEST_H
+#define API_OPTIMIZER_REQUEST_H
+
+#include "engine/train_spec.h"
+
+struct json_node;
+struct json_writer;
+
+/* What stands where a job names no optimizer; the rate is left open. */
+void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kind kind);
+
+/* *has_learning_rate: it names its rate. */
+void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning_rate,
+                            const struct json_node *node);
+
+/* The members above, none left out; RATE is a number where it does not change. */
+void optimizer_request_write(struct json_writer *writer,
+                             const struct optimizer_spec *optimizer);
+
+#endif
