@@ -17,13 +17,13 @@ static double read_choice(struct json_node node, const char *const *choices)
     return 0;
 }
 
-static double read_value(struct json_node node, const struct algorithm_parameter *parameter)
+static double read_value(struct json_node node,
+                         const struct algorithm_parameter *parameter)
 {
     switch (parameter->kind) {
     case PARAMETER_REAL:
-        return json_read_real(node,
-                              (struct json_range){parameter->low, parameter->high,
-                                                  parameter->low_open, false});
+        return json_read_real(node, (struct json_range){parameter->low, parameter->high,
+                                                        parameter->low_open, false});
     case PARAMETER_COUNT:
         return (double)json_read_count(node, (uint64_t)parameter->low,
                                        (uint64_t)parameter->high);
@@ -33,7 +33,8 @@ static double read_value(struct json_node node, const struct algorithm_parameter
     return 0;
 }
 
-static void check_members(const struct json_node *node, const struct algorithm *algorithm)
+static void check_members(const struct json_node *node,
+                          const struct algorithm *algorithm)
 {
     const char *members[ALGORITHM_PARAMETERS_MAX + 2] = {"name"};
     CHECK(algorithm->parameter_count <= ALGORITHM_PARAMETERS_MAX);
@@ -100,8 +101,8 @@ static void write_bounds(struct json_writer *writer,
                          const struct algorithm_parameter *parameter)
 {
     if (isfinite(parameter->low))
-        write_value(writer, parameter->low_open ? "exclusiveMinimum" : "minimum", parameter,
-                    parameter->low);
+        write_value(writer, parameter->low_open ? "exclusiveMinimum" : "minimum",
+                    parameter, parameter->low);
     if (isfinite(parameter->high))
         write_value(writer, "maximum", parameter, parameter->high);
 }

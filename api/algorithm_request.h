@@ -1,6 +1,6 @@
 /*
- * algorithm_request.h - the "algorithm" of a job and what GET /v1/algorithms says of each,
- * both from the table of engine/dp/algorithm.h: {"name", its parameters}.
+ * algorithm_request.h - the "algorithm" of a job and what GET /v1/algorithms says of
+ * each, both from the table of engine/dp/algorithm.h: {"name", its parameters}.
  */
 #ifndef API_ALGORITHM_REQUEST_H
 #define API_ALGORITHM_REQUEST_H
@@ -17,6 +17,7 @@ void algorithm_request_write(struct json_writer *writer, const char *name,
 
 /* {"name","title","paper","charge","when_to_use","private","schema":JSON Schema of the
  *  object above} */
-void algorithm_view_write(struct json_writer *writer, const struct algorithm *algorithm);
+void algorithm_view_write(struct json_writer *writer,
+                          const struct algorithm *algorithm);
 
 #endif

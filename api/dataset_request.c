@@ -20,9 +20,10 @@ static void read_order(struct grant *grant, struct json_node node)
         return;
     grant->order = json_read_real(node, (struct json_range){1, 2048, true, false});
     if (!json_refused(node) && curve_order_index(grant->order) == CURVE_ORDERS)
-        json_refuse(node, "must be an order of the grid g1: 1.25 to 3.75 by 0.25, 4 to 7.5 "
-                          "by 0.5, 8 to 20 by 1, 22 to 32 by 2, 36, 40, 48, 56, 64, 80, "
-                          "96, 128, 256, 512, 1024 or 2048");
+        json_refuse(node,
+                    "must be an order of the grid g1: 1.25 to 3.75 by 0.25, 4 to 7.5 "
+                    "by 0.5, 8 to 20 by 1, 22 to 32 by 2, 36, 40, 48, 56, 64, 80, "
+                    "96, 128, 256, 512, 1024 or 2048");
 }
 
 static void read_relation(struct grant *grant, struct json_node node)
@@ -36,8 +37,8 @@ static void read_relation(struct grant *grant, struct json_node node)
 
 static void read_privacy(struct dataset_spec *spec, struct json_node node)
 {
-    spec->is_public =
-        json_is_string(node.value) && strcmp(json_string_value(node.value), "public") == 0;
+    spec->is_public = json_is_string(node.value) &&
+                      strcmp(json_string_value(node.value), "public") == 0;
     if (spec->is_public)
         return;
     if (json_present(node) && !json_is_object(node.value))
@@ -45,10 +46,12 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node)
     json_read_object(
         node, (const char *const[]){"epsilon", "delta", "relation", "order", NULL});
     spec->grant.relation = RELATION_ZERO_OUT;
-    spec->grant.epsilon = json_read_real(json_member(&node, "epsilon"),
-                                         (struct json_range){0, LIMIT_EPSILON, true, false});
-    spec->grant.delta = json_read_real(json_member(&node, "delta"),
-                                       (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
+    spec->grant.epsilon =
+        json_read_real(json_member(&node, "epsilon"),
+                       (struct json_range){0, LIMIT_EPSILON, true, false});
+    spec->grant.delta =
+        json_read_real(json_member(&node, "delta"),
+                       (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
     read_relation(&spec->grant, json_member(&node, "relation"));
     read_order(&spec->grant, json_member(&node, "order"));
 }

@@ -79,7 +79,8 @@ static void read_privacy(struct job_request *request, struct json_node node)
         request->target_value = json_read_real(target, target_ranges[i]);
     }
     if (request->target == TARGET_NONE)
-        json_refuse(node, "must have one of epsilon, noise_multiplier and budget_fraction");
+        json_refuse(node,
+                    "must have one of epsilon, noise_multiplier and budget_fraction");
     if (json_present(delta))
         request->delta =
             json_read_real(delta, (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
@@ -89,9 +90,10 @@ static void read_request(struct job_request *request, const struct json_node *ro
 {
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
-    json_read_object(*root, (const char *const[]){"dataset", "evaluation", "model",
-                                                  "algorithm", "optimizer", "batch_size",
-                                                  "epochs", "steps", "privacy", NULL});
+    json_read_object(*root,
+                     (const char *const[]){"dataset", "evaluation", "model",
+                                           "algorithm", "optimizer", "batch_size",
+                                           "epochs", "steps", "privacy", NULL});
     read_names(request, root);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
@@ -100,8 +102,8 @@ static void read_request(struct job_request *request, const struct json_node *ro
     read_privacy(request, json_member(root, "privacy"));
 }
 
-enum status job_request_parse(struct job_request *request, const char *body, size_t size,
-                              struct error *error)
+enum status job_request_parse(struct job_request *request, const char *body,
+                              size_t size, struct error *error)
 {
     struct job_request read = {0};
     struct json_reader reader;
@@ -132,7 +134,8 @@ static void write_privacy(struct json_writer *writer, const struct job_request *
     json_write_object_end(writer);
 }
 
-void job_request_write_run(struct json_writer *writer, const struct job_request *request)
+void job_request_write_run(struct json_writer *writer,
+                           const struct job_request *request)
 {
     const struct train_spec *train = &request->train;
     algorithm_request_write(writer, "algorithm", &train->algorithm);

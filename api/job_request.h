@@ -39,8 +39,9 @@ struct job_request {
     bool has_steps;                   /* steps were given, in train.steps */
     enum privacy_target target;
     double target_value;
-    double delta;            /* 0: not given */
-    struct train_spec train; /* owned; complete after resolving but for noise_multiplier */
+    double delta; /* 0: not given */
+    struct train_spec
+        train; /* owned; complete after resolving but for noise_multiplier */
 };
 
 /*   ST_INVALID  error->pointer names the member at fault
@@ -62,12 +63,11 @@ struct job_dataset { /* what resolving needs to know of the dataset */
  * named: batch max(256, the power of two nearest n / 60), at most n; 20 epochs; SGD;
  * learning rate 2, of a regression 0.3, of a not private algorithm 0.1, of Adam 0.001;
  * delta the dataset's, on public data 1e-5.
- *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers that
- *                       do not suit the data, too many parameters or steps, no privacy
- *                       for a private algorithm or privacy for another,
- *                       budget_fraction of public data; error->pointer names the member
- *   ST_DATASET_PRIVATE  an algorithm that is not private on a private dataset
- * On failure request may be half resolved: it can only be released. */
+ *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers
+ * that do not suit the data, too many parameters or steps, no privacy for a private
+ * algorithm or privacy for another, budget_fraction of public data; error->pointer
+ * names the member ST_DATASET_PRIVATE  an algorithm that is not private on a private
+ * dataset On failure request may be half resolved: it can only be released. */
 enum status job_request_resolve(struct job_request *request,
                                 const struct job_dataset *dataset, struct error *error);
 
@@ -75,9 +75,10 @@ enum status job_request_resolve(struct job_request *request,
  * dataset, it gives the same struct. */
 char *job_request_render(const struct job_request *request);
 
-/* Its members from "algorithm" to "epochs" or "steps", into an object that the caller has
- * opened: those that a job as answered shares with its request. */
+/* Its members from "algorithm" to "epochs" or "steps", into an object that the caller
+ * has opened: those that a job as answered shares with its request. */
 struct json_writer;
-void job_request_write_run(struct json_writer *writer, const struct job_request *request);
+void job_request_write_run(struct json_writer *writer,
+                           const struct job_request *request);
 
 #endif

@@ -3,10 +3,14 @@
 #include "api/job_request.h"
 #include "api/limits.h"
 
-enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* DESIGN.md 6 */
+enum {
+    EPOCHS_DEFAULT = 20,
+    BATCH_MIN = 256,
+    BATCHES_OF_AN_EPOCH = 60
+}; /* DESIGN.md 6 */
 
-/* Learning rates of DESIGN.md 6, for sums whose terms are clipped to 1; without clipping
- * gradients are larger and 0.1 is safe. Adam: Kingma & Ba 2015. */
+/* Learning rates of DESIGN.md 6, for sums whose terms are clipped to 1; without
+ * clipping gradients are larger and 0.1 is safe. Adam: Kingma & Ba 2015. */
 static const double rate_private = 2, rate_regression = 0.3, rate_open = 0.1,
                     rate_adam = 0.001;
 
@@ -14,7 +18,8 @@ static const double rate_private = 2, rate_regression = 0.3, rate_open = 0.1,
 static const double delta_public = 1e-5;
 
 static enum status resolve_privacy(struct job_request *request,
-                                   const struct job_dataset *dataset, struct error *error)
+                                   const struct job_dataset *dataset,
+                                   struct error *error)
 {
     const struct algorithm *algorithm = request->train.algorithm.algorithm;
     if (!algorithm->is_private && !dataset->is_public)
@@ -27,8 +32,9 @@ static enum status resolve_privacy(struct job_request *request,
     if (!algorithm->is_private)
         return ST_OK;
     if (request->target == TARGET_NONE)
-        return error_set_at(error, ST_INVALID, "/privacy",
-                            "is required: epsilon, noise_multiplier or budget_fraction");
+        return error_set_at(
+            error, ST_INVALID, "/privacy",
+            "is required: epsilon, noise_multiplier or budget_fraction");
     if (request->target == TARGET_BUDGET_FRACTION && dataset->is_public)
         return error_set_at(error, ST_INVALID, "/privacy/budget_fraction",
                             "public data has no budget");

@@ -164,6 +164,24 @@ void json_write_null(struct json_writer *writer, const char *name)
     fputs("null", writer->stream);
 }
 
+void json_write_real_if(struct json_writer *writer, bool known, const char *name,
+                        double value)
+{
+    if (known)
+        json_write_real(writer, name, value);
+    else
+        json_write_null(writer, name);
+}
+
+void json_write_count_if(struct json_writer *writer, bool known, const char *name,
+                         uint64_t value)
+{
+    if (known)
+        json_write_count(writer, name, value);
+    else
+        json_write_null(writer, name);
+}
+
 void json_write_raw(struct json_writer *writer, const char *name, const char *json)
 {
     begin(writer, name);

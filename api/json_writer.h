@@ -46,6 +46,12 @@ void json_write_count(struct json_writer *writer, const char *name, uint64_t val
 void json_write_flag(struct json_writer *writer, const char *name, bool value);
 void json_write_null(struct json_writer *writer, const char *name);
 
+/* null unless known. */
+void json_write_real_if(struct json_writer *writer, bool known, const char *name,
+                        double value);
+void json_write_count_if(struct json_writer *writer, bool known, const char *name,
+                         uint64_t value);
+
 /* json is the text of one JSON value, copied as it is. */
 void json_write_raw(struct json_writer *writer, const char *name, const char *json);
 

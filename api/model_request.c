@@ -11,8 +11,8 @@
 
 enum { MLP_HIDDEN = 128 }; /* MODELS.md 8 */
 
-static const char *const preset_names[] = {[PRESET_LINEAR] = "linear",
-                                           [PRESET_MLP] = "mlp"};
+static const char *const preset_names[] = {
+    [PRESET_LINEAR] = "linear", [PRESET_MLP] = "mlp"};
 
 static enum preset read_preset(struct json_node node)
 {
@@ -72,7 +72,8 @@ static void read_layer(struct layer_spec *layer, struct json_node node)
         json_read_object(node, (const char *const[]){"type", NULL});
         return;
     }
-    layer->out = (uint32_t)json_read_count(json_member(&node, "out"), 1, LIMIT_PARAMETERS);
+    layer->out =
+        (uint32_t)json_read_count(json_member(&node, "out"), 1, LIMIT_PARAMETERS);
     layer->bias = read_bias(&node);
 }
 
@@ -100,10 +101,12 @@ static void check_members(const struct json_node *node, enum preset preset)
 {
     switch (preset) {
     case PRESET_NONE:
-        json_read_object(*node, (const char *const[]){"layers", "loss", "init_seed", NULL});
+        json_read_object(*node,
+                         (const char *const[]){"layers", "loss", "init_seed", NULL});
         return;
     case PRESET_LINEAR:
-        json_read_object(*node, (const char *const[]){"preset", "loss", "init_seed", NULL});
+        json_read_object(*node,
+                         (const char *const[]){"preset", "loss", "init_seed", NULL});
         return;
     case PRESET_MLP:
         json_read_object(*node,
@@ -129,8 +132,9 @@ void model_request_read(struct model_spec *model, bool *has_loss,
                         const struct json_node *node)
 {
     struct json_node preset = json_member(node, "preset");
-    json_read_object(*node, (const char *const[]){"preset", "hidden", "activation", "bias",
-                                                  "layers", "loss", "init_seed", NULL});
+    json_read_object(*node,
+                     (const char *const[]){"preset", "hidden", "activation", "bias",
+                                           "layers", "loss", "init_seed", NULL});
     if (json_present(preset))
         model->preset = read_preset(preset);
     else if (!json_present(json_member(node, "layers")))
@@ -195,10 +199,11 @@ static enum status choose_loss(struct model_spec *model, bool has_loss,
     else if (!has_loss)
         model->loss = schema->classes == 2 ? LOSS_LOGISTIC : LOSS_SOFTMAX_CROSS_ENTROPY;
     if (model_spec_outputs(model, schema->classes) == 0)
-        return error_set_at(error, ST_INVALID, "/model/loss",
-                            "%s does not suit this dataset: a regression takes squared, "
-                            "2 classes logistic, any number softmax_cross_entropy",
-                            loss_name(model->loss));
+        return error_set_at(
+            error, ST_INVALID, "/model/loss",
+            "%s does not suit this dataset: a regression takes squared, "
+            "2 classes logistic, any number softmax_cross_entropy",
+            loss_name(model->loss));
     return ST_OK;
 }
 

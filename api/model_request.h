@@ -1,11 +1,11 @@
 /*
- * model_request.h - the "model" of a job (MODELS.md 8): a preset or a list of layers, and
- * the loss.
+ * model_request.h - the "model" of a job (MODELS.md 8): a preset or a list of layers,
+ * and the loss.
  *
  *   {"preset":"linear","loss"?,"init_seed"?}
  *   {"preset":"mlp","hidden"?:[128],"activation"?:"relu","bias"?:true,"loss"?,"init_seed"?}
- *   {"layers":[{"type":"dense","out","bias"?:true} | {"type":"relu"} | {"type":"tanh"}, ...],
- *    "loss"?,"init_seed"?}
+ *   {"layers":[{"type":"dense","out","bias"?:true} | {"type":"relu"} | {"type":"tanh"},
+ * ...], "loss"?,"init_seed"?}
  */
 #ifndef API_MODEL_REQUEST_H
 #define API_MODEL_REQUEST_H
@@ -16,8 +16,9 @@
 struct json_node;
 struct json_writer;
 
-/* Fills in a zeroed model. *has_loss: it names its loss. The layers of a preset are left
- * to model_request_fit. What it owns must be released whether or not it is refused. */
+/* Fills in a zeroed model. *has_loss: it names its loss. The layers of a preset are
+ * left to model_request_fit. What it owns must be released whether or not it is
+ * refused. */
 void model_request_read(struct model_spec *model, bool *has_loss,
                         const struct json_node *node);
 

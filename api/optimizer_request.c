@@ -40,12 +40,13 @@ static void read_decay(double *decay, struct json_node node)
 static void read_adam(struct optimizer_spec *optimizer, const struct json_node *node)
 {
     struct json_node epsilon = json_member(node, "epsilon");
-    json_read_object(*node, (const char *const[]){"name", "learning_rate", "beta1", "beta2",
-                                                  "epsilon", NULL});
+    json_read_object(*node, (const char *const[]){"name", "learning_rate", "beta1",
+                                                  "beta2", "epsilon", NULL});
     read_decay(&optimizer->beta1, json_member(node, "beta1"));
     read_decay(&optimizer->beta2, json_member(node, "beta2"));
     if (json_present(epsilon))
-        optimizer->epsilon = json_read_real(epsilon, (struct json_range){0, 1, true, false});
+        optimizer->epsilon =
+            json_read_real(epsilon, (struct json_range){0, 1, true, false});
 }
 
 void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning_rate,
@@ -65,8 +66,8 @@ void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning
         read_learning_rate(optimizer, rate);
     switch (kind) {
     case OPTIMIZER_SGD:
-        json_read_object(*node,
-                         (const char *const[]){"name", "learning_rate", "momentum", NULL});
+        json_read_object(
+            *node, (const char *const[]){"name", "learning_rate", "momentum", NULL});
         read_decay(&optimizer->momentum, json_member(node, "momentum"));
         return;
     case OPTIMIZER_ADAM: read_adam(optimizer, node); return;

@@ -3,8 +3,8 @@
  *
  *   {"name":"sgd","learning_rate"?:RATE,"momentum"?:0}
  *   {"name":"adam","learning_rate"?:RATE,"beta1"?:0.9,"beta2"?:0.999,"epsilon"?:1e-8}
- *   RATE = number | {"initial":number,"final":number}    linear from the first step to the
- *                                                        last
+ *   RATE = number | {"initial":number,"final":number}    linear from the first step to
+ * the last
  */
 #ifndef API_OPTIMIZER_REQUEST_H
 #define API_OPTIMIZER_REQUEST_H

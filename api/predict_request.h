@@ -16,15 +16,19 @@ struct predict_request {
     float *features; /* rows x schema_features(schema), owned */
 };
 
-/*   ST_INVALID  not that shape, a cell that does not encode, more than
- * LIMIT_PREDICT_ROWS; error->pointer names the cell: "/inputs/3/17" */
+/* A csv cell is a number for a numeric column, a string for a categorical one, null
+ * where it is empty. ST_INVALID    not that shape, no row, a cell that does not encode,
+ * more rows than LIMIT_PREDICT_ROWS or LIMIT_PREDICT_VALUES allow; error->pointer names
+ *                 the cell: "/inputs/3/17"
+ *   ST_NO_MEMORY  for the features of all rows
+ * On ST_OK request must be released with predict_request_fini. */
 enum status predict_request_parse(struct predict_request *request, const char *body,
                                   size_t size, const struct schema *schema,
                                   struct error *error);
 void predict_request_fini(struct predict_request *request);
 
 /* {"outputs":[{"class":...,"probabilities":[...]}]} or {"outputs":[{"value":...}]} from
- * predictor_run's outputs; to be freed. */
+ * predictor_run's outputs; NULL if there was no memory; to be freed. */
 char *predict_render(const struct schema *schema, const double *outputs, size_t rows);
 
 #endif

@@ -83,20 +83,12 @@ static void write_errors(struct json_writer *writer, const struct error *error)
     json_write_array_end(writer);
 }
 
-static void write_position(struct json_writer *writer, const char *name, uint64_t value)
-{
-    if (value > 0)
-        json_write_count(writer, name, value);
-    else
-        json_write_null(writer, name);
-}
-
 static void write_place(struct json_writer *writer, const struct import_place *place,
                         const char *reason)
 {
     json_write_text(writer, "file", place->file);
-    write_position(writer, "line", place->line);
-    write_position(writer, "column", place->column);
+    json_write_count_if(writer, place->line > 0, "line", place->line);
+    json_write_count_if(writer, place->column > 0, "column", place->column);
     json_write_text(writer, "reason", reason);
 }
 

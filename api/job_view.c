@@ -1,0 +1,184 @@
+#include "api/job_view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/json_reader.h"
+#include "api/json_writer.h"
+
+static void write_progress(struct json_writer *writer, const struct job_view *view)
+{
+    json_write_object(writer, "progress");
+    json_write_count(writer, "step", view->step);
+    json_write_count(writer, "steps", view->steps);
+    json_write_object_end(writer);
+}
+
+static void write_privacy(struct json_writer *writer, const struct job_view *view)
+{
+    const struct job_request *request = view->request;
+    if (!view->is_private) {
+        json_write_null(writer, "privacy");
+        return;
+    }
+    json_write_object(writer, "privacy");
+    json_write_text(writer, "relation", relation_name(request->train.relation));
+    json_write_real_if(writer, request->target == TARGET_EPSILON, "epsilon",
+                       request->target_value);
+    if (request->target == TARGET_BUDGET_FRACTION)
+        json_write_real(writer, "budget_fraction", request->target_value);
+    json_write_real(writer, "delta", request->delta);
+    json_write_real(writer, "noise_multiplier", view->noise_multiplier);
+    json_write_real(writer, "sampling_rate", view->sampling_rate);
+    json_write_count(writer, "authorised_steps", view->authorised_steps);
+    json_write_real(writer, "epsilon_planned", view->epsilon_planned);
+    json_write_real(writer, "epsilon_spent", view->epsilon_spent);
+    json_write_count_if(writer, view->ledger_seq > 0, "ledger_seq", view->ledger_seq);
+    json_write_object_end(writer);
+}
+
+static void write_point(struct json_writer *writer, const char *name, bool regression,
+                        const struct evaluation_point *point)
+{
+    json_write_object(writer, name);
+    json_write_count(writer, "step", point->step);
+    json_write_real(writer, regression ? "rmse" : "accuracy", point->quality);
+    json_write_real(writer, "loss", point->loss);
+    json_write_object_end(writer);
+}
+
+static void write_metrics(struct json_writer *writer, const struct job_view *view)
+{
+    json_write_object(writer, "metrics");
+    if (view->point_count > 0)
+        write_point(writer, "evaluation", view->regression,
+                    &view->points[view->point_count - 1]);
+    else
+        json_write_null(writer, "evaluation");
+    json_write_array(writer, "history");
+    for (size_t i = 0; i < view->point_count; i++)
+        write_point(writer, NULL, view->regression, &view->points[i]);
+    json_write_array_end(writer);
+    json_write_object_end(writer);
+}
+
+char *job_render(const struct job_view *view)
+{
+    const struct job_request *request = view->request;
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", view->id->text);
+    json_write_text(&writer, "state", view->state);
+    json_write_text(&writer, "state_reason", view->state_reason);
+    json_write_count(&writer, "attempt", view->attempt);
+    json_write_text(&writer, "dataset", request->dataset.text);
+    json_write_text(&writer, "evaluation",
+                    request->has_evaluation ? request->evaluation.text : NULL);
+    model_request_write(&writer, "model_spec", &request->train.model);
+    job_request_write_run(&writer, request);
+    write_progress(&writer, view);
+    write_privacy(&writer, view);
+    write_metrics(&writer, view);
+    json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
+    json_write_time(&writer, "create_time", view->create_ms);
+    json_write_time(&writer, "start_time", view->start_ms);
+    json_write_time(&writer, "end_time", view->end_ms);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+char *job_detail_render(const struct job_view *view)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "state_reason", view->state_reason);
+    json_write_count(&writer, "step", view->step);
+    json_write_count(&writer, "authorised_steps", view->authorised_steps);
+    json_write_count(&writer, "ledger_seq", view->ledger_seq);
+    json_write_real(&writer, "noise_multiplier", view->noise_multiplier);
+    json_write_real(&writer, "sampling_rate", view->sampling_rate);
+    json_write_real(&writer, "epsilon_planned", view->epsilon_planned);
+    json_write_real(&writer, "epsilon_spent", view->epsilon_spent);
+    json_write_array(&writer, "points");
+    for (size_t i = 0; i < view->point_count; i++) {
+        json_write_array(&writer, NULL);
+        json_write_count(&writer, NULL, view->points[i].step);
+        json_write_real(&writer, NULL, view->points[i].loss);
+        json_write_real(&writer, NULL, view->points[i].quality);
+        json_write_array_end(&writer);
+    }
+    json_write_array_end(&writer);
+    json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
+    json_write_count(&writer, "start_ms", (uint64_t)view->start_ms);
+    json_write_count(&writer, "end_ms", (uint64_t)view->end_ms);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+/* What json_write_real made null was not finite. */
+static double read_figure(struct json_node node)
+{
+    if (json_present(node) && json_is_null(node.value))
+        return INFINITY;
+    return json_read_real(node, (struct json_range){-INFINITY, INFINITY, 0, 0});
+}
+
+static void read_points(struct job_detail *detail, struct json_node points)
+{
+    size_t count = json_read_array(points, 0, LIMIT_HISTORY);
+    for (size_t i = 0; i < count; i++) {
+        struct json_node point = json_element(&points, i);
+        json_read_array(point, 3, 3);
+        detail->points[i].step = json_read_count(json_element(&point, 0), 0, INT64_MAX);
+        detail->points[i].loss = read_figure(json_element(&point, 1));
+        detail->points[i].quality = read_figure(json_element(&point, 2));
+    }
+    detail->point_count = count;
+}
+
+static void read_optional_texts(struct job_detail *detail, const struct json_node *root)
+{
+    struct json_node reason = json_member(root, "state_reason");
+    struct json_node model = json_member(root, "model");
+    if (json_present(reason) && !json_is_null(reason.value))
+        snprintf(detail->state_reason, sizeof detail->state_reason, "%s",
+                 json_read_text(reason));
+    detail->has_model = json_present(model) && !json_is_null(model.value);
+    if (detail->has_model && !model_id_parse(&detail->model, json_read_text(model)))
+        json_refuse(model, "must be the id of a model");
+}
+
+static void read_detail(struct job_detail *detail, const struct json_node *root)
+{
+    read_optional_texts(detail, root);
+    detail->step = json_read_count(json_member(root, "step"), 0, INT64_MAX);
+    detail->authorised_steps =
+        json_read_count(json_member(root, "authorised_steps"), 0, INT64_MAX);
+    detail->ledger_seq = json_read_count(json_member(root, "ledger_seq"), 0, INT64_MAX);
+    detail->noise_multiplier = read_figure(json_member(root, "noise_multiplier"));
+    detail->sampling_rate = read_figure(json_member(root, "sampling_rate"));
+    detail->epsilon_planned = read_figure(json_member(root, "epsilon_planned"));
+    detail->epsilon_spent = read_figure(json_member(root, "epsilon_spent"));
+    read_points(detail, json_member(root, "points"));
+    detail->start_ms =
+        (int64_t)json_read_count(json_member(root, "start_ms"), 0, INT64_MAX);
+    detail->end_ms =
+        (int64_t)json_read_count(json_member(root, "end_ms"), 0, INT64_MAX);
+}
+
+enum status job_detail_parse(struct job_detail *detail, const char *text,
+                             struct error *error)
+{
+    struct job_detail read = {0};
+    struct json_reader reader;
+    struct json_node root;
+    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK)
+        read_detail(&read, &root);
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK)
+        *detail = read;
+    return status;
+}

@@ -1,0 +1,55 @@
+/*
+ * job_view.h - a job as answered (SERVICE.md B2), and what of it is stored beside its
+ * request.
+ */
+#ifndef API_JOB_VIEW_H
+#define API_JOB_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/job_request.h"
+#include "api/limits.h"
+
+struct evaluation_point {
+    uint64_t step;
+    double loss, quality; /* accuracy, or rmse in the label's unit */
+};
+
+struct job_view {
+    const struct job_id *id;
+    const char *state, *state_reason; /* reason or NULL */
+    uint32_t attempt;
+    const struct job_request *request; /* resolved */
+    uint64_t step, steps;
+    bool is_private; /* false: "privacy" is null */
+    double noise_multiplier, sampling_rate, epsilon_planned, epsilon_spent;
+    uint64_t authorised_steps, ledger_seq; /* seq of RESERVE; 0 is null */
+    bool regression;
+    size_t point_count;
+    const struct evaluation_point *points; /* oldest first */
+    const struct model_id *model;          /* once published, or NULL */
+    int64_t create_ms, start_ms, end_ms;
+};
+/* "privacy" holds what was asked: "epsilon", null where a noise multiplier or a
+ * fraction was, and "budget_fraction" only where it was. */
+char *job_render(const struct job_view *view);
+
+/* Figures, progress, metrics and times; read back at start. */
+char *job_detail_render(const struct job_view *view);
+struct job_detail {
+    char state_reason[24]; /* "" for null */
+    uint64_t step, authorised_steps, ledger_seq;
+    double noise_multiplier, sampling_rate, epsilon_planned, epsilon_spent;
+    size_t point_count;
+    struct evaluation_point points[LIMIT_HISTORY];
+    bool has_model;
+    struct model_id model;
+    int64_t start_ms, end_ms;
+};
+/*   ST_INVALID  not such a text */
+enum status job_detail_parse(struct job_detail *detail, const char *text,
+                             struct error *error);
+
+#endif

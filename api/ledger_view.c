@@ -1,0 +1,135 @@
+#include "api/ledger_view.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/json_writer.h"
+
+/* values at the weighted orders, other elsewhere. */
+static void write_weighted(struct json_writer *writer, const char *name,
+                           const struct balance *balance, const double *values,
+                           double other)
+{
+    double at[CURVE_ORDERS];
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        at[i] = other;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+        at[balance->weighted[i]] = values[i];
+    json_write_reals(writer, name, at, CURVE_ORDERS);
+}
+
+char *budget_render(const struct dataset_id *dataset, const struct balance *balance)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "dataset", dataset->text);
+    json_write_real(&writer, "epsilon", balance->epsilon);
+    json_write_real(&writer, "delta", balance->delta);
+    json_write_object(&writer, "guarantee");
+    json_write_real(&writer, "epsilon", balance->epsilon);
+    json_write_real(&writer, "delta", balance->delta);
+    json_write_object_end(&writer);
+    json_write_text(&writer, "relation", relation_name(balance->relation));
+    json_write_count(&writer, "epoch", balance->epoch);
+    json_write_flag(&writer, "frozen", balance->frozen);
+    json_write_real(&writer, "epsilon_spent", balance->epsilon_spent);
+    json_write_real(&writer, "epsilon_held", balance->epsilon_held);
+    json_write_real(&writer, "epsilon_remaining", balance->epsilon_remaining);
+    json_write_real(&writer, "fraction_remaining", balance->fraction_remaining);
+    json_write_reals(&writer, "orders", curve_orders, CURVE_ORDERS);
+    write_weighted(&writer, "weights", balance, balance->weights, 0);
+    write_weighted(&writer, "capacity", balance, balance->capacity, INFINITY);
+    json_write_reals(&writer, "committed", balance->committed.at, CURVE_ORDERS);
+    json_write_reals(&writer, "held", balance->held.at, CURVE_ORDERS);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+/* Stored doubles are little-endian, as is every machine that Debian 12 builds this for.
+ */
+static void write_stored(struct json_writer *writer, const char *name,
+                         const uint8_t *bytes, size_t size)
+{
+    double value;
+    if (bytes == NULL) {
+        json_write_null(writer, name);
+        return;
+    }
+    json_write_array(writer, name);
+    for (size_t i = 0; i + sizeof value <= size; i += sizeof value) {
+        memcpy(&value, bytes + i, sizeof value);
+        json_write_real(writer, NULL, value);
+    }
+    json_write_array_end(writer);
+}
+
+char *ledger_entry_render(const struct ledger_row *row)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_count(&writer, "seq", row->seq);
+    json_write_text(&writer, "kind", row->kind);
+    json_write_text(&writer, "dataset", row->dataset);
+    json_write_count(&writer, "epoch", row->epoch);
+    json_write_text(&writer, "job", row->job[0] != '\0' ? row->job : NULL);
+    json_write_text(&writer, "grid", "g1");
+    write_stored(&writer, "curve", row->curve, row->curve_size);
+    write_stored(&writer, "released", row->released, row->curve_size);
+    json_write_raw(&writer, "meta", row->meta);
+    json_write_text(&writer, "actor", row->actor);
+    json_write_time(&writer, "time", row->time_ms);
+    json_write_digest(&writer, "prev", row->prev);
+    json_write_digest(&writer, "hash", row->hash);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+char *ledger_head_render(const struct ledger_entry_name *head)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_count(&writer, "seq", head->seq);
+    json_write_digest(&writer, "hash", head->hash);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+static const char *fits_name(enum ledger_fits fits)
+{
+    switch (fits) {
+    case FITS_YES: return "yes";
+    case FITS_HELD: return "held";
+    case FITS_NO: return "no";
+    }
+    return "no";
+}
+
+static void write_figures(struct json_writer *writer, const struct estimate_view *view)
+{
+    bool shown = view->is_private;
+    json_write_real_if(writer, shown, "epsilon_planned", view->epsilon_planned);
+    json_write_real_if(writer, shown, "delta", view->delta);
+    json_write_real_if(writer, shown && view->order > 0, "order", view->order);
+    json_write_real_if(writer, shown, "noise_multiplier", view->noise_multiplier);
+    json_write_real_if(writer, shown, "largest_epsilon", view->largest_epsilon);
+    json_write_count_if(writer, shown, "most_steps", view->most_steps);
+}
+
+char *estimate_render(const struct estimate_view *view)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "fits", fits_name(view->fits));
+    json_write_count(&writer, "steps", view->steps);
+    json_write_count(&writer, "batch_size", view->batch_size);
+    json_write_real(&writer, "sampling_rate", view->sampling_rate);
+    json_write_count(&writer, "parameters", view->parameters);
+    json_write_count(&writer, "memory", view->memory);
+    write_figures(&writer, view);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}

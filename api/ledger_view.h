@@ -1,0 +1,35 @@
+/*
+ * ledger_view.h - budgets, ledger entries and estimates as answered. Reals read back to
+ * the same double.
+ */
+#ifndef API_LEDGER_VIEW_H
+#define API_LEDGER_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "accountant/figures.h"
+#include "accountant/ledger.h"
+#include "store/rows.h"
+
+/* The guarantee, the four figures, and the vectors on g1 side by side:
+ * "orders","weights", "capacity" (null where an order carries no
+ * weight),"committed","held". */
+char *budget_render(const struct dataset_id *dataset, const struct balance *balance);
+
+/* One entry; capacity, held or committed curve as numbers, hashes as hex, meta as it is
+ * stored. */
+char *ledger_entry_render(const struct ledger_row *row);
+char *ledger_head_render(const struct ledger_entry_name *head);
+
+struct estimate_view {
+    enum ledger_fits fits; /* FITS_YES on public data */
+    bool is_private;       /* false: the figures of privacy are null */
+    double epsilon_planned, order, noise_multiplier, sampling_rate, delta;
+    uint64_t steps, batch_size, parameters, memory;
+    double largest_epsilon;
+    uint64_t most_steps;
+};
+char *estimate_render(const struct estimate_view *view);
+
+#endif

@@ -1,0 +1,122 @@
+#include "api/model_view.h"
+
+#include <string.h>
+
+#include "api/algorithm_request.h"
+#include "api/json_reader.h"
+#include "api/json_writer.h"
+#include "api/schema_text.h"
+
+char *noise_render(const struct noise_certificate *noise)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "sampler", "floored-gaussian/1");
+    json_write_real(&writer, "clip_norm", noise->clip_norm);
+    json_write_real(&writer, "scale", noise->scale);
+    json_write_real(&writer, "inflation", noise->inflation);
+    json_write_real(&writer, "spread", noise->spread);
+    json_write_count(&writer, "cells", noise->cells);
+    json_write_count(&writer, "cell_rows_max", noise->cell_rows_max);
+    json_write_count(&writer, "terms_max", noise->terms_max);
+    json_write_count(&writer, "roundings", noise->roundings);
+    json_write_count(&writer, "position_classes", noise->position_classes);
+    json_write_text(&writer, "kernel", noise->kernel);
+    json_write_flag(&writer, "float_safe", noise->float_safe);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+static void write_reserve(struct json_writer *writer,
+                          const struct ledger_entry_name *reserve)
+{
+    json_write_object(writer, "reserve");
+    json_write_count(writer, "seq", reserve->seq);
+    json_write_digest(writer, "hash", reserve->hash);
+    json_write_object_end(writer);
+}
+
+static void write_guarantee(struct json_writer *writer, const struct model_view *view)
+{
+    if (view->mechanism == NULL || view->reserve == NULL) {
+        json_write_null(writer, "guarantee");
+        return;
+    }
+    json_write_object(writer, "guarantee");
+    json_write_text(writer, "relation", relation_name(view->request->train.relation));
+    json_write_text(writer, "unit", "record");
+    json_write_real(writer, "epsilon", view->epsilon);
+    json_write_real(writer, "delta", view->request->delta);
+    json_write_text(writer, "accountant", view->order > 0 ? "rdp" : "gaussian");
+    json_write_real_if(writer, view->order > 0, "order", view->order);
+    json_write_raw(writer, "mechanism", view->mechanism);
+    json_write_real(writer, "sampling_rate", view->sampling_rate);
+    json_write_real(writer, "noise_multiplier", view->noise_multiplier);
+    json_write_count(writer, "steps", view->steps);
+    write_reserve(writer, view->reserve);
+    json_write_object_end(writer);
+}
+
+char *certificate_render(const struct model_view *view)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "format", "epsilond/1");
+    json_write_text(&writer, "version", view->version);
+    json_write_text(&writer, "model", view->id->text);
+    json_write_text(&writer, "job", view->job->text);
+    json_write_text(&writer, "dataset", view->dataset->id.text);
+    json_write_count(&writer, "records", view->request->train.records);
+    json_write_count(&writer, "steps", view->steps);
+    algorithm_request_write(&writer, "algorithm", &view->request->train.algorithm);
+    write_guarantee(&writer, view);
+    json_write_raw(&writer, "noise", view->noise != NULL ? view->noise : "null");
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+char *inputs_render(const struct schema *schema)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    schema_text_write(&writer, schema);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+enum status inputs_parse(struct schema *schema, const char *text, struct error *error)
+{
+    const char *members[SCHEMA_MEMBERS_MAX];
+    struct schema read = {0};
+    struct json_reader reader;
+    struct json_node root;
+    schema_text_members(members, (const char *const[]){NULL});
+    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK) {
+        json_read_object(root, members);
+        schema_text_read(&read, &root);
+    }
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK)
+        *schema = read;
+    else
+        schema_fini(&read);
+    return status;
+}
+
+char *model_render(const struct model_row *row)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", row->id.text);
+    json_write_text(&writer, "job", row->job.text);
+    json_write_digest(&writer, "sha256", row->sha256);
+    json_write_count(&writer, "size", row->size);
+    json_write_raw(&writer, "certificate", row->card);
+    json_write_time(&writer, "create_time", row->create_ms);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}

@@ -1,0 +1,47 @@
+/*
+ * model_view.h - a published model as answered, and the JSON texts in the metadata of
+ * its file: its certificate (P10) and the encoding of its inputs.
+ */
+#ifndef API_MODEL_VIEW_H
+#define API_MODEL_VIEW_H
+
+#include <stdint.h>
+
+#include "accountant/ledger.h"
+#include "api/dataset_request.h"
+#include "api/job_request.h"
+#include "engine/trainer.h"
+#include "store/rows.h"
+
+struct model_view {
+    const struct model_id *id;
+    const struct job_id *job;
+    const struct dataset_spec *dataset;
+    const struct job_request *request;
+    const char *mechanism; /* canonical text, or NULL: not private */
+    double noise_multiplier, sampling_rate, epsilon, order;
+    uint64_t steps;
+    const struct ledger_entry_name *reserve; /* NULL: nothing was reserved */
+    const char *noise; /* JSON text of the noise certificate, or NULL */
+    const char *version;
+};
+
+/* The member "noise" of a certificate (NOISE.md 5.4). */
+char *noise_render(const struct noise_certificate *noise);
+
+/* "certificate" of the safetensors metadata. Its "guarantee" is null where nothing was
+ * reserved; its mechanism is the canonical text, byte for byte. */
+char *certificate_render(const struct model_view *view);
+
+/* "inputs" of the safetensors metadata: the encoding of columns, enough to do without
+ * us. */
+char *inputs_render(const struct schema *schema);
+/* Reads inputs back. ST_INVALID: not such a text.
+ * On ST_OK schema must be released with schema_fini. */
+enum status inputs_parse(struct schema *schema, const char *text, struct error *error);
+
+/* A model as answered, from its row: id, job, sha256, size, certificate, create_time.
+ */
+char *model_render(const struct model_row *row);
+
+#endif
