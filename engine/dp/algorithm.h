@@ -1,7 +1,8 @@
 /*
- * algorithm.h - the table of training algorithms: what each is called, which parameters it
- * takes, what it charges and how it takes a step. Everything else that knows about
- * algorithms (parsing a job, GET /v1/algorithms, the trainer) is derived from this table.
+ * algorithm.h - the table of training algorithms: what each is called, which parameters
+ * it takes, what it charges and how it takes a step. Everything else that knows about
+ * algorithms (parsing a job, GET /v1/algorithms, the trainer) is derived from this
+ * table.
  *
  * Adding an algorithm: one new file with its struct algorithm, one row in algorithms[].
  */
@@ -18,7 +19,12 @@
 
 enum { ALGORITHM_PARAMETERS_MAX = 24 };
 
-enum parameter_kind { PARAMETER_REAL, PARAMETER_COUNT, PARAMETER_FLAG, PARAMETER_CHOICE };
+enum parameter_kind {
+    PARAMETER_REAL,
+    PARAMETER_COUNT,
+    PARAMETER_FLAG,
+    PARAMETER_CHOICE
+};
 
 struct algorithm_parameter {
     const char *name;
@@ -41,8 +47,8 @@ struct algorithm_demand {
     const struct algorithm_spec *spec;
     const struct model_spec *model;
     enum relation relation;
-    uint64_t records;        /* n */
-    uint64_t batch_size;     /* expected, in [1, n] */
+    uint64_t records;    /* n */
+    uint64_t batch_size; /* expected, in [1, n] */
     uint64_t steps;
     double noise_multiplier; /* a candidate while calibrating */
 };
@@ -56,8 +62,9 @@ struct algorithm {
     const struct algorithm_parameter *parameters;
     size_t parameter_count;
 
-    /* *m = what will be run at the demand's noise multiplier; what is run is exactly this.
-     *   ST_INVALID  no proof for this combination: error->text says what to do instead */
+    /* *m = what will be run at the demand's noise multiplier; what is run is exactly
+     * this. ST_INVALID  no proof for this combination: error->text says what to do
+     * instead */
     enum status (*plan)(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error);
 };
@@ -68,7 +75,8 @@ extern const struct algorithm *const algorithms[]; /* NULL-ended */
 const struct algorithm *algorithm_find(const char *name);
 
 /* Every parameter at its fallback. */
-void algorithm_spec_init(struct algorithm_spec *spec, const struct algorithm *algorithm);
+void algorithm_spec_init(struct algorithm_spec *spec,
+                         const struct algorithm *algorithm);
 
 /* The value of the parameter called name, which must exist. */
 double algorithm_value(const struct algorithm_spec *spec, const char *name);

@@ -1,0 +1,158 @@
+#include "engine/dp/grid.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/check.h"
+
+#define FLOAT_ROUNDOFF 0x1p-24            /* u */
+#define GRID_SLACK     0x1p-36            /* conversions and underflow, in Theorem 1 */
+#define CELL_EXCESS    88.722839111672999 /* 128 ln 2: chance that a cell passes M */
+
+enum { CELL_ROWS_LIMIT = 1 << 15, TERMS_LIMIT = 1 << 24 };
+
+/* Whether a cell with mean mu holds more than m records with probability at most
+ * 2^-128: Chernoff, P(Bin >= m) <= e^-mu (e mu / m)^m. */
+static bool rarely_passed(double m, double mu)
+{
+    return m > mu && -mu + m - m * log(m / mu) <= -CELL_EXCESS;
+}
+
+/* The smallest such m, or most where there is none below. */
+static uint64_t cell_bound(double mu, uint64_t most)
+{
+    uint64_t low = 0, high = most; /* low is passed too often */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (rarely_passed((double)middle, mu))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+static enum status check_demand(const struct grid_demand *demand, struct error *error)
+{
+    if (!(demand->noise_multiplier > 0) || !isfinite(demand->noise_multiplier))
+        return error_set(error, ST_INVALID, "the noise multiplier must be positive");
+    if (!(demand->clip_norm >= 0x1p-40 && demand->clip_norm <= 0x1p60))
+        return error_set(error, ST_INVALID, "the clip norm must be in [2^-40, 2^60]");
+    if (!(demand->sampling_rate > 0 && demand->sampling_rate <= 1))
+        return error_set(error, ST_INVALID, "the sampling rate must be in (0, 1]");
+    if (!(demand->spread >= 1) || demand->spread > 1024)
+        return error_set(error, ST_INVALID, "the spread must be in [1, 1024]");
+    if (demand->records == 0 || demand->records >= UINT64_C(1) << 40 ||
+        demand->cell_mean == 0)
+        return error_set(error, ST_INVALID, "no records, or too many");
+    if (demand->dim > UINT64_C(1) << 40)
+        return error_set(error, ST_INVALID, "more than 2^40 parameters");
+    return ST_OK;
+}
+
+static void plan_cells(struct grid *grid, const struct grid_demand *demand)
+{
+    double batch = demand->sampling_rate * (double)demand->records;
+    uint64_t rows;
+
+    grid->records = demand->records;
+    grid->dim = demand->dim;
+    /* A batch that is a multiple of the mean keeps its number of cells when q n rounds
+     * up. */
+    grid->cells = (uint64_t)ceil(batch * (1 - 0x1p-50) / demand->cell_mean);
+    rows = (demand->records + grid->cells - 1) / grid->cells;
+    rows = cell_bound(demand->sampling_rate * (double)rows, rows);
+    grid->cell_rows_max = rows > CELL_ROWS_LIMIT ? CELL_ROWS_LIMIT + 1 : (uint32_t)rows;
+    grid->terms_max = demand->terms_max == 0 ? grid->cell_rows_max : demand->terms_max;
+    grid->roundings = (grid->cell_rows_max + grid->terms_max - 1) / grid->terms_max;
+}
+
+/* rho sqrt(d), rounded up: grid steps that rounding to the grid can move a sum. */
+static double rounding_norm(const struct grid *grid)
+{
+    return grid->roundings * nextafter(sqrt((double)grid->dim), INFINITY) *
+           (1 + 0x1p-52);
+}
+
+static void plan_scale(struct grid *grid, const struct grid_demand *demand)
+{
+    double terms = grid->terms_max * FLOAT_ROUNDOFF;
+    double gamma = terms / (1 - terms);
+    double steps = GRID_NOISE_STDDEV / demand->noise_multiplier - rounding_norm(grid);
+
+    grid->inflation =
+        2 * demand->spread * gamma * grid->cell_rows_max * (1 + 0x1p-50) + GRID_SLACK;
+    grid->scale = steps / (demand->clip_norm * (1 + grid->inflation));
+    grid->scale = nextafter(grid->scale * (1 - 0x1p-40), 0);
+}
+
+static enum status check_plan(struct grid *grid, const struct grid_demand *demand,
+                              struct error *error)
+{
+    double sigma = demand->noise_multiplier;
+    double batch = demand->sampling_rate * (double)demand->records;
+    double reach = grid->scale * demand->clip_norm;
+    double sensitivity = reach * (1 + grid->inflation) + rounding_norm(grid);
+
+    if (reach * grid->cell_rows_max > 0x1p49)
+        return error_set(error, ST_INVALID, "the noise multiplier is too small");
+    if (reach * (2 * batch + 1024) + 0x1p41 > 0x1p62)
+        return error_set(error, ST_INVALID,
+                         "the noise multiplier is too small for this batch");
+    if (!(sigma * sensitivity * (1 + 0x1p-48) <= GRID_NOISE_STDDEV))
+        return error_set(error, ST_INVALID, "no grid carries this noise");
+    grid->multiplier = nextafter(GRID_NOISE_STDDEV / sensitivity * (1 - 0x1p-48), 0);
+    return ST_OK;
+}
+
+enum status grid_plan(struct grid *out, const struct grid_demand *demand,
+                      struct error *error)
+{
+    struct grid grid = {0};
+    enum status status = check_demand(demand, error);
+    if (status != ST_OK)
+        return status;
+
+    plan_cells(&grid, demand);
+    if (grid.cell_rows_max > CELL_ROWS_LIMIT || grid.terms_max > TERMS_LIMIT)
+        return error_set(error, ST_INVALID, "a cell would hold too many records");
+    if (demand->noise_multiplier * rounding_norm(&grid) > GRID_NOISE_STDDEV / 100)
+        return error_set(error, ST_INVALID, "the noise multiplier is too large");
+    plan_scale(&grid, demand);
+    status = check_plan(&grid, demand, error);
+    if (status != ST_OK)
+        return status;
+    *out = grid;
+    return ST_OK;
+}
+
+uint64_t grid_cell_start(const struct grid *grid, uint64_t cell)
+{
+    __extension__ typedef unsigned __int128 wide;
+    CHECK(cell <= grid->cells);
+    return (uint64_t)((wide)cell * grid->records / grid->cells);
+}
+
+/* Adding 1.5 2^52 to a double below 2^51 leaves rint of it in the low bits, ties to
+ * even, whatever the instruction set. */
+static inline int64_t to_grid(float value, double scale)
+{
+    const double shift = 0x1.8p52, limit = 0x1p50;
+    double steps = (double)value * scale;
+    int64_t bits, origin;
+    steps = steps > limit ? limit : steps;
+    steps = steps < -limit ? -limit : steps;
+    steps = steps == steps ? steps : 0;
+    steps += shift;
+    memcpy(&bits, &steps, sizeof bits);
+    memcpy(&origin, &shift, sizeof origin);
+    return bits - origin;
+}
+
+void grid_add(const struct grid *grid, int64_t *sum, const float *block, size_t count)
+{
+    double scale = grid->scale;
+    for (size_t j = 0; j < count; j++)
+        sum[j] = (int64_t)((uint64_t)sum[j] + (uint64_t)to_grid(block[j], scale));
+}

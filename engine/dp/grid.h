@@ -1,0 +1,63 @@
+/*
+ * grid.h - the public plan of a private sum: how the float32 blocks of a clipped sum
+ * become integers, and how far one record can move them (NOISE.md 1 and 2).
+ *
+ *   G = (s0 / sigma - rho sqrt(d)) / (C (1 + eta)), eta = 2 kappa gamma_b M + 2^-36
+ *   sigma (G C (1 + eta) + rho sqrt(d)) <= s0
+ *
+ * The records are cut by index into cells; each cell's sum is one float32 product,
+ * rounded onto the grid and added in integers. So a record changes the rounding of its
+ * own cell only, and the bound above (Theorem 1) does not grow with the batch.
+ *
+ * Invariants
+ *   (1) The noise multiplier on the integers is at least the one asked for: what is
+ * charged is never more than what is run. (2) Nothing here reads a record: it is all
+ * known before the first one.
+ *
+ * Threads: pure; a struct grid is constant once planned.
+ */
+#ifndef ENGINE_DP_GRID_H
+#define ENGINE_DP_GRID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define GRID_NOISE_STDDEV 0x1p36 /* s0, in grid steps, always */
+
+struct grid_demand {
+    double clip_norm;        /* C */
+    double noise_multiplier; /* sigma */
+    double sampling_rate;    /* q */
+    uint64_t records;        /* n */
+    uint64_t dim;            /* d */
+    uint32_t cell_mean;      /* expected records of a batch in a cell; 128 by default */
+    uint32_t terms_max;      /* b: terms of one float32 product; 0: M, the whole cell */
+    double spread;           /* kappa: 1 where every layer has one row a record */
+};
+
+struct grid {
+    double scale;          /* G: grid steps per unit */
+    double multiplier;     /* s0 / Delta_Z, rounded down; at least sigma */
+    double inflation;      /* eta */
+    uint64_t records, dim; /* n, d */
+    uint64_t cells;
+    uint32_t
+        cell_rows_max;  /* M: passed with probability at most 2^-128 a cell and step */
+    uint32_t terms_max; /* b */
+    uint32_t roundings; /* rho: products a cell needs */
+};
+
+/*   ST_INVALID  a demand that NOISE.md 1 refuses; *out is untouched */
+enum status grid_plan(struct grid *out, const struct grid_demand *demand,
+                      struct error *error);
+
+/* The first index of a cell; cell = grid->cells gives n. */
+uint64_t grid_cell_start(const struct grid *grid, uint64_t cell);
+
+/* sum[j] += rint(clamp(block[j] G, -2^50, 2^50)), modulo 2^64, ties to even, NaN as 0.
+ * The result does not depend on the order of calls. */
+void grid_add(const struct grid *grid, int64_t *sum, const float *block, size_t count);
+
+#endif

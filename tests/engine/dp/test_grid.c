@@ -1,0 +1,281 @@
+/* Goal: the plan never promises more noise than it gives, and rounding to the grid is
+ * what Theorem 1 of NOISE.md assumes. Method: the published numbers of 2.3, random
+ * plans checked in long double (2^-64 against the plan's own margin of 2^-40), refusals
+ * one by one, and the sums of 2.3 that break a float32 sum. */
+#include "engine/dp/grid.h"
+
+#include <float.h>
+#include <limits.h>
+#include <string.h>
+
+#include "tests/expect.h"
+
+static const struct grid_demand usual = {.clip_norm = 1,
+                                         .noise_multiplier = 1.1,
+                                         .sampling_rate = 1024.0 / 60000,
+                                         .records = 60000,
+                                         .dim = 101770,
+                                         .cell_mean = 128,
+                                         .spread = 1};
+
+static void cells_hold_at_most_the_published_number_of_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t mean, bound;
+    } rows[] = {{8, 70},    {16, 95},   {32, 134},   {64, 198},
+                {128, 307}, {256, 498}, {4096, 4978}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct grid_demand demand = usual;
+        struct grid grid;
+        demand.records = UINT64_C(1) << 26;
+        demand.sampling_rate = 0x1p-10; /* a batch of 65,536 */
+        demand.cell_mean = rows[k].mean;
+        assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+        assert_int_equal(grid.cells, 65536 / rows[k].mean);
+        assert_int_equal(grid.cell_rows_max, rows[k].bound);
+    }
+}
+
+static void inflation_is_the_published_one(void **state)
+{
+    (void)state;
+    struct grid_demand demand = usual;
+    struct grid grid;
+    demand.records = UINT64_C(1) << 26;
+    demand.sampling_rate = 0x1p-14;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    assert_int_equal(grid.cell_rows_max, 307);
+    assert_int_equal(grid.roundings, 1);
+    assert_close(grid.inflation, 0.0112, 0.005);
+    demand.cell_mean = 64;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    assert_close(grid.inflation, 0.0047, 0.01);
+    demand.cell_mean = 32;
+    demand.terms_max = 64;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    assert_int_equal(grid.roundings, 3);
+    assert_close(grid.inflation, 0.0010, 0.03);
+}
+
+static void every_record_lies_in_one_cell_of_even_size(void **state)
+{
+    (void)state;
+    struct grid_demand demand = usual;
+    struct grid grid;
+    demand.records = 60001;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    assert_int_equal(grid.cells, 9); /* q n = 1024.02 */
+    assert_true(grid_cell_start(&grid, 0) == 0);
+    assert_true(grid_cell_start(&grid, grid.cells) == 60001);
+    for (uint64_t cell = 0; cell < grid.cells; cell++) {
+        uint64_t size = grid_cell_start(&grid, cell + 1) - grid_cell_start(&grid, cell);
+        assert_in_range(size, 60001 / 9, 60001 / 9 + 1);
+    }
+    assert_int_equal(grid_plan(&grid, &usual, NULL), ST_OK);
+    assert_int_equal(grid.cells, 8);
+}
+
+static void a_full_batch_bounds_a_cell_by_its_size(void **state)
+{
+    (void)state;
+    struct grid_demand demand = usual;
+    struct grid grid;
+    demand.sampling_rate = 1;
+    demand.records = 1000;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    assert_int_equal(grid.cells, 8);
+    assert_int_equal(grid.cell_rows_max, 125);
+}
+
+/* A double in [low, high] on a logarithmic scale, from a small generator. */
+static double pick(uint64_t *seed, double low, double high)
+{
+    *seed = *seed * 6364136223846793005 + 1442695040888963407;
+    return low * pow(high / low, (double)(*seed >> 11) * 0x1p-53);
+}
+
+static void the_real_multiplier_is_never_below_the_charged_one(void **state)
+{
+    (void)state;
+    uint64_t seed = 20240607;
+    unsigned planned = 0;
+    for (int k = 0; k < 20000; k++) {
+        struct grid_demand demand = {
+            .clip_norm = pick(&seed, 0x1p-45, 0x1p62),
+            .noise_multiplier = pick(&seed, 0.01, 1e8),
+            .records = (uint64_t)pick(&seed, 1, 1e9),
+            .dim = (uint64_t)pick(&seed, 1, 1e10),
+            .cell_mean = (uint32_t)pick(&seed, 8, 512),
+            .terms_max = k % 3 == 0 ? 64 : 0,
+            .spread = k % 2 == 0 ? 1 : 8,
+        };
+        struct grid grid;
+        demand.sampling_rate = fmin(pick(&seed, 1.0 / (double)demand.records, 2), 1);
+        if (grid_plan(&grid, &demand, NULL) != ST_OK)
+            continue;
+        planned++;
+        long double b = grid.terms_max * 0x1p-24L, m = grid.cell_rows_max;
+        long double eta = 2 * (long double)demand.spread * b / (1 - b) * m + 0x1p-36L;
+        long double rho = ceill(m / grid.terms_max);
+        long double moved = (long double)grid.scale * demand.clip_norm * (1 + eta) +
+                            rho * sqrtl((long double)demand.dim);
+        assert_true(demand.noise_multiplier * moved <= 0x1p36L);
+        assert_true(grid.multiplier * moved <= 0x1p36L);
+        assert_true(grid.multiplier >= demand.noise_multiplier);
+        /* and hardly more noise than asked for */
+        assert_true(grid.multiplier <= demand.noise_multiplier * (1 + 0x1p-38));
+        assert_true((long double)grid.inflation >= eta);
+        assert_true((long double)grid.scale * demand.clip_norm * m <= 0x1p49L);
+    }
+    assert_true(planned > 5000);
+}
+
+static void refuse(struct grid_demand demand)
+{
+    struct grid grid, before;
+    memset(&grid, 0x5a, sizeof grid);
+    before = grid;
+    struct error error = {0};
+    assert_int_equal(grid_plan(&grid, &demand, &error), ST_INVALID);
+    assert_true(error.text[0] != '\0');
+    assert_memory_equal(&grid, &before, sizeof grid);
+}
+
+static void what_cannot_be_carried_is_refused(void **state)
+{
+    (void)state;
+    static const double multipliers[] = {0, -1, NAN, INFINITY, 1e-3, 3e6};
+    static const double clips[] = {0, -1, NAN, INFINITY, 0x1p-41, 0x1p61};
+    static const double rates[] = {0, -0.5, NAN, 1.5};
+    struct grid_demand demand;
+    for (size_t k = 0; k < 6; k++) {
+        demand = usual;
+        demand.noise_multiplier = multipliers[k];
+        refuse(demand);
+        demand = usual;
+        demand.clip_norm = clips[k];
+        refuse(demand);
+    }
+    for (size_t k = 0; k < 4; k++) {
+        demand = usual;
+        demand.sampling_rate = rates[k];
+        refuse(demand);
+    }
+    demand = usual;
+    demand.records = 0;
+    refuse(demand);
+    demand = usual;
+    demand.cell_mean = 0;
+    refuse(demand);
+    demand = usual;
+    demand.dim = (UINT64_C(1) << 40) + 1;
+    refuse(demand);
+    demand = usual;
+    demand.spread = 0.5;
+    refuse(demand);
+    demand = usual; /* a batch so large that the sum could overflow at low noise */
+    demand.records = UINT64_C(1) << 30;
+    demand.sampling_rate = 0.5;
+    demand.noise_multiplier = 0.05;
+    refuse(demand);
+    demand = usual; /* more than 2^15 rows a cell */
+    demand.records = 1 << 20;
+    demand.sampling_rate = 1;
+    demand.cell_mean = 40000;
+    refuse(demand);
+}
+
+static void no_parameters_are_legal(void **state)
+{
+    (void)state;
+    struct grid_demand demand = usual;
+    struct grid grid;
+    demand.dim = 0;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    grid_add(&grid, NULL, NULL, 0);
+}
+
+static void values_are_rounded_half_to_even_and_bounded(void **state)
+{
+    (void)state;
+    const struct grid grid = {.scale = 1};
+    const float block[] = {0.5F,    1.5F,    2.5F,  -0.5F, -1.5F,    -2.5F,
+                           8388607, -0.25F,  NAN,   -NAN,  INFINITY, -INFINITY,
+                           0x1p60F, 0x1p50F, -7.0F, 0.0F,  -0.0F,    FLT_MIN};
+    const int64_t limit = INT64_C(1) << 50;
+    const int64_t expected[] = {0, 2,     2,      0,     -2,    -2, 8388607, 0, 0,
+                                0, limit, -limit, limit, limit, -7, 0,       0, 0};
+    int64_t sum[18] = {0};
+    grid_add(&grid, sum, block, 18);
+    assert_memory_equal(sum, expected, sizeof sum);
+}
+
+static void addition_wraps_and_any_order_gives_the_same(void **state)
+{
+    (void)state;
+    const struct grid grid = {.scale = 3.7e8};
+    int64_t forward[3] = {INT64_MAX, 5, INT64_MIN},
+            backward[3] = {INT64_MAX, 5, INT64_MIN};
+    const float blocks[4][3] = {
+        {1.25F, -3.5F, -9}, {1e-3F, 7e5F, -2}, {-8e5F, 0.3F, 1}, {41, 1e6F, -1e6F}};
+    for (int k = 0; k < 4; k++) {
+        grid_add(&grid, forward, blocks[k], 3);
+        grid_add(&grid, backward, blocks[3 - k], 3);
+    }
+    assert_memory_equal(forward, backward, sizeof forward);
+}
+
+/* NOISE.md 2.3: one record of 1 before 4,096 others moves their float32 sum by 1.25. */
+static float sum_of(size_t first, size_t count)
+{
+    volatile float sum = 0;
+    for (size_t k = first; k < first + count; k++)
+        sum += k <= 2047 ? 1 : k == 2048 ? 0.5F : -0.75F * 0x1p-13F;
+    return sum;
+}
+
+static void cells_hold_where_one_float_sum_breaks(void **state)
+{
+    (void)state;
+    enum { COUNT = 4097, CELLS = 32 }; /* record 0 is the one that comes and goes */
+    float with = sum_of(0, COUNT), without = sum_of(1, COUNT - 1);
+    assert_true(fabsf(with - without) >= 1.25F); /* more than its clip norm of 1 */
+
+    struct grid_demand demand = usual;
+    struct grid grid;
+    demand.dim = 1;
+    demand.records = COUNT;
+    demand.sampling_rate = 1;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    int64_t sum[2] = {0};
+    for (int present = 0; present < 2; present++) {
+        for (uint64_t cell = 0; cell < grid.cells; cell++) {
+            uint64_t first = grid_cell_start(&grid, cell);
+            uint64_t end = grid_cell_start(&grid, cell + 1);
+            first += cell == 0 && !present;
+            float block = sum_of(first, end - first);
+            grid_add(&grid, &sum[present], &block, 1);
+        }
+    }
+    double moved = fabs((double)(sum[1] - sum[0]));
+    assert_true(moved <= grid.scale * (1 + grid.inflation) + 1);
+    assert_true(moved * demand.noise_multiplier <= GRID_NOISE_STDDEV);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_hold_at_most_the_published_number_of_rows),
+        cmocka_unit_test(inflation_is_the_published_one),
+        cmocka_unit_test(every_record_lies_in_one_cell_of_even_size),
+        cmocka_unit_test(a_full_batch_bounds_a_cell_by_its_size),
+        cmocka_unit_test(the_real_multiplier_is_never_below_the_charged_one),
+        cmocka_unit_test(what_cannot_be_carried_is_refused),
+        cmocka_unit_test(no_parameters_are_legal),
+        cmocka_unit_test(values_are_rounded_half_to_even_and_bounded),
+        cmocka_unit_test(addition_wraps_and_any_order_gives_the_same),
+        cmocka_unit_test(cells_hold_where_one_float_sum_breaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
