@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "engine/nn/activation.h"
 #include "engine/nn/graph.h"
 #include "engine/nn/losses.h"
@@ -14,8 +15,8 @@ enum { ALIGNMENT = 64 };
 
 struct workspace {
     const struct network *network;
-    size_t rows, count;  /* count: records of the last forward */
-    float **activations; /* (value_count), each (rows, stride) */
+    size_t rows, block, count; /* count: records of the last forward */
+    float **activations;       /* (value_count), each (rows, stride) */
     float **gradients; /* (value_count), NULL before the first weight layer's output */
     uint32_t *classes;
     float *values;
@@ -99,6 +100,7 @@ enum status workspace_create(struct workspace **out, const struct network *netwo
     CHECK(rows > 0 && rows <= WORKSPACE_ROWS_MAX && rows % WORKSPACE_ROWS_STEP == 0);
     workspace->network = network;
     workspace->rows = rows;
+    workspace->block = rows;
     if (!allocate(workspace)) {
         workspace_destroy(workspace);
         return error_set(error, ST_NO_MEMORY, "no memory for a micro-batch of %zu rows",
@@ -121,6 +123,10 @@ void workspace_destroy(struct workspace *workspace)
     free(workspace->norms);
     free(workspace->spreads);
     free(workspace->scratch);
+    if (workspace->buffers != NULL) /* P9: records and their gradients */
+        hash_zero(workspace->buffers,
+                  buffers_floats(workspace->network, workspace->rows) *
+                      sizeof *workspace->buffers);
     free(workspace->buffers);
     free(workspace);
 }
@@ -128,6 +134,21 @@ void workspace_destroy(struct workspace *workspace)
 size_t workspace_rows(const struct workspace *workspace)
 {
     return workspace->rows;
+}
+
+void workspace_set_block(struct workspace *workspace, size_t block)
+{
+    CHECK(block > 0 && block % WORKSPACE_ROWS_STEP == 0 &&
+          workspace->rows % block == 0);
+    workspace->block = block;
+    workspace->count = 0;
+}
+
+/* Rows of the blocks that hold the records of the last forward. */
+static size_t active_rows(const struct workspace *workspace)
+{
+    size_t block = workspace->block;
+    return (workspace->count + block - 1) / block * block;
 }
 
 float *workspace_input(struct workspace *workspace)
@@ -155,7 +176,40 @@ static struct rows rows_of(float *const *buffers, const struct workspace *worksp
 {
     return (struct rows){.data = buffers[value],
                          .stride = workspace->network->values[value].stride,
-                         .count = workspace->rows};
+                         .count = active_rows(workspace)};
+}
+
+static struct rows cut(struct rows rows, struct row_range range)
+{
+    rows.data += range.first * rows.stride;
+    rows.count = range.count;
+    return rows;
+}
+
+/* Each product takes exactly one block: its rounding must not depend on how many
+ * records there are. */
+static void dense_forward(const struct workspace *workspace, const struct node *node,
+                          const float *parameters)
+{
+    const struct row_layer *layer = &workspace->network->layers[node->layer].rows;
+    struct row_range block = {.count = workspace->block};
+    for (; block.first < active_rows(workspace); block.first += block.count)
+        row_layer_forward(
+            layer, parameters,
+            cut(rows_of(workspace->activations, workspace, node->to), block),
+            cut(rows_of(workspace->activations, workspace, node->from), block));
+}
+
+static void dense_backward(const struct workspace *workspace, const struct node *node,
+                           const float *parameters)
+{
+    const struct row_layer *layer = &workspace->network->layers[node->layer].rows;
+    struct row_range block = {.count = workspace->block};
+    for (; block.first < active_rows(workspace); block.first += block.count)
+        row_layer_backward(
+            layer, parameters,
+            cut(rows_of(workspace->gradients, workspace, node->from), block),
+            cut(rows_of(workspace->gradients, workspace, node->to), block));
 }
 
 void workspace_forward(struct workspace *workspace, const float *parameters,
@@ -167,16 +221,13 @@ void workspace_forward(struct workspace *workspace, const float *parameters,
 
     CHECK(count <= workspace->rows);
     workspace->count = count;
-    memset(x[0] + count * stride, 0, (workspace->rows - count) * stride * sizeof **x);
+    memset(x[0] + count * stride, 0,
+           (active_rows(workspace) - count) * stride * sizeof **x);
     for (size_t i = 0; i < network->node_count; i++) {
         const struct node *node = &network->nodes[i];
-        size_t floats = buffer_floats(network, node->to, workspace->rows);
+        size_t floats = buffer_floats(network, node->to, active_rows(workspace));
         switch (node->kind) {
-        case LAYER_DENSE:
-            row_layer_forward(&network->layers[node->layer].rows, parameters,
-                              rows_of(x, workspace, node->to),
-                              rows_of(x, workspace, node->from));
-            break;
+        case LAYER_DENSE: dense_forward(workspace, node, parameters); break;
         case LAYER_RELU: relu_forward(x[node->to], x[node->from], floats); break;
         case LAYER_TANH: tanh_forward(x[node->to], x[node->from], floats); break;
         }
@@ -187,7 +238,7 @@ void workspace_loss(struct workspace *workspace)
 {
     const struct network *network = workspace->network;
     struct rows b = rows_of(workspace->gradients, workspace, network->output);
-    size_t count = workspace->count, rest = workspace->rows - count;
+    size_t count = workspace->count, rest = active_rows(workspace) - count;
     struct loss_batch batch = {
         .z = rows_of(workspace->activations, workspace, network->output),
         .b = b,
@@ -222,13 +273,9 @@ void workspace_backward(struct workspace *workspace, const float *parameters)
     for (size_t i = network->node_count - 1; i > network->first; i--) {
         const struct node *node = &network->nodes[i];
         size_t from = node->from, to = node->to;
-        size_t floats = buffer_floats(network, to, workspace->rows);
+        size_t floats = buffer_floats(network, to, active_rows(workspace));
         switch (node->kind) {
-        case LAYER_DENSE:
-            row_layer_backward(&network->layers[node->layer].rows, parameters,
-                               rows_of(dx, workspace, from),
-                               rows_of(dx, workspace, to));
-            break;
+        case LAYER_DENSE: dense_backward(workspace, node, parameters); break;
         case LAYER_RELU: relu_backward(dx[from], dx[to], x[to], floats); break;
         case LAYER_TANH: tanh_backward(dx[from], dx[to], x[to], floats); break;
         }
@@ -239,15 +286,16 @@ void workspace_measure(struct workspace *workspace)
 {
     const struct network *network = workspace->network;
     double *squares = workspace->norms;
+    size_t rows = active_rows(workspace);
 
-    memset(squares, 0, workspace->rows * sizeof *squares);
+    memset(squares, 0, rows * sizeof *squares);
     for (size_t l = 0; l < network->layer_count; l++) {
         const struct layer *layer = &network->layers[l];
         row_layer_measure(&layer->rows, squares, workspace->scratch,
                           rows_of(workspace->activations, workspace, layer->from),
                           rows_of(workspace->gradients, workspace, layer->to));
     }
-    for (size_t i = 0; i < workspace->rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
         bool refused = !isfinite(squares[i]) || !isfinite(workspace->losses[i]);
         if (refused)
             workspace_erase(workspace, i);
@@ -302,13 +350,6 @@ void workspace_scale(struct workspace *workspace, const float *weights)
     for (size_t l = 0; l < network->layer_count; l++)
         scale_rows(rows_of(workspace->gradients, workspace, network->layers[l].to),
                    weights, workspace->count);
-}
-
-static struct rows cut(struct rows rows, struct row_range range)
-{
-    rows.data += range.first * rows.stride;
-    rows.count = range.count;
-    return rows;
 }
 
 void workspace_sum(const struct workspace *workspace, size_t tile,

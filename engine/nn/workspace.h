@@ -1,15 +1,16 @@
 /*
- * workspace.h - the buffers of one micro-batch of a fixed number of rows, and the
- * passes over it: forward, loss, one backward pass with book-keeping, per-record norms,
- * weighted sums (MODELS.md 1 and 2, NOISE.md 2).
+ * workspace.h - the buffers of one micro-batch in blocks of a fixed number of rows, and
+ * the passes over it: forward, loss, one backward pass with book-keeping, per-record
+ * norms, weighted sums (MODELS.md 1 and 2, NOISE.md 2).
  *
  *   fill input and targets -> forward -> loss -> backward -> measure -> scale -> sum
  * ... forward -> predict, class, loss                (evaluation)
  *
- * A micro-batch holds count <= rows records; forward zeroes the rows beyond them, and
- * every pass runs over all rows whatever count is. The caller fills the first count
- * rows of workspace_input (matrix_gather with workspace_stride) and, before
- * workspace_loss, the first count of workspace_classes or workspace_values.
+ * A micro-batch holds count <= rows records; forward zeroes the rows beyond them in the
+ * last block, and every pass runs over whole blocks, each product over exactly one. The
+ * caller fills the first count rows of workspace_input (matrix_gather with
+ * workspace_stride) and, before workspace_loss, the first count of workspace_classes or
+ * workspace_values.
  *
  * For every weight layer and record i the workspace holds a_i, the layer's input, and
  * b_i, the gradient of that record's own loss at the layer's output; its gradient is
@@ -17,14 +18,14 @@
  *
  * Invariants
  *   (1) All that belongs to a record (outputs, loss, a, b, norms) depends on that
- * record, the parameters, rows and its row alone (E2), never on other records or on
- * count. (2) Buffers and rows start on 64-byte boundaries, rows is a multiple of 16,
- * leading dimensions are multiples of 16 floats, the floats between are zero (E4). (3)
- * After workspace_measure every stored factor is finite; a record that was refused has
- * a = b = 0 in every layer and contributes exactly nothing to any sum. (4)
- * workspace_sum is a classical float32 product of the rows it is given: every output
- *       has one product rounding a term and count - 1 additions (E3).
- *   (5) No function but create allocates; memory has no term rows x parameters.
+ * record, the parameters, block and its row in its block alone (E2), never on other
+ * records or on count. (2) Buffers and rows start on 64-byte boundaries, rows is a
+ * multiple of 16, leading dimensions are multiples of 16 floats, the floats between are
+ * zero (E4). (3) After workspace_measure every stored factor is finite; a record that
+ * was refused has a = b = 0 in every layer and contributes exactly nothing to any sum.
+ * (4) workspace_sum is a classical float32 product of the rows it is given: every
+ * output has one product rounding a term and count - 1 additions (E3). (5) No function
+ * but create allocates; memory has no term rows x parameters.
  *
  * Threads: one workspace belongs to one thread at a time, but for workspace_sum and the
  * functions that take a const workspace, which any number of threads may call at once.
@@ -54,6 +55,11 @@ void workspace_destroy(struct workspace *workspace); /* NULL is allowed */
 size_t workspace_size(const struct network *network, size_t rows);
 
 size_t workspace_rows(const struct workspace *workspace);
+
+/* From now on passes run in blocks of block rows, over as many blocks as hold count: a
+ * cell of records may then be longer than one product, and few records cost few rows.
+ * block divides rows and is a multiple of WORKSPACE_ROWS_STEP; it is rows until set. */
+void workspace_set_block(struct workspace *workspace, size_t block);
 
 /* (rows, stride) float32, features of one record a row. The caller writes the features
  * of its records and nothing else; forward and later passes may change what it wrote.

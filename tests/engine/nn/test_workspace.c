@@ -319,6 +319,49 @@ static void no_record_reads_another(void **state)
     }
 }
 
+/* Bit for bit: in a workspace of four blocks, wherever the last record lies, a record
+ * has what it has in the same row of a workspace of one block. */
+static void a_block_is_a_workspace_of_its_own(void **state)
+{
+    (void)state;
+    enum { BLOCK = 16, COUNT = 4 * BLOCK };
+    struct batch whole, part;
+    batch_init(&whole, "d48rD16rd2", LOSS_SOFTMAX_CROSS_ENTROPY, 33, COUNT);
+    batch_init(&part, "d48rD16rd2", LOSS_SOFTMAX_CROSS_ENTROPY, 33, BLOCK);
+    memcpy(part.theta, whole.theta, whole.parameters * sizeof *whole.theta);
+    workspace_set_block(whole.workspace, BLOCK);
+    for (size_t count = 1; count <= COUNT; count += 7) {
+        for (size_t i = 0; i < count; i++)
+            batch_place(&whole, i, i);
+        batch_pass(&whole, count);
+        for (size_t first = 0; first < count; first += BLOCK) {
+            size_t here = count - first < BLOCK ? count - first : BLOCK;
+            memcpy(part.x, whole.x + first * whole.features,
+                   BLOCK * part.features * sizeof *part.x);
+            memcpy(part.classes, whole.classes + first, BLOCK * sizeof *part.classes);
+            for (size_t i = 0; i < here; i++)
+                batch_place(&part, i, i);
+            batch_pass(&part, here);
+            assert_memory_equal(workspace_norms(whole.workspace) + first,
+                                workspace_norms(part.workspace),
+                                BLOCK * sizeof(double));
+            assert_memory_equal(workspace_losses(whole.workspace) + first,
+                                workspace_losses(part.workspace),
+                                BLOCK * sizeof(double));
+            for (size_t l = 0; l < workspace_layer_count(part.workspace); l++) {
+                struct factors a = workspace_factors(whole.workspace, l);
+                struct factors b = workspace_factors(part.workspace, l);
+                assert_memory_equal(a.a + first * a.a_stride, b.a,
+                                    BLOCK * a.a_stride * sizeof(float));
+                assert_memory_equal(a.b + first * a.b_stride, b.b,
+                                    BLOCK * a.b_stride * sizeof(float));
+            }
+        }
+    }
+    batch_fini(&whole);
+    batch_fini(&part);
+}
+
 static void rows_beyond_the_records_contribute_nothing(void **state)
 {
     struct batch batch;
@@ -441,6 +484,7 @@ int main(void)
         cmocka_unit_test(a_weight_of_one_leaves_every_bit),
         cmocka_unit_test(a_bad_record_changes_nothing_else),
         cmocka_unit_test(no_record_reads_another),
+        cmocka_unit_test(a_block_is_a_workspace_of_its_own),
         cmocka_unit_test(rows_beyond_the_records_contribute_nothing),
         cmocka_unit_test(an_empty_range_sums_to_zero),
         cmocka_unit_test(probabilities_are_the_models),
