@@ -12,7 +12,7 @@ void relu_forward(float *y, const float *z, size_t count)
 VECTOR_CLONES
 void tanh_forward(float *y, const float *z, size_t count)
 {
-#pragma omp simd
+    VECTOR_LOOP
     for (size_t i = 0; i < count; i++)
         y[i] = lanes_tanhf(z[i]);
 }

@@ -23,14 +23,14 @@ exponentials(float *b, const float *z, size_t stride, size_t width, size_t top)
     const float greatest_z = z[top];
     double rest = 0.0;
 
-#pragma omp simd
+    VECTOR_LOOP
     for (size_t j = 0; j < stride; j++) {
         float below = z[j] - greatest_z;
         b[j] = lanes_expf(below > 0.0F ? 0.0F : below);
     }
     memset(b + width, 0, (stride - width) * sizeof *b);
     b[top] = 0.0F;
-#pragma omp simd reduction(+ : rest)
+    VECTOR_SUM(rest)
     for (size_t j = 0; j < stride; j++)
         rest += (double)b[j];
     return rest;
@@ -61,7 +61,7 @@ static void softmax_rows(const struct loss_batch *batch)
 VECTOR_CLONES
 static void add_log1p(double *losses, const double *rest, size_t count)
 {
-#pragma omp simd
+    VECTOR_LOOP
     for (size_t i = 0; i < count; i++)
         losses[i] += lanes_log1p(rest[i]);
 }
@@ -70,7 +70,7 @@ static void add_log1p(double *losses, const double *rest, size_t count)
 VECTOR_CLONES
 static void softplus(double *losses, double *slopes, size_t count)
 {
-#pragma omp simd
+    VECTOR_LOOP
     for (size_t i = 0; i < count; i++) {
         double s = slopes[i], e = lanes_exp(-fabs(s));
         slopes[i] = (s >= 0.0 ? 1.0 : e) / (1.0 + e);

@@ -52,7 +52,7 @@ static void square_rows(double *squares, struct rows x)
     for (size_t i = 0; i < x.count; i++) {
         const float *row = x.data + i * x.stride;
         double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
+        VECTOR_SUM(sum)
         for (size_t j = 0; j < x.stride; j++)
             sum += (double)row[j] * (double)row[j];
         squares[i] = sum;

@@ -14,10 +14,15 @@
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) &&                 \
     defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) &&                         \
     !defined(__SANITIZE_THREAD__)
-#define VECTOR_LANES __attribute__((simd("notinbranch"), const))
+#define VECTOR_LOOP        _Pragma("omp simd")
+#define VECTOR_SUM(sum)    _Pragma(VECTOR_TEXT(omp simd reduction(+ : sum)))
+#define VECTOR_TEXT(words) #words
+#define VECTOR_LANES       __attribute__((simd("notinbranch"), const))
 #define VECTOR_CLONES                                                                  \
     __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
+#define VECTOR_LOOP
+#define VECTOR_SUM(sum)
 #define VECTOR_LANES __attribute__((const))
 #define VECTOR_CLONES
 #endif
