@@ -18,7 +18,8 @@ struct predictor; /* opaque */
  *   outputs  classes of the dataset, or 1 of a regression: what predictor_run writes
  *   ST_INVALID  model does not compile for features and outputs
  *   ST_IO       cannot be read
- *   ST_CORRUPT  not safetensors, or not the tensors of model */
+ *   ST_CORRUPT  not safetensors, or not the tensors of model
+ *   ST_NO_MEMORY  the parameters do not fit */
 enum status predictor_open(struct predictor **out, const char *path,
                            const struct model_spec *model, uint32_t features,
                            uint32_t outputs, struct error *error);

@@ -27,7 +27,8 @@ enum status model_file_write(const char *path, const struct model_content *conte
 /* parameters = the tensors of network in the file at path, which holds them all, with
  * their shapes, and no others.
  *   ST_IO       cannot be read
- *   ST_CORRUPT  not safetensors, or not the tensors of network */
+ *   ST_CORRUPT  not safetensors, or not the tensors of network
+ * On failure parameters may be partly written. */
 enum status model_file_read(const char *path, const struct network *network,
                             float *parameters, struct error *error);
 

@@ -33,7 +33,7 @@ struct network_shape {
     uint32_t outputs;  /* floats of the last layer: model_spec_outputs */
 };
 
-enum { TENSOR_NAME_SIZE = 32, TENSOR_RANK_MAX = 4 };
+enum { TENSOR_NAME_SIZE = 128, TENSOR_RANK_MAX = 4 };
 
 struct tensor {
     char name[TENSOR_NAME_SIZE];

@@ -1,0 +1,276 @@
+#include "engine/nn/safetensors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "engine/nn/tensor_header.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "floats are written as they lie");
+
+enum { LENGTH_SIZE = 8, HEADER_SIZE_MAX = 100000000 };
+
+struct safetensors {
+    int file;
+    char *header;
+    uint64_t data; /* where the tensors start */
+    struct tensor_list list;
+};
+
+/* ---- writing ---- */
+
+static void render_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+static void render_metadata(FILE *out, const struct safetensors_content *content)
+{
+    fputs("\"__metadata__\":{", out);
+    for (size_t i = 0; i < content->metadata_count; i++) {
+        fputs(i > 0 ? "," : "", out);
+        render_text(out, content->metadata[i].key);
+        fputc(':', out);
+        render_text(out, content->metadata[i].value);
+    }
+    fputc('}', out);
+}
+
+/* Returns where the tensor ends. */
+static uint64_t render_tensor(FILE *out, const struct tensor *tensor, uint64_t begin)
+{
+    uint64_t end = begin + tensor->count * sizeof(float);
+
+    render_text(out, tensor->name);
+    fputs(":{\"dtype\":\"F32\",\"shape\":[", out);
+    for (size_t i = 0; i < tensor->rank; i++)
+        fprintf(out, "%s%llu", i > 0 ? "," : "", (unsigned long long)tensor->shape[i]);
+    fprintf(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)begin,
+            (unsigned long long)end);
+    return end;
+}
+
+/* The length and the padded header, to be released with free(). */
+static char *render_header(const struct safetensors_content *content,
+                           const struct tensor *const *order, size_t *size)
+{
+    static const char no_length[LENGTH_SIZE];
+    char *text = NULL;
+    uint64_t end = 0, length;
+    FILE *out = open_memstream(&text, size);
+
+    CHECK(out != NULL);
+    fwrite(no_length, 1, sizeof no_length, out);
+    fputc('{', out);
+    if (content->metadata_count > 0)
+        render_metadata(out, content);
+    for (size_t i = 0; i < content->tensor_count; i++) {
+        fputs(i > 0 || content->metadata_count > 0 ? "," : "", out);
+        end = render_tensor(out, order[i], end);
+    }
+    fputc('}', out);
+    CHECK(fflush(out) == 0);
+    while (*size % LENGTH_SIZE != 0) {
+        fputc(' ', out);
+        CHECK(fflush(out) == 0);
+    }
+    CHECK(fclose(out) == 0);
+    length = *size - LENGTH_SIZE;
+    memcpy(text, &length, sizeof length);
+    return text;
+}
+
+static int tensor_order(const void *a, const void *b)
+{
+    const struct tensor *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static const struct tensor **by_name(const struct safetensors_content *content)
+{
+    const struct tensor **order = calloc(content->tensor_count + 1, sizeof *order);
+    CHECK(order != NULL);
+    for (size_t i = 0; i < content->tensor_count; i++)
+        order[i] = &content->tensors[i];
+    qsort(order, content->tensor_count, sizeof *order, tensor_order);
+    return order;
+}
+
+struct sink {
+    int file;
+    struct sha256 *hash;
+    uint64_t size;
+};
+
+static bool put(struct sink *sink, const void *data, size_t size)
+{
+    const char *next = data;
+
+    sha256_update(sink->hash, data, size);
+    sink->size += size;
+    while (size > 0) {
+        ssize_t written = write(sink->file, next, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        next += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+static bool put_content(struct sink *sink, const struct safetensors_content *content)
+{
+    const struct tensor **order = by_name(content);
+    size_t size = 0;
+    char *header = render_header(content, order, &size);
+    bool done = put(sink, header, size);
+
+    for (size_t i = 0; i < content->tensor_count && done; i++)
+        done = put(sink, content->parameters + order[i]->offset,
+                   order[i]->count * sizeof *content->parameters);
+    free(header);
+    free(order);
+    return done;
+}
+
+enum status safetensors_write(const char *path,
+                              const struct safetensors_content *content,
+                              struct file_seal *seal, struct error *error)
+{
+    struct sink sink = {.file =
+                            open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+    bool done;
+
+    if (sink.file < 0)
+        return error_set(error, ST_IO, "the model file cannot be opened: %s",
+                         strerror(errno));
+    sink.hash = sha256_create();
+    done = put_content(&sink, content);
+    done = close(sink.file) == 0 && done;
+    if (done) {
+        sha256_finish(sink.hash, seal->sha256);
+        seal->size = sink.size;
+    }
+    sha256_destroy(sink.hash);
+    if (done)
+        return ST_OK;
+    unlink(path);
+    return error_set(error, ST_IO, "the model file cannot be written");
+}
+
+/* ---- reading ---- */
+
+static bool read_all(int file, void *to, size_t size, uint64_t at)
+{
+    char *next = to;
+    while (size > 0) {
+        ssize_t got = pread(file, next, size, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        next += got;
+        at += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static enum status read_header(struct safetensors *file, uint64_t file_size,
+                               struct error *error)
+{
+    uint64_t size;
+
+    if (file_size < LENGTH_SIZE)
+        return error_set(error, ST_CORRUPT, "the file is too short");
+    if (!read_all(file->file, &size, sizeof size, 0))
+        return error_set(error, ST_IO, "the model file cannot be read");
+    if (size > HEADER_SIZE_MAX || size > file_size - LENGTH_SIZE)
+        return error_set(error, ST_CORRUPT, "the header is longer than the file");
+    file->data = LENGTH_SIZE + size;
+    file->header = calloc(size + 1, 1);
+    if (file->header == NULL)
+        return error_set(error, ST_CORRUPT, "the header is too large");
+    if (!read_all(file->file, file->header, size, LENGTH_SIZE))
+        return error_set(error, ST_IO, "the model file cannot be read");
+    enum status status = tensor_header_parse(&file->list, file->header, size,
+                                             file_size - file->data, error);
+    while (size > 0 && file->header[size - 1] == ' ')
+        file->header[--size] = '\0';
+    return status;
+}
+
+enum status safetensors_open(struct safetensors **out, const char *path,
+                             struct error *error)
+{
+    struct safetensors *file = calloc(1, sizeof *file);
+    struct stat about;
+    enum status status;
+
+    CHECK(file != NULL);
+    file->file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file->file < 0 || fstat(file->file, &about) != 0 || !S_ISREG(about.st_mode))
+        status = error_set(error, ST_IO, "the model file cannot be opened");
+    else
+        status = read_header(file, (uint64_t)about.st_size, error);
+    if (status != ST_OK) {
+        safetensors_close(file);
+        return status;
+    }
+    *out = file;
+    return ST_OK;
+}
+
+void safetensors_close(struct safetensors *file)
+{
+    if (file == NULL)
+        return;
+    if (file->file >= 0)
+        close(file->file);
+    free(file->header);
+    free(file->list.tensors);
+    free(file);
+}
+
+const char *safetensors_header(const struct safetensors *file)
+{
+    return file->header;
+}
+
+size_t safetensors_tensor_count(const struct safetensors *file)
+{
+    return file->list.count;
+}
+
+const struct tensor *safetensors_tensor(const struct safetensors *file, size_t index)
+{
+    CHECK(index < file->list.count);
+    return &file->list.tensors[index];
+}
+
+enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
+                             float *to, struct error *error)
+{
+    if (!read_all(file->file, to, tensor->count * sizeof *to,
+                  file->data + tensor->offset * sizeof *to))
+        return error_set(error, ST_IO, "the model file cannot be read");
+    return ST_OK;
+}
