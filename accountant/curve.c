@@ -1,0 +1,52 @@
+#include "accountant/curve.h"
+
+#include "accountant/rdp.h"
+#include "accountant/upward.h"
+
+const double curve_orders[CURVE_ORDERS] = {
+    1.25, 1.5, 1.75, 2,   2.25, 2.5, 2.75, 3,   3.25, 3.5,  3.75, 4,  4.5,
+    5,    5.5, 6,    6.5, 7,    7.5, 8,    9,   10,   11,   12,   13, 14,
+    15,   16,  17,   18,  19,   20,  22,   24,  26,   28,   30,   32, 36,
+    40,   48,  56,   64,  80,   96,  128,  256, 512,  1024, 2048};
+
+size_t curve_order_index(double order)
+{
+    size_t i = 0;
+    while (i < CURVE_ORDERS && curve_orders[i] != order)
+        i++;
+    return i;
+}
+
+/* Orders inside, runs outside: what is known of a run serves all its orders. */
+enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t steps,
+                     struct error *error)
+{
+    enum status status = rdp_supports(m, error);
+    if (status != ST_OK)
+        return status;
+    uint64_t total = mechanism_steps(m);
+    if (steps > total)
+        return error_set(error, ST_INVALID, "%llu steps asked of a mechanism of %llu",
+                         (unsigned long long)steps, (unsigned long long)total);
+    if (steps > 0 && !m->prefixes_priced)
+        steps = total;
+    struct rdp rdp = {0};
+    *curve = (struct curve){0};
+    for (size_t run = 0; run < m->run_count && steps > 0; run++) {
+        uint64_t count = steps < m->runs[run].steps ? steps : m->runs[run].steps;
+        double factor = upward_count(count);
+        rdp_set(&rdp, m->relation, &m->runs[run]);
+        for (size_t i = 0; i < CURVE_ORDERS; i++) {
+            double cost = upward_mul(factor, rdp_at(&rdp, curve_orders[i]));
+            curve->at[i] = upward_add(curve->at[i], cost);
+        }
+        steps -= count;
+    }
+    return ST_OK;
+}
+
+void curve_add(struct curve *sum, const struct curve *addend)
+{
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        sum->at[i] = upward_add(sum->at[i], addend->at[i]);
+}

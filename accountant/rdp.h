@@ -1,0 +1,65 @@
+/*
+ * rdp.h - Renyi divergence of one step of the (Poisson-sampled) Gaussian, at any real
+ * order.
+ *
+ * With noise multiplier s, rate q, order a (Mironov, Talwar, Zhang 2019; the letters of
+ * rdp.c are theirs):
+ *   zero_out     log E[(1 + x)^a] / (a - 1),  x = q expm1(t/s - 1/(2 s^2)),  t ~ N(0,
+ * 1) replace_one  the same for the dominating pair (1-q)N(0) + qN(+1), (1-q)N(0) +
+ * qN(-1) By a trapezoid rule on a non-negative integrand (ACCOUNTING.md 6.3): no signed
+ * series, no cancellation. README.md has the error bound.
+ *
+ * Invariants
+ *   (1) The answer is never below the true value: the error bound is added, rounded up.
+ *   (2) Never NaN. Above order 2^20 the answer is the unsampled one, which is an upper
+ * bound.
+ *
+ * Threads: a struct rdp belongs to one thread at a time.
+ */
+#ifndef ACCOUNTANT_RDP_H
+#define ACCOUNTANT_RDP_H
+
+#include <stdint.h>
+
+#include "base/mechanism.h"
+
+#define RDP_NOISE_MIN 0.05
+#define RDP_NOISE_MAX 1e6
+
+enum { RDP_NODES = 1024 }; /* kept per step: all that orders to 64 need at noise 0.5 */
+
+struct rdp_node { /* one point t of the rule */
+    double ratio; /* likelihood ratio at t, less 1 */
+    double log_ratio;
+    double log_weight;  /* log of the density of the second distribution, without
+                           constant */
+    double sensitivity; /* how far log_ratio moves per relative error of t / s */
+};
+
+struct rdp {
+    enum relation relation;
+    double rate, noise; /* of the step it is set to; rate 0: of none */
+    double spacing, angle, offset;
+    long first; /* place of nodes[0] on the lattice */
+    long known; /* nodes known so far */
+    struct rdp_node nodes[RDP_NODES];
+};
+
+/* Whether m has a proof under its relation and every number in range.
+ *   ST_INVALID  kind or relation unknown, no run, a rate outside (0, 1] (1 for a
+ *               gaussian), a noise multiplier outside [RDP_NOISE_MIN, RDP_NOISE_MAX],
+ *               a run of no steps; the error names the run */
+enum status rdp_supports(const struct mechanism *m, struct error *error);
+
+/* Aims rdp at the steps of run; what is known is kept if they are the same. A zeroed
+ * rdp is aimed at nothing. run must be supported. */
+void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run *run);
+
+/* Upper bound on the divergence of one step, nats. order > 1; infinity is allowed. */
+double rdp_at(struct rdp *rdp, double order);
+
+/* The same for the first steps steps of m, steps counted over all runs; rdp is scratch.
+ */
+double rdp_of(struct rdp *rdp, const struct mechanism *m, uint64_t steps, double order);
+
+#endif
