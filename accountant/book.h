@@ -1,0 +1,102 @@
+/*
+ * book.h - the balances of every dataset in memory, and what the open transaction would
+ * make of them. Inside accountant only; ledger.c writes the entries.
+ *
+ *              book_change                      book_keep (durable)  -> now = next
+ *     now ----------------------> now, next <
+ *                                               book_drop (undone)   -> now as it was
+ *
+ * Invariants
+ *   (1) now is what the durable entries say; next, where there is one, what they and those
+ *       of the open transaction say.
+ *   (2) held is the sum over open, in its order, which is that of seq; never subtracted.
+ *   (3) book_keep aborts if a changed account has no weighted order with committed + held
+ *       within its capacity: that would be our own bug.
+ *
+ * Threads: the ledger's lock guards the book. Small allocations that fail abort.
+ */
+#ifndef ACCOUNTANT_BOOK_H
+#define ACCOUNTANT_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "accountant/ledger.h"
+
+struct reservation_state {
+    bool open;
+    uint64_t authorised;
+};
+
+struct reservation {
+    struct job_id job; /* first: the index sorts by it */
+    struct account *account;
+    struct mechanism mechanism; /* owned; empty once settled */
+    struct curve charge;        /* of all its steps */
+    uint64_t steps;
+    struct ledger_entry_name entry;
+    bool durable; /* its RESERVE is */
+    bool changed; /* next differs from now */
+    struct reservation_state now, next;
+};
+
+struct balances {
+    uint64_t epoch;
+    bool frozen;
+    bool reserved; /* anything, ever, in any epoch */
+    struct grant grant;
+    struct filter filter;
+    struct curve committed, held;
+    size_t open_count;
+    struct reservation **open;
+};
+
+struct account {
+    struct dataset_id dataset;   /* first: the index sorts by it */
+    struct balances *now, *next; /* now is NULL until its GRANT is durable */
+};
+
+struct pointers {
+    void **items;
+    size_t count, capacity;
+};
+
+struct book {
+    struct pointers accounts, reservations; /* owned, sorted by name */
+    struct pointers changed_accounts,
+        changed_reservations; /* by the open transaction */
+};
+
+void book_init(struct book *book);
+void book_fini(struct book *book);
+
+/* NULL if there is none; those of the open transaction are found too. */
+struct account *book_account(const struct book *book, const struct dataset_id *dataset);
+struct reservation *book_reservation(const struct book *book, const struct job_id *job);
+
+/* The account inside the open transaction: next, or else now. */
+const struct balances *book_view(const struct account *account);
+
+/* The account's next state, to be changed: at first a copy of now. */
+struct balances *book_change(struct book *book, struct account *account);
+struct reservation_state *book_change_reservation(struct book *book,
+                                                  struct reservation *reservation);
+
+/* Opens the next epoch of dataset, its first if it has no account. */
+void book_grant(struct book *book, const struct dataset_id *dataset,
+                const struct grant *grant, const struct filter *filter);
+/* Holds charge; takes m. */
+struct reservation *book_reserve_take(struct book *book, struct account *account,
+                                      const struct job_id *job, struct mechanism *m,
+                                      const struct curve *charge);
+/* Commits charge and closes the reservation. */
+void book_settle(struct book *book, struct reservation *reservation,
+                 const struct curve *charge);
+
+void book_keep(struct book *book);
+void book_drop(struct book *book);
+
+/* Whether some weighted order has committed + held within its capacity. */
+bool book_sound(const struct balances *balances);
+
+#endif

@@ -1,0 +1,264 @@
+#include "accountant/entry.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+static void put_number(uint8_t bytes[8], uint64_t number)
+{
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+}
+
+static void hash_bytes(struct sha256 *hash, const void *data, size_t size)
+{
+    uint8_t length[8];
+    put_number(length, size);
+    sha256_update(hash, length, sizeof length);
+    sha256_update(hash, data, size);
+}
+
+static void hash_text(struct sha256 *hash, const char *text)
+{
+    hash_bytes(hash, text, strlen(text));
+}
+
+static void hash_number(struct sha256 *hash, uint64_t number)
+{
+    uint8_t bytes[8];
+    put_number(bytes, number);
+    hash_bytes(hash, bytes, sizeof bytes);
+}
+
+void entry_hash(uint8_t hash[SHA256_SIZE], const struct ledger_row *row)
+{
+    struct sha256 *running = sha256_create();
+    sha256_update(running, "v1", 2);
+    sha256_update(running, row->prev, SHA256_SIZE);
+    hash_number(running, row->seq);
+    hash_text(running, row->dataset);
+    hash_number(running, row->epoch);
+    hash_text(running, row->job);
+    hash_text(running, row->kind);
+    hash_bytes(running, row->curve, row->curve_size);
+    hash_bytes(running, row->released != NULL ? row->released : row->prev,
+               row->released != NULL ? row->curve_size : 0);
+    hash_text(running, row->meta);
+    hash_text(running, row->actor);
+    hash_number(running, (uint64_t)row->time_ms);
+    sha256_finish(running, hash);
+    sha256_destroy(running);
+}
+
+void entry_curve_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct curve *curve)
+{
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        uint64_t bits;
+        memcpy(&bits, &curve->at[i], sizeof bits);
+        put_number(bytes + 8 * i, bits);
+    }
+}
+
+static void curve_decode(struct curve *curve, const uint8_t bytes[ENTRY_CURVE_SIZE])
+{
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        uint64_t bits = 0;
+        for (int j = 0; j < 8; j++)
+            bits |= (uint64_t)bytes[8 * i + (size_t)j] << (8 * j);
+        memcpy(&curve->at[i], &bits, sizeof bits);
+    }
+}
+
+bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size)
+{
+    struct curve read;
+    if (size != ENTRY_CURVE_SIZE)
+        return false;
+    curve_decode(&read, bytes);
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        if (!(read.at[i] >= 0))
+            return false;
+    }
+    *curve = read;
+    return true;
+}
+
+void entry_capacity(struct curve *curve, const struct filter *filter)
+{
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        curve->at[i] = -INFINITY;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+        curve->at[filter->weighted[i]] = filter->capacity[i];
+}
+
+static char *rendered(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static char *rendered(const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    CHECK(length >= 0);
+    char *text = malloc((size_t)length + 1);
+    CHECK(text != NULL);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(arguments);
+    return text;
+}
+
+/* Whether text is what rendering gave; releases the rendering. */
+static bool same(const char *text, char *rendering)
+{
+    bool equal = strcmp(text, rendering) == 0;
+    free(rendering);
+    return equal;
+}
+
+char *entry_grant_render(const struct grant *grant, const struct filter *filter)
+{
+    char order[32] = "null";
+    if (grant->order != 0)
+        snprintf(order, sizeof order, "%.17g", grant->order);
+    return rendered("{\"grid\":\"g1\",\"relation\":\"%s\",\"epsilon\":%.17g,"
+                    "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
+                    "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g}",
+                    relation_name(grant->relation), grant->epsilon, grant->delta, order,
+                    curve_orders[filter->weighted[0]],
+                    curve_orders[filter->weighted[1]], filter->weights[0],
+                    filter->weights[1], LEDGER_NOISE_DELTA);
+}
+
+static bool grant_meta_parse(struct grant *grant, struct filter *filter,
+                             const char *meta)
+{
+    char relation[16], order[32];
+    double orders[LEDGER_WEIGHTED], noise;
+    int fields = sscanf(meta,
+                        "{\"grid\":\"g1\",\"relation\":\"%15[a-z_]\",\"epsilon\":%lf,"
+                        "\"delta\":%lf,\"order\":%31[^,],\"orders\":[%lf,%lf],"
+                        "\"weights\":[%lf,%lf],\"noise_delta\":%lf}",
+                        relation, &grant->epsilon, &grant->delta, order, &orders[0],
+                        &orders[1], &filter->weights[0], &filter->weights[1], &noise);
+    if (fields != 9 || !relation_parse(&grant->relation, relation))
+        return false;
+    grant->order = strcmp(order, "null") == 0 ? 0 : strtod(order, NULL);
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        filter->weighted[i] = curve_order_index(orders[i]);
+        if (filter->weighted[i] == CURVE_ORDERS)
+            return false;
+    }
+    return same(meta, entry_grant_render(grant, filter));
+}
+
+bool entry_grant_parse(struct grant *grant, struct filter *filter,
+                       const struct ledger_row *row)
+{
+    struct grant read_grant;
+    struct filter read_filter;
+    struct curve capacity, again;
+    if (row->curve_size != ENTRY_CURVE_SIZE || row->released != NULL ||
+        !grant_meta_parse(&read_grant, &read_filter, row->meta))
+        return false;
+    curve_decode(&capacity, row->curve);
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        read_filter.capacity[i] = capacity.at[read_filter.weighted[i]];
+        if (!isfinite(read_filter.capacity[i]))
+            return false;
+    }
+    entry_capacity(&again, &read_filter);
+    if (memcmp(&again, &capacity, sizeof again) != 0)
+        return false;
+    *grant = read_grant;
+    *filter = read_filter;
+    return true;
+}
+
+char *entry_reserve_render(const struct mechanism *m)
+{
+    char *mechanism = mechanism_render(m);
+    char *text = rendered("{\"grid\":\"g1\",\"steps\":%" PRIu64 ",\"mechanism\":%s}",
+                          mechanism_steps(m), mechanism);
+    free(mechanism);
+    return text;
+}
+
+bool entry_reserve_parse(struct mechanism *m, const struct ledger_row *row)
+{
+    static const char before[] = ",\"mechanism\":";
+    struct mechanism read = {0};
+    const char *at = strstr(row->meta, before);
+    if (at == NULL || row->released != NULL)
+        return false;
+    char *text = strdup(at + strlen(before));
+    CHECK(text != NULL);
+    size_t length = strlen(text);
+    text[length > 0 ? length - 1 : 0] = '\0'; /* the outer brace */
+    bool canonical = mechanism_parse(&read, text, NULL) == ST_OK &&
+                     same(row->meta, entry_reserve_render(&read));
+    free(text);
+    if (!canonical) {
+        mechanism_fini(&read);
+        return false;
+    }
+    *m = read;
+    return true;
+}
+
+char *entry_commit_render(const struct entry_commit *commit)
+{
+    char hex[SHA256_HEX_SIZE], model[SHA256_HEX_SIZE + 2] = "null";
+    if (commit->has_model) {
+        sha256_render(hex, commit->model_sha256);
+        snprintf(model, sizeof model, "\"%s\"", hex);
+    }
+    return rendered("{\"grid\":\"g1\",\"reserve\":%" PRIu64 ",\"steps\":%" PRIu64
+                    ",\"model_sha256\":%s}",
+                    commit->reserve_seq, commit->steps, model);
+}
+
+static bool hex_parse(uint8_t digest[SHA256_SIZE], const char *hex)
+{
+    for (size_t i = 0; i < SHA256_SIZE; i++) {
+        if (sscanf(hex + 2 * i, "%2" SCNx8, &digest[i]) != 1)
+            return false;
+    }
+    return true;
+}
+
+bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *row)
+{
+    struct entry_commit read = {0};
+    char model[SHA256_HEX_SIZE + 2];
+    int fields = sscanf(row->meta,
+                        "{\"grid\":\"g1\",\"reserve\":%" SCNu64 ",\"steps\":%" SCNu64
+                        ",\"model_sha256\":%66[^}]}",
+                        &read.reserve_seq, &read.steps, model);
+    if (fields != 3 || row->released == NULL)
+        return false;
+    read.has_model = model[0] == '"';
+    if (read.has_model && !hex_parse(read.model_sha256, model + 1))
+        return false;
+    if (!same(row->meta, entry_commit_render(&read)))
+        return false;
+    *commit = read;
+    return true;
+}
+
+void entry_released(struct curve *released, const struct curve *held,
+                    const struct curve *committed)
+{
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        double whole = held->at[i], part = committed->at[i];
+        double rest = whole > part ? whole - part : 0;
+        if (isfinite(rest) && rest > 0 && rest + part > whole)
+            rest = nextafter(rest, 0);
+        released->at[i] = rest;
+    }
+}

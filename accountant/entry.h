@@ -1,0 +1,64 @@
+/*
+ * entry.h - the form of a ledger entry: its hash, its curve as bytes, its meta as one
+ * canonical line of JSON. Reading accepts what rendering writes and nothing else.
+ *
+ *   hash   SHA-256("v1", prev, then seq, dataset, epoch, job, kind, curve, released, meta,
+ *          actor, time_ms, each preceded by its size): sizes and numbers as 8 bytes,
+ *          little-endian, texts without their end, released empty where there is none
+ *   curve  50 doubles, 8 bytes each, little-endian, in the order of g1
+ *
+ *   GRANT    {"grid":"g1","relation":R,"epsilon":E,"delta":D,"order":null or A,
+ *             "orders":[a,b],"weights":[v,w],"noise_delta":N}       curve: B, -infinity
+ *             at orders without weight
+ *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}              curve: held
+ *   COMMIT   {"grid":"g1","reserve":SEQ,"steps":K,"model_sha256":null or "..."}
+ *             curve: committed; released: the rest, rounded down
+ *
+ * Threads: pure. Ownership: rendered texts are released with free().
+ */
+#ifndef ACCOUNTANT_ENTRY_H
+#define ACCOUNTANT_ENTRY_H
+
+#include <stdbool.h>
+
+#include "accountant/curve.h"
+#include "accountant/filter.h"
+#include "base/hash.h"
+#include "store/rows.h"
+
+enum { ENTRY_CURVE_SIZE = 8 * CURVE_ORDERS };
+
+/* hash = the hash of row, from its other members. */
+void entry_hash(uint8_t hash[SHA256_SIZE], const struct ledger_row *row);
+
+void entry_curve_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct curve *curve);
+/* False, curve untouched, if size is another grid's or a value is NaN or negative. */
+bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size);
+
+/* The capacities as a curve. */
+void entry_capacity(struct curve *curve, const struct filter *filter);
+
+char *entry_grant_render(const struct grant *grant, const struct filter *filter);
+/* Reads meta, and the capacities from the entry's curve. False: not a grant's. */
+bool entry_grant_parse(struct grant *grant, struct filter *filter,
+                       const struct ledger_row *row);
+
+char *entry_reserve_render(const struct mechanism *m);
+/* On true m must be finished by the caller. */
+bool entry_reserve_parse(struct mechanism *m, const struct ledger_row *row);
+
+struct entry_commit {
+    uint64_t reserve_seq;
+    uint64_t steps;
+    bool has_model;
+    uint8_t model_sha256[SHA256_SIZE];
+};
+
+char *entry_commit_render(const struct entry_commit *commit);
+bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *row);
+
+/* released = held - committed, rounded down, never negative. */
+void entry_released(struct curve *released, const struct curve *held,
+                    const struct curve *committed);
+
+#endif

@@ -1,0 +1,108 @@
+#include "accountant/head_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    LINE_SIZE = 160,
+    PATH_SIZE = 4096,
+};
+
+static void render(char line[LINE_SIZE], const struct head *head)
+{
+    char hex[SHA256_HEX_SIZE];
+    sha256_render(hex, head->entry.hash);
+    snprintf(line, LINE_SIZE,
+             "{\"seq\":%" PRIu64 ",\"hash\":\"%s\",\"authorised\":%" PRIu64 "}\n",
+             head->entry.seq, hex, head->authorised);
+}
+
+/* Reads what render writes and nothing else. */
+static bool parse(struct head *head, const char *line)
+{
+    struct head read;
+    char hex[SHA256_HEX_SIZE], again[LINE_SIZE];
+    if (sscanf(line,
+               "{\"seq\":%" SCNu64 ",\"hash\":\"%64[0-9a-f]\",\"authorised\":%" SCNu64
+               "}",
+               &read.entry.seq, hex, &read.authorised) != 3 ||
+        strlen(hex) != SHA256_HEX_SIZE - 1)
+        return false;
+    for (size_t i = 0; i < SHA256_SIZE; i++) {
+        if (sscanf(hex + 2 * i, "%2" SCNx8, &read.entry.hash[i]) != 1)
+            return false;
+    }
+    render(again, &read);
+    if (strcmp(again, line) != 0)
+        return false;
+    *head = read;
+    return true;
+}
+
+static enum status failed(const char *path, struct error *error)
+{
+    return error_set(error, ST_IO, "head file %s: %s", path, strerror(errno));
+}
+
+enum status head_file_read(const char *path, struct head *head, bool *found,
+                           struct error *error)
+{
+    char line[LINE_SIZE] = "";
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT) {
+        *found = false;
+        return ST_OK;
+    }
+    if (file < 0)
+        return failed(path, error);
+    ssize_t size = read(file, line, sizeof line - 1);
+    enum status status = size < 0 ? failed(path, error) : ST_OK;
+    close(file);
+    if (status == ST_OK && !parse(head, line))
+        status = error_set(error, ST_CORRUPT, "%s: not a head file", path);
+    if (status == ST_OK)
+        *found = true;
+    return status;
+}
+
+static bool write_synced(const char *path, const char *line)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    ssize_t size = (ssize_t)strlen(line);
+    bool good = write(file, line, (size_t)size) == size && fsync(file) == 0;
+    return close(file) == 0 && good;
+}
+
+static bool sync_folder_of(const char *path)
+{
+    char folder[PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path + 1),
+             slash == NULL ? "." : path);
+    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool good = fsync(file) == 0;
+    close(file);
+    return good;
+}
+
+enum status head_file_write(const char *path, const struct head *head,
+                            struct error *error)
+{
+    char line[LINE_SIZE], beside[PATH_SIZE];
+    int length = snprintf(beside, sizeof beside, "%s.new", path);
+    if (length < 0 || length >= PATH_SIZE)
+        return error_set(error, ST_IO, "the head file's path is too long");
+    render(line, head);
+    if (!write_synced(beside, line) || rename(beside, path) != 0 ||
+        !sync_folder_of(path))
+        return failed(path, error);
+    return ST_OK;
+}

@@ -1,0 +1,32 @@
+/*
+ * head_file.h - the head of the chain in a file of its own, best on another disk: one line,
+ *
+ *   {"seq":12,"hash":"...","authorised":3400}
+ *
+ * authorised is the sum of all marks: entries and marks only ever grow, so a database that
+ * lacks the entry, or has authorised less, is older than the file.
+ */
+#ifndef ACCOUNTANT_HEAD_FILE_H
+#define ACCOUNTANT_HEAD_FILE_H
+
+#include <stdbool.h>
+
+#include "accountant/ledger.h"
+
+struct head {
+    struct ledger_entry_name entry;
+    uint64_t authorised;
+};
+
+/* *found is false, head untouched, if there is no file at path.
+ *   ST_CORRUPT  not a head file
+ *   ST_IO       cannot be read */
+enum status head_file_read(const char *path, struct head *head, bool *found,
+                           struct error *error);
+
+/* Replaces the file durably: written beside, synced, renamed, the folder synced.
+ *   ST_IO  the file may be the old or the new one */
+enum status head_file_write(const char *path, const struct head *head,
+                            struct error *error);
+
+#endif

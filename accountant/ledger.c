@@ -1,0 +1,357 @@
+#include "accountant/ledger.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/entry.h"
+#include "accountant/ledger_inside.h"
+#include "accountant/replay.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Who asked: one name until there are keys. */
+static const char actor[] = "local";
+
+static void on_durable(void *context)
+{
+    struct ledger *ledger = context;
+    struct error error = {0};
+    pthread_mutex_lock(&ledger->lock);
+    book_keep(&ledger->book);
+    ledger->now = ledger->next;
+    ledger->changing = false;
+    if (ledger->head_path != NULL &&
+        head_file_write(ledger->head_path, &ledger->now, &error) != ST_OK) {
+        log_event(LOG_ERROR, "head_file_failed", "detail", error.text, (char *)NULL);
+        store_poison(ledger->store);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+static void on_undone(void *context)
+{
+    struct ledger *ledger = context;
+    pthread_mutex_lock(&ledger->lock);
+    book_drop(&ledger->book);
+    ledger->changing = false;
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+void ledger_join(struct ledger *ledger, struct store_tx *tx)
+{
+    if (ledger->changing)
+        return;
+    store_tx_on_end(tx, on_durable, on_undone, ledger);
+    ledger->changing = true;
+    ledger->next = ledger->now;
+}
+
+enum status ledger_open(struct ledger **out, struct store *store, struct error *error)
+{
+    struct ledger *ledger = calloc(1, sizeof *ledger);
+    CHECK(ledger != NULL);
+    CHECK(pthread_mutex_init(&ledger->lock, NULL) == 0);
+    ledger->store = store;
+    book_init(&ledger->book);
+    enum status status = replay(&ledger->book, &ledger->now, store, error);
+    if (status != ST_OK) {
+        ledger_close(ledger);
+        return status;
+    }
+    *out = ledger;
+    return ST_OK;
+}
+
+void ledger_close(struct ledger *ledger)
+{
+    if (ledger == NULL)
+        return;
+    CHECK(!ledger->changing);
+    book_fini(&ledger->book);
+    pthread_mutex_destroy(&ledger->lock);
+    free(ledger->head_path);
+    free(ledger);
+}
+
+/* Completes row, inserts it and moves the head. */
+static enum status append(struct ledger *ledger, struct store_tx *tx,
+                          struct ledger_row *row, struct error *error)
+{
+    ledger_join(ledger, tx);
+    struct ledger_entry_name *head = &ledger->next.entry;
+    row->seq = head->seq + 1;
+    row->actor = actor;
+    row->time_ms = clock_wall_ms();
+    memcpy(row->prev, head->hash, SHA256_SIZE);
+    entry_hash(row->hash, row);
+    enum status status = ledger_row_insert(tx, row, error);
+    if (status != ST_OK)
+        return status;
+    head->seq = row->seq;
+    memcpy(head->hash, row->hash, SHA256_SIZE);
+    return ST_OK;
+}
+
+enum status ledger_grant_epoch(struct ledger *ledger, struct store_tx *tx,
+                               const struct dataset_id *dataset, uint64_t epoch,
+                               const struct grant *grant, struct error *error)
+{
+    struct filter filter;
+    struct curve capacity;
+    uint8_t bytes[ENTRY_CURVE_SIZE];
+    enum status status = filter_of(&filter, grant, error);
+    if (status != ST_OK)
+        return status;
+    entry_capacity(&capacity, &filter);
+    entry_curve_encode(bytes, &capacity);
+    char *meta = entry_grant_render(grant, &filter);
+    struct ledger_row row = {.dataset = dataset->text,
+                             .epoch = epoch,
+                             .job = "",
+                             .kind = "GRANT",
+                             .curve = bytes,
+                             .curve_size = sizeof bytes,
+                             .meta = meta};
+    status = append(ledger, tx, &row, error);
+    free(meta);
+    if (status == ST_OK)
+        book_grant(&ledger->book, dataset, grant, &filter);
+    return status;
+}
+
+enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
+                         const struct dataset_id *dataset, const struct grant *grant,
+                         struct error *error)
+{
+    enum status status;
+    pthread_mutex_lock(&ledger->lock);
+    if (book_account(&ledger->book, dataset) != NULL)
+        status = error_set(error, ST_ALREADY_EXISTS, "dataset %s has a budget",
+                           dataset->text);
+    else
+        status = ledger_grant_epoch(ledger, tx, dataset, 1, grant, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}
+
+enum status ledger_no_dataset(const struct dataset_id *dataset, struct error *error)
+{
+    return error_set(error, ST_NOT_FOUND, "dataset %s has no budget", dataset->text);
+}
+
+enum status ledger_charge(struct curve *charge, const struct balances *balances,
+                          const struct mechanism *m, struct error *error)
+{
+    if (balances->frozen)
+        return error_set(error, ST_DATASET_FROZEN,
+                         "a restored backup closed the budget's epoch");
+    if (balances->grant.relation != m->relation)
+        return error_set(
+            error, ST_INVALID, "the dataset's relation is %s, the job's %s",
+            relation_name(balances->grant.relation), relation_name(m->relation));
+    enum status status = filter_charge(charge, m, mechanism_steps(m), error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        if (isfinite(charge->at[balances->filter.weighted[i]]))
+            return ST_OK;
+    }
+    return error_set(error, ST_INVALID, "the job's privacy loss is not finite");
+}
+
+static enum status check_fits(const struct balances *balances,
+                              const struct curve *charge, struct error *error)
+{
+    switch (
+        filter_fits(&balances->filter, &balances->committed, &balances->held, charge)) {
+    case FITS_YES: return ST_OK;
+    case FITS_HELD:
+        return error_set(error, ST_BUDGET_HELD,
+                         "running and queued jobs hold the budget this job needs");
+    case FITS_NO: break;
+    }
+    return error_set(error, ST_BUDGET_EXHAUSTED,
+                     "the dataset's remaining budget does not cover this job");
+}
+
+static enum status reserve(struct ledger *ledger, struct store_tx *tx,
+                           struct account *account, const struct job_id *job,
+                           const struct mechanism *m, struct error *error)
+{
+    struct curve charge;
+    uint8_t bytes[ENTRY_CURVE_SIZE];
+    const struct balances *balances = book_view(account);
+    enum status status = ledger_charge(&charge, balances, m, error);
+    if (status == ST_OK)
+        status = check_fits(balances, &charge, error);
+    if (status != ST_OK)
+        return status;
+    entry_curve_encode(bytes, &charge);
+    char *meta = entry_reserve_render(m);
+    struct ledger_row row = {.dataset = account->dataset.text,
+                             .epoch = balances->epoch,
+                             .job = job->text,
+                             .kind = "RESERVE",
+                             .curve = bytes,
+                             .curve_size = sizeof bytes,
+                             .meta = meta};
+    status = append(ledger, tx, &row, error);
+    free(meta);
+    if (status != ST_OK)
+        return status;
+    struct mechanism copy = {0};
+    mechanism_copy(&copy, m);
+    book_reserve_take(&ledger->book, account, job, &copy, &charge)->entry =
+        ledger->next.entry;
+    return ST_OK;
+}
+
+enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
+                           const struct dataset_id *dataset, const struct job_id *job,
+                           const struct mechanism *m, struct ledger_entry_name *entry,
+                           struct error *error)
+{
+    enum status status;
+    pthread_mutex_lock(&ledger->lock);
+    struct account *account = book_account(&ledger->book, dataset);
+    if (account == NULL)
+        status = ledger_no_dataset(dataset, error);
+    else if (book_reservation(&ledger->book, job) != NULL)
+        status =
+            error_set(error, ST_ALREADY_EXISTS, "job %s has a reservation", job->text);
+    else
+        status = reserve(ledger, tx, account, job, m, error);
+    if (status == ST_OK)
+        *entry = ledger->next.entry;
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}
+
+static enum status no_reservation(const struct job_id *job, struct error *error)
+{
+    return error_set(error, ST_NOT_FOUND, "job %s has no open reservation", job->text);
+}
+
+enum status ledger_raise(struct ledger *ledger, struct store_tx *tx,
+                         struct reservation *reservation, uint64_t steps,
+                         struct error *error)
+{
+    enum status status = mark_row_raise(tx, reservation->job.text, steps, error);
+    if (status != ST_OK)
+        return status;
+    ledger_join(ledger, tx);
+    struct reservation_state *state =
+        book_change_reservation(&ledger->book, reservation);
+    ledger->next.authorised += steps - state->authorised;
+    state->authorised = steps;
+    return ST_OK;
+}
+
+static enum status check_authorise(const struct reservation *reservation,
+                                   const struct job_id *job, uint64_t steps,
+                                   struct error *error)
+{
+    if (reservation == NULL || !reservation->durable || !reservation->now.open)
+        return no_reservation(job, error);
+    if (reservation->account->now->frozen)
+        return error_set(error, ST_DATASET_FROZEN,
+                         "a restored backup closed the budget's epoch");
+    if (steps <= reservation->now.authorised || steps > reservation->steps)
+        return error_set(
+            error, ST_INVALID,
+            "job %s: cannot authorise %" PRIu64 " steps after %" PRIu64 " of %" PRIu64,
+            job->text, steps, reservation->now.authorised, reservation->steps);
+    if (!reservation->mechanism.prefixes_priced && steps != reservation->steps)
+        return error_set(error, ST_INVALID,
+                         "job %s: its mechanism is authorised whole or not at all",
+                         job->text);
+    return ST_OK;
+}
+
+enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
+                             uint64_t steps, struct error *error)
+{
+    struct store_tx *tx;
+    enum status status = store_begin(ledger->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    pthread_mutex_lock(&ledger->lock);
+    struct reservation *reservation = book_reservation(&ledger->book, job);
+    status = check_authorise(reservation, job, steps, error);
+    if (status == ST_OK)
+        status = ledger_raise(ledger, tx, reservation, steps, error);
+    pthread_mutex_unlock(&ledger->lock);
+    if (status != ST_OK) {
+        store_rollback(tx);
+        return status;
+    }
+    status = store_commit(tx, error);
+    if (status == ST_OK && store_poisoned(ledger->store))
+        return error_set(error, ST_IO, "the head could not be written elsewhere");
+    return status;
+}
+
+/* Never more than was held, even where another version of this program priced that; the
+ * whole of it where this one has no price. */
+static void settled_charge(struct curve *charge, const struct reservation *reservation,
+                           uint64_t steps)
+{
+    *charge = (struct curve){{0}};
+    if (steps == 0)
+        return;
+    if (filter_charge(charge, &reservation->mechanism, steps, NULL) != ST_OK)
+        *charge = reservation->charge;
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        charge->at[i] = fmin(charge->at[i], reservation->charge.at[i]);
+}
+
+static enum status settle(struct ledger *ledger, struct store_tx *tx,
+                          struct reservation *reservation, const uint8_t *model_sha256,
+                          struct error *error)
+{
+    struct curve charge, released;
+    uint8_t bytes[ENTRY_CURVE_SIZE], released_bytes[ENTRY_CURVE_SIZE];
+    struct entry_commit commit = {.reserve_seq = reservation->entry.seq,
+                                  .steps = reservation->now.authorised,
+                                  .has_model = model_sha256 != NULL};
+    if (model_sha256 != NULL)
+        memcpy(commit.model_sha256, model_sha256, SHA256_SIZE);
+    settled_charge(&charge, reservation, commit.steps);
+    entry_released(&released, &reservation->charge, &charge);
+    entry_curve_encode(bytes, &charge);
+    entry_curve_encode(released_bytes, &released);
+    char *meta = entry_commit_render(&commit);
+    struct ledger_row row = {.dataset = reservation->account->dataset.text,
+                             .epoch = book_view(reservation->account)->epoch,
+                             .job = reservation->job.text,
+                             .kind = "COMMIT",
+                             .curve = bytes,
+                             .curve_size = sizeof bytes,
+                             .released = released_bytes,
+                             .meta = meta};
+    enum status status = append(ledger, tx, &row, error);
+    free(meta);
+    if (status == ST_OK)
+        book_settle(&ledger->book, reservation, &charge);
+    return status;
+}
+
+enum status ledger_settle(struct ledger *ledger, struct store_tx *tx,
+                          const struct job_id *job, const uint8_t *model_sha256,
+                          struct error *error)
+{
+    enum status status;
+    pthread_mutex_lock(&ledger->lock);
+    struct reservation *reservation = book_reservation(&ledger->book, job);
+    bool open = reservation != NULL &&
+                (reservation->changed ? reservation->next.open : reservation->now.open);
+    if (open)
+        status = settle(ledger, tx, reservation, model_sha256, error);
+    else
+        status = no_reservation(job, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}

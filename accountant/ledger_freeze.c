@@ -1,0 +1,152 @@
+#include "accountant/ledger.h"
+
+#include <string.h>
+
+#include "accountant/ledger_inside.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "store/rows.h"
+
+static enum status regrant(struct ledger *ledger, struct store_tx *tx,
+                           const struct dataset_id *dataset, const struct grant *grant,
+                           struct error *error)
+{
+    struct account *account = book_account(&ledger->book, dataset);
+    if (account == NULL)
+        return ledger_no_dataset(dataset, error);
+    const struct balances *balances = book_view(account);
+    if (!balances->frozen)
+        return error_set(error, ST_INVALID, "dataset %s is not frozen", dataset->text);
+    if (balances->grant.relation != grant->relation)
+        return error_set(error, ST_INVALID, "dataset %s has relation %s", dataset->text,
+                         relation_name(balances->grant.relation));
+    if (balances->open_count > 0)
+        return error_set(error, ST_DATASET_IN_USE, "dataset %s has open reservations",
+                         dataset->text);
+    return ledger_grant_epoch(ledger, tx, dataset, balances->epoch + 1, grant, error);
+}
+
+enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
+                           const struct dataset_id *dataset, const struct grant *grant,
+                           struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    enum status status = regrant(ledger, tx, dataset, grant, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}
+
+struct search {
+    const struct ledger_entry_name *wanted;
+    bool found;
+};
+
+static bool compare_entry(void *context, const struct ledger_row *row)
+{
+    struct search *search = context;
+    search->found = row->seq == search->wanted->seq &&
+                    memcmp(row->hash, search->wanted->hash, SHA256_SIZE) == 0;
+    return false;
+}
+
+/* Whether the store is at least as new as kept. */
+static enum status contains(struct ledger *ledger, struct store_tx *tx,
+                            const struct head *kept, bool *contained,
+                            struct error *error)
+{
+    struct search search = {&kept->entry, kept->entry.seq == 0};
+    enum status status = ST_OK;
+    if (kept->entry.seq > 0)
+        status = ledger_rows_walk(tx, NULL, kept->entry.seq - 1, compare_entry, &search,
+                                  error);
+    *contained = search.found && ledger->now.authorised >= kept->authorised;
+    return status;
+}
+
+/* What the lost entries and marks said is unknown: every open reservation may have run
+ * whole, and what was reserved since is in no balance. */
+static enum status freeze(struct ledger *ledger, struct store_tx *tx,
+                          struct account *account, const struct ledger_entry_name *kept,
+                          struct error *error)
+{
+    const struct balances *balances = account->now;
+    struct freeze_row row = {.dataset = account->dataset.text,
+                             .epoch = balances->epoch,
+                             .seq = kept->seq,
+                             .time_ms = clock_wall_ms()};
+    memcpy(row.hash, kept->hash, SHA256_SIZE);
+    enum status status = freeze_row_insert(tx, &row, error);
+    for (size_t i = 0; status == ST_OK && i < balances->open_count; i++) {
+        struct reservation *reservation = balances->open[i];
+        if (reservation->now.authorised < reservation->steps)
+            status = ledger_raise(ledger, tx, reservation, reservation->steps, error);
+    }
+    if (status != ST_OK)
+        return status;
+    ledger_join(ledger, tx);
+    book_change(&ledger->book, account)->frozen = true;
+    return ST_OK;
+}
+
+static enum status freeze_all(struct ledger *ledger, struct store_tx *tx,
+                              const struct ledger_entry_name *kept, struct error *error)
+{
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < ledger->book.accounts.count; i++) {
+        struct account *account = ledger->book.accounts.items[i];
+        if (!account->now->frozen)
+            status = freeze(ledger, tx, account, kept, error);
+    }
+    return status;
+}
+
+static enum status check_head(struct ledger *ledger, struct store_tx *tx,
+                              const struct head *kept, bool *frozen,
+                              struct error *error)
+{
+    bool contained = false;
+    enum status status = contains(ledger, tx, kept, &contained, error);
+    if (status == ST_OK && !contained)
+        status = freeze_all(ledger, tx, &kept->entry, error);
+    *frozen = !contained;
+    return status;
+}
+
+/* Compares what is kept at path with the store, and freezes if that is older. */
+static enum status compare_head(struct ledger *ledger, const char *path, bool *frozen,
+                                struct error *error)
+{
+    struct head kept;
+    struct store_tx *tx;
+    bool found = false;
+    *frozen = false;
+    enum status status = head_file_read(path, &kept, &found, error);
+    if (status != ST_OK || !found)
+        return status;
+    status = store_begin(ledger->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    pthread_mutex_lock(&ledger->lock);
+    status = check_head(ledger, tx, &kept, frozen, error);
+    pthread_mutex_unlock(&ledger->lock);
+    if (status == ST_OK)
+        return store_commit(tx, error);
+    store_rollback(tx);
+    return status;
+}
+
+enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
+                             struct error *error)
+{
+    CHECK(ledger->head_path == NULL);
+    enum status status = compare_head(ledger, path, frozen, error);
+    if (status == ST_OK)
+        status = head_file_write(path, &ledger->now, error);
+    if (status != ST_OK)
+        return status;
+    pthread_mutex_lock(&ledger->lock);
+    ledger->head_path = strdup(path);
+    CHECK(ledger->head_path != NULL);
+    pthread_mutex_unlock(&ledger->lock);
+    return ST_OK;
+}

@@ -1,0 +1,152 @@
+#include "accountant/ledger.h"
+
+#include <stdlib.h>
+
+#include "accountant/ledger_inside.h"
+#include "accountant/spending.h"
+#include "base/check.h"
+
+bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
+                        struct ledger_entry_name *entry)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct reservation *reservation = book_reservation(&ledger->book, job);
+    bool found = reservation != NULL && reservation->durable;
+    if (found)
+        *entry = reservation->entry;
+    pthread_mutex_unlock(&ledger->lock);
+    return found;
+}
+
+uint64_t ledger_authorised(struct ledger *ledger, const struct job_id *job)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct reservation *reservation = book_reservation(&ledger->book, job);
+    uint64_t authorised = reservation != NULL ? reservation->now.authorised : 0;
+    pthread_mutex_unlock(&ledger->lock);
+    return authorised;
+}
+
+struct opened {
+    uint64_t seq;
+    struct ledger_open_reservation reservation;
+};
+
+static int compare_seq(const void *a, const void *b)
+{
+    uint64_t left = ((const struct opened *)a)->seq,
+             right = ((const struct opened *)b)->seq;
+    return (left > right) - (left < right);
+}
+
+/* All open reservations, to be freed; in the order of seq over all datasets. */
+static struct opened *copy_open(struct ledger *ledger, size_t *count)
+{
+    const struct pointers *accounts = &ledger->book.accounts;
+    size_t total = 0;
+    for (size_t i = 0; i < accounts->count; i++) {
+        const struct account *account = accounts->items[i];
+        total += account->now != NULL ? account->now->open_count : 0;
+    }
+    struct opened *all = calloc(total + 1, sizeof *all);
+    CHECK(all != NULL);
+    *count = 0;
+    for (size_t i = 0; i < accounts->count; i++) {
+        const struct account *account = accounts->items[i];
+        for (size_t j = 0; account->now != NULL && j < account->now->open_count; j++) {
+            const struct reservation *from = account->now->open[j];
+            all[(*count)++] = (struct opened){from->entry.seq,
+                                              {.job = from->job,
+                                               .dataset = account->dataset,
+                                               .steps = from->steps,
+                                               .authorised = from->now.authorised}};
+        }
+    }
+    qsort(all, total, sizeof *all, compare_seq);
+    return all;
+}
+
+void ledger_open_walk(struct ledger *ledger,
+                      bool (*visit)(void *context,
+                                    const struct ledger_open_reservation *reservation),
+                      void *context)
+{
+    size_t count;
+    pthread_mutex_lock(&ledger->lock);
+    struct opened *all = copy_open(ledger, &count);
+    pthread_mutex_unlock(&ledger->lock);
+    for (size_t i = 0; i < count; i++) {
+        if (!visit(context, &all[i].reservation))
+            break;
+    }
+    free(all);
+}
+
+/* The durable state of dataset, or NULL. */
+static const struct balances *durable(struct ledger *ledger,
+                                      const struct dataset_id *dataset)
+{
+    const struct account *account = book_account(&ledger->book, dataset);
+    return account != NULL ? account->now : NULL;
+}
+
+enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
+                           struct balance *balance, struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct balances *from = durable(ledger, dataset);
+    if (from == NULL) {
+        pthread_mutex_unlock(&ledger->lock);
+        return ledger_no_dataset(dataset, error);
+    }
+    *balance = (struct balance){.epsilon = from->grant.epsilon,
+                                .delta = from->grant.delta,
+                                .relation = from->grant.relation,
+                                .epoch = from->epoch,
+                                .frozen = from->frozen,
+                                .committed = from->committed,
+                                .held = from->held};
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        balance->weighted[i] = from->filter.weighted[i];
+        balance->weights[i] = from->filter.weights[i];
+        balance->capacity[i] = from->filter.capacity[i];
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    spending_of(balance);
+    return ST_OK;
+}
+
+enum status ledger_fit(struct ledger *ledger, const struct dataset_id *dataset,
+                       const struct mechanism *m, enum ledger_fits *fits,
+                       struct error *error)
+{
+    struct balances now;
+    struct curve charge;
+    pthread_mutex_lock(&ledger->lock);
+    const struct balances *from = durable(ledger, dataset);
+    if (from != NULL)
+        now = *from;
+    pthread_mutex_unlock(&ledger->lock);
+    if (from == NULL)
+        return ledger_no_dataset(dataset, error);
+    enum status status = ledger_charge(&charge, &now, m, error);
+    if (status == ST_OK)
+        *fits = filter_fits(&now.filter, &now.committed, &now.held, &charge);
+    return status;
+}
+
+void ledger_head(struct ledger *ledger, struct ledger_entry_name *head)
+{
+    pthread_mutex_lock(&ledger->lock);
+    *head = ledger->now.entry;
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct balances *balances = durable(ledger, dataset);
+    bool touched = balances != NULL && balances->reserved;
+    pthread_mutex_unlock(&ledger->lock);
+    return touched;
+}

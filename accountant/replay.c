@@ -1,0 +1,238 @@
+#include "accountant/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/entry.h"
+#include "base/check.h"
+
+struct mark {
+    char job[sizeof(struct job_id)];
+    uint64_t authorised;
+    bool used;
+};
+
+struct reading {
+    struct book *book;
+    struct head *head;
+    struct mark *marks; /* sorted by job */
+    size_t mark_count, mark_capacity;
+    enum status status;
+    struct error *error;
+};
+
+/* Answers false, so that a check can end with it. */
+static bool wrong(struct reading *reading, uint64_t seq, const char *what)
+{
+    reading->status = error_set(reading->error, ST_CORRUPT,
+                                "ledger entry %" PRIu64 ": %s", seq, what);
+    return false;
+}
+
+static bool read_mark(void *context, const char *job, uint64_t authorised)
+{
+    struct reading *reading = context;
+    if (reading->mark_count == reading->mark_capacity) {
+        reading->mark_capacity =
+            reading->mark_capacity == 0 ? 64 : 2 * reading->mark_capacity;
+        reading->marks = reallocarray(reading->marks, reading->mark_capacity,
+                                      sizeof *reading->marks);
+        CHECK(reading->marks != NULL);
+    }
+    struct mark *mark = &reading->marks[reading->mark_count++];
+    *mark = (struct mark){.authorised = authorised};
+    snprintf(mark->job, sizeof mark->job, "%s", job);
+    reading->head->authorised += authorised;
+    return true;
+}
+
+static int compare_mark(const void *job, const void *mark)
+{
+    return strcmp(job, ((const struct mark *)mark)->job);
+}
+
+static struct mark *mark_of(const struct reading *reading, const struct job_id *job)
+{
+    if (reading->mark_count == 0)
+        return NULL;
+    return bsearch(job->text, reading->marks, reading->mark_count,
+                   sizeof *reading->marks, compare_mark);
+}
+
+static bool read_grant(struct reading *reading, const struct ledger_row *row,
+                       const struct dataset_id *dataset)
+{
+    struct grant grant;
+    struct filter filter;
+    struct account *account = book_account(reading->book, dataset);
+    uint64_t epoch = account != NULL ? account->now->epoch : 0;
+    if (!entry_grant_parse(&grant, &filter, row))
+        return wrong(reading, row->seq, "is not the form of a GRANT");
+    if (row->epoch != epoch + 1 || (account != NULL && account->now->open_count > 0))
+        return wrong(reading, row->seq, "grants an epoch out of turn");
+    book_grant(reading->book, dataset, &grant, &filter);
+    return true;
+}
+
+/* The mark may be higher than what has been settled of a job that is still open. */
+static bool take_mark(struct reading *reading, uint64_t seq,
+                      struct reservation *reservation)
+{
+    struct mark *mark = mark_of(reading, &reservation->job);
+    if (mark == NULL)
+        return true;
+    if (mark->authorised > reservation->steps ||
+        (!reservation->mechanism.prefixes_priced &&
+         mark->authorised != reservation->steps))
+        return wrong(reading, seq, "authorised steps that were not reserved");
+    mark->used = true;
+    book_change_reservation(reading->book, reservation)->authorised = mark->authorised;
+    return true;
+}
+
+static bool read_reserve(struct reading *reading, const struct ledger_row *row,
+                         struct account *account, const struct job_id *job)
+{
+    struct mechanism m;
+    struct curve charge;
+    if (book_reservation(reading->book, job) != NULL)
+        return wrong(reading, row->seq, "the job has a reservation already");
+    if (!entry_charge_decode(&charge, row->curve, row->curve_size))
+        return wrong(reading, row->seq, "the curve is not one of grid g1");
+    if (!entry_reserve_parse(&m, row))
+        return wrong(reading, row->seq, "is not the form of a RESERVE");
+    struct reservation *reservation =
+        book_reserve_take(reading->book, account, job, &m, &charge);
+    reservation->entry.seq = row->seq;
+    memcpy(reservation->entry.hash, row->hash, SHA256_SIZE);
+    return take_mark(reading, row->seq, reservation);
+}
+
+static bool curve_within(const struct curve *part, const struct curve *whole)
+{
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        if (!(part->at[i] <= whole->at[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_commit(struct reading *reading, const struct ledger_row *row,
+                        struct account *account, const struct job_id *job)
+{
+    struct entry_commit commit;
+    struct curve charge, released, expected;
+    struct reservation *reservation = book_reservation(reading->book, job);
+    if (reservation == NULL || !reservation->now.open ||
+        reservation->account != account)
+        return wrong(reading, row->seq, "commits a job that holds nothing");
+    if (!entry_commit_parse(&commit, row) ||
+        commit.reserve_seq != reservation->entry.seq)
+        return wrong(reading, row->seq, "is not the form of a COMMIT");
+    if (commit.steps != reservation->now.authorised)
+        return wrong(reading, row->seq, "commits other steps than were authorised");
+    if (!entry_charge_decode(&charge, row->curve, row->curve_size) ||
+        !entry_charge_decode(&released, row->released, row->curve_size) ||
+        !curve_within(&charge, &reservation->charge))
+        return wrong(reading, row->seq, "the curve is not within the reserved one");
+    entry_released(&expected, &reservation->charge, &charge);
+    if (memcmp(&released, &expected, sizeof released) != 0)
+        return wrong(reading, row->seq, "releases another curve than the rest");
+    book_settle(reading->book, reservation, &charge);
+    return true;
+}
+
+static bool read_kind(struct reading *reading, const struct ledger_row *row)
+{
+    struct dataset_id dataset;
+    struct job_id job;
+    if (!dataset_id_parse(&dataset, row->dataset))
+        return wrong(reading, row->seq, "is not of a dataset");
+    if (strcmp(row->kind, "GRANT") == 0)
+        return read_grant(reading, row, &dataset);
+    struct account *account = book_account(reading->book, &dataset);
+    if (account == NULL || account->now->epoch != row->epoch)
+        return wrong(reading, row->seq, "is not of the dataset's epoch");
+    if (!job_id_parse(&job, row->job))
+        return wrong(reading, row->seq, "is not of a job");
+    if (strcmp(row->kind, "RESERVE") == 0)
+        return read_reserve(reading, row, account, &job);
+    if (strcmp(row->kind, "COMMIT") == 0)
+        return read_commit(reading, row, account, &job);
+    return wrong(reading, row->seq, "is of no known kind");
+}
+
+static bool read_row(void *context, const struct ledger_row *row)
+{
+    struct reading *reading = context;
+    struct ledger_entry_name *head = &reading->head->entry;
+    struct dataset_id dataset;
+    uint8_t hash[SHA256_SIZE];
+    if (row->seq != head->seq + 1)
+        return wrong(reading, head->seq + 1, "is missing");
+    entry_hash(hash, row);
+    if (memcmp(row->prev, head->hash, SHA256_SIZE) != 0)
+        return wrong(reading, row->seq, "does not continue the chain");
+    if (memcmp(row->hash, hash, SHA256_SIZE) != 0)
+        return wrong(reading, row->seq, "does not have its hash");
+    if (!read_kind(reading, row))
+        return false;
+    if (!dataset_id_parse(&dataset, row->dataset) ||
+        !book_sound(book_view(book_account(reading->book, &dataset))))
+        return wrong(reading, row->seq, "passes the capacity at every weighted order");
+    book_keep(reading->book);
+    head->seq = row->seq;
+    memcpy(head->hash, row->hash, SHA256_SIZE);
+    return true;
+}
+
+static bool read_freeze(void *context, const struct freeze_row *row)
+{
+    struct reading *reading = context;
+    struct dataset_id dataset;
+    struct account *account = NULL;
+    if (dataset_id_parse(&dataset, row->dataset))
+        account = book_account(reading->book, &dataset);
+    if (account == NULL || row->epoch > account->now->epoch)
+        return wrong(reading, reading->head->entry.seq, "a freeze of an unknown epoch");
+    if (row->epoch == account->now->epoch) {
+        book_change(reading->book, account)->frozen = true;
+        book_keep(reading->book);
+    }
+    return true;
+}
+
+static enum status read_all(struct reading *reading, struct store_tx *tx,
+                            struct error *error)
+{
+    enum status status = mark_rows_walk(tx, read_mark, reading, error);
+    if (status == ST_OK)
+        status = ledger_rows_walk(tx, NULL, 0, read_row, reading, error);
+    if (status == ST_OK && reading->status == ST_OK)
+        status = freeze_rows_walk(tx, read_freeze, reading, error);
+    for (size_t i = 0; i < reading->mark_count; i++) {
+        if (status == ST_OK && reading->status == ST_OK && !reading->marks[i].used)
+            wrong(reading, reading->head->entry.seq,
+                  "authorised steps of no reservation");
+    }
+    return status != ST_OK ? status : reading->status;
+}
+
+enum status replay(struct book *book, struct head *head, struct store *store,
+                   struct error *error)
+{
+    struct reading reading = {.book = book, .head = head, .error = error};
+    struct store_tx *tx;
+    *head = (struct head){0};
+    enum status status = store_begin(store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = read_all(&reading, tx, error);
+    store_rollback(tx);
+    free(reading.marks);
+    if (status != ST_OK)
+        book_drop(book);
+    return status;
+}

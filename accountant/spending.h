@@ -1,0 +1,24 @@
+/*
+ * spending.h - the figures of a balance that are shown to people (SERVICE.md A6).
+ *
+ *   epsilon_spent      = conv(committed), 0 if nothing is committed
+ *   epsilon_held       = conv(committed + held) - conv(committed)
+ *   epsilon_remaining  = conv of the curve r a, r = max over the weighted orders of
+ *                        (B - committed - held) / a; 0 if r <= 0
+ *   fraction_remaining = max over the weighted orders with B > 0 of
+ *                        (B - committed - held) / B, 0 if negative
+ *   conv(curve)        = min over g1 of curve(a) + ln(1 - 1/a) - (ln delta + ln a)/(a - 1),
+ *                        at least 0 (Canonne, Kamath, Steinke 2020, Prop. 12), at the
+ *                        grant's delta less LEDGER_NOISE_DELTA
+ *
+ * Spent is rounded up, remaining down. The guarantee is the cap; these do not add up to it.
+ */
+#ifndef ACCOUNTANT_SPENDING_H
+#define ACCOUNTANT_SPENDING_H
+
+#include "accountant/ledger.h"
+
+/* Fills the four figures from the other members. */
+void spending_of(struct balance *balance);
+
+#endif
