@@ -52,7 +52,7 @@ static void softmax_rows(const struct loss_batch *batch)
         batch->scratch[i] = rest;
         batch->losses[i] = (double)z[top] - (double)z[y];
         b[top] = 1.0F;
-        for (size_t j = 0; j < batch->z.stride; j++)
+        for (size_t j = 0; j < batch->width; j++)
             b[j] *= share;
         b[y] = y == top ? (float)(-rest / (1.0 + rest)) : b[y] - 1.0F;
     }

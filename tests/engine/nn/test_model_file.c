@@ -1,0 +1,120 @@
+/* Goal: a network's parameters survive the file, and only its own file is taken.
+ * Method: round trips, then files of other models. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "engine/nn/model_file.h"
+
+static struct network *mlp(uint32_t features, uint32_t hidden, bool bias)
+{
+    struct model_spec model = {.preset = PRESET_MLP,
+                               .hidden_count = 1,
+                               .hidden = {hidden},
+                               .activation = LAYER_TANH,
+                               .bias = bias};
+    struct network_shape shape = {features, 3};
+    struct network *network = NULL;
+    model_spec_expand(&model, 3);
+    assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
+    model_spec_fini(&model);
+    return network;
+}
+
+static void scratch_path(char path[64])
+{
+    snprintf(path, 64, "/tmp/test_model_file.%ld", (long)getpid());
+}
+
+static void write_model(const char *path, const struct network *network, uint64_t seed,
+                        float *theta)
+{
+    static const struct metadata metadata[] = {{"format", "epsilond/1"}};
+    struct model_content content = {network, theta, metadata, 1};
+    struct file_seal seal;
+    network_init(network, theta, seed);
+    assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
+    assert_true(seal.size > 4 * network_parameters(network));
+}
+
+static void parameters_survive_the_file(void **state)
+{
+    struct network *network = mlp(13, 11, true);
+    size_t count = network_parameters(network);
+    float *written = calloc(count, sizeof *written),
+          *read = calloc(count, sizeof *read);
+    char path[64];
+    (void)state;
+    scratch_path(path);
+    write_model(path, network, 2385, written);
+    assert_int_equal(model_file_read(path, network, read, NULL), ST_OK);
+    assert_memory_equal(written, read, count * sizeof *read);
+    free(written);
+    free(read);
+    network_destroy(network);
+    unlink(path);
+}
+
+static void another_models_file_is_refused(void **state)
+{
+    struct network *network = mlp(13, 11, true);
+    struct network *others[] = {mlp(13, 12, true), mlp(12, 11, true),
+                                mlp(13, 11, false)};
+    float theta[1024];
+    char path[64];
+    (void)state;
+    scratch_path(path);
+    write_model(path, network, 1, theta);
+    for (size_t i = 0; i < 3; i++) {
+        struct error error = {0};
+        assert_int_equal(model_file_read(path, others[i], theta, &error), ST_CORRUPT);
+        assert_int_equal(error.status, ST_CORRUPT);
+        network_destroy(others[i]);
+    }
+    network_destroy(network);
+    unlink(path);
+}
+
+static void tensors_of_other_names_are_refused(void **state)
+{
+    struct network *network = mlp(13, 11, true);
+    struct tensor tensors[4];
+    float theta[1024] = {0};
+    struct safetensors_content content = {tensors, 4, theta, NULL, 0};
+    struct file_seal seal;
+    char path[64];
+    (void)state;
+    scratch_path(path);
+    for (size_t i = 0; i < 4; i++)
+        tensors[i] = *network_tensor(network, i);
+    strcpy(tensors[3].name, "2.bias2");
+    assert_int_equal(safetensors_write(path, &content, &seal, NULL), ST_OK);
+    assert_int_equal(model_file_read(path, network, theta, NULL), ST_CORRUPT);
+    network_destroy(network);
+    unlink(path);
+}
+
+static void no_file_is_an_io_error(void **state)
+{
+    struct network *network = mlp(3, 2, true);
+    float theta[64] = {0};
+    struct model_content content = {network, theta, NULL, 0};
+    struct file_seal seal;
+    (void)state;
+    assert_int_equal(model_file_read("/nonexistent/model", network, theta, NULL),
+                     ST_IO);
+    assert_int_equal(model_file_write("/nonexistent/model", &content, &seal, NULL),
+                     ST_IO);
+    network_destroy(network);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_survive_the_file),
+        cmocka_unit_test(another_models_file_is_refused),
+        cmocka_unit_test(tensors_of_other_names_are_refused),
+        cmocka_unit_test(no_file_is_an_io_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

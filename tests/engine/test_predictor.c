@@ -1,0 +1,203 @@
+/* Goal: a published model answers as the mathematics says, whatever the number of rows.
+ * Method: small models with weights written by hand, expected values from libm. */
+#include "tests/expect.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "engine/nn/model_file.h"
+#include "engine/predictor.h"
+
+enum { FEATURES = 3, ROWS = 200 };
+
+static void scratch_path(char path[64])
+{
+    snprintf(path, 64, "/tmp/test_predictor.%ld", (long)getpid());
+}
+
+/* One dense layer of outputs with weights w[j][k] = 0.1 (j + 1) - 0.3 k, bias 0.01 j.
+ */
+static double logit(const float *x, uint32_t j)
+{
+    double sum = (double)(0.01F * (float)j);
+    for (uint32_t k = 0; k < FEATURES; k++)
+        sum += (double)(0.1F * (float)(j + 1) - 0.3F * (float)k) * (double)x[k];
+    return sum;
+}
+
+static void publish(const char *path, struct model_spec *model, enum loss loss,
+                    uint32_t outputs)
+{
+    static const struct metadata metadata[] = {{"format", "epsilond/1"}};
+    struct network_shape shape = {FEATURES, outputs};
+    struct network *network = NULL;
+    struct file_seal seal;
+    float theta[64];
+
+    *model = (struct model_spec){.preset = PRESET_LINEAR, .loss = loss};
+    model_spec_expand(model, outputs);
+    assert_int_equal(network_create(&network, model, shape, NULL), ST_OK);
+    for (uint32_t j = 0; j < outputs; j++) {
+        for (uint32_t k = 0; k < FEATURES; k++)
+            theta[j * FEATURES + k] = 0.1F * (float)(j + 1) - 0.3F * (float)k;
+        theta[outputs * FEATURES + j] = 0.01F * (float)j;
+    }
+    struct model_content content = {network, theta, metadata, 1};
+    assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
+    network_destroy(network);
+}
+
+static void predictions_are_the_formula(void **state)
+{
+    static const enum loss losses[] = {LOSS_SOFTMAX_CROSS_ENTROPY, LOSS_LOGISTIC,
+                                       LOSS_SQUARED};
+    static const uint32_t columns[] = {5, 2, 1}, outputs[] = {5, 1, 1};
+    static float x[ROWS * FEATURES];
+    char path[64];
+    (void)state;
+    scratch_path(path);
+    for (size_t i = 0; i < ROWS * FEATURES; i++)
+        x[i] = (float)(3.0 * sin(1.3 * (double)i));
+    for (size_t l = 0; l < 3; l++) {
+        struct model_spec model;
+        struct predictor *predictor = NULL;
+        double out[ROWS * 5];
+        publish(path, &model, losses[l], outputs[l]);
+        assert_int_equal(
+            predictor_open(&predictor, path, &model, FEATURES, columns[l], NULL),
+            ST_OK);
+        predictor_run(predictor, out, x, ROWS);
+        for (size_t i = 0; i < ROWS; i++) {
+            const float *row = x + i * FEATURES;
+            const double *answer = out + i * columns[l];
+            double total = 0.0;
+            switch (losses[l]) {
+            case LOSS_SOFTMAX_CROSS_ENTROPY:
+                for (uint32_t j = 0; j < 5; j++)
+                    total += exp(logit(row, j));
+                for (uint32_t j = 0; j < 5; j++)
+                    assert_close(answer[j], exp(logit(row, j)) / total, 1e-5);
+                break;
+            case LOSS_LOGISTIC:
+                assert_close(answer[1], 1.0 / (1.0 + exp(-logit(row, 0))), 1e-5);
+                assert_close(answer[0] + answer[1], 1.0, 1e-12);
+                break;
+            case LOSS_SQUARED:
+                assert_true(fabs(answer[0] - logit(row, 0)) <= 1e-5);
+                break;
+            }
+        }
+        predictor_close(predictor);
+        model_spec_fini(&model);
+    }
+    unlink(path);
+}
+
+static void a_row_is_answered_alike_in_any_company(void **state)
+{
+    static float x[ROWS * FEATURES];
+    struct model_spec model;
+    struct predictor *predictor = NULL;
+    double all[ROWS * 5], one[5];
+    char path[64];
+    (void)state;
+    scratch_path(path);
+    for (size_t i = 0; i < ROWS * FEATURES; i++)
+        x[i] = (float)cos((double)i);
+    publish(path, &model, LOSS_SOFTMAX_CROSS_ENTROPY, 5);
+    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES, 5, NULL),
+                     ST_OK);
+    predictor_run(predictor, all, x, ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        predictor_run(predictor, one, x + i * FEATURES, 1);
+        for (size_t j = 0; j < 5; j++)
+            assert_close(one[j], all[i * 5 + j], 1e-6);
+    }
+    predictor_run(predictor, one, x, 0);
+    predictor_close(predictor);
+    predictor_close(NULL);
+    model_spec_fini(&model);
+    unlink(path);
+}
+
+static void a_wrong_file_or_model_is_refused(void **state)
+{
+    struct model_spec model;
+    struct predictor *predictor = NULL;
+    struct error error = {0};
+    char path[64];
+    (void)state;
+    scratch_path(path);
+    publish(path, &model, LOSS_SOFTMAX_CROSS_ENTROPY, 5);
+    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES, 4, &error),
+                     ST_INVALID);
+    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES + 1, 5, NULL),
+                     ST_CORRUPT);
+    assert_int_equal(
+        predictor_open(&predictor, "/nonexistent/model", &model, FEATURES, 5, NULL),
+        ST_IO);
+    assert_int_equal(truncate(path, 100), 0);
+    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES, 5, NULL),
+                     ST_CORRUPT);
+    model.loss = LOSS_LOGISTIC;
+    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES, 5, NULL),
+                     ST_INVALID);
+    assert_null(predictor);
+    model_spec_fini(&model);
+    unlink(path);
+}
+
+static void parameters_that_do_not_fit_are_refused(void **state)
+{
+    struct model_spec model = {.preset = PRESET_LINEAR, .loss = LOSS_SQUARED};
+    struct predictor *predictor = NULL;
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* their allocators abort */
+#endif
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    small = before;
+    small.rlim_cur = 1 << 30;
+    model_spec_expand(&model, 1);
+    assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+    enum status status =
+        predictor_open(&predictor, "/nonexistent/model", &model, 2000000000, 1, NULL);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, ST_NO_MEMORY);
+    model_spec_fini(&model);
+}
+
+static void a_header_is_its_text(void **state)
+{
+    struct model_spec model;
+    struct error error = {0};
+    char path[64], *header = NULL;
+    (void)state;
+    scratch_path(path);
+    publish(path, &model, LOSS_SQUARED, 1);
+    assert_int_equal(predictor_header(&header, path, NULL), ST_OK);
+    assert_string_equal(
+        header,
+        "{\"__metadata__\":{\"format\":\"epsilond/1\"},"
+        "\"0.bias\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},"
+        "\"0.weight\":{\"dtype\":\"F32\",\"shape\":[1,3],\"data_offsets\":[4,16]}}");
+    free(header);
+    assert_int_equal(predictor_header(&header, "/nonexistent/model", &error), ST_IO);
+    assert_int_equal(truncate(path, 20), 0);
+    assert_int_equal(predictor_header(&header, path, NULL), ST_CORRUPT);
+    model_spec_fini(&model);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(predictions_are_the_formula),
+        cmocka_unit_test(a_row_is_answered_alike_in_any_company),
+        cmocka_unit_test(a_wrong_file_or_model_is_refused),
+        cmocka_unit_test(parameters_that_do_not_fit_are_refused),
+        cmocka_unit_test(a_header_is_its_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
