@@ -50,9 +50,10 @@ struct tile {
 };
 
 /* Compiles model.
- *   ST_INVALID  the layers do not end in shape.outputs, none has parameters, there are
- * more than MODEL_PARAMETERS_MAX of them, or the loss does not take that many outputs;
- * error->pointer names the member of the model, "/model/..." */
+ *   ST_INVALID    the layers do not end in shape.outputs, none has parameters, there
+ *                 are more than MODEL_PARAMETERS_MAX of them, or the loss does not take
+ *                 that many outputs; error->pointer names the member, "/model/..."
+ *   ST_NO_MEMORY  an allocation failed */
 enum status network_create(struct network **out, const struct model_spec *model,
                            struct network_shape shape, struct error *error);
 void network_destroy(struct network *network); /* NULL is allowed */
@@ -81,8 +82,7 @@ double network_flops(const struct network *network);
  * biases, a function of the model and seed alone, on every machine. */
 void network_init(const struct network *network, float *parameters, uint64_t seed);
 
-/* Columns of workspace_predict: classes (2 of a logistic loss), or 1 of a regression.
- */
+/* Columns of workspace_predict: classes (2 if logistic), or 1 of a regression. */
 uint32_t network_predictions(const struct network *network);
 
 #endif

@@ -2,8 +2,9 @@
  * safetensors.h - the file format of published models, written and strictly read
  * (SERVICE.md E1).
  *
- *   8 bytes: header size, little-endian | JSON header, padded with blanks to a multiple
- * of 8 | tensors in C order, little-endian, in the order of their names, without gaps
+ *   8 bytes: size of the header, little-endian
+ *   JSON header, padded with blanks to a multiple of 8
+ *   tensors in C order, little-endian, in the order of their names, without gaps
  *
  * The reader takes F32 alone, and refuses what the format forbids: duplicate names,
  * gaps, overlaps, a shape that does not fill its bytes, bytes that belong to nobody.

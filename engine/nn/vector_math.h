@@ -1,12 +1,16 @@
 /*
  * vector_math.h - libm's functions under names whose loops gcc turns into calls of
- * libmvec, where `#pragma omp simd` asks for it: 0.2 ns an element against 1.5 to 14
- * (MODELS.md 7). Other compilers call the scalar functions.
+ * libmvec, where VECTOR_LOOP asks for it: 0.2 ns an element against 1.5 to 14
+ * (MODELS.md 7). Other compilers and sanitized builds call the scalar functions.
  *
- * VECTOR_CLONES compiles a function for the wider registers too; the processor decides.
+ *   VECTOR_LOOP      the rounds of the loop that follows are independent
+ *   VECTOR_SUM(sum)  and may be added to sum in any order
+ *   VECTOR_CLONES    the function is compiled for wider registers too, and the
+ *                    processor decides which one runs
+ *
  * The widths differ in the last bits, the lanes of one width do not: loops run over
- * whole padded rows, so that what a row gets does not depend on its place
- * (NOISE.md 2.5).
+ * whole padded rows, so that what a row gets does not depend on its place (NOISE.md
+ * 2.5).
  */
 #ifndef ENGINE_NN_VECTOR_MATH_H
 #define ENGINE_NN_VECTOR_MATH_H

@@ -3,8 +3,8 @@
  * the passes over it: forward, loss, one backward pass with book-keeping, per-record
  * norms, weighted sums (MODELS.md 1 and 2, NOISE.md 2).
  *
- *   fill input and targets -> forward -> loss -> backward -> measure -> scale -> sum
- * ... forward -> predict, class, loss                (evaluation)
+ *   training    forward -> loss -> backward -> measure -> scale -> sum
+ *   evaluation  forward -> predict, class, loss
  *
  * A micro-batch holds count <= rows records; forward zeroes the rows beyond them in the
  * last block, and every pass runs over whole blocks, each product over exactly one. The
@@ -18,14 +18,15 @@
  *
  * Invariants
  *   (1) All that belongs to a record (outputs, loss, a, b, norms) depends on that
- * record, the parameters, block and its row in its block alone (E2), never on other
- * records or on count. (2) Buffers and rows start on 64-byte boundaries, rows is a
- * multiple of 16, leading dimensions are multiples of 16 floats, the floats between are
- * zero (E4). (3) After workspace_measure every stored factor is finite; a record that
- * was refused has a = b = 0 in every layer and contributes exactly nothing to any sum.
- * (4) workspace_sum is a classical float32 product of the rows it is given: every
- * output has one product rounding a term and count - 1 additions (E3). (5) No function
- * but create allocates; memory has no term rows x parameters.
+ *       record, the parameters, block and its row in its block alone (E2), never on
+ *       other records or on count.
+ *   (2) Buffers and rows start on 64-byte boundaries, rows is a multiple of 16, leading
+ *       dimensions are multiples of 16 floats, the floats between are zero (E4).
+ *   (3) After workspace_measure every stored factor is finite; a record that was
+ *       refused has a = b = 0 in every layer and adds exactly nothing to any sum.
+ *   (4) workspace_sum is a classical float32 product of the rows it is given: every
+ *       output has one product rounding a term and count - 1 additions (E3).
+ *   (5) No function but create allocates; memory has no term rows x parameters.
  *
  * Threads: one workspace belongs to one thread at a time, but for workspace_sum and the
  * functions that take a const workspace, which any number of threads may call at once.
@@ -62,8 +63,7 @@ size_t workspace_rows(const struct workspace *workspace);
 void workspace_set_block(struct workspace *workspace, size_t block);
 
 /* (rows, stride) float32, features of one record a row. The caller writes the features
- * of its records and nothing else; forward and later passes may change what it wrote.
- */
+ * of its records and nothing else; later passes may change what it wrote. */
 float *workspace_input(struct workspace *workspace);
 size_t workspace_stride(const struct workspace *workspace);
 
@@ -85,10 +85,11 @@ const double *workspace_losses(const struct workspace *workspace); /* (count) */
 /* b of every weight layer, from that of the last one and the same parameters. */
 void workspace_backward(struct workspace *workspace, const float *parameters);
 
-/* Bounds of every record's gradient over all parameters, computed upward
- * (NOISE.md 2.4): norms    nu_up >= ||c_i|| spreads  M_up  >= (sum over layers of
- * (sum_t ||b_t|| ||a_t||)^2)^(1/2) The clip weight is 1 if norms <= C and spreads <=
- * kappa C, else (1 - 2^-22) min(1, C / norms, kappa C / spreads) rounded toward zero.
+/* Bounds of every record's gradient over all parameters, rounded up (NOISE.md 2.4):
+ *   norms    nu_up >= ||c_i||
+ *   spreads  M_up >= the root of the sum over layers of (sum_t ||b_t|| ||a_t||)^2
+ * The clip weight is 1 if norms <= C and spreads <= kappa C, else (1 - 2^-22) times
+ * min(1, C / norms, kappa C / spreads), rounded toward zero.
  * A record with a factor or a loss that is not finite, or a layer's ||a|| or ||b||
  * beyond 2^64, is refused: erased, and its norm and spread are 0. */
 void workspace_measure(struct workspace *workspace);
@@ -129,8 +130,7 @@ struct factors {
     const float *a; /* (rows, a_stride), the first inputs columns */
     const float *b; /* (rows, b_stride), the first outputs columns */
     size_t inputs, outputs, a_stride, b_stride;
-    size_t weight,
-        bias; /* offsets in the flat vector; bias is SIZE_MAX where none is */
+    size_t weight, bias; /* offsets in the flat vector; SIZE_MAX where there is none */
 };
 size_t workspace_layer_count(const struct workspace *workspace); /* weight layers */
 struct factors workspace_factors(const struct workspace *workspace, size_t layer);
