@@ -5,8 +5,8 @@
  *
  * All epsilons are upper bounds: the best real order in (1, 2048] of the Renyi curve, the
  * tight conversion (Canonne, Kamath, Steinke 2020, Prop. 12; Balle et al. 2020, Thm. 21),
- * or the exact Gaussian profile where the mechanism is one Gaussian composition. delta is
- * the job's; LEDGER_NOISE_DELTA is taken off inside.
+ * or the profile of the mechanism without sampling where that is lower: exact where every
+ * rate is 1. delta is the job's; LEDGER_NOISE_DELTA is taken off inside.
  *
  * Threads: pure.
  */
@@ -19,7 +19,7 @@
 
 struct figure {
     double epsilon; /* nats, >= 0, rounded up; infinity where no order is finite */
-    double order;   /* the real order that gives it; 0 for the exact profile */
+    double order;   /* the real order that gives it; 0 where it is the profile */
 };
 
 /* epsilon of the first steps steps of m at delta.
@@ -37,6 +37,11 @@ enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
 /* The most steps of m (one run) that cost at most epsilon at delta; 0 if not even one. */
 enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsilon,
                          double delta, struct error *error);
+
+/* The highest sampling rate, to 1e-6 relative, of all runs of m that costs at most epsilon.
+ *   ST_INVALID  none does, or m does not sample */
+enum status figure_rate(double *sampling_rate, const struct mechanism *m, double epsilon,
+                        double delta, struct error *error);
 
 /* The least noise multiplier at which m's curve is, at some weighted order of the balance,
  * at most fraction * (capacity - committed - held).

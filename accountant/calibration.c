@@ -1,0 +1,154 @@
+#include "accountant/calibration.h"
+
+#include <math.h>
+
+#include "accountant/rdp.h"
+#include "base/check.h"
+
+/* A search over a logarithm ends when its bracket is this narrow. */
+static const double resolution = 2e-7;
+
+static const double rate_min = 1e-12;
+
+/* Searches from a place that does not fit towards one that does; the argument is a log.
+ */
+struct search {
+    struct calibration c;
+    const struct mechanism *from;
+    struct mechanism trial; /* owned */
+    void (*set)(struct search *search, double at);
+};
+
+struct end {
+    double at, excess;
+};
+
+static struct end probe(struct search *s, double at)
+{
+    s->set(s, at);
+    return (struct end){at, s->c.excess(s->c.context, &s->trial)};
+}
+
+/* Where the line through both ends is 0, a little past it on the side of the end that
+ * was not moved last, so that both ends close in; the middle where there is no line. */
+static double aim(struct end out, struct end fit, bool moved_fit, bool bisect)
+{
+    double width = fit.at - out.at;
+    double share = out.excess / (out.excess - fit.excess);
+    if (bisect || !isfinite(out.excess) || !isfinite(fit.excess) || !isfinite(share))
+        return out.at + width / 2;
+    double margin = resolution / 3 / fabs(width);
+    share += moved_fit ? -margin : margin;
+    return out.at + width * fmin(fmax(share, margin), 1 - margin);
+}
+
+/* Closes in on the border between out, which does not fit, and fit, which does: false
+ * position, the weight of an end that stays halved (the Illinois rule), every third
+ * step a bisection. */
+static double narrow(struct search *s, struct end out, struct end fit)
+{
+    bool moved_fit = true, moved_before = false;
+    for (int i = 1; fabs(fit.at - out.at) > resolution; i++) {
+        struct end next = probe(s, aim(out, fit, moved_fit, i % 3 == 0));
+        CHECK(!isnan(next.excess));
+        moved_before = moved_fit;
+        moved_fit = next.excess <= 0;
+        if (moved_fit) {
+            out.excess /= i > 1 && moved_before ? 2 : 1;
+            fit = next;
+        } else {
+            fit.excess /= i > 1 && !moved_before ? 2 : 1;
+            out = next;
+        }
+    }
+    return fit.at;
+}
+
+void calibration_scale(struct mechanism *to, const struct mechanism *from, double noise)
+{
+    double first = from->runs[0].noise_multiplier;
+    for (size_t i = 0; i < to->run_count; i++) {
+        double ratio = from->runs[i].noise_multiplier / first;
+        to->runs[i].noise_multiplier =
+            fmin(fmax(noise * ratio, RDP_NOISE_MIN), RDP_NOISE_MAX);
+    }
+}
+
+static void set_noise(struct search *s, double at)
+{
+    calibration_scale(&s->trial, s->from, exp(at));
+}
+
+bool calibration_noise(double *noise, const struct mechanism *from,
+                       struct calibration c)
+{
+    struct search s = {.c = c, .from = from, .set = set_noise};
+    double least = 1, most = 1;
+    bool found = false;
+    for (size_t i = 1; i < from->run_count; i++) {
+        double ratio = from->runs[i].noise_multiplier / from->runs[0].noise_multiplier;
+        least = fmin(least, ratio);
+        most = fmax(most, ratio);
+    }
+    double low = log(RDP_NOISE_MIN / least), high = log(RDP_NOISE_MAX / most);
+    if (!(low <= high))
+        return false;
+    mechanism_copy(&s.trial, from);
+    struct end out = probe(&s, low), fit = probe(&s, high);
+    if (out.excess <= 0)
+        fit = out;
+    if (fit.excess <= 0) {
+        found = true;
+        s.set(&s, out.excess <= 0 ? low : narrow(&s, out, fit));
+        *noise = s.trial.runs[0].noise_multiplier;
+    }
+    mechanism_fini(&s.trial);
+    return found;
+}
+
+static bool steps_fit(struct search *s, uint64_t steps)
+{
+    s->trial.runs[0].steps = steps;
+    return s->c.excess(s->c.context, &s->trial) <= 0;
+}
+
+uint64_t calibration_steps(const struct mechanism *from, struct calibration c)
+{
+    static const uint64_t limit = UINT64_C(1) << 62;
+    CHECK(from->run_count == 1);
+    struct search s = {.c = c, .from = from};
+    mechanism_copy(&s.trial, from);
+    uint64_t fit = 0, out = 1;
+    while (out < limit && steps_fit(&s, out)) {
+        fit = out;
+        out *= 2;
+    }
+    while (out - fit > 1) {
+        uint64_t middle = fit + (out - fit) / 2;
+        *(steps_fit(&s, middle) ? &fit : &out) = middle;
+    }
+    mechanism_fini(&s.trial);
+    return fit;
+}
+
+static void set_rate(struct search *s, double at)
+{
+    for (size_t i = 0; i < s->trial.run_count; i++)
+        s->trial.runs[i].sampling_rate = at >= 0 ? 1 : exp(at);
+}
+
+double calibration_rate(const struct mechanism *from, struct calibration c)
+{
+    struct search s = {.c = c, .from = from, .set = set_rate};
+    mechanism_copy(&s.trial, from);
+    struct end out = probe(&s, 0), fit = probe(&s, log(rate_min));
+    double rate = 0;
+    if (out.excess <= 0) {
+        rate = 1;
+    } else if (fit.excess <= 0) {
+        s.set(&s, narrow(&s, out, fit));
+        rate = s.trial.runs[0].sampling_rate;
+    }
+    mechanism_fini(&s.trial);
+    return rate;
+}

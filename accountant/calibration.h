@@ -1,0 +1,44 @@
+/*
+ * calibration.h - the least noise, the most steps and the highest rate that still fit.
+ *
+ * What fits is the caller's function of a mechanism; it must never turn from fitting to
+ * not fitting when noise grows or steps and rate fall. Every answer is one at which the
+ * function itself said that it fits, so nothing is ever overspent by the search.
+ *
+ * Threads: pure.
+ */
+#ifndef ACCOUNTANT_CALIBRATION_H
+#define ACCOUNTANT_CALIBRATION_H
+
+#include <stdbool.h>
+
+#include "base/mechanism.h"
+
+/* <= 0 where m fits; its size only guides the search. Infinities are allowed, NaN is
+ * not. */
+typedef double calibration_excess(void *context, const struct mechanism *m);
+
+struct calibration {
+    calibration_excess *excess;
+    void *context;
+};
+
+/* The least noise multiplier of the first run, to 1e-6 relative, at which from fits,
+ * the multipliers of all runs scaled alike and all in [RDP_NOISE_MIN, RDP_NOISE_MAX].
+ * False, noise untouched, if there is none. */
+bool calibration_noise(double *noise, const struct mechanism *from,
+                       struct calibration c);
+
+/* The most steps, below 2^62, of the only run of from that fit; 0 if not even one. */
+uint64_t calibration_steps(const struct mechanism *from, struct calibration c);
+
+/* The highest sampling rate of all runs of from, to 1e-6 relative, at which it fits; 0
+ * if not even at 1e-12. */
+double calibration_rate(const struct mechanism *from, struct calibration c);
+
+/* to = from with its multipliers scaled until the first run's is noise. to must have
+ * been copied from from. */
+void calibration_scale(struct mechanism *to, const struct mechanism *from,
+                       double noise);
+
+#endif

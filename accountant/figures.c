@@ -1,0 +1,241 @@
+#include "accountant/figures.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "accountant/calibration.h"
+#include "accountant/conversion.h"
+#include "accountant/order.h"
+#include "accountant/profile.h"
+#include "accountant/rdp.h"
+#include "accountant/upward.h"
+
+/* A mechanism being priced, and the question it is priced for. */
+struct price {
+    const struct mechanism *m;
+    uint64_t steps;
+    double delta;   /* less what the distance of the noise from a Gaussian takes */
+    double epsilon; /* what may be spent */
+    const struct balance *balance;
+    double fraction; /* of what is left in it */
+    struct rdp rdp;
+};
+
+static enum status delta_check(double delta, struct error *error)
+{
+    if (!(delta > 2 * LEDGER_NOISE_DELTA && delta < 1))
+        return error_set(error, ST_INVALID, "delta outside (2^-39, 1)");
+    return ST_OK;
+}
+
+static enum status target_check(const struct mechanism *m, double epsilon, double delta,
+                                struct error *error)
+{
+    enum status status = rdp_supports(m, error);
+    if (status == ST_OK && !(epsilon > 0 && isfinite(epsilon)))
+        status = error_set(error, ST_INVALID, "epsilon is a finite number above 0");
+    return status == ST_OK ? delta_check(delta, error) : status;
+}
+
+static bool unsampled(const struct mechanism *m)
+{
+    for (size_t i = 0; i < m->run_count; i++) {
+        if (m->runs[i].sampling_rate != 1)
+            return false;
+    }
+    return true;
+}
+
+/* mu of the profile without sampling: sqrt(sum of steps (sensitivity / noise
+ * multiplier)^2), rounded up. */
+static double profile_mu(const struct mechanism *m, uint64_t steps)
+{
+    double sensitivity = m->relation == RELATION_REPLACE_ONE ? 2 : 1, sum = 0;
+    for (size_t i = 0; i < m->run_count && steps > 0; i++) {
+        uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
+        double ratio = upward_next(sensitivity / m->runs[i].noise_multiplier);
+        double energy = upward_mul(upward_count(count), upward_mul(ratio, ratio));
+        sum = upward_add(sum, energy);
+        steps -= count;
+    }
+    return upward_next(sqrt(sum));
+}
+
+static double epsilon_at(void *context, double order)
+{
+    struct price *p = context;
+    double rdp = rdp_of(&p->rdp, p->m, p->steps, order);
+    return conversion_epsilon(rdp, order, p->delta);
+}
+
+/* Sampling only lowers the profile (it mixes the second distribution into the first,
+ * and the profile is convex), so the unsampled one bounds every rate and is exact at 1.
+ */
+static struct figure figure_of(struct price *p)
+{
+    if (p->steps == 0)
+        return (struct figure){0};
+    if (!p->m->prefixes_priced)
+        p->steps = mechanism_steps(p->m);
+    struct figure figure = {profile_epsilon(profile_mu(p->m, p->steps), p->delta), 0};
+    if (unsampled(p->m))
+        return figure;
+    struct order_choice best = order_best(epsilon_at, p);
+    if (best.value < figure.epsilon)
+        figure = (struct figure){best.value, best.order};
+    return figure;
+}
+
+enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
+                           uint64_t steps, double delta, struct error *error)
+{
+    enum status status = rdp_supports(m, error);
+    if (status == ST_OK)
+        status = delta_check(delta, error);
+    if (status != ST_OK)
+        return status;
+    if (steps > mechanism_steps(m))
+        return error_set(error, ST_INVALID, "more steps than the mechanism has");
+    struct price p = {.m = m, .steps = steps, .delta = delta - LEDGER_NOISE_DELTA};
+    *figure = figure_of(&p);
+    return ST_OK;
+}
+
+static double epsilon_excess(void *context, const struct mechanism *m)
+{
+    struct price *p = context;
+    p->m = m;
+    p->steps = mechanism_steps(m);
+    double epsilon = figure_of(p).epsilon;
+    /* The logarithm only guides; the comparison decides. */
+    if (epsilon <= p->epsilon)
+        return fmin(0, log(epsilon / p->epsilon));
+    return fmax(0x1p-60, log(epsilon / p->epsilon));
+}
+
+enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
+                         double epsilon, double delta, struct error *error)
+{
+    enum status status = target_check(m, epsilon, delta, error);
+    if (status != ST_OK)
+        return status;
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
+    struct calibration c = {epsilon_excess, &p};
+    if (!calibration_noise(noise_multiplier, m, c))
+        return error_set(error, ST_INVALID,
+                         "no noise multiplier up to %g gives epsilon %g", RDP_NOISE_MAX,
+                         epsilon);
+    return ST_OK;
+}
+
+enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsilon,
+                         double delta, struct error *error)
+{
+    enum status status = target_check(m, epsilon, delta, error);
+    if (status != ST_OK)
+        return status;
+    if (m->run_count != 1)
+        return error_set(error, ST_INVALID,
+                         "the steps of one run can be chosen, not of %zu",
+                         m->run_count);
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
+    *steps = calibration_steps(m, (struct calibration){epsilon_excess, &p});
+    return ST_OK;
+}
+
+enum status figure_rate(double *sampling_rate, const struct mechanism *m,
+                        double epsilon, double delta, struct error *error)
+{
+    enum status status = target_check(m, epsilon, delta, error);
+    if (status != ST_OK)
+        return status;
+    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN)
+        return error_set(error, ST_INVALID, "a mechanism without sampling has no rate");
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
+    double rate = calibration_rate(m, (struct calibration){epsilon_excess, &p});
+    if (rate == 0)
+        return error_set(error, ST_INVALID, "no sampling rate gives epsilon %g",
+                         epsilon);
+    *sampling_rate = rate;
+    return ST_OK;
+}
+
+/* How far the whole of m is from fitting at one weighted order, as a log ratio. Sums
+ * are taken in both groupings the ledger may use, so that a full fraction fits there
+ * too. */
+static double room_excess(const struct price *p, size_t weighted, double cost)
+{
+    const struct balance *b = p->balance;
+    size_t i = b->weighted[weighted];
+    double used = upward_add(b->committed.at[i], b->held.at[i]);
+    double room = nextafter(b->capacity[weighted] - used, -INFINITY);
+    if (!(room > 0))
+        return INFINITY;
+    double allowed = p->fraction * room;
+    double one = upward_add(used, cost);
+    double other = upward_add(b->committed.at[i], upward_add(b->held.at[i], cost));
+    if (cost <= allowed && fmax(one, other) <= b->capacity[weighted])
+        return fmin(0, log(cost / allowed));
+    return fmax(0x1p-60, log(cost / allowed));
+}
+
+static double balance_excess(void *context, const struct mechanism *m)
+{
+    struct price *p = context;
+    double least = INFINITY;
+    for (size_t w = 0; w < LEDGER_WEIGHTED; w++) {
+        double order = curve_orders[p->balance->weighted[w]];
+        double cost = rdp_of(&p->rdp, m, mechanism_steps(m), order);
+        least = fmin(least, room_excess(p, w, cost));
+    }
+    return least;
+}
+
+enum status figure_noise_for_fraction(double *noise_multiplier,
+                                      const struct mechanism *m,
+                                      const struct balance *balance, double fraction,
+                                      struct error *error)
+{
+    enum status status = rdp_supports(m, error);
+    if (status != ST_OK)
+        return status;
+    if (!(fraction > 0 && fraction <= 1))
+        return error_set(error, ST_INVALID, "budget_fraction outside (0, 1]");
+    struct price p = {.balance = balance, .fraction = fraction};
+    struct calibration c = {balance_excess, &p};
+    if (calibration_noise(noise_multiplier, m, c))
+        return ST_OK;
+    struct balance settled = *balance;
+    settled.held = (struct curve){0};
+    p.balance = &settled;
+    double unused;
+    if (calibration_noise(&unused, m, c))
+        return error_set(error, ST_BUDGET_HELD, "open reservations hold what is left");
+    return error_set(error, ST_BUDGET_EXHAUSTED, "nothing is left of the budget");
+}
+
+enum status figure_room(double *largest_epsilon, uint64_t *most_steps,
+                        const struct mechanism *m, const struct balance *balance,
+                        double delta, struct error *error)
+{
+    enum status status = rdp_supports(m, error);
+    if (status == ST_OK)
+        status = delta_check(delta, error);
+    if (status != ST_OK)
+        return status;
+    struct price p = {.balance = balance, .fraction = 1};
+    struct calibration c = {balance_excess, &p};
+    double noise;
+    *largest_epsilon = 0;
+    *most_steps = m->run_count == 1 ? calibration_steps(m, c) : 0;
+    if (!calibration_noise(&noise, m, c))
+        return ST_OK;
+    struct mechanism fitting = {0};
+    struct figure figure = {0};
+    mechanism_copy(&fitting, m);
+    calibration_scale(&fitting, m, noise);
+    status = figure_epsilon(&figure, &fitting, mechanism_steps(m), delta, error);
+    *largest_epsilon = figure.epsilon;
+    mechanism_fini(&fitting);
+    return status;
+}

@@ -1,0 +1,109 @@
+#include "accountant/order.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* The search runs over y = log(a - 1). Values near the bottom are flat to second order:
+ * at this resolution the excess is below 1e-9 relative in all that was measured. */
+static const double resolution = 3e-6;
+static const double log_excess_max = 7.62413058566129; /* log(2047) */
+static const double log_excess_min = -14;              /* order 1 + 8e-7 */
+
+struct search {
+    double (*value_at)(void *context, double order);
+    void *context;
+};
+
+struct point {
+    double at, value;
+};
+
+static double order_at(double y)
+{
+    return y >= log_excess_max ? ORDER_MAX : 1 + exp(y);
+}
+
+static struct point probe(const struct search *s, double y)
+{
+    return (struct point){y, s->value_at(s->context, order_at(y))};
+}
+
+/* Steps from the middle of the range downhill, each longer than the last, until the
+ * value rises or the range ends: low <= best <= high hold the bottom. */
+static struct point descend(const struct search *s, double *low, double *high)
+{
+    struct point best = probe(s, 2.0);
+    double step = 0.5;
+    struct point up = probe(s, best.at + step);
+    bool rising = up.value < best.value;
+    struct point behind = rising ? best : up;
+    if (rising)
+        best = up;
+    for (;;) {
+        double limit = rising ? log_excess_max : log_excess_min;
+        double y = rising ? fmin(best.at + step, limit) : fmax(best.at - step, limit);
+        struct point ahead = best.at == limit ? best : probe(s, y);
+        if (!(ahead.value < best.value)) {
+            *low = fmin(behind.at, ahead.at);
+            *high = fmax(behind.at, ahead.at);
+            return best;
+        }
+        behind = best;
+        best = ahead;
+        step *= 1.6;
+    }
+}
+
+/* The parabola's bottom through three points, as a move from best; NaN if there is
+ * none. */
+static double parabola(struct point best, struct point second, struct point third)
+{
+    double r = (best.at - second.at) * (best.value - third.value);
+    double q = (best.at - third.at) * (best.value - second.value);
+    double p = (best.at - third.at) * q - (best.at - second.at) * r;
+    return -p / (2 * (q - r));
+}
+
+/* Brent 1973, chapter 5: parabolas guarded by golden sections. */
+struct order_choice order_best(double (*value_at)(void *context, double order),
+                               void *context)
+{
+    static const double golden = 0.38196601125010515;
+    enum { ROUNDS = 80 };
+    struct search s = {value_at, context};
+    double low, high, move = 0, before = INFINITY;
+    struct point best = descend(&s, &low, &high), second = best, third = best;
+    for (int i = 0; i < ROUNDS; i++) {
+        double middle = (low + high) / 2;
+        if (fabs(best.at - middle) + (high - low) / 2 <= 2 * resolution)
+            break;
+        double bold = parabola(best, second, third);
+        bool inside = best.at + bold > low && best.at + bold < high;
+        if (inside && fabs(bold) < fabs(before) / 2) {
+            before = move;
+            move = bold;
+        } else {
+            before = best.at < middle ? high - best.at : low - best.at;
+            move = golden * before;
+        }
+        if (fabs(move) < resolution)
+            move = best.at < middle ? resolution : -resolution;
+        struct point next = probe(&s, best.at + move);
+        if (next.value <= best.value) {
+            *(next.at < best.at ? &high : &low) = best.at;
+            third = second;
+            second = best;
+            best = next;
+        } else {
+            *(next.at < best.at ? &low : &high) = next.at;
+            if (next.value <= second.value || second.at == best.at) {
+                third = second;
+                second = next;
+            } else if (next.value <= third.value || third.at == best.at ||
+                       third.at == second.at) {
+                third = next;
+            }
+        }
+    }
+    return (struct order_choice){order_at(best.at), best.value};
+}

@@ -1,0 +1,27 @@
+/*
+ * order.h - the Renyi order that serves a question best, over all reals in (1, 2048].
+ *
+ * For a mechanism of curve rdp(a), (a - 1) epsilon(a) = (a - 1) rdp(a) + (a - 1) log(1
+ * - 1/a)
+ * - log delta - log a is convex in a: the first term is the log of a moment, and
+ * (a - 1) log(a - 1) - a log a has second derivative 1/(a - 1) - 1/a > 0. So
+ * epsilon(a), a convex function over a - 1 > 0, is quasi-convex: it has one valley, and
+ * a search by bracketing finds its bottom.
+ *
+ * Threads: pure.
+ */
+#ifndef ACCOUNTANT_ORDER_H
+#define ACCOUNTANT_ORDER_H
+
+#define ORDER_MAX 2048.0
+
+struct order_choice {
+    double order, value;
+};
+
+/* The order of least value, and the value there; value_at(context, order) quasi-convex
+ * in order, never NaN. */
+struct order_choice order_best(double (*value_at)(void *context, double order),
+                               void *context);
+
+#endif
