@@ -10,9 +10,12 @@
 #include "base/random.h"
 #include "engine/nn/graph.h"
 
-/* A block of half a megabyte stays in the second-level cache while it is quantised, and
- * a product that writes it repays the packing of its operands (README.md). */
-enum { TILE_FLOATS = 131072, TILE_ROWS_STEP = 16 };
+/* A block of a megabyte is still in cache when it is quantised, and a product that
+ * writes it repays the packing of its operands (README.md). */
+enum { TILE_FLOATS = 262144, TILE_ROWS_STEP = 16 };
+
+/* Norms are sums of at most 2^26 squares (NOISE.md 2.4). */
+enum { WIDTH_MAX = 1 << 26 };
 
 void network_destroy(struct network *network)
 {
@@ -101,8 +104,9 @@ static enum status add_nodes(struct network *network, const struct model_spec *m
         node->from = last;
         switch (spec->kind) {
         case LAYER_DENSE:
-            if (spec->out == 0)
-                return error_set_at(error, ST_INVALID, pointer, "must be at least 1");
+            if (spec->out == 0 || spec->out > WIDTH_MAX)
+                return error_set_at(error, ST_INVALID, pointer, "must be in [1, %d]",
+                                    WIDTH_MAX);
             if (!parameters_fit(network, network->values[last].width, spec))
                 return error_set_at(error, ST_INVALID, pointer,
                                     "the model would have more than %d parameters",
@@ -198,8 +202,9 @@ static enum status compile(struct network *network, const struct model_spec *mod
     if (count == 0 || count > MODEL_LAYERS_MAX)
         return error_set_at(error, ST_INVALID, "/model/layers",
                             "must hold 1 to %d layers", MODEL_LAYERS_MAX);
-    if (network->shape.features == 0 || network->shape.features > INT32_MAX)
-        return error_set_at(error, ST_INVALID, "/model", "a record has no features");
+    if (network->shape.features == 0 || network->shape.features > WIDTH_MAX)
+        return error_set_at(error, ST_INVALID, "/model",
+                            "records have 0 or over %d features", WIDTH_MAX);
     network->nodes = calloc(count, sizeof *network->nodes);
     network->values = calloc(count + 1, sizeof *network->values);
     network->layers = calloc(count, sizeof *network->layers);

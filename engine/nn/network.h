@@ -51,8 +51,9 @@ struct tile {
 
 /* Compiles model.
  *   ST_INVALID    the layers do not end in shape.outputs, none has parameters, there
- *                 are more than MODEL_PARAMETERS_MAX of them, or the loss does not take
- *                 that many outputs; error->pointer names the member, "/model/..."
+ *                 are more than MODEL_PARAMETERS_MAX of them, a layer is wider than
+ *                 2^26, or the loss does not take that many outputs; error->pointer
+ *                 names the member, "/model/..."
  *   ST_NO_MEMORY  an allocation failed */
 enum status network_create(struct network **out, const struct model_spec *model,
                            struct network_shape shape, struct error *error);

@@ -111,23 +111,29 @@ enum status workspace_create(struct workspace **out, const struct network *netwo
     return ST_OK;
 }
 
+/* Records, their targets, gradients and norms are raw data (P9). */
+static void wipe_and_free(void *data, size_t size)
+{
+    if (data != NULL)
+        hash_zero(data, size);
+    free(data);
+}
+
 void workspace_destroy(struct workspace *workspace)
 {
     if (workspace == NULL)
         return;
+    size_t rows = workspace->rows;
+    wipe_and_free(workspace->buffers,
+                  buffers_floats(workspace->network, rows) * sizeof(float));
+    wipe_and_free(workspace->classes, rows * sizeof *workspace->classes);
+    wipe_and_free(workspace->values, rows * sizeof *workspace->values);
+    wipe_and_free(workspace->losses, rows * sizeof *workspace->losses);
+    wipe_and_free(workspace->norms, rows * sizeof *workspace->norms);
+    wipe_and_free(workspace->spreads, rows * sizeof *workspace->spreads);
+    wipe_and_free(workspace->scratch, 2 * rows * sizeof *workspace->scratch);
     free(workspace->activations);
     free(workspace->gradients);
-    free(workspace->classes);
-    free(workspace->values);
-    free(workspace->losses);
-    free(workspace->norms);
-    free(workspace->spreads);
-    free(workspace->scratch);
-    if (workspace->buffers != NULL) /* P9: records and their gradients */
-        hash_zero(workspace->buffers,
-                  buffers_floats(workspace->network, workspace->rows) *
-                      sizeof *workspace->buffers);
-    free(workspace->buffers);
     free(workspace);
 }
 

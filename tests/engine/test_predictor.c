@@ -162,7 +162,7 @@ static void parameters_that_do_not_fit_are_refused(void **state)
     model_spec_expand(&model, 1);
     assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
     enum status status =
-        predictor_open(&predictor, "/nonexistent/model", &model, 2000000000, 1, NULL);
+        predictor_open(&predictor, "/nonexistent/model", &model, 60000000, 1, NULL);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(status, ST_NO_MEMORY);
     model_spec_fini(&model);

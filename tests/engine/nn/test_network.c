@@ -191,7 +191,12 @@ static const struct refusal refusals[] = {
      2,
      {{LAYER_DENSE, 32768, true}, {LAYER_DENSE, 65536, true}}},
     {"/model/layers/0/out",
-     {2147483647, 4294967295},
+     {67108864, 33},
+     LOSS_SOFTMAX_CROSS_ENTROPY,
+     1,
+     {{LAYER_DENSE, 33, true}}},
+    {"/model/layers/0/out",
+     {4, 4294967295},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      1,
      {{LAYER_DENSE, 4294967295, true}}},
@@ -199,11 +204,7 @@ static const struct refusal refusals[] = {
     {"/model/loss", {4, 2}, LOSS_LOGISTIC, 1, {{LAYER_DENSE, 2, true}}},
     {"/model/loss", {4, 2}, LOSS_SQUARED, 1, {{LAYER_DENSE, 2, true}}},
     {"/model", {0, 2}, LOSS_SOFTMAX_CROSS_ENTROPY, 1, {{LAYER_DENSE, 2, true}}},
-    {"/model",
-     {2147483648U, 2},
-     LOSS_SOFTMAX_CROSS_ENTROPY,
-     1,
-     {{LAYER_DENSE, 2, true}}},
+    {"/model", {67108865, 2}, LOSS_SOFTMAX_CROSS_ENTROPY, 1, {{LAYER_DENSE, 2, true}}},
 };
 
 static void what_does_not_fit_is_refused_with_its_place(void **state)

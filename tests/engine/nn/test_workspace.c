@@ -4,7 +4,9 @@
  * company. */
 #include "tests/expect.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "tests/engine/nn/batch.h"
 #include "tests/engine/nn/oracle.h"
@@ -395,6 +397,49 @@ static void an_empty_range_sums_to_zero(void **state)
     batch_fini(&batch);
 }
 
+struct half { /* every other tile of a sum */
+    struct batch *batch;
+    size_t first;
+    float *out;
+};
+
+static void *sum_half(void *argument)
+{
+    struct half *half = argument;
+    const struct network *network = half->batch->network;
+    struct row_range range = {0, half->batch->count};
+    float *block = aligned_alloc(
+        64, (network_tile_floats_max(network) * sizeof *block + 63) / 64 * 64);
+    for (size_t t = half->first; t < network_tile_count(network); t += 2) {
+        struct tile tile = network_tile(network, t);
+        workspace_sum(half->batch->workspace, t, range, block);
+        memcpy(half->out + tile.offset, block, tile.count * sizeof *block);
+    }
+    free(block);
+    return NULL;
+}
+
+static void threads_do_not_matter(void **state)
+{
+    struct batch batch;
+    pthread_t other;
+    (void)state;
+    batch_init(&batch, "d512rd700rd10", LOSS_SOFTMAX_CROSS_ENTROPY, 784, 48);
+    batch_run(&batch);
+    float *one = calloc(batch.parameters, sizeof *one);
+    float *two = calloc(batch.parameters, sizeof *two);
+    struct half halves[] = {{&batch, 0, two}, {&batch, 1, two}};
+    batch_sum(&batch, (struct row_range){0, batch.count}, one);
+    assert_true(network_tile_count(batch.network) > 6);
+    assert_int_equal(pthread_create(&other, NULL, sum_half, &halves[1]), 0);
+    sum_half(&halves[0]);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_memory_equal(one, two, batch.parameters * sizeof *one);
+    free(one);
+    free(two);
+    batch_fini(&batch);
+}
+
 static void probabilities_are_the_models(void **state)
 {
     (void)state;
@@ -457,20 +502,26 @@ static void memory_is_what_was_said(void **state)
 static void buffers_that_cannot_be_had_are_refused(void **state)
 {
     struct model_spec model = {.loss = LOSS_SQUARED};
+    struct network_shape shape = {60000000, 1};
     struct network *network = NULL;
     struct workspace *workspace = NULL;
     struct error error = {0};
+    struct rlimit before, small;
     (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* their allocators abort */
 #endif
     batch_layers(&model, "d1");
-    struct network_shape shape = {2147483000, 1};
     assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
-    assert_int_equal(workspace_create(&workspace, network, WORKSPACE_ROWS_MAX, &error),
-                     ST_NO_MEMORY);
-    assert_null(workspace);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    small = before;
+    small.rlim_cur = 1 << 30;
+    assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+    enum status status = workspace_create(&workspace, network, 16, &error);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, ST_NO_MEMORY);
     assert_int_equal(error.status, ST_NO_MEMORY);
+    assert_null(workspace);
     network_destroy(network);
     workspace_destroy(NULL);
     model_spec_fini(&model);
@@ -490,6 +541,7 @@ int main(void)
         cmocka_unit_test(a_block_is_a_workspace_of_its_own),
         cmocka_unit_test(rows_beyond_the_records_contribute_nothing),
         cmocka_unit_test(an_empty_range_sums_to_zero),
+        cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(probabilities_are_the_models),
         cmocka_unit_test(memory_is_what_was_said),
         cmocka_unit_test(buffers_that_cannot_be_had_are_refused),
