@@ -34,6 +34,8 @@ enum {
 #define LIMIT_EPSILON              1000.0
 #define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what the noise takes of it */
 #define LIMIT_LEARNING_RATE        1e6
+#define LIMIT_SCALE_MIN            1e-30 /* of idx: a divisor in float32 */
+#define LIMIT_SCALE_MAX            1e30
 #define LIMIT_NOISE_MULTIPLIER_MIN 0.05
 #define LIMIT_NOISE_MULTIPLIER_MAX 1e6
 #define LIMIT_COUNT                (INT64_C(1) << 53) /* counts are below it: exact in a double */

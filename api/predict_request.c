@@ -15,10 +15,13 @@
 struct rows {
     const char *at, *end;
     const struct schema *schema;
+    struct encoder *encoders; /* of csv, one a column */
     size_t cells, features, capacity;
     struct predict_request *request;
     struct error *error;
 };
+
+static const struct json_range any_real = {-INFINITY, INFINITY, false, false};
 
 static void skip_blanks(struct rows *rows)
 {
@@ -95,46 +98,46 @@ static enum status reserve_row(struct rows *rows)
 
 /* A number for a numeric column, a string for a categorical one, null for an empty
  * cell. */
-static void read_cell(float *out, const struct column *column, struct json_node node)
+static void read_cell(const struct encoder *encoder, float *out, struct json_node node)
 {
     struct error local = {0};
     char number[40] = "";
     const char *text = number;
-    if (!json_is_null(node.value) && column->kind == COLUMN_CATEGORICAL)
+    if (!json_is_null(node.value) && encoder->column->kind == COLUMN_CATEGORICAL)
         text = json_read_text(node);
     else if (!json_is_null(node.value))
-        snprintf(number, sizeof number, "%.17g",
-                 json_read_real(node, (struct json_range){-INFINITY, INFINITY, 0, 0}));
-    if (!json_refused(node) &&
-        encode_cell(out, column, text, strlen(text), &local) != ST_OK)
+        snprintf(number, sizeof number, "%.17g", json_read_real(node, any_real));
+    if (json_refused(node))
+        return;
+    struct cell cell = {text, strlen(text)};
+    if (encoder_features(encoder, out, cell, &local) != ST_OK)
         json_refuse(node, "%s", local.text);
 }
 
-static void read_columns(const struct schema *schema, float *out,
+static void read_columns(const struct rows *rows, float *out,
                          const struct json_node *row)
 {
     size_t cell = 0;
-    for (size_t i = 0; i < schema->column_count; i++) {
-        const struct column *column = &schema->columns[i];
+    for (size_t i = 0; i < rows->schema->column_count; i++) {
+        const struct column *column = &rows->schema->columns[i];
         if (column->kind != COLUMN_NUMERIC && column->kind != COLUMN_CATEGORICAL)
             continue;
-        read_cell(out, column, json_element(row, cell++));
+        read_cell(&rows->encoders[i], out, json_element(row, cell++));
         out += encode_width(column);
     }
 }
 
-static void read_values(const struct schema *schema, size_t cells, float *out,
+static void read_values(const struct rows *rows, float *out,
                         const struct json_node *row)
 {
-    for (size_t i = 0; i < cells; i++) {
+    for (size_t i = 0; i < rows->cells; i++) {
         struct json_node cell = json_element(row, i);
-        double value =
-            json_read_real(cell, (struct json_range){-INFINITY, INFINITY, 0, 0});
+        double value = json_read_real(cell, any_real);
         if (json_refused(cell))
             return;
-        out[i] = encode_value(schema, value);
+        out[i] = encode_value(rows->schema, value);
         if (!isfinite(out[i]))
-            json_refuse(cell, "is too large");
+            json_refuse(cell, "is too large for this model's input");
     }
 }
 
@@ -157,9 +160,9 @@ static enum status read_row(struct rows *rows)
     if (json_reader_open(&reader, &row, rows->at, size, &local) == ST_OK) {
         float *out = request->features + request->rows * rows->features;
         if (rows->schema->format == FORMAT_CSV)
-            read_columns(rows->schema, out, &row);
+            read_columns(rows, out, &row);
         else
-            read_values(rows->schema, rows->cells, out, &row);
+            read_values(rows, out, &row);
     }
     if (json_reader_close(&reader) != ST_OK)
         return refuse_row(rows, local.pointer, local.text);
@@ -200,11 +203,30 @@ static enum status read_rows(struct rows *rows)
     return rows->at == rows->end ? ST_OK : refuse_frame(rows);
 }
 
+static enum status open_encoders(struct rows *rows)
+{
+    size_t count = rows->schema->column_count;
+    enum status status = ST_OK;
+    rows->encoders = calloc(count > 0 ? count : 1, sizeof *rows->encoders);
+    if (rows->encoders == NULL)
+        return error_set(rows->error, ST_NO_MEMORY, "no memory for the columns");
+    for (size_t i = 0; i < count && status == ST_OK; i++)
+        status =
+            encoder_init(&rows->encoders[i], &rows->schema->columns[i], rows->error);
+    return status;
+}
+
+static void close_encoders(struct rows *rows)
+{
+    for (size_t i = 0; rows->encoders != NULL && i < rows->schema->column_count; i++)
+        encoder_fini(&rows->encoders[i]);
+    free(rows->encoders);
+}
+
 enum status predict_request_parse(struct predict_request *request, const char *body,
                                   size_t size, const struct schema *schema,
                                   struct error *error)
 {
-    struct error local = {0};
     struct predict_request read = {0};
     struct rows rows = {.at = body,
                         .end = body + size,
@@ -212,8 +234,11 @@ enum status predict_request_parse(struct predict_request *request, const char *b
                         .cells = schema_cells(schema),
                         .features = schema_features(schema),
                         .request = &read,
-                        .error = error != NULL ? error : &local};
-    enum status status = read_rows(&rows);
+                        .error = error};
+    enum status status = open_encoders(&rows);
+    if (status == ST_OK)
+        status = read_rows(&rows);
+    close_encoders(&rows);
     if (status == ST_OK)
         *request = read;
     else

@@ -236,8 +236,9 @@ static void read_idx_features(struct schema *schema, struct json_node features)
             return;
         }
     }
-    schema->scale = json_read_real(json_member(&features, "scale"),
-                                   (struct json_range){0, INFINITY, true, false});
+    schema->scale = json_read_real(
+        json_member(&features, "scale"),
+        (struct json_range){LIMIT_SCALE_MIN, LIMIT_SCALE_MAX, false, false});
 }
 
 static void read_libsvm_features(struct schema *schema, struct json_node features)

@@ -1,0 +1,377 @@
+/* Goal: a dataset is declared exactly or not at all, and what is stored says all of it.
+ * Method: bodies that must pass, each broken in one place; text rendered and read
+ * again. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "api/dataset_request.h"
+#include "api/limits.h"
+
+#define IDX                                                                            \
+    "{\"id\":\"mnist\",\"format\":\"idx\",\"task\":\"classification\",\"classes\":10," \
+    "\"features\":{\"shape\":[1,28,28],\"scale\":255},"                                \
+    "\"privacy\":{\"epsilon\":8,\"delta\":1e-5}}"
+#define CSV                                                                            \
+    "{\"id\":\"adult\",\"format\":\"csv\",\"task\":\"classification\",\"header\":"     \
+    "true,"                                                                            \
+    "\"columns\":[{\"name\":\"age\",\"kind\":\"numeric\",\"range\":[17,90],"           \
+    "\"default\":38.5},{\"name\":\"work\",\"kind\":\"categorical\","                   \
+    "\"values\":[\"Private\",\"State\",\"?\"],\"default\":\"?\"},"                     \
+    "{\"name\":\"id\",\"kind\":\"ignored\"},{\"name\":\"income\",\"kind\":\"label\","  \
+    "\"values\":[\"<=50K\",\">50K\"]}],\"privacy\":{\"epsilon\":2.5,\"delta\":1e-6,"   \
+    "\"relation\":\"replace_one\",\"order\":7.5}}"
+#define HOUSING                                                                        \
+    "{\"id\":\"housing\",\"format\":\"csv\",\"task\":\"regression\","                  \
+    "\"columns\":[{\"name\":\"rooms\",\"kind\":\"numeric\",\"range\":[0,1e5]},"        \
+    "{\"name\":\"value\",\"kind\":\"label\",\"range\":[0,5e5],\"default\":2e5}],"      \
+    "\"privacy\":\"public\"}"
+#define LIBSVM                                                                         \
+    "{\"id\":\"a9a\",\"format\":\"libsvm\",\"task\":\"classification\",\"classes\":2," \
+    "\"features\":{\"count\":123,\"range\":[0,1]},\"labels\":[-1,1],"                  \
+    "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}"
+#define LIBSVM_REGRESSION                                                              \
+    "{\"id\":\"r\",\"format\":\"libsvm\",\"task\":\"regression\","                     \
+    "\"features\":{\"count\":8},\"target\":{\"range\":[-3.25,7]},\"privacy\":"         \
+    "\"public\"}"
+
+static const char *const good[] = {IDX, CSV, HOUSING, LIBSVM, LIBSVM_REGRESSION};
+
+static enum status parse(struct dataset_spec *spec, const char *body,
+                         struct error *error)
+{
+    return dataset_spec_parse(spec, body, strlen(body), error);
+}
+
+static void must_parse(struct dataset_spec *spec, const char *body)
+{
+    struct error error = {0};
+    if (parse(spec, body, &error) != ST_OK)
+        fail_msg("%s: %s: %s", body, error.pointer, error.text);
+}
+
+static void members_arrive_in_the_struct(void **state)
+{
+    (void)state;
+    struct dataset_spec spec;
+    must_parse(&spec, CSV);
+    assert_string_equal(spec.id.text, "adult");
+    assert_int_equal(spec.schema.format, FORMAT_CSV);
+    assert_int_equal(spec.schema.classes, 2);
+    assert_true(spec.schema.header);
+    assert_int_equal(spec.schema.column_count, 4);
+    assert_true(spec.schema.columns[0].low == 17 && spec.schema.columns[0].high == 90);
+    assert_string_equal(spec.schema.columns[0].fallback, "38.5");
+    assert_int_equal(spec.schema.columns[1].value_count, 3);
+    assert_string_equal(spec.schema.columns[1].values[1], "State");
+    assert_string_equal(spec.schema.columns[1].fallback, "?");
+    assert_int_equal(spec.schema.columns[3].kind, COLUMN_LABEL);
+    assert_false(spec.is_public);
+    assert_int_equal(spec.grant.relation, RELATION_REPLACE_ONE);
+    assert_true(spec.grant.epsilon == 2.5 && spec.grant.delta == 1e-6);
+    assert_true(spec.grant.order == 7.5);
+    dataset_spec_fini(&spec);
+
+    must_parse(&spec, LIBSVM);
+    assert_true(spec.schema.has_range && spec.schema.labels[0] == -1);
+    assert_int_equal(spec.grant.relation, RELATION_ZERO_OUT);
+    assert_true(spec.grant.order == 0);
+    dataset_spec_fini(&spec);
+}
+
+static void defaults_are_written_out(void **state)
+{
+    (void)state;
+    struct dataset_spec spec;
+    must_parse(&spec, "{\"id\":\"x\",\"format\":\"libsvm\",\"task\":\"classification\","
+                      "\"classes\":3,\"features\":{\"count\":4},"
+                      "\"privacy\":{\"delta\":1e-5,\"epsilon\":1}}");
+    char *text = dataset_spec_render(&spec);
+    assert_string_equal(
+        text, "{\"id\":\"x\",\"format\":\"libsvm\",\"task\":\"classification\","
+              "\"classes\":3,\"features\":{\"count\":4},\"labels\":[0.0,1.0,2.0],"
+              "\"privacy\":{\"epsilon\":1.0,\"delta\":1e-05,"
+              "\"relation\":\"zero_out\"}}");
+    free(text);
+    dataset_spec_fini(&spec);
+}
+
+static void what_is_rendered_reads_back(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct dataset_spec spec, again;
+        must_parse(&spec, good[i]);
+        char *text = dataset_spec_render(&spec);
+        must_parse(&again, text);
+        char *second = dataset_spec_render(&again);
+        assert_string_equal(text, second);
+        assert_true(schema_agrees(&spec.schema, &again.schema));
+        assert_true(spec.is_public == again.is_public);
+        assert_memory_equal(&spec.grant, &again.grant, sizeof spec.grant);
+        free(text);
+        free(second);
+        dataset_spec_fini(&spec);
+        dataset_spec_fini(&again);
+    }
+}
+
+/* base with its first from replaced by to. */
+static char *edit(const char *base, const char *from, const char *to)
+{
+    const char *at = strstr(base, from);
+    char *text = malloc(strlen(base) + strlen(to) + 1);
+    if (at == NULL)
+        fail_msg("no %s in %s", from, base);
+    assert_non_null(text);
+    sprintf(text, "%.*s%s%s", (int)(at - base), base, to, at + strlen(from));
+    return text;
+}
+
+struct broken {
+    const char *from, *to, *pointer;
+};
+
+static void refuse_each(const char *base, const struct broken *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *body = edit(base, cases[i].from, cases[i].to);
+        struct dataset_spec spec = {0};
+        struct error error = {0};
+        if (parse(&spec, body, &error) != ST_INVALID)
+            fail_msg("accepted: %s", body);
+        if (strcmp(error.pointer, cases[i].pointer) != 0)
+            fail_msg("%s: pointer %s, text %s", body, error.pointer, error.text);
+        assert_true(error.text[0] != '\0');
+        assert_null(spec.schema.columns);
+        free(body);
+    }
+}
+
+#define REFUSE_EACH(base, cases) refuse_each(base, cases, sizeof cases / sizeof *cases)
+
+static void idx_is_checked_member_by_member(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"mnist\"", "\"Mnist\"", "/id"},
+        {"\"mnist\"", "\"\"", "/id"},
+        {"\"mnist\"", "\".mnist\"", "/id"},
+        {"\"mnist\"", "\"a/b\"", "/id"},
+        {"\"mnist\"", "7", "/id"},
+        {"\"id\":\"mnist\",", "", "/id"},
+        {"\"idx\"", "\"parquet\"", "/format"},
+        {"\"idx\"", "null", "/format"},
+        {"\"classification\"", "\"clustering\"", "/task"},
+        {"\"classification\"", "\"regression\"", "/classes"},
+        {"\"classes\":10,", "", "/classes"},
+        {":10,", ":1,", "/classes"},
+        {":10,", ":65537,", "/classes"},
+        {":10,", ":10.0,", "/classes"},
+        {":10,", ":-10,", "/classes"},
+        {":10,", ":\"10\",", "/classes"},
+        {"[1,28,28]", "[]", "/features/shape"},
+        {"[1,28,28]", "[1,1,1,28,28]", "/features/shape"},
+        {"[1,28,28]", "[1,0,28]", "/features/shape/1"},
+        {"[1,28,28]", "[1,28,-28]", "/features/shape/2"},
+        {"[1,28,28]", "[1024,1025]", "/features/shape"},
+        {"[1,28,28]", "[1048576,1048576,1048576,1048576]", "/features/shape"},
+        {"[1,28,28]", "[1048577]", "/features/shape/0"},
+        {"[1,28,28]", "[28.5]", "/features/shape/0"},
+        {"[1,28,28]", "784", "/features/shape"},
+        {",\"scale\":255", "", "/features/scale"},
+        {"255", "0", "/features/scale"},
+        {"255", "-255", "/features/scale"},
+        {"255", "1e-31", "/features/scale"},
+        {"255", "1e31", "/features/scale"},
+        {"255", "1e999", "/features/scale"},
+        {"255", "NaN", "/features/scale"},
+        {"\"scale\":255", "\"scale\":255,\"offset\":1", "/features/offset"},
+        {"\"features\":{\"shape\":[1,28,28],\"scale\":255}", "\"features\":[]",
+         "/features"},
+        {"\"classes\"", "\"labels\":[0],\"classes\"", "/labels"},
+        {"\"classes\"", "\"header\":true,\"classes\"", "/header"},
+        {"\"classes\"", "\"columns\":[],\"classes\"", "/columns"},
+        {"\"classes\"", "\"target\":{\"range\":[0,1]},\"classes\"", "/target"},
+        {"\"classes\"", "\"clases\":10,\"classes\"", "/clases"},
+        {"\"classes\"", "\"classes\":10,\"classes\"", "/classes"},
+    };
+    REFUSE_EACH(IDX, cases);
+}
+
+static void budgets_are_checked_member_by_member(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {",\"privacy\":{\"epsilon\":8,\"delta\":1e-5}", "", "/privacy"},
+        {"{\"epsilon\":8,\"delta\":1e-5}", "\"Public\"", "/privacy"},
+        {"{\"epsilon\":8,\"delta\":1e-5}", "null", "/privacy"},
+        {"{\"epsilon\":8,\"delta\":1e-5}", "8", "/privacy"},
+        {"\"epsilon\":8,", "", "/privacy/epsilon"},
+        {"\"epsilon\":8,", "\"epsilon\":0,", "/privacy/epsilon"},
+        {"\"epsilon\":8,", "\"epsilon\":-1,", "/privacy/epsilon"},
+        {"\"epsilon\":8,", "\"epsilon\":1000.0001,", "/privacy/epsilon"},
+        {"\"epsilon\":8,", "\"epsilon\":\"8\",", "/privacy/epsilon"},
+        {"\"epsilon\":8,", "\"epsilon\":1e999,", "/privacy/epsilon"},
+        {",\"delta\":1e-5", "", "/privacy/delta"},
+        {"1e-5", "0", "/privacy/delta"},
+        {"1e-5", "1", "/privacy/delta"},
+        {"1e-5", "1.5", "/privacy/delta"},
+        {"1e-5", "-1e-5", "/privacy/delta"},
+        {"1e-5", "1.8189894035458565e-12", "/privacy/delta"}, /* 2^-39 itself */
+        {"1e-5", "1e-5,\"relation\":\"add_remove\"", "/privacy/relation"},
+        {"1e-5", "1e-5,\"relation\":null", "/privacy/relation"},
+        {"1e-5", "1e-5,\"order\":0", "/privacy/order"},
+        {"1e-5", "1e-5,\"order\":1", "/privacy/order"},
+        {"1e-5", "1e-5,\"order\":21", "/privacy/order"},
+        {"1e-5", "1e-5,\"order\":2049", "/privacy/order"},
+        {"1e-5", "1e-5,\"orders\":20", "/privacy/orders"},
+    };
+    REFUSE_EACH(IDX, cases);
+    struct dataset_spec spec;
+    char *body = edit(IDX, "1e-5", "1.8189894035458567e-12,\"order\":20");
+    must_parse(&spec, body);
+    dataset_spec_fini(&spec);
+    free(body);
+    body = edit(IDX, "\"epsilon\":8,", "\"epsilon\":1000,");
+    must_parse(&spec, body);
+    dataset_spec_fini(&spec);
+    free(body);
+}
+
+static void columns_are_checked_member_by_member(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"header\":true", "\"header\":1", "/header"},
+        {"\"age\"", "\"work\"", "/columns/1/name"},
+        {"\"age\"", "\"\"", "/columns/0/name"},
+        {"\"age\"", "\" age\"", "/columns/0/name"},
+        {"\"numeric\"", "\"number\"", "/columns/0/kind"},
+        {"\"kind\":\"numeric\",", "", "/columns/0/kind"},
+        {"\"range\":[17,90],", "", "/columns/0/range"},
+        {"[17,90]", "[90,17]", "/columns/0/range"},
+        {"[17,90]", "[17,17]", "/columns/0/range"},
+        {"[17,90]", "[17]", "/columns/0/range"},
+        {"[17,90]", "[17,90,91]", "/columns/0/range"},
+        {"[17,90]", "[17,\"90\"]", "/columns/0/range/1"},
+        {"[17,90]", "[-1e308,1e308]", "/columns/0/range"},
+        {"38.5", "\"38.5\"", "/columns/0/default"},
+        {"\"range\":[17,90]", "\"range\":[17,90],\"values\":[\"a\"]",
+         "/columns/0/values"},
+        {"\"range\":[17,90]", "\"range\":[17,90],\"unit\":\"y\"", "/columns/0/unit"},
+        {"\"State\"", "\"Private\"", "/columns/1/values/1"},
+        {"\"State\"", "\"State \"", "/columns/1/values/1"},
+        {"\"State\"", "\"\"", "/columns/1/values/1"},
+        {"\"State\"", "3", "/columns/1/values/1"},
+        {"[\"Private\",\"State\",\"?\"]", "[]", "/columns/1/values"},
+        {"\"default\":\"?\"", "\"default\":\"!\"", "/columns/1/default"},
+        {"\"default\":\"?\"", "\"range\":[0,1]", "/columns/1/range"},
+        {"\"ignored\"", "\"ignored\",\"default\":1", "/columns/2/default"},
+        {"\"ignored\"", "\"ignored\",\"values\":[\"a\"]", "/columns/2/values"},
+        {"\"ignored\"", "\"ignored\",\"range\":[0,1]", "/columns/2/range"},
+        {"\"ignored\"", "\"label\",\"values\":[\"a\",\"b\"]", "/columns"},
+        {"\"label\"", "\"categorical\"", "/columns"},
+        {"[\"<=50K\",\">50K\"]", "[\"<=50K\"]", "/columns/3/values"},
+        {"\"values\":[\"<=50K\",\">50K\"]", "\"range\":[0,1]", "/columns/3/range"},
+        {"\"header\"", "\"classes\":3,\"header\"", "/classes"},
+        {"\"header\"", "\"features\":{},\"header\"", "/features"},
+        {"\"header\"", "\"labels\":[],\"header\"", "/labels"},
+        {"\"header\"", "\"target\":{},\"header\"", "/target"},
+    };
+    REFUSE_EACH(CSV, cases);
+    static const struct broken more[] = {
+        {"\"range\":[0,5e5]", "\"values\":[\"a\",\"b\"]", "/columns/1/values"},
+        {"\"columns\"", "\"classes\":2,\"columns\"", "/classes"},
+        {"{\"name\":\"rooms\",\"kind\":\"numeric\",\"range\":[0,1e5]},", "",
+         "/columns"},
+        {"\"numeric\",\"range\":[0,1e5]", "\"ignored\"", "/columns"},
+    };
+    REFUSE_EACH(HOUSING, more);
+    struct dataset_spec spec;
+    char *body = edit(CSV, "\"header\"", "\"classes\":2,\"header\"");
+    must_parse(&spec, body);
+    dataset_spec_fini(&spec);
+    free(body);
+}
+
+static void libsvm_is_checked_member_by_member(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"123", "0", "/features/count"},
+        {"123", "1048577", "/features/count"},
+        {"123", "123.0", "/features/count"},
+        {"[0,1]", "[1,0]", "/features/range"},
+        {"[0,1]", "null", "/features/range"},
+        {"[-1,1]", "[-1]", "/labels"},
+        {"[-1,1]", "[-1,0,1]", "/labels"},
+        {"[-1,1]", "[1,1.0]", "/labels/1"},
+        {"[-1,1]", "[0,-0.0]", "/labels/1"},
+        {"[-1,1]", "[\"-1\",\"1\"]", "/labels/0"},
+        {"\"labels\"", "\"target\":{\"range\":[0,1]},\"labels\"", "/target"},
+    };
+    REFUSE_EACH(LIBSVM, cases);
+    static const struct broken more[] = {
+        {"\"target\":{\"range\":[-3.25,7]},", "", "/target"},
+        {"{\"range\":[-3.25,7]}", "{}", "/target/range"},
+        {"{\"range\":[-3.25,7]}", "{\"range\":[7,-3.25]}", "/target/range"},
+        {"{\"range\":[-3.25,7]}", "{\"range\":[-3.25,7],\"low\":1}", "/target/low"},
+        {"\"target\"", "\"labels\":[0,1],\"target\"", "/labels"},
+    };
+    REFUSE_EACH(LIBSVM_REGRESSION, more);
+}
+
+static void one_hot_features_are_counted_against_the_limit(void **state)
+{
+    (void)state;
+    enum { values = 65536, columns = 17 };
+    size_t size = (size_t)columns * values * 9;
+    char *body = malloc(size);
+    assert_non_null(body);
+    size_t at =
+        (size_t)sprintf(body, "{\"id\":\"w\",\"format\":\"csv\",\"task\":"
+                              "\"regression\",\"privacy\":\"public\",\"columns\":["
+                              "{\"name\":\"y\",\"kind\":\"label\",\"range\":[0,1]}");
+    for (int c = 0; c < columns; c++) {
+        at += (size_t)sprintf(body + at,
+                              ",{\"name\":\"c%d\",\"kind\":\"categorical\","
+                              "\"values\":[\"0\"",
+                              c);
+        for (int v = 1; v < values; v++)
+            at += (size_t)sprintf(body + at, ",\"%x\"", v);
+        at += (size_t)sprintf(body + at, "]}");
+    }
+    strcpy(body + at, "]}");
+    struct dataset_spec spec;
+    struct error error = {0};
+    assert_int_equal(parse(&spec, body, &error), ST_INVALID);
+    assert_string_equal(error.pointer, "/columns");
+    free(body);
+}
+
+static void the_body_is_an_object(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"", "[]", "\"public\"", "null", "{}", "7"};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct dataset_spec spec;
+        assert_int_equal(parse(&spec, bodies[i], NULL), ST_INVALID);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_arrive_in_the_struct),
+        cmocka_unit_test(defaults_are_written_out),
+        cmocka_unit_test(what_is_rendered_reads_back),
+        cmocka_unit_test(idx_is_checked_member_by_member),
+        cmocka_unit_test(budgets_are_checked_member_by_member),
+        cmocka_unit_test(columns_are_checked_member_by_member),
+        cmocka_unit_test(libsvm_is_checked_member_by_member),
+        cmocka_unit_test(one_hot_features_are_counted_against_the_limit),
+        cmocka_unit_test(the_body_is_an_object),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

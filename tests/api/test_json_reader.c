@@ -1,0 +1,285 @@
+/* Goal: nothing gets past the reader that a strict reader of RFC 8259 and of our limits
+ * would refuse, and each refusal points at the place. Method: tables of texts. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "api/json_reader.h"
+#include "api/limits.h"
+
+static struct json_reader reader;
+static struct json_node root;
+static struct error error;
+
+static enum status open_text(const char *text)
+{
+    error = (struct error){0};
+    return json_reader_open(&reader, &root, text, strlen(text), &error);
+}
+
+/* Opens text, which must be JSON; the caller reads and then asks refused_at. */
+static void open_json(const char *text)
+{
+    assert_int_equal(open_text(text), ST_OK);
+}
+
+static void refused_at(const char *pointer)
+{
+    assert_int_equal(json_reader_close(&reader), ST_INVALID);
+    assert_string_equal(error.pointer, pointer);
+    assert_int_equal(error.status, ST_INVALID);
+    assert_true(strlen(error.text) > 0);
+}
+
+static void accepted(void)
+{
+    assert_int_equal(json_reader_close(&reader), ST_OK);
+}
+
+static void what_is_not_json_is_refused_where_it_stops(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *pointer;
+    } cases[] = {
+        {"", ""},
+        {"nonsense", ""},
+        {"{", ""},
+        {"{\"a\":1}x", ""},
+        {"{\"a\":1,}", ""},
+        {"{\"a\":NaN}", "/a"},
+        {"{\"a\":Infinity}", "/a"},
+        {"{\"a\":1e999}", "/a"},
+        {"{\"a\":-1e999}", "/a"},
+        {"{\"a\":[0,{\"b/c~d\":1e400}]}", "/a/1/b~1c~0d"},
+        {"{\"a\":99999999999999999999}", "/a"},
+        {"{\"a\":01}", "/a"},
+        {"{\"a\":+1}", "/a"},
+        {"{\"a\":.5}", "/a"},
+        {"{\"a\":0x10}", "/a"},
+        {"{\"a\":'x'}", "/a"},
+        {"{\"a\":1,\"a\":1}", "/a"},
+        {"{\"p\":{\"a\":1,\"b\":2,\"a\":3}}", "/p/a"},
+        {"{\"a\":\"\\u0000\"}", "/a"},
+        {"{\"a\":\"\\ud800\"}", "/a"},
+        {"{\"a\":\"\xff\"}", "/a"},
+        {"{\"a\":\"\xc0\x80\"}", "/a"},
+        {"{\"a\":\"line\nbreak\"}", "/a"},
+        {"\xef\xbb\xbf{}", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (open_text(cases[i].text) == ST_OK)
+            fail_msg("accepted: %s", cases[i].text);
+        if (strcmp(error.pointer, cases[i].pointer) != 0)
+            fail_msg("%s: pointer %s, text %s", cases[i].text, error.pointer,
+                     error.text);
+        assert_non_null(strstr(error.text, "line "));
+        json_reader_close(&reader);
+    }
+}
+
+static void a_nul_byte_does_not_end_the_text(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"a\":1}\0{}";
+    error = (struct error){0};
+    assert_int_equal(json_reader_open(&reader, &root, text, sizeof text - 1, &error),
+                     ST_INVALID);
+    json_reader_close(&reader);
+}
+
+static void depth_is_limited(void **state)
+{
+    (void)state;
+    char text[2 * LIMIT_JSON_DEPTH + 8];
+    for (size_t depth = LIMIT_JSON_DEPTH; depth <= LIMIT_JSON_DEPTH + 1; depth++) {
+        memset(text, '[', depth);
+        memset(text + depth, ']', depth);
+        text[2 * depth] = '\0';
+        assert_int_equal(open_text(text),
+                         depth == LIMIT_JSON_DEPTH ? ST_OK : ST_INVALID);
+        json_reader_close(&reader);
+    }
+    open_json("[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"]");
+    accepted();
+}
+
+static void a_deep_text_costs_no_stack(void **state)
+{
+    (void)state;
+    size_t size = 1 << 20;
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, '[', size);
+    error = (struct error){0};
+    assert_int_equal(json_reader_open(&reader, &root, text, size, &error), ST_INVALID);
+    json_reader_close(&reader);
+    free(text);
+}
+
+static void unknown_members_are_refused_by_name(void **state)
+{
+    (void)state;
+    open_json("{\"a\":{\"b\":1,\"c/d\":2}}");
+    struct json_node a = json_member(&root, "a");
+    json_read_object(a, (const char *const[]){"b", NULL});
+    refused_at("/a/c~1d");
+}
+
+static void a_long_pointer_is_cut(void **state)
+{
+    (void)state;
+    char text[400] = "{\"";
+    memset(text + 2, 'x', 300);
+    strcpy(text + 302, "\":1}");
+    open_json(text);
+    json_read_object(root, (const char *const[]){NULL});
+    assert_int_equal(json_reader_close(&reader), ST_INVALID);
+    assert_int_equal(strlen(error.pointer), sizeof error.pointer - 1);
+}
+
+static void types_are_not_converted(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"n\":null,\"t\":\"1\",\"i\":1,\"r\":1.5,\"b\":true,"
+                               "\"a\":[1],\"o\":{}}";
+    static const struct {
+        const char *name,
+            *fits; /* of r real, c count, f flag, t text, a array, o object */
+    } cases[] = {{"n", ""},  {"t", "t"}, {"i", "rc"}, {"r", "r"},
+                 {"b", "f"}, {"a", "a"}, {"o", "o"},  {"absent", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (const char *kind = "rcftao"; *kind != '\0'; kind++) {
+            open_json(text);
+            struct json_node node = json_member(&root, cases[i].name);
+            switch (*kind) {
+            case 'r': json_read_real(node, (struct json_range){-9, 9, 0, 0}); break;
+            case 'c': json_read_count(node, 0, 9); break;
+            case 'f': json_read_flag(node); break;
+            case 't': json_read_text(node); break;
+            case 'a': json_read_array(node, 0, 9); break;
+            default: json_read_object(node, (const char *const[]){NULL}); break;
+            }
+            bool fits = strchr(cases[i].fits, *kind) != NULL;
+            assert_int_equal(json_refused(root), !fits);
+            json_reader_close(&reader);
+        }
+    }
+}
+
+static void a_count_is_written_as_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool fits;
+    } cases[] = {{"[2]", true},
+                 {"[7]", true},
+                 {"[1]", false},
+                 {"[8]", false},
+                 {"[3.0]", false},
+                 {"[3e0]", false},
+                 {"[-3]", false},
+                 {"[\"3\"]", false},
+                 {"[-9223372036854775808]", false},
+                 {"[9223372036854775807]", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_json(cases[i].text);
+        json_read_count(json_element(&root, 0), 2, 7);
+        assert_int_equal(json_refused(root), !cases[i].fits);
+        json_reader_close(&reader);
+    }
+}
+
+static void a_real_keeps_its_range(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        struct json_range range;
+        bool fits;
+    } cases[] = {
+        {"[0.25]", {0.25, 3.5, false, false}, true},
+        {"[0.25]", {0.25, 3.5, true, false}, false},
+        {"[3.5]", {0.25, 3.5, false, false}, true},
+        {"[3.5]", {0.25, 3.5, false, true}, false},
+        {"[3.5000000000000004]", {0.25, 3.5, false, false}, false},
+        {"[-0.25]", {0.25, 3.5, false, false}, false},
+        {"[2]", {0.25, 3.5, false, false}, true},
+        {"[1e308]", {-INFINITY, INFINITY, false, false}, true},
+        {"[1e-400]", {0, 1, true, false}, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_json(cases[i].text);
+        json_read_real(json_element(&root, 0), cases[i].range);
+        assert_int_equal(json_refused(root), !cases[i].fits);
+        json_reader_close(&reader);
+    }
+}
+
+static void the_first_refusal_wins(void **state)
+{
+    (void)state;
+    open_json("{\"a\":\"x\",\"b\":[2.5,true]}");
+    struct json_node b = json_member(&root, "b");
+    json_read_real(json_element(&b, 1), (struct json_range){0, 9, 0, 0});
+    json_read_count(json_member(&root, "a"), 0, 9);
+    assert_int_equal(json_read_array(b, 0, 9), 0);
+    assert_true(json_read_real(json_element(&b, 0), (struct json_range){0, 9, 0, 0}) ==
+                0);
+    assert_string_equal(json_read_text(json_member(&root, "a")), "");
+    refused_at("/b/1");
+}
+
+static void arrays_and_texts_are_limited(void **state)
+{
+    (void)state;
+    char text[LIMIT_TEXT + 8];
+    open_json("[1,2,3]");
+    assert_int_equal(json_read_array(root, 3, 3), 3);
+    accepted();
+    open_json("[1,2,3]");
+    json_read_array(root, 4, 5);
+    refused_at("");
+    open_json("[1,2,3]");
+    json_read_array(root, 0, 2);
+    refused_at("");
+    for (size_t size = LIMIT_TEXT; size <= LIMIT_TEXT + 1; size++) {
+        memset(text, 'x', sizeof text);
+        memcpy(text, "[\"", 2);
+        strcpy(text + 2 + size, "\"]");
+        open_json(text);
+        json_read_text(json_element(&root, 0));
+        assert_int_equal(json_refused(root), size > LIMIT_TEXT);
+        json_reader_close(&reader);
+    }
+}
+
+static void the_error_may_be_null(void **state)
+{
+    (void)state;
+    assert_int_equal(json_reader_open(&reader, &root, "{\"a\":1}", 7, NULL), ST_OK);
+    json_read_text(json_member(&root, "a"));
+    assert_int_equal(json_reader_close(&reader), ST_INVALID);
+    assert_int_equal(json_reader_open(&reader, &root, "{", 1, NULL), ST_INVALID);
+    assert_int_equal(json_reader_close(&reader), ST_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_json_is_refused_where_it_stops),
+        cmocka_unit_test(a_nul_byte_does_not_end_the_text),
+        cmocka_unit_test(depth_is_limited),
+        cmocka_unit_test(a_deep_text_costs_no_stack),
+        cmocka_unit_test(unknown_members_are_refused_by_name),
+        cmocka_unit_test(a_long_pointer_is_cut),
+        cmocka_unit_test(types_are_not_converted),
+        cmocka_unit_test(a_count_is_written_as_one),
+        cmocka_unit_test(a_real_keeps_its_range),
+        cmocka_unit_test(the_first_refusal_wins),
+        cmocka_unit_test(arrays_and_texts_are_limited),
+        cmocka_unit_test(the_error_may_be_null),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* Goal: query strings and fingerprints mean one thing. Method: tables, and pairs of
+ * bodies that are or are not the same. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "api/limits.h"
+#include "api/query.h"
+
+static void counts_are_digits_in_range(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "-1",
+                                      "+3",
+                                      "3.0",
+                                      "3x",
+                                      " 3",
+                                      "61",
+                                      "1e1",
+                                      "0x3",
+                                      "nan",
+                                      "99999999999999999999999999999"};
+    struct query_range range = {0, LIMIT_WAIT_S, 5};
+    uint64_t value = 77;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error error = {0};
+        assert_int_equal(query_count(&value, "wait", bad[i], range, &error),
+                         ST_INVALID);
+        assert_non_null(strstr(error.text, "wait"));
+        assert_int_equal(value, 77);
+    }
+    assert_int_equal(query_count(&value, "wait", "60", range, NULL), ST_OK);
+    assert_int_equal(value, 60);
+    assert_int_equal(query_count(&value, "wait", NULL, range, NULL), ST_OK);
+    assert_int_equal(value, 5);
+}
+
+static void page_sizes_are_coerced_down(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t size; /* 0: refused */
+    } cases[] = {{NULL, 50},     {"0", 50}, {"1", 1}, {"1000", 1000},
+                 {"1001", 1000}, {"-1", 0}, {"x", 0}, {"", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t size = 0;
+        enum status expected = cases[i].size > 0 ? ST_OK : ST_INVALID;
+        assert_int_equal(query_page_size(&size, cases[i].text, NULL), expected);
+        assert_int_equal(size, cases[i].size);
+    }
+}
+
+static void tokens_read_back_and_others_are_refused(void **state)
+{
+    (void)state;
+    static const uint64_t positions[] = {0, 1, 4711, UINT64_MAX};
+    static const char *const bad[] = {
+        "", "p", "1", "p-1", "p 1", "P1", "p01", "p1 ", "p11111111111111111", "q1"};
+    uint64_t read = 9;
+    for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
+        char token[PAGE_TOKEN_SIZE];
+        page_token_render(token, positions[i]);
+        assert_int_equal(page_token_parse(&read, token, NULL), ST_OK);
+        assert_int_equal(read, positions[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(page_token_parse(&read, bad[i], NULL), ST_INVALID);
+    assert_int_equal(page_token_parse(&read, NULL, NULL), ST_OK);
+    assert_int_equal(read, 0);
+}
+
+static const struct request_line jobs = {"POST", "/v1/jobs"};
+
+static bool same(const struct request_line *line, const char *a, const char *b)
+{
+    uint8_t first[SHA256_SIZE], second[SHA256_SIZE];
+    assert_int_equal(body_fingerprint(first, &jobs, a, strlen(a), NULL), ST_OK);
+    assert_int_equal(body_fingerprint(second, line, b, strlen(b), NULL), ST_OK);
+    return memcmp(first, second, SHA256_SIZE) == 0;
+}
+
+static void fingerprints_see_values_and_not_their_form(void **state)
+{
+    (void)state;
+    const char *body = "{\"a\":1,\"b\":[0.1,{\"c\":\"\\u00e9\",\"d\":null}]}";
+    assert_true(same(&jobs, body, body));
+    assert_true(same(&jobs, body,
+                     " {\"b\" : [1e-1, {\"d\":null,\n\"c\":\"\xc3\xa9\"}], \"a\":1} "));
+    assert_false(
+        same(&jobs, body, "{\"a\":2,\"b\":[0.1,{\"c\":\"\\u00e9\",\"d\":null}]}"));
+    assert_false(same(&jobs, body, "{\"a\":1,\"b\":[0.1,{\"c\":\"e\",\"d\":null}]}"));
+    assert_false(
+        same(&jobs, body,
+             "{\"a\":1,\"b\":[0.10000000000000002,{\"c\":\"\\u00e9\",\"d\":null}]}"));
+    assert_false(same(&jobs, "[1,2]", "[2,1]"));
+    assert_false(same(&(struct request_line){"POST", "/v1/datasets"}, body, body));
+    assert_false(same(&(struct request_line){"PUT", "/v1/jobs"}, body, body));
+    assert_false(same(&(struct request_line){"POST/", "v1/jobs"}, body, body));
+}
+
+static void a_body_that_is_not_json_has_no_fingerprint(void **state)
+{
+    (void)state;
+    uint8_t fingerprint[SHA256_SIZE];
+    struct error error = {0};
+    assert_int_equal(
+        body_fingerprint(fingerprint, &jobs, "{\"a\":1,\"a\":2}", 13, &error),
+        ST_INVALID);
+    assert_string_equal(error.pointer, "/a");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_digits_in_range),
+        cmocka_unit_test(page_sizes_are_coerced_down),
+        cmocka_unit_test(tokens_read_back_and_others_are_refused),
+        cmocka_unit_test(fingerprints_see_values_and_not_their_form),
+        cmocka_unit_test(a_body_that_is_not_json_has_no_fingerprint),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* Goal: a path means one route or none. Method: every route of the table with
+ * parameters filled in, and paths that only look like one. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "api/routes.h"
+
+static void fill(char *path, size_t size, const char *template)
+{
+    const char *at = strstr(template, "{id}");
+    const char *name = strstr(template, "{name}");
+    if (at == NULL)
+        snprintf(path, size, "%s", template);
+    else if (name == NULL)
+        snprintf(path, size, "%.*smnist.v2%s", (int)(at - template), template, at + 4);
+    else
+        snprintf(path, size, "%.*smnist.v2%.*slabels", (int)(at - template), template,
+                 (int)(name - at - 4), at + 4);
+}
+
+static void every_route_is_found_by_its_own_path(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUTE_COUNT; i++) {
+        const struct route_info *info = route_info((enum route)i);
+        struct route_match match;
+        struct error error = {0};
+        char path[128];
+        fill(path, sizeof path, info->path);
+        assert_int_equal(route_find(&match, info->method, path, &error), ST_OK);
+        assert_int_equal(match.route, i);
+        bool has_id = strstr(info->path, "{id}") != NULL;
+        bool has_name = strstr(info->path, "{name}") != NULL;
+        assert_string_equal(match.id, has_id ? "mnist.v2" : "");
+        assert_string_equal(match.name, has_name ? "labels" : "");
+    }
+}
+
+static void head_is_get(void **state)
+{
+    (void)state;
+    struct route_match match;
+    assert_int_equal(route_find(&match, "HEAD", "/livez", NULL), ST_OK);
+    assert_int_equal(match.route, ROUTE_LIVEZ);
+}
+
+static void another_method_is_told_which_are_allowed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *path, *allow;
+    } cases[] = {
+        {"PUT", "/v1/jobs", "POST, GET, HEAD"},
+        {"GET", "/v1/jobs:estimate", "POST"},
+        {"POST", "/v1/datasets/a", "GET, HEAD, DELETE"},
+        {"GET", "/v1/datasets/a:import", "POST"},
+        {"GET", "/v1/datasets/a/files/data", "PUT"},
+        {"OPTIONS", "/livez", "GET, HEAD"},
+        {"get", "/livez", "GET, HEAD"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct route_match match;
+        struct error error = {0};
+        assert_int_equal(route_find(&match, cases[i].method, cases[i].path, &error),
+                         ST_METHOD_NOT_ALLOWED);
+        assert_string_equal(match.allow, cases[i].allow);
+        assert_int_equal(error.status, ST_METHOD_NOT_ALLOWED);
+    }
+}
+
+static void what_only_looks_like_a_route_is_not_found(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"",
+                                        "/",
+                                        "/v1",
+                                        "/v1/jobs/",
+                                        "/v1//jobs",
+                                        "//v1/jobs",
+                                        "/V1/jobs",
+                                        "/v1/jobs/x/y",
+                                        "/v1/jobs:estimat",
+                                        "/v1/jobs:estimate/",
+                                        "/v1/jobs/:cancel",
+                                        "/v1/jobs/a:b:cancel",
+                                        "/v1/jobs/a:cancelx",
+                                        "/v1/datasets/",
+                                        "/v1/datasets//budget",
+                                        "/v1/datasets/a/files/",
+                                        "/v1/datasets/a/files/b/c",
+                                        "/v1/models/a/predict/",
+                                        "/livez ",
+                                        "/openapi.yaml?",
+                                        "v1/jobs",
+                                        "/v1/datasets/{id}:cancel"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct route_match match;
+        struct error error = {0};
+        if (route_find(&match, "GET", paths[i], &error) != ST_NOT_FOUND)
+            fail_msg("found: %s", paths[i]);
+    }
+}
+
+/* Cut to 63 characters it would name another dataset. */
+static void a_long_id_is_never_cut_into_another(void **state)
+{
+    (void)state;
+    char path[128] = "/v1/datasets/";
+    struct route_match match;
+    memset(path + 13, 'a', 64);
+    path[13 + 64] = '\0';
+    assert_int_equal(route_find(&match, "GET", path, NULL), ST_OK);
+    assert_string_equal(match.id, "");
+    path[13 + 63] = '\0';
+    assert_int_equal(route_find(&match, "GET", path, NULL), ST_OK);
+    assert_int_equal(strlen(match.id), 63);
+}
+
+static void only_what_everybody_may_see_has_no_scope(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUTE_COUNT; i++) {
+        const struct route_info *info = route_info((enum route)i);
+        bool is_open = i == ROUTE_ALGORITHM_LIST || i == ROUTE_OPENAPI ||
+                       i == ROUTE_VERSION || i == ROUTE_LIVEZ || i == ROUTE_READYZ;
+        assert_int_equal(info->scope[0] == '\0', is_open);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_route_is_found_by_its_own_path),
+        cmocka_unit_test(head_is_get),
+        cmocka_unit_test(another_method_is_told_which_are_allowed),
+        cmocka_unit_test(what_only_looks_like_a_route_is_not_found),
+        cmocka_unit_test(a_long_id_is_never_cut_into_another),
+        cmocka_unit_test(only_what_everybody_may_see_has_no_scope),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
