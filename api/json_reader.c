@@ -119,8 +119,13 @@ static void refuse_text(struct json_reader *reader, const char *body, size_t siz
 {
     struct trail trail;
     struct pointer pointer = {0};
-    size_t position = at->position > 0 ? (size_t)at->position : 0;
-    trail_follow(&trail, body, position < size ? position : size);
+    size_t stop = at->position > 0 ? (size_t)at->position : 0;
+    if (stop > size)
+        stop = size;
+    /* A bracket where a value should be has not closed anything. */
+    if (stop > 0 && (body[stop - 1] == ']' || body[stop - 1] == '}'))
+        stop--;
+    trail_follow(&trail, body, stop);
     trail_pointer(&trail, &pointer);
     reader->status =
         error_set_at(reader->error, ST_INVALID, pointer.text, "line %d, column %d: %s",

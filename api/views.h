@@ -9,7 +9,7 @@
 
 #include "api/dataset_view.h"
 #include "api/job_view.h"
-#include "api/ledger_view.h"
+#include "api/budget_view.h"
 #include "api/model_view.h"
 #include "api/page_view.h"
 

@@ -47,6 +47,8 @@ static void what_is_not_json_is_refused_where_it_stops(void **state)
         {"{", ""},
         {"{\"a\":1}x", ""},
         {"{\"a\":1,}", ""},
+        {"{\"a\":}", "/a"},
+        {"{\"a\":[1,]}", "/a/1"},
         {"{\"a\":NaN}", "/a"},
         {"{\"a\":Infinity}", "/a"},
         {"{\"a\":1e999}", "/a"},

@@ -1,9 +1,9 @@
 /*
- * ledger_view.h - budgets, ledger entries and estimates as answered. Reals read back to
+ * budget_view.h - budgets, ledger entries and estimates as answered. Reals read back to
  * the same double.
  */
-#ifndef API_LEDGER_VIEW_H
-#define API_LEDGER_VIEW_H
+#ifndef API_BUDGET_VIEW_H
+#define API_BUDGET_VIEW_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "api/ledger_view.h"
+#include "api/budget_view.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,192 @@
+/* Goal: an owner can recompute from what is shown. Method: values with seventeen digits
+ * rendered, read by jansson and compared bit for bit. */
+#include "tests/expect.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "api/budget_view.h"
+
+static json_t *read_text(char *text)
+{
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    free(text);
+    return root;
+}
+
+static double real_of(const json_t *object, const char *name)
+{
+    return json_real_value(json_object_get(object, name));
+}
+
+static void a_budget_shows_vectors_side_by_side(void **state)
+{
+    (void)state;
+    static const char *const vectors[] = {"orders", "weights", "capacity", "committed",
+                                          "held"};
+    struct balance balance = {.epsilon = 2,
+                              .delta = 1e-5,
+                              .epoch = 1,
+                              .weighted = {curve_order_index(10), curve_order_index(7)},
+                              .weights = {0.75, 0.25},
+                              .capacity = {1.0 / 3, 2.0 / 3},
+                              .epsilon_spent = 0.1 + 0.2,
+                              .epsilon_held = 0.7,
+                              .epsilon_remaining = 1.1,
+                              .fraction_remaining = 0.5};
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        balance.committed.at[i] = (double)i / 7;
+    balance.held.at[CURVE_ORDERS - 1] = INFINITY;
+    json_auto_t *root =
+        read_text(budget_render(&(struct dataset_id){"mnist"}, &balance));
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        assert_int_equal(json_array_size(json_object_get(root, vectors[i])),
+                         CURVE_ORDERS);
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        double order =
+            json_real_value(json_array_get(json_object_get(root, "orders"), i));
+        double weight =
+            json_real_value(json_array_get(json_object_get(root, "weights"), i));
+        json_t *capacity = json_array_get(json_object_get(root, "capacity"), i);
+        json_t *committed = json_array_get(json_object_get(root, "committed"), i);
+        assert_true(order == curve_orders[i]);
+        assert_true(weight == (order == 10 ? 0.75 : order == 7 ? 0.25 : 0));
+        if (weight > 0)
+            assert_true(json_real_value(capacity) == (order == 10 ? 1.0 / 3 : 2.0 / 3));
+        else
+            assert_true(json_is_null(capacity));
+        assert_true(json_real_value(committed) == balance.committed.at[i]);
+    }
+    assert_true(
+        json_is_null(json_array_get(json_object_get(root, "held"), CURVE_ORDERS - 1)));
+    assert_true(real_of(root, "epsilon_spent") == 0.1 + 0.2);
+    assert_true(real_of(root, "epsilon_held") == 0.7);
+    assert_true(real_of(root, "epsilon_remaining") == 1.1);
+    assert_true(real_of(root, "fraction_remaining") == 0.5);
+    assert_true(real_of(root, "epsilon") == 2 && real_of(root, "delta") == 1e-5);
+    assert_true(real_of(json_object_get(root, "guarantee"), "delta") == 1e-5);
+    assert_true(json_is_false(json_object_get(root, "frozen")));
+}
+
+static const char meta[] = "{\"grid\":\"g1\",\"steps\":3,\"mechanism\":{\"runs\":"
+                           "[[0.017066666666666667,1.4850000000000001,3]]}}";
+
+static struct ledger_row entry(const double *curve)
+{
+    struct ledger_row row = {.seq = 17,
+                             .dataset = "mnist",
+                             .epoch = 1,
+                             .job = "job_01J00000000000000000000000",
+                             .kind = "RESERVE",
+                             .curve = (const uint8_t *)curve,
+                             .curve_size = CURVE_ORDERS * sizeof *curve,
+                             .meta = meta,
+                             .actor = "local",
+                             .time_ms = 1767225600999,
+                             .hash = {0xab}};
+    return row;
+}
+
+static void an_entry_keeps_its_bits_and_its_canonical_text(void **state)
+{
+    (void)state;
+    double curve[CURVE_ORDERS];
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        curve[i] = (double)i / 11;
+    curve[7] = INFINITY;
+    struct ledger_row row = entry(curve);
+    char *text = ledger_entry_render(&row);
+    assert_non_null(strstr(text, meta));
+    json_auto_t *root = read_text(text);
+    json_t *shown = json_object_get(root, "curve");
+    assert_int_equal(json_array_size(shown), CURVE_ORDERS);
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        json_t *value = json_array_get(shown, i);
+        assert_true(i == 7 ? json_is_null(value) : json_real_value(value) == curve[i]);
+    }
+    assert_true(json_is_null(json_object_get(root, "released")));
+    assert_int_equal(json_integer_value(json_object_get(root, "seq")), 17);
+    assert_memory_equal(json_string_value(json_object_get(root, "hash")), "ab0000", 6);
+    assert_string_equal(json_string_value(json_object_get(root, "time")),
+                        "2026-01-01T00:00:00Z");
+}
+
+static void a_grant_has_no_job_and_a_commit_its_released_part(void **state)
+{
+    (void)state;
+    double curve[CURVE_ORDERS] = {0.5};
+    struct ledger_row row = entry(curve);
+    row.job = "";
+    row.released = row.curve;
+    json_auto_t *root = read_text(ledger_entry_render(&row));
+    assert_true(json_is_null(json_object_get(root, "job")));
+    json_t *first = json_array_get(json_object_get(root, "released"), 0);
+    assert_true(json_real_value(first) == 0.5);
+}
+
+static void the_head_is_seq_and_hash(void **state)
+{
+    (void)state;
+    struct ledger_entry_name head = {.seq = 3, .hash = {1, 2}};
+    char *text = ledger_head_render(&head);
+    assert_string_equal(text,
+                        "{\"seq\":3,\"hash\":\"0102000000000000000000000000000000000"
+                        "000000000000000000000000000\"}");
+    free(text);
+}
+
+static void an_estimate_answers_in_words(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        [FITS_YES] = "yes", [FITS_HELD] = "held", [FITS_NO] = "no"};
+    for (int fits = FITS_YES; fits <= FITS_NO; fits++) {
+        struct estimate_view view = {.fits = (enum ledger_fits)fits,
+                                     .is_private = true,
+                                     .epsilon_planned = 1.0 / 3,
+                                     .order = 7.25,
+                                     .delta = 1e-5,
+                                     .noise_multiplier = 1.5,
+                                     .sampling_rate = 0.25,
+                                     .steps = 12,
+                                     .batch_size = 4,
+                                     .parameters = 100,
+                                     .memory = 4096,
+                                     .largest_epsilon = INFINITY,
+                                     .most_steps = 99};
+        json_auto_t *root = read_text(estimate_render(&view));
+        assert_string_equal(json_string_value(json_object_get(root, "fits")),
+                            words[fits]);
+        assert_true(real_of(root, "epsilon_planned") == 1.0 / 3);
+        assert_true(real_of(root, "order") == 7.25);
+        assert_true(json_is_null(json_object_get(root, "largest_epsilon")));
+        assert_int_equal(json_integer_value(json_object_get(root, "most_steps")), 99);
+    }
+}
+
+static void an_estimate_of_public_training_has_no_figures_of_privacy(void **state)
+{
+    (void)state;
+    struct estimate_view view = {.fits = FITS_YES, .steps = 12, .batch_size = 4};
+    json_auto_t *root = read_text(estimate_render(&view));
+    static const char *const names[] = {"epsilon_planned", "delta",
+                                        "order",           "noise_multiplier",
+                                        "largest_epsilon", "most_steps"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_true(json_is_null(json_object_get(root, names[i])));
+    assert_int_equal(json_integer_value(json_object_get(root, "steps")), 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_budget_shows_vectors_side_by_side),
+        cmocka_unit_test(an_entry_keeps_its_bits_and_its_canonical_text),
+        cmocka_unit_test(a_grant_has_no_job_and_a_commit_its_released_part),
+        cmocka_unit_test(the_head_is_seq_and_hash),
+        cmocka_unit_test(an_estimate_answers_in_words),
+        cmocka_unit_test(an_estimate_of_public_training_has_no_figures_of_privacy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* Goal: a model carries its certificate (P10) and the encoding of its inputs, and
+ * nothing else of where it was made. Method: texts read by jansson; inputs read back.
+ */
+#include "tests/expect.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "api/model_view.h"
+
+static const struct model_id id = {"mdl_01J00000000000000000000000"};
+static const struct job_id job = {"job_01J00000000000000000000000"};
+static const char mechanism[] =
+    "{\"kind\":\"sampled_gaussian\",\"relation\":\"zero_out\","
+    "\"runs\":[[0.017066666666666667,1.4850000000000001,1172]],\"prefixes_priced\":"
+    "true}";
+
+static struct dataset_spec dataset;
+static struct job_request request;
+
+static int prepare(void **state)
+{
+    static const char data[] = "{\"id\":\"mnist\",\"format\":\"idx\",\"task\":"
+                               "\"classification\",\"classes\":10,"
+                               "\"features\":{\"shape\":[28,28],\"scale\":255},"
+                               "\"privacy\":{\"epsilon\":8,\"delta\":1e-5}}";
+    static const char body[] =
+        "{\"dataset\":\"mnist\",\"model\":{\"preset\":\"linear\"},"
+        "\"algorithm\":{\"name\":\"dpsgd\"},\"privacy\":{\"epsilon\":2}}";
+    (void)state;
+    if (dataset_spec_parse(&dataset, data, sizeof data - 1, NULL) != ST_OK)
+        return 1;
+    struct job_dataset known = {&dataset.schema, 60000, false, RELATION_ZERO_OUT, 1e-5};
+    return job_request_parse(&request, body, sizeof body - 1, NULL) != ST_OK ||
+           job_request_resolve(&request, &known, NULL) != ST_OK;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    job_request_fini(&request);
+    dataset_spec_fini(&dataset);
+    return 0;
+}
+
+static struct model_view published(const struct ledger_entry_name *reserve)
+{
+    return (struct model_view){.id = &id,
+                               .job = &job,
+                               .dataset = &dataset,
+                               .request = &request,
+                               .mechanism = mechanism,
+                               .noise_multiplier = 1.485,
+                               .sampling_rate = 1024.0 / 60000,
+                               .epsilon = 1.9999999,
+                               .order = 7.25,
+                               .steps = 1172,
+                               .reserve = reserve,
+                               .version = "9.8.7"};
+}
+
+static void a_certificate_says_what_was_promised_and_why(void **state)
+{
+    (void)state;
+    static const struct ledger_entry_name reserve = {.seq = 17, .hash = {0xab}};
+    static const struct noise_certificate noise = {
+        .clip_norm = 1, .cells = 3, .kernel = "SkylakeX", .float_safe = true};
+    struct model_view view = published(&reserve);
+    char *noise_text = noise_render(&noise);
+    view.noise = noise_text;
+    char *text = certificate_render(&view);
+    assert_non_null(strstr(text, mechanism));
+    json_auto_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_t *guarantee = json_object_get(root, "guarantee");
+    const char *relation, *unit, *accountant, *hash, *version, *kernel;
+    double epsilon, delta, order, rate, multiplier;
+    int steps, seq;
+    assert_int_equal(
+        json_unpack(
+            guarantee, "{s:s,s:s,s:f,s:f,s:s,s:f,s:o,s:f,s:f,s:i,s:{s:i,s:s!}!}",
+            "relation", &relation, "unit", &unit, "epsilon", &epsilon, "delta", &delta,
+            "accountant", &accountant, "order", &order, "mechanism", &(json_t *){0},
+            "sampling_rate", &rate, "noise_multiplier", &multiplier, "steps", &steps,
+            "reserve", "seq", &seq, "hash", &hash),
+        0);
+    assert_string_equal(relation, "zero_out");
+    assert_string_equal(unit, "record");
+    assert_string_equal(accountant, "rdp");
+    assert_true(epsilon == 1.9999999 && delta == 1e-5 && order == 7.25);
+    assert_true(rate == 1024.0 / 60000 && multiplier == 1.485);
+    assert_true(steps == 1172 && seq == 17);
+    assert_memory_equal(hash, "ab00", 4);
+    assert_int_equal(json_unpack(root, "{s:s,s:{s:s}}", "version", &version, "noise",
+                                 "kernel", &kernel),
+                     0);
+    assert_string_equal(version, "9.8.7");
+    assert_string_equal(kernel, "SkylakeX");
+    free(text);
+    free(noise_text);
+}
+
+static void without_a_reservation_nothing_is_guaranteed(void **state)
+{
+    (void)state;
+    struct model_view view = published(NULL);
+    char *text = certificate_render(&view);
+    assert_non_null(strstr(text, "\"guarantee\":null"));
+    assert_non_null(strstr(text, "\"noise\":null"));
+    free(text);
+}
+
+static void the_exact_profile_has_no_order(void **state)
+{
+    (void)state;
+    static const struct ledger_entry_name reserve = {.seq = 1};
+    struct model_view view = published(&reserve);
+    view.order = 0;
+    char *text = certificate_render(&view);
+    assert_non_null(strstr(text, "\"accountant\":\"gaussian\",\"order\":null"));
+    free(text);
+}
+
+static void inputs_read_back_and_carry_no_name(void **state)
+{
+    (void)state;
+    struct schema again;
+    char *text = inputs_render(&dataset.schema);
+    assert_string_equal(text, "{\"format\":\"idx\",\"task\":\"classification\","
+                              "\"classes\":10,\"features\":{\"shape\":[28,28],"
+                              "\"scale\":255.0}}");
+    assert_int_equal(inputs_parse(&again, text, NULL), ST_OK);
+    assert_true(schema_agrees(&again, &dataset.schema));
+    schema_fini(&again);
+    free(text);
+    assert_int_equal(inputs_parse(&again, "{\"id\":\"x\"}", NULL), ST_INVALID);
+    assert_int_equal(inputs_parse(&again, "", NULL), ST_INVALID);
+}
+
+static void a_model_is_its_row(void **state)
+{
+    (void)state;
+    struct model_row row = {.id = id,
+                            .job = job,
+                            .sha256 = {0xcd},
+                            .size = 4096,
+                            .card = "{\"guarantee\":null}",
+                            .create_ms = 1767225600000};
+    char *text = model_render(&row);
+    assert_non_null(strstr(text, "\"certificate\":{\"guarantee\":null},"));
+    assert_non_null(strstr(text, "\"sha256\":\"cd00"));
+    assert_non_null(strstr(text, "\"size\":4096"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_certificate_says_what_was_promised_and_why),
+        cmocka_unit_test(without_a_reservation_nothing_is_guaranteed),
+        cmocka_unit_test(the_exact_profile_has_no_order),
+        cmocka_unit_test(inputs_read_back_and_carry_no_name),
+        cmocka_unit_test(a_model_is_its_row),
+    };
+    return cmocka_run_group_tests(tests, prepare, clean);
+}

@@ -1,0 +1,195 @@
+/* Goal: every failure has one HTTP number and one body that says what to do. Method:
+ * the list of SERVICE.md B5 written out by hand, and bodies read by jansson. */
+#include "tests/expect.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "api/problem.h"
+
+static const struct {
+    const char *code;
+    unsigned status;
+} listed[] = {
+    {"invalid_argument", 400},
+    {"idempotency_key_missing", 400},
+    {"job_too_large", 400},
+    {"forbidden_origin", 403},
+    {"not_found", 404},
+    {"method_not_allowed", 405},
+    {"not_acceptable", 406},
+    {"precondition_failed", 412},
+    {"body_too_large", 413},
+    {"uri_too_long", 414},
+    {"unsupported_media_type", 415},
+    {"range_not_satisfiable", 416},
+    {"budget_exhausted", 409},
+    {"budget_held", 409},
+    {"already_exists", 409},
+    {"dataset_not_ready", 409},
+    {"dataset_busy", 409},
+    {"dataset_immutable", 409},
+    {"dataset_in_use", 409},
+    {"dataset_private", 409},
+    {"dataset_public", 409},
+    {"dataset_frozen", 409},
+    {"duplicate_content", 409},
+    {"job_terminal", 409},
+    {"idempotency_key_reused", 422},
+    {"import_failed", 422},
+    {"internal", 500},
+    {"queue_full", 503},
+    {"draining", 503},
+    {"ledger_unavailable", 503},
+    {"ok", 200},
+    {"cancelled", 409},
+    {"no_memory", 503},
+};
+
+static const enum status statuses[] = {
+#define X(symbol, wire, advice) ST_##symbol,
+    STATUS_LIST(X)
+#undef X
+};
+enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
+
+static void every_code_has_the_number_of_the_list(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < STATUS_COUNT; i++) {
+        size_t j = 0;
+        while (strcmp(listed[j].code, status_wire(statuses[i])) != 0)
+            assert_true(++j < sizeof listed / sizeof *listed);
+        assert_int_equal(problem_http_status(statuses[i]), listed[j].status);
+    }
+}
+
+static json_t *render(const struct error *error, const struct problem *problem)
+{
+    char *text = problem_render(error, problem);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    free(text);
+    return root;
+}
+
+static const char *text_of(const json_t *root, const char *name)
+{
+    return json_string_value(json_object_get(root, name));
+}
+
+static void every_problem_has_its_members(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < STATUS_COUNT; i++) {
+        struct error error = {.status = statuses[i]};
+        json_auto_t *root = render(&error, &(struct problem){.instance = "req_1"});
+        char type[80];
+        sprintf(type, "urn:epsilond:problem:%s", status_wire(statuses[i]));
+        assert_string_equal(text_of(root, "type"), type);
+        assert_string_equal(text_of(root, "code"), status_wire(statuses[i]));
+        assert_string_equal(text_of(root, "instance"), "req_1");
+        assert_string_equal(text_of(root, "advice"), status_advice(statuses[i]));
+        assert_string_equal(text_of(root, "detail"), status_advice(statuses[i]));
+        assert_true(strlen(text_of(root, "title")) > 0);
+        assert_null(strchr(text_of(root, "title"), '_'));
+        assert_int_equal(json_integer_value(json_object_get(root, "status")),
+                         problem_http_status(statuses[i]));
+        assert_true(json_is_boolean(json_object_get(root, "retryable")));
+        assert_true(json_is_array(json_object_get(root, "errors")));
+    }
+}
+
+static void only_what_passes_is_retryable(void **state)
+{
+    (void)state;
+    static const enum status passing[] = {
+        ST_BUDGET_HELD, ST_DATASET_BUSY, ST_DATASET_IN_USE,
+        ST_QUEUE_FULL,  ST_DRAINING,     ST_NO_MEMORY,
+        ST_IO};
+    for (size_t i = 0; i < STATUS_COUNT; i++) {
+        bool passes = false;
+        for (size_t j = 0; j < sizeof passing / sizeof *passing; j++)
+            passes = passes || passing[j] == statuses[i];
+        assert_int_equal(problem_retry_after(statuses[i]) > 0, passes);
+    }
+}
+
+static void the_member_at_fault_is_named(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    error_set_at(&error, ST_INVALID, "/privacy/epsilon", "must be \"%s\"", "above 0");
+    json_auto_t *root = render(&error, NULL);
+    assert_string_equal(text_of(root, "detail"), "must be \"above 0\"");
+    assert_true(json_is_null(json_object_get(root, "instance")));
+    json_t *first = json_array_get(json_object_get(root, "errors"), 0);
+    assert_string_equal(text_of(first, "pointer"), "/privacy/epsilon");
+    assert_string_equal(text_of(first, "detail"), "must be \"above 0\"");
+}
+
+static void a_failed_import_says_where(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    struct import_place place = {"data", 17, 0};
+    error_set(&error, ST_IMPORT_FAILED, "3 cells where 4 columns are declared");
+    json_auto_t *root = render(&error, &(struct problem){.place = &place});
+    assert_string_equal(text_of(root, "file"), "data");
+    assert_int_equal(json_integer_value(json_object_get(root, "line")), 17);
+    assert_true(json_is_null(json_object_get(root, "column")));
+    assert_string_equal(text_of(root, "reason"),
+                        "3 cells where 4 columns are declared");
+    assert_int_equal(json_array_size(json_object_get(root, "errors")), 0);
+}
+
+static void a_refused_budget_says_what_would_fit(void **state)
+{
+    (void)state;
+    struct error error = {.status = ST_BUDGET_EXHAUSTED};
+    struct curve needed;
+    const double available[] = {0.125, -0.5}, orders[] = {6, 4.5};
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        needed.at[i] = 0.1 * (double)i;
+    needed.at[CURVE_ORDERS - 1] = INFINITY;
+    struct problem problem = {.has_room = true,
+                              .largest_epsilon = 0.1 + 0.2,
+                              .most_steps = 42,
+                              .needed = &needed,
+                              .available = available,
+                              .available_orders = orders};
+    json_auto_t *root = render(&error, &problem);
+    assert_true(json_real_value(json_object_get(root, "largest_epsilon")) == 0.1 + 0.2);
+    assert_int_equal(json_integer_value(json_object_get(root, "most_steps")), 42);
+    json_t *grid = json_object_get(root, "orders");
+    json_t *curve = json_object_get(root, "needed");
+    json_t *free_at = json_object_get(root, "available");
+    assert_int_equal(json_array_size(grid), CURVE_ORDERS);
+    assert_int_equal(json_array_size(curve), CURVE_ORDERS);
+    assert_int_equal(json_array_size(free_at), CURVE_ORDERS);
+    assert_true(json_real_value(json_array_get(curve, 3)) == needed.at[3]);
+    assert_true(json_is_null(json_array_get(curve, CURVE_ORDERS - 1)));
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        double order = json_real_value(json_array_get(grid, i));
+        json_t *value = json_array_get(free_at, i);
+        if (order == 6)
+            assert_true(json_real_value(value) == 0.125);
+        else if (order == 4.5)
+            assert_true(json_real_value(value) == -0.5);
+        else
+            assert_true(json_is_null(value));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_code_has_the_number_of_the_list),
+        cmocka_unit_test(every_problem_has_its_members),
+        cmocka_unit_test(only_what_passes_is_retryable),
+        cmocka_unit_test(the_member_at_fault_is_named),
+        cmocka_unit_test(a_failed_import_says_where),
+        cmocka_unit_test(a_refused_budget_says_what_would_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
