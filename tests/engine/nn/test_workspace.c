@@ -289,6 +289,25 @@ static void a_bad_record_changes_nothing_else(void **state)
         }
 }
 
+/* A weight that sends the record's own class to minus infinity: every factor is finite,
+ * the loss is not. */
+static void a_record_of_infinite_loss_is_refused(void **state)
+{
+    struct batch batch;
+    (void)state;
+    start(&batch, 1);
+    batch.theta[0] = -3e38F;
+    for (size_t i = 0; i < batch.count; i++) {
+        batch.x[i * batch.features] = i == 3 ? 10.0F : 0.0F;
+        batch.classes[i] = 0;
+    }
+    batch_run(&batch);
+    assert_true(isinf(workspace_losses(batch.workspace)[3]));
+    for (size_t i = 0; i < batch.count; i++)
+        assert_int_equal(workspace_norms(batch.workspace)[i] == 0.0, i == 3);
+    batch_fini(&batch);
+}
+
 /* Bit for bit: a record in one row, alone, and in two different companies. */
 static void no_record_reads_another(void **state)
 {
@@ -537,6 +556,7 @@ int main(void)
         cmocka_unit_test(the_sum_is_linear_in_the_weights),
         cmocka_unit_test(a_weight_of_one_leaves_every_bit),
         cmocka_unit_test(a_bad_record_changes_nothing_else),
+        cmocka_unit_test(a_record_of_infinite_loss_is_refused),
         cmocka_unit_test(no_record_reads_another),
         cmocka_unit_test(a_block_is_a_workspace_of_its_own),
         cmocka_unit_test(rows_beyond_the_records_contribute_nothing),
