@@ -1,0 +1,332 @@
+/* Goal: every table gives back what was put in, in order, and refuses what it must. */
+#include "store/rows.h"
+
+#include <string.h>
+
+#include "tests/expect.h"
+
+static struct store *store;
+static struct store_tx *tx;
+
+static int begin(void **state)
+{
+    (void)state;
+    assert_int_equal(store_open(&store, ":memory:", NULL), ST_OK);
+    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    assert_false(store_poisoned(store));
+    store_rollback(tx);
+    store_close(store);
+    return 0;
+}
+
+static void bytes(uint8_t out[SHA256_SIZE], uint8_t first)
+{
+    for (int i = 0; i < SHA256_SIZE; i++)
+        out[i] = (uint8_t)(first + i);
+}
+
+static struct dataset_row dataset(const char *id, int64_t create_ms)
+{
+    struct dataset_row row = {.version = 1,
+                              .state = "CREATED",
+                              .spec = "{\"id\":1}",
+                              .detail = "{}",
+                              .create_ms = create_ms};
+    assert_true(dataset_id_parse(&row.id, id));
+    return row;
+}
+
+struct seen {
+    int count;
+    int stop_at;
+    char texts[8][200];
+};
+
+static bool see_dataset(void *context, const struct dataset_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%s %d %s %s %s %d %lld", row->id.text,
+             (int)row->version, row->state, row->spec, row->detail,
+             row->sha256 == NULL ? -1 : row->sha256[31], (long long)row->create_ms);
+    return seen->count != seen->stop_at;
+}
+
+static void datasets_keep_what_was_declared_and_take_what_became_of_it(void **state)
+{
+    (void)state;
+    uint8_t digest[SHA256_SIZE];
+    struct seen seen = {0};
+    struct dataset_row a = dataset("a", 20), b = dataset("b", 10), c = dataset("c", 30);
+    bytes(digest, 9);
+    assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_OK);
+    assert_int_equal(dataset_row_insert(tx, &b, NULL), ST_OK);
+    assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_ALREADY_EXISTS);
+    a.version = 2;
+    a.state = "READY";
+    a.spec = "another";
+    a.detail = "{\"n\":3}";
+    a.sha256 = digest;
+    assert_int_equal(dataset_row_update(tx, &a, NULL), ST_OK);
+    assert_int_equal(dataset_row_update(tx, &c, NULL), ST_NOT_FOUND);
+    assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "b 1 CREATED {\"id\":1} {} -1 10");
+    assert_string_equal(seen.texts[1], "a 2 READY {\"id\":1} {\"n\":3} 40 20");
+    seen = (struct seen){.stop_at = 1};
+    assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+}
+
+static struct job_row job(const char *id)
+{
+    struct job_row row = {.version = 1,
+                          .state = "QUEUED",
+                          .attempt = 0,
+                          .spec = "{}",
+                          .detail = "[]",
+                          .create_ms = 5,
+                          .update_ms = 5};
+    snprintf(row.id.text, sizeof row.id.text, "%s", id);
+    return row;
+}
+
+static bool see_job(void *context, const struct job_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%s %d %s %u %s %s %lld %lld",
+             row->id.text, (int)row->version, row->state, row->attempt, row->spec,
+             row->detail, (long long)row->create_ms, (long long)row->update_ms);
+    return seen->count != seen->stop_at;
+}
+
+static void jobs_come_back_in_the_order_of_submission(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct job_row z = job("job_z"), a = job("job_a"), no = job("job_no");
+    assert_int_equal(job_row_insert(tx, &z, NULL), ST_OK);
+    assert_int_equal(job_row_insert(tx, &a, NULL), ST_OK);
+    assert_int_equal(job_row_insert(tx, &z, NULL), ST_ALREADY_EXISTS);
+    z.version = 7;
+    z.state = "RUNNING";
+    z.attempt = 1;
+    z.detail = "{}";
+    z.update_ms = 99;
+    assert_int_equal(job_row_update(tx, &z, NULL), ST_OK);
+    assert_int_equal(job_row_update(tx, &no, NULL), ST_NOT_FOUND);
+    assert_int_equal(job_rows_walk(tx, see_job, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "job_z 7 RUNNING 1 {} {} 5 99");
+    assert_string_equal(seen.texts[1], "job_a 1 QUEUED 0 {} [] 5 5");
+}
+
+static bool see_model(void *context, const struct model_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%s %s %d %llu %s", row->id.text,
+             row->job.text, row->sha256[0], (unsigned long long)row->size, row->card);
+    return true;
+}
+
+static void a_job_has_at_most_one_model(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct job_row owner = job("job_a");
+    struct model_row row = {.size = 1ULL << 40, .card = "{}", .create_ms = 3};
+    bytes(row.sha256, 77);
+    snprintf(row.id.text, sizeof row.id.text, "mdl_1");
+    snprintf(row.job.text, sizeof row.job.text, "job_a");
+    assert_int_equal(model_row_insert(tx, &row, NULL), ST_NOT_FOUND);
+    assert_int_equal(job_row_insert(tx, &owner, NULL), ST_OK);
+    assert_int_equal(model_row_insert(tx, &row, NULL), ST_OK);
+    snprintf(row.id.text, sizeof row.id.text, "mdl_2");
+    assert_int_equal(model_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_int_equal(model_rows_walk(tx, see_model, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.texts[0], "mdl_1 job_a 77 1099511627776 {}");
+}
+
+static bool see_replay(void *context, const struct replay_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%s|%s|%d|%s|%s|%d", row->route, row->key,
+             row->fingerprint[1], row->location, row->body, (int)row->time_ms);
+    return true;
+}
+
+static void a_key_is_remembered_once_a_route(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct replay_row row = {.route = "POST /v1/jobs",
+                             .key = "k'1",
+                             .location = "/v1/jobs/x",
+                             .body = "{}",
+                             .time_ms = 4};
+    bytes(row.fingerprint, 3);
+    assert_int_equal(replay_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(replay_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    row.route = "POST /v1/datasets";
+    assert_int_equal(replay_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(replay_row_find(tx, "POST /v1/jobs", "k", see_replay, &seen, NULL),
+                     ST_OK);
+    assert_int_equal(seen.count, 0);
+    assert_int_equal(
+        replay_row_find(tx, "POST /v1/jobs", "k'1", see_replay, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.texts[0], "POST /v1/jobs|k'1|4|/v1/jobs/x|{}|4");
+}
+
+static const uint8_t curve[16] = {1, 2, 3};
+static const uint8_t rest[16] = {9};
+
+static struct ledger_row entry(uint64_t seq, const char *kind, const char *name)
+{
+    struct ledger_row row = {.seq = seq,
+                             .dataset = "a",
+                             .epoch = 1,
+                             .job = name,
+                             .kind = kind,
+                             .curve = curve,
+                             .curve_size = sizeof curve,
+                             .released = strcmp(kind, "COMMIT") == 0 ? rest : NULL,
+                             .meta = "{}",
+                             .actor = "local",
+                             .time_ms = 12};
+    if (seq > 1)
+        bytes(row.prev, (uint8_t)(seq - 1));
+    bytes(row.hash, (uint8_t)seq);
+    return row;
+}
+
+static bool see_entry(void *context, const struct ledger_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200,
+             "%d %s %d '%s' %s %d/%d %d %s %s %d %d %d", (int)row->seq, row->dataset,
+             (int)row->epoch, row->job, row->kind, row->curve[1], (int)row->curve_size,
+             row->released == NULL ? -1 : row->released[0], row->meta, row->actor,
+             (int)row->time_ms, row->prev[0], row->hash[0]);
+    return true;
+}
+
+static void entries_are_appended_in_a_chain_and_nothing_else(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct dataset_row a = dataset("a", 1), b = dataset("b", 2);
+    struct ledger_row first = entry(1, "GRANT", "");
+    assert_int_equal(ledger_row_insert(tx, &first, NULL), ST_NOT_FOUND);
+    assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_OK);
+    assert_int_equal(dataset_row_insert(tx, &b, NULL), ST_OK);
+    assert_int_equal(ledger_row_insert(tx, &first, NULL), ST_OK);
+
+    struct ledger_row gap = entry(3, "RESERVE", "job_1");
+    assert_int_equal(ledger_row_insert(tx, &gap, NULL), ST_CORRUPT);
+    struct ledger_row fork = entry(2, "RESERVE", "job_1");
+    fork.prev[0] ^= 1;
+    assert_int_equal(ledger_row_insert(tx, &fork, NULL), ST_CORRUPT);
+    struct ledger_row again = entry(1, "RESERVE", "job_1");
+    assert_int_equal(ledger_row_insert(tx, &again, NULL), ST_CORRUPT);
+    struct ledger_row unknown = entry(2, "REFUND", "job_1");
+    assert_int_equal(ledger_row_insert(tx, &unknown, NULL), ST_CORRUPT);
+    struct ledger_row ragged = entry(2, "RESERVE", "job_1");
+    ragged.curve_size = 15;
+    assert_int_equal(ledger_row_insert(tx, &ragged, NULL), ST_CORRUPT);
+    struct ledger_row nameless = entry(2, "RESERVE", "");
+    assert_int_equal(ledger_row_insert(tx, &nameless, NULL), ST_CORRUPT);
+    struct ledger_row whole = entry(2, "COMMIT", "job_1");
+    whole.released = NULL;
+    assert_int_equal(ledger_row_insert(tx, &whole, NULL), ST_CORRUPT);
+
+    struct ledger_row second = entry(2, "RESERVE", "job_1");
+    assert_int_equal(ledger_row_insert(tx, &second, NULL), ST_OK);
+    struct ledger_row twice = entry(3, "RESERVE", "job_1");
+    assert_int_equal(ledger_row_insert(tx, &twice, NULL), ST_ALREADY_EXISTS);
+    struct ledger_row third = entry(3, "GRANT", "");
+    third.dataset = "b";
+    assert_int_equal(ledger_row_insert(tx, &third, NULL), ST_OK);
+    struct ledger_row fourth = entry(4, "COMMIT", "job_1");
+    assert_int_equal(ledger_row_insert(tx, &fourth, NULL), ST_OK);
+
+    assert_int_equal(ledger_rows_walk(tx, NULL, 0, see_entry, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 4);
+    assert_string_equal(seen.texts[0], "1 a 1 '' GRANT 2/16 -1 {} local 12 0 1");
+    assert_string_equal(seen.texts[3], "4 a 1 'job_1' COMMIT 2/16 9 {} local 12 3 4");
+    seen.count = 0;
+    assert_int_equal(ledger_rows_walk(tx, "a", 1, see_entry, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "2 a 1 'job_1' RESERVE 2/16 -1 {} local 12 1 2");
+}
+
+static bool see_mark(void *context, const char *name, uint64_t authorised)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%s %llu", name,
+             (unsigned long long)authorised);
+    return true;
+}
+
+static void marks_only_grow(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    assert_int_equal(mark_row_raise(tx, "job_b", 5, NULL), ST_OK);
+    assert_int_equal(mark_row_raise(tx, "job_a", 1ULL << 60, NULL), ST_OK);
+    assert_int_equal(mark_row_raise(tx, "job_b", 5, NULL), ST_CORRUPT);
+    assert_int_equal(mark_row_raise(tx, "job_b", 4, NULL), ST_CORRUPT);
+    assert_int_equal(mark_row_raise(tx, "job_c", 0, NULL), ST_CORRUPT);
+    assert_int_equal(mark_row_raise(tx, "job_b", 6, NULL), ST_OK);
+    assert_int_equal(mark_rows_walk(tx, see_mark, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "job_a 1152921504606846976");
+    assert_string_equal(seen.texts[1], "job_b 6");
+}
+
+static bool see_freeze(void *context, const struct freeze_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%s %d %d %d %d", row->dataset,
+             (int)row->epoch, (int)row->seq, row->hash[0], (int)row->time_ms);
+    return true;
+}
+
+static void an_epoch_freezes_once(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct dataset_row a = dataset("a", 1);
+    struct freeze_row row = {.dataset = "a", .epoch = 1, .seq = 17, .time_ms = 8};
+    bytes(row.hash, 5);
+    assert_int_equal(freeze_row_insert(tx, &row, NULL), ST_NOT_FOUND);
+    assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_OK);
+    assert_int_equal(freeze_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(freeze_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_int_equal(freeze_rows_walk(tx, see_freeze, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.texts[0], "a 1 17 5 8");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            datasets_keep_what_was_declared_and_take_what_became_of_it, begin, end),
+        cmocka_unit_test_setup_teardown(jobs_come_back_in_the_order_of_submission,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_job_has_at_most_one_model, begin, end),
+        cmocka_unit_test_setup_teardown(a_key_is_remembered_once_a_route, begin, end),
+        cmocka_unit_test_setup_teardown(
+            entries_are_appended_in_a_chain_and_nothing_else, begin, end),
+        cmocka_unit_test_setup_teardown(marks_only_grow, begin, end),
+        cmocka_unit_test_setup_teardown(an_epoch_freezes_once, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* Goal: SQL itself keeps entries and marks append-only, and an older file moves forward
+ * whole or not at all, after a copy. Method: raw connections and schemas of our own. */
+#include "store/schema.h"
+
+#include <sqlite3.h>
+
+#include "tests/expect.h"
+#include "store/db.h"
+#include "tests/store/place.h"
+
+static sqlite3 *open_raw(const char *path)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    return db;
+}
+
+static int run(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+static int number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int value = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static void append_only_tables_cannot_be_edited(void **state)
+{
+    (void)state;
+    static const char *const attempts[] = {
+        "UPDATE ledger SET actor='x'",
+        "UPDATE ledger SET seq=2",
+        "DELETE FROM ledger",
+        "INSERT OR REPLACE INTO ledger SELECT 2,dataset,epoch,job,kind,curve,released,"
+        "meta,actor,time_ms,hash,zeroblob(32) FROM ledger",
+        "INSERT OR REPLACE INTO ledger SELECT * FROM ledger",
+        "UPDATE mark SET authorised=3",
+        "UPDATE mark SET authorised=9,job='other'",
+        "DELETE FROM mark",
+        "INSERT OR REPLACE INTO mark VALUES('j',9)",
+        "UPDATE freeze SET epoch=2",
+        "DELETE FROM freeze",
+        "DELETE FROM dataset",
+    };
+    struct place place = place_make();
+    struct store *store;
+    assert_int_equal(store_open(&store, place.path, NULL), ST_OK);
+    store_close(store);
+    sqlite3 *db = open_raw(place.path);
+    run(db, "PRAGMA recursive_triggers=ON;PRAGMA foreign_keys=ON");
+    assert_int_equal(
+        run(db,
+            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0);"
+            "INSERT INTO ledger VALUES(1,'a',1,'','GRANT',zeroblob(8),NULL,'{}','me',"
+            "0,zeroblob(32),randomblob(32));"
+            "INSERT INTO mark VALUES('j',5);"
+            "INSERT INTO freeze VALUES('a',1,1,zeroblob(32),0)"),
+        SQLITE_OK);
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        if (run(db, attempts[i]) != SQLITE_CONSTRAINT)
+            fail_msg("%s", attempts[i]);
+    }
+    assert_int_equal(number(db, "SELECT count(*) FROM ledger WHERE actor='me'"), 1);
+    assert_int_equal(number(db, "SELECT authorised FROM mark"), 5);
+    assert_int_equal(run(db, "UPDATE mark SET authorised=6"), SQLITE_OK);
+    sqlite3_close(db);
+    place_remove(&place);
+}
+
+static const char *const good_steps[] = {
+    "CREATE TABLE one(a)", "CREATE TABLE two(b);INSERT INTO one VALUES(4)"};
+static const char *const bad_steps[] = {"CREATE TABLE one(a)",
+                                        "CREATE TABLE two(b);INSERT INTO no VALUES(4)"};
+
+static void an_older_file_is_copied_and_moved_forward(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct schema first = {good_steps, 1}, second = {good_steps, 2};
+    char copy[80];
+    int found = -1;
+    sqlite3 *db = open_raw(place.path);
+    assert_int_equal(schema_found(&found, db, &first, NULL), ST_OK);
+    assert_int_equal(found, 0);
+    assert_int_equal(schema_forward(db, place.path, 0, &first, NULL), ST_OK);
+    assert_int_equal(schema_found(&found, db, &second, NULL), ST_OK);
+    assert_int_equal(found, 1);
+    assert_int_equal(run(db, "INSERT INTO one VALUES(3)"), SQLITE_OK);
+    assert_int_equal(schema_forward(db, place.path, 1, &second, NULL), ST_OK);
+    assert_int_equal(number(db, "SELECT sum(a) FROM one"), 7);
+    assert_int_equal(schema_found(&found, db, &second, NULL), ST_OK);
+    assert_int_equal(found, 2);
+    assert_int_equal(schema_found(&found, db, &first, NULL), ST_INVALID);
+    sqlite3_close(db);
+    snprintf(copy, sizeof copy, "%s.step1", place.path);
+    db = open_raw(copy);
+    assert_int_equal(number(db, "SELECT sum(a) FROM one"), 3);
+    assert_int_equal(number(db, "PRAGMA user_version"), 1);
+    sqlite3_close(db);
+    place_remove(&place);
+}
+
+static void a_failing_step_leaves_the_file_as_it_was(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct schema first = {good_steps, 1}, second = {bad_steps, 2};
+    int found = -1;
+    sqlite3 *db = open_raw(place.path);
+    assert_int_equal(schema_forward(db, place.path, 0, &first, NULL), ST_OK);
+    assert_int_equal(schema_forward(db, place.path, 1, &second, NULL), ST_IO);
+    assert_int_equal(schema_found(&found, db, &second, NULL), ST_OK);
+    assert_int_equal(found, 1);
+    assert_int_equal(number(db, "SELECT count(*) FROM sqlite_schema"), 1);
+    assert_int_equal(schema_forward(db, "/nonexistent/x.db", 1, &second, NULL), ST_IO);
+    sqlite3_close(db);
+    place_remove(&place);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(append_only_tables_cannot_be_edited),
+        cmocka_unit_test(an_older_file_is_copied_and_moved_forward),
+        cmocka_unit_test(a_failing_step_leaves_the_file_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
