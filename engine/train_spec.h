@@ -12,33 +12,24 @@
 
 #include "base/mechanism.h"
 #include "engine/dp/algorithm.h"
+#include "engine/dp/optimizer.h"
 #include "engine/nn/model_spec.h"
-
-enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM }; /* momentum is SGD's */
-
-struct optimizer_spec {
-    enum optimizer_kind kind;
-    double learning_rate;         /* > 0 */
-    double learning_rate_final;   /* linear schedule to this at the last step */
-    double momentum;              /* sgd: [0, 1) */
-    double beta1, beta2, epsilon; /* adam */
-};
 
 struct train_spec {
     struct algorithm_spec algorithm;
     struct model_spec model;
     struct optimizer_spec optimizer;
     enum relation relation;
-    uint64_t records;        /* n, public */
-    uint64_t batch_size;     /* expected; sampling rate = batch_size / n */
+    uint64_t records;    /* n, public */
+    uint64_t batch_size; /* expected; sampling rate = batch_size / n */
     uint64_t steps;
     double noise_multiplier; /* 0 where the algorithm is not private */
 };
 
 void train_spec_fini(struct train_spec *spec); /* a zeroed one is allowed */
 
-const char *optimizer_kind_name(enum optimizer_kind kind); /* sgd adam */
-bool optimizer_kind_parse(enum optimizer_kind *kind, const char *text);
+/* What the algorithm plans from; borrows spec. */
+struct algorithm_demand train_spec_demand(const struct train_spec *spec);
 
 /* The mechanism of spec at spec->noise_multiplier (algorithm.h, plan). */
 enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,

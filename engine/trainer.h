@@ -7,9 +7,9 @@
  * Invariants
  *   (1) The caller has authorised a step, durably, before it calls trainer_step for it.
  *   (2) Between the weighted sum and the noise nothing is kept, logged or returned.
- *   (3) Each run draws its own key (getrandom), never stored, zeroed by
- * trainer_destroy. (4) Same key and thread count, same result; memory has no term batch
- * x parameters.
+ *   (3) Each run draws its own keys (getrandom), never stored, zeroed by destroy.
+ *   (4) The same test key gives the same model, bit for bit, at any number of threads.
+ *   (5) Memory has no term batch x parameters.
  *
  * Threads: one caller; the trainer has its own team of spec threads. *cancel may be set
  * by any thread and is read at every micro-batch.
@@ -44,14 +44,14 @@ struct trainer_cost {
     uint64_t parameters; /* trainable floats */
 };
 
-/*   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses (NOISE.md
- * 1) */
+/*   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses */
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
                          uint32_t features, uint32_t classes, unsigned threads,
                          struct error *error);
 
-/*   ST_INVALID    as trainer_cost
- *   ST_NO_MEMORY  an allocation failed */
+/*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
+ *   ST_NO_MEMORY  an allocation failed
+ *   ST_INTERNAL   the process rounds floats in a way the noise plan excludes (E3) */
 enum status trainer_create(struct trainer **out, const struct trainer_options *options,
                            struct error *error);
 void trainer_destroy(struct trainer *trainer); /* NULL is allowed */
@@ -65,8 +65,8 @@ uint64_t trainer_steps_done(const struct trainer *trainer);
 
 struct evaluation {
     double loss;     /* mean over the evaluation matrix, in the model's loss */
-    double accuracy; /* classification: share of right classes */
-    double rmse;     /* regression: in mapped units */
+    double accuracy; /* classification: share of right classes; else 0 */
+    double rmse;     /* regression: in mapped units; else 0 */
 };
 
 /* Runs the model as it stands on options->evaluation, which must not be NULL.
@@ -74,8 +74,8 @@ struct evaluation {
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
                              struct error *error);
 
-/* Writes the model to path as safetensors (SERVICE.md E1, MODELS.md 8-9) and its
- * SHA-256. ST_IO  the file cannot be written */
+/* Writes the model to path as safetensors (model_file.h), and tells its SHA-256 and
+ * size. ST_IO  the file cannot be written */
 enum status trainer_save(struct trainer *trainer, const char *path,
                          const struct metadata *metadata, size_t metadata_count,
                          uint8_t sha256[SHA256_SIZE], uint64_t *size,

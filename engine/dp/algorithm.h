@@ -15,6 +15,7 @@
 
 #include "base/mechanism.h"
 #include "base/status.h"
+#include "engine/dp/grid.h"
 #include "engine/nn/model_spec.h"
 
 enum { ALGORITHM_PARAMETERS_MAX = 24 };
@@ -53,7 +54,18 @@ struct algorithm_demand {
     double noise_multiplier; /* a candidate while calibrating */
 };
 
-struct trainer; /* engine/trainer.h */
+/* What an algorithm learns of the compiled model before its first step. */
+struct algorithm_model {
+    uint64_t parameters; /* d */
+    double spread;       /* kappa: network_spread */
+};
+
+struct noise_plan { /* of the sum that an algorithm releases each step */
+    double clip_norm, spread;
+    struct grid grid;
+};
+
+struct training; /* engine/dp/training.h: what a step is made of */
 
 struct algorithm {
     const char *name;
@@ -67,6 +79,20 @@ struct algorithm {
      * instead */
     enum status (*plan)(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error);
+
+    /* Bytes of an algorithm's own state between steps; start fills them in, from public
+     * values alone, and is called on a state of zeros.
+     *   ST_INVALID  no noise plan carries this demand (grid.h) */
+    size_t state_size;
+    enum status (*start)(void *state, const struct algorithm_demand *demand,
+                         const struct algorithm_model *model, struct error *error);
+
+    /* One step: a batch, a pass, a release, an update.
+     *   ST_CANCELLED, ST_INTERNAL  from training.h's services */
+    enum status (*step)(void *state, struct training *training, struct error *error);
+
+    /* What a started state adds as noise; NULL where nothing is. */
+    const struct noise_plan *(*noise)(const void *state);
 };
 
 extern const struct algorithm *const algorithms[]; /* NULL-ended */
@@ -80,5 +106,8 @@ void algorithm_spec_init(struct algorithm_spec *spec,
 
 /* The value of the parameter called name, which must exist. */
 double algorithm_value(const struct algorithm_spec *spec, const char *name);
+
+/* batch_size / records: the one double that sampler and accountant both use. */
+double algorithm_rate(const struct algorithm_demand *demand);
 
 #endif

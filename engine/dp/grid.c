@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/nn/vector_math.h"
 
 #define FLOAT_ROUNDOFF 0x1p-24            /* u */
 #define GRID_SLACK     0x1p-36            /* conversions and underflow, in Theorem 1 */
@@ -150,6 +151,7 @@ static inline int64_t to_grid(float value, double scale)
     return bits - origin;
 }
 
+VECTOR_CLONES
 void grid_add(const struct grid *grid, int64_t *sum, const float *block, size_t count)
 {
     double scale = grid->scale;

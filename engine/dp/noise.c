@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/nn/vector_math.h"
 
 struct noise {
     struct stream *stream;
@@ -49,6 +50,7 @@ void noise_draw(struct noise *noise, int64_t *out, const struct noise_address *a
 
 /* Addition is modulo 2^64: a function of the exact sum, so privacy does not hang on the
  * absence of overflow. The half recentres the floor. */
+VECTOR_CLONES
 static void release_chunk(float *out, const int64_t *sum, const uint64_t *noise,
                           size_t count, double unit)
 {

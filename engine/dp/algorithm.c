@@ -1,0 +1,40 @@
+#include "engine/dp/algorithm.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/dp/dpsgd.h"
+#include "engine/dp/sgd.h"
+
+const struct algorithm *const algorithms[] = {&dpsgd, &sgd, NULL};
+
+const struct algorithm *algorithm_find(const char *name)
+{
+    for (size_t k = 0; algorithms[k] != NULL; k++)
+        if (strcmp(algorithms[k]->name, name) == 0)
+            return algorithms[k];
+    return NULL;
+}
+
+void algorithm_spec_init(struct algorithm_spec *spec, const struct algorithm *algorithm)
+{
+    CHECK(algorithm->parameter_count <= ALGORITHM_PARAMETERS_MAX);
+    *spec = (struct algorithm_spec){.algorithm = algorithm};
+    for (size_t k = 0; k < algorithm->parameter_count; k++)
+        spec->values[k] = algorithm->parameters[k].fallback;
+}
+
+double algorithm_value(const struct algorithm_spec *spec, const char *name)
+{
+    size_t k = 0;
+    while (k < spec->algorithm->parameter_count &&
+           strcmp(spec->algorithm->parameters[k].name, name) != 0)
+        k++;
+    CHECK(k < spec->algorithm->parameter_count);
+    return spec->values[k];
+}
+
+double algorithm_rate(const struct algorithm_demand *demand)
+{
+    return (double)demand->batch_size / (double)demand->records;
+}

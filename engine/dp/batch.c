@@ -1,0 +1,79 @@
+#include "engine/dp/batch.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+enum status batch_init(struct batch *batch, size_t records, size_t pieces_max,
+                       struct error *error)
+{
+    *batch = (struct batch){.records = records, .pieces_max = pieces_max};
+    batch->indices = calloc(records, sizeof *batch->indices);
+    batch->pieces = calloc(pieces_max, sizeof *batch->pieces);
+    if (batch->indices != NULL && batch->pieces != NULL)
+        return ST_OK;
+    batch_fini(batch);
+    return error_set(error, ST_NO_MEMORY, "no memory for a batch of %zu", records);
+}
+
+void batch_fini(struct batch *batch)
+{
+    if (batch->indices != NULL)
+        hash_zero(batch->indices, batch->count_max * sizeof *batch->indices);
+    if (batch->pieces != NULL)
+        hash_zero(batch->pieces, batch->pieces_max * sizeof *batch->pieces);
+    free(batch->indices);
+    free(batch->pieces);
+    *batch = (struct batch){0};
+}
+
+void batch_drawn(struct batch *batch, size_t count)
+{
+    CHECK(count <= batch->records);
+    batch->count = count;
+    batch->count_max = count > batch->count_max ? count : batch->count_max;
+    batch->piece_count = 0;
+}
+
+static void add_piece(struct batch *batch, size_t first, size_t count)
+{
+    if (count == 0)
+        return;
+    CHECK(batch->piece_count < batch->pieces_max);
+    batch->pieces[batch->piece_count++] = (struct piece){first, count};
+}
+
+void batch_cut_cells(struct batch *batch, const struct grid *grid)
+{
+    size_t first = 0;
+    batch->piece_count = 0;
+    for (uint64_t cell = 0; cell < grid->cells; cell++) {
+        uint64_t end = grid_cell_start(grid, cell + 1);
+        size_t last = first;
+        while (last < batch->count && batch->indices[last] < end)
+            last++;
+        add_piece(batch, first, last - first);
+        first = last;
+    }
+    CHECK(first == batch->count);
+}
+
+void batch_cut_evenly(struct batch *batch, size_t rows)
+{
+    batch->piece_count = 0;
+    for (size_t first = 0; first < batch->count; first += rows)
+        add_piece(batch, first,
+                  batch->count - first < rows ? batch->count - first : rows);
+}
+
+size_t batch_share(const struct batch *batch, unsigned k, unsigned n)
+{
+    size_t target = batch->count / n * k + batch->count % n * k / n;
+    size_t p = 0;
+    /* A piece belongs to the share in which its middle lies. */
+    while (p < batch->piece_count &&
+           batch->pieces[p].first + batch->pieces[p].count / 2 < target)
+        p++;
+    return k == n ? batch->piece_count : p;
+}

@@ -1,0 +1,33 @@
+/*
+ * clip.h - rules that turn what is known of a record into its weight in the sum. A rule
+ * sees one record at a time: a weight that depends on another record breaks E2.
+ *
+ * Threads: pure.
+ */
+#ifndef ENGINE_DP_CLIP_H
+#define ENGINE_DP_CLIP_H
+
+#include <stddef.h>
+
+struct measures {          /* of the records of a micro-batch, from workspace.h */
+    const double *norms;   /* nu_up: at least the norm of the record's gradient */
+    const double *spreads; /* M_up */
+    const double *losses;
+    size_t count;
+};
+
+/* weights (measures->count), each finite and at least 0. */
+typedef void clip_rule(float *weights, const struct measures *measures,
+                       const void *context);
+
+struct flat_clip {
+    double clip_norm; /* C */
+    double spread;    /* kappa */
+};
+
+/* w = 1 if nu_up <= C and M_up <= kappa C, else (1 - 2^-22) min(1, C / nu_up,
+ * kappa C / M_up) rounded toward zero: then ||fl(w b) x a|| <= C (NOISE.md 2.4).
+ *   context  struct flat_clip */
+clip_rule clip_flat;
+
+#endif

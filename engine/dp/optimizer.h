@@ -1,0 +1,58 @@
+/*
+ * optimizer.h - what moves the parameters, given a gradient that has been paid for:
+ * post-processing, so it costs no privacy.
+ *
+ *   sgd   v = momentum v + g;  p -= rate v
+ *   adam  m = beta1 m + (1 - beta1) g;  s = beta2 s + (1 - beta2) g^2;
+ *         p -= rate (m / (1 - beta1^t)) / (sqrt(s / (1 - beta2^t)) + epsilon)
+ *
+ * The rate goes in a straight line from learning_rate at the first step to
+ * learning_rate_final at the last.
+ *
+ * Threads: ranges that do not overlap may be applied at once.
+ */
+#ifndef ENGINE_DP_OPTIMIZER_H
+#define ENGINE_DP_OPTIMIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM }; /* momentum is SGD's */
+
+struct optimizer_spec {
+    enum optimizer_kind kind;
+    double learning_rate;         /* > 0 */
+    double learning_rate_final;   /* linear schedule to this at the last step */
+    double momentum;              /* sgd: [0, 1) */
+    double beta1, beta2, epsilon; /* adam */
+};
+
+const char *optimizer_kind_name(enum optimizer_kind kind); /* sgd adam */
+bool optimizer_kind_parse(enum optimizer_kind *kind, const char *text);
+
+struct optimizer; /* the spec and its state, opaque */
+
+/*   ST_NO_MEMORY  no room for the state */
+enum status optimizer_create(struct optimizer **out, const struct optimizer_spec *spec,
+                             size_t dim, uint64_t steps, struct error *error);
+void optimizer_destroy(struct optimizer *optimizer); /* NULL is allowed */
+
+/* Bytes of state that optimizer_create takes for dim parameters. */
+size_t optimizer_size(const struct optimizer_spec *spec, size_t dim);
+
+/* The rate of step, counted from 0. */
+double optimizer_rate(const struct optimizer *optimizer, uint64_t step);
+
+struct span { /* of the flat vector */
+    size_t first, count;
+};
+
+/* Moves parameters[span] by gradient[span] for step, counted from 0, each of which must
+ * be applied once to every span, in order. False if a parameter is no longer finite. */
+bool optimizer_apply(struct optimizer *optimizer, float *parameters,
+                     const float *gradient, struct span span, uint64_t step);
+
+#endif

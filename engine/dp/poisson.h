@@ -1,0 +1,32 @@
+/*
+ * poisson.h - who is in a batch: every record independently, with the probability that
+ * the accountant was told or, by less than 2^-64, a smaller one (NOISE.md E5; DESIGN
+ * P3).
+ *
+ * Index i is in if its 64 random bits, read as a fraction, are below rate. Eight of
+ * them are byte i of the key stream (nonce 0); the other 56 matter once in 256 times
+ * and are drawn then (nonce 1), so that most records cost one byte.
+ *
+ * Threads: a struct poisson belongs to one thread at a time.
+ */
+#ifndef ENGINE_DP_POISSON_H
+#define ENGINE_DP_POISSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/dp/noise_key.h"
+
+struct poisson; /* cipher context and scratch, opaque */
+
+struct poisson *poisson_create(void);
+void poisson_destroy(struct poisson *poisson); /* NULL is allowed; zeroes */
+
+/* Writes the indices drawn from [0, records) in ascending order and returns how many
+ * there are: a pure function of (key, rate, records). No key may serve two batches.
+ *   indices  room for records; no more than are drawn, and one, are touched
+ *   rate     in (0, 1]; 1 takes every record */
+size_t poisson_draw(struct poisson *poisson, uint32_t *indices, uint32_t records,
+                    double rate, const struct noise_key *key);
+
+#endif

@@ -1,0 +1,276 @@
+#include "engine/dp/row_class.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/nn/workspace.h"
+
+enum {
+    BLOCKS = 2,            /* tried side by side */
+    REPETITIONS_MIN = 8,   /* records tried, and outputs of each layer in all: */
+    OUTPUTS_MIN = 512,     /* unlike trees agree on all with chance 2^-120 */
+    ALTERNATIVE_STEP = 48, /* a multiple of 16 and of the AVX2 kernels' 12 rows */
+    CLASS_SHARE_MIN = 4    /* a class must hold a fourth of the rows to be of use */
+};
+
+/* splitmix64: any fixed sequence of generic numbers will do, these are not secret. */
+static uint64_t mix(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static float uniform(uint64_t *state) /* in [-1, 1) */
+{
+    return (float)((double)(mix(state) >> 11) * 0x1p-52 - 1);
+}
+
+struct row_classes row_classes_alike(size_t block)
+{
+    return (struct row_classes){.block = block, .count = 1, .safe = true, .period = 1};
+}
+
+static size_t alternative(size_t block)
+{
+    return (block + ALTERNATIVE_STEP - 1) / ALTERNATIVE_STEP * ALTERNATIVE_STEP;
+}
+
+struct row_classes row_classes_most(size_t block)
+{
+    struct row_classes rows = {.block = alternative(block),
+                               .count = CLASS_SHARE_MIN,
+                               .safe = true,
+                               .period = CLASS_SHARE_MIN};
+    for (uint8_t r = 0; r < CLASS_SHARE_MIN; r++)
+        rows.of[r] = r;
+    return rows;
+}
+
+static void fill(struct workspace *workspace, struct network_shape shape,
+                 uint32_t classes, uint64_t *state)
+{
+    size_t rows = workspace_rows(workspace), stride = workspace_stride(workspace);
+    float *input = workspace_input(workspace);
+    uint32_t target = (uint32_t)(mix(state) % classes);
+    float value = uniform(state);
+    for (size_t j = 0; j < shape.features; j++)
+        input[j] = uniform(state);
+    for (size_t r = 0; r < rows; r++) {
+        memmove(input + r * stride, input, shape.features * sizeof *input);
+        workspace_classes(workspace)[r] = target;
+        workspace_values(workspace)[r] = value;
+    }
+}
+
+/* Whether rows a and b hold the same bits in everything that a weight or a sum reads.
+ */
+static bool rows_agree(const struct workspace *workspace, size_t a, size_t b)
+{
+    if (memcmp(&workspace_norms(workspace)[a], &workspace_norms(workspace)[b],
+               sizeof(double)) != 0 ||
+        memcmp(&workspace_spreads(workspace)[a], &workspace_spreads(workspace)[b],
+               sizeof(double)) != 0 ||
+        memcmp(&workspace_losses(workspace)[a], &workspace_losses(workspace)[b],
+               sizeof(double)) != 0)
+        return false;
+    for (size_t l = 0; l < workspace_layer_count(workspace); l++) {
+        struct factors f = workspace_factors(workspace, l);
+        if (memcmp(f.a + a * f.a_stride, f.a + b * f.a_stride,
+                   f.inputs * sizeof *f.a) != 0 ||
+            memcmp(f.b + a * f.b_stride, f.b + b * f.b_stride,
+                   f.outputs * sizeof *f.b) != 0)
+            return false;
+    }
+    return true;
+}
+
+struct comparison {
+    struct workspace *workspace;
+    const struct network *network;
+    const float *parameters;
+    size_t block, rows; /* rows: of all blocks */
+    uint32_t *class_of; /* (rows) the first row that each is like */
+    uint32_t *before;   /* (rows) scratch */
+};
+
+/* Splits classes whose rows disagree on the record in the workspace, looking at the
+ * first filled rows. Blocks are alike in shape: later ones follow the first where it is
+ * alone. */
+static void refine(const struct comparison *c, size_t filled)
+{
+    memcpy(c->before, c->class_of, c->rows * sizeof *c->before);
+    for (size_t r = 0; r < filled; r++) {
+        size_t s = 0;
+        while (s < r && !(c->class_of[s] == s && c->before[s] == c->before[r] &&
+                          rows_agree(c->workspace, s, r)))
+            s++;
+        c->class_of[r] = (uint32_t)s;
+    }
+    for (size_t r = filled; r < c->rows; r++)
+        if (c->before[r] == c->before[r % c->block])
+            c->class_of[r] = c->class_of[r % c->block];
+}
+
+/* Fewest outputs of a product that a comparison sees, forward of any layer or backward
+ * of those above the first; an activation may hide half of them. */
+static size_t outputs_min(const struct workspace *workspace)
+{
+    size_t layers = workspace_layer_count(workspace), least = SIZE_MAX;
+    for (size_t l = 0; l < layers; l++) {
+        struct factors f = workspace_factors(workspace, l);
+        size_t forward = l + 1 < layers ? f.outputs / 2 : f.outputs;
+        size_t backward = l > 0 ? f.inputs / 2 : forward;
+        size_t seen = backward < forward ? backward : forward;
+        least = seen < least ? seen : least;
+    }
+    return least > 0 ? least : 1;
+}
+
+static void compare_rows(const struct comparison *c)
+{
+    size_t outputs = outputs_min(c->workspace);
+    size_t repetitions = (OUTPUTS_MIN + outputs - 1) / outputs;
+    uint64_t state = 20240229;
+    if (repetitions < REPETITIONS_MIN)
+        repetitions = REPETITIONS_MIN;
+    for (size_t k = 0; k < repetitions; k++) {
+        size_t filled = k < REPETITIONS_MIN ? c->rows : c->block;
+        fill(c->workspace, network_shape(c->network), network_predictions(c->network),
+             &state);
+        workspace_forward(c->workspace, c->parameters, filled);
+        workspace_loss(c->workspace);
+        workspace_backward(c->workspace, c->parameters);
+        workspace_measure(c->workspace);
+        refine(c, filled);
+    }
+}
+
+/* The least period with which the classes of all rows repeat, or 0 if none is in reach.
+ */
+static size_t period_of(const uint32_t *class_of, size_t rows, size_t block)
+{
+    for (size_t period = 1; period <= ROW_PERIOD_MAX; period++) {
+        size_t r = 0;
+        if (block % period != 0)
+            continue;
+        while (r < rows && class_of[r] == class_of[r % period])
+            r++;
+        if (r == rows)
+            return period;
+    }
+    return 0;
+}
+
+/* Numbers the classes from 0 in the order of their first rows. */
+static void name_classes(struct row_classes *out, const uint32_t *class_of, size_t rows)
+{
+    size_t shares[ROW_PERIOD_MAX] = {0};
+    out->count = 0;
+    for (size_t r = 0; r < rows; r++)
+        out->count += class_of[r] == r;
+    out->period = period_of(class_of, rows, out->block);
+    out->safe = out->period != 0 && out->count <= CLASS_SHARE_MIN;
+    for (size_t r = 0, named = 0; out->safe && r < out->period; r++) {
+        out->of[r] = class_of[r] == r ? (uint8_t)named++ : out->of[class_of[r]];
+        shares[out->of[r]]++;
+    }
+    for (uint32_t c = 0; out->safe && c < out->count; c++)
+        out->safe = shares[c] * CLASS_SHARE_MIN >= out->period;
+    if (!out->safe)
+        out->period = 1;
+}
+
+static enum status find_at(struct row_classes *out, const struct network *network,
+                           size_t block, struct error *error)
+{
+    size_t rows = BLOCKS * block;
+    float *parameters = calloc(network_parameters(network), sizeof *parameters);
+    uint32_t *scratch = calloc(2 * rows, sizeof *scratch);
+    struct comparison c = {.network = network,
+                           .parameters = parameters,
+                           .block = block,
+                           .rows = rows,
+                           .class_of = scratch,
+                           .before = scratch + rows};
+    enum status status = ST_NO_MEMORY;
+    if (parameters == NULL || scratch == NULL)
+        status = error_set(error, status, "no memory to compare rows");
+    else
+        status = workspace_create(&c.workspace, network, rows, error);
+    if (status == ST_OK) {
+        workspace_set_block(c.workspace, block);
+        network_init(network, parameters, 1);
+        compare_rows(&c);
+        *out = (struct row_classes){.block = block};
+        name_classes(out, c.class_of, rows);
+    }
+    workspace_destroy(c.workspace);
+    free(scratch);
+    free(parameters);
+    return status;
+}
+
+enum status row_classes_find(struct row_classes *out, const struct network *network,
+                             size_t block, struct error *error)
+{
+    struct row_classes first, second;
+    enum status status = find_at(&first, network, block, error);
+    if (status != ST_OK)
+        return status;
+    *out = first;
+    if (first.count == 1)
+        return ST_OK;
+    status = find_at(&second, network, alternative(block), error);
+    if (status == ST_OK && second.safe && (!first.safe || second.count < first.count))
+        *out = second;
+    return status;
+}
+
+static size_t share_of(const struct row_classes *rows, uint32_t class)
+{
+    size_t share = 0;
+    for (size_t r = 0; r < rows->period; r++)
+        share += rows->of[r] == class;
+    return share;
+}
+
+size_t row_classes_reach(const struct row_classes *rows, size_t records)
+{
+    size_t least = rows->period;
+    for (uint32_t c = 0; rows->period > 1 && c < rows->count; c++) {
+        size_t share = share_of(rows, c);
+        least = share < least ? share : least;
+    }
+    return (records + least - 1) / least * rows->period;
+}
+
+uint32_t row_classes_of_record(const struct row_classes *rows, uint64_t index)
+{
+    return rows->of[mix(&index) % rows->period];
+}
+
+struct cell_rows row_classes_place(const struct row_classes *rows, size_t first,
+                                   const uint32_t *indices, size_t count,
+                                   uint32_t *places)
+{
+    size_t next[ROW_PERIOD_MAX]; /* of each class: the row its next record takes */
+    struct cell_rows cell = {.first = (first + rows->period - 1) / rows->period *
+                                      rows->period};
+    cell.end = cell.first;
+    for (uint32_t c = 0; c < ROW_PERIOD_MAX; c++)
+        next[c] = cell.first;
+    for (size_t k = 0; k < count; k++) {
+        uint32_t class = row_classes_of_record(rows, indices[k]);
+        size_t row = next[class];
+        while (rows->of[row % rows->period] != class)
+            row++;
+        next[class] = row + 1;
+        places[k] = (uint32_t)row;
+        cell.end = cell.end > row + 1 ? cell.end : row + 1;
+    }
+    return cell;
+}

@@ -1,0 +1,66 @@
+#include "engine/dp/sgd.h"
+
+#include "base/check.h"
+#include "engine/dp/training.h"
+
+/* Sums on public data are added as integers too, so that threads do not change them:
+ * steps of 2^-32, a gradient's own rounding at 2^-8, and room for 2^31 of a batch. */
+#define PUBLIC_SCALE 0x1p32
+
+struct state {
+    double rate, divisor;
+    struct grid grid;
+};
+
+static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+                        struct error *error)
+{
+    (void)m;
+    (void)demand;
+    return error_set(error, ST_INVALID,
+                     "sgd is not private and has no mechanism; use dpsgd");
+}
+
+static enum status start(void *context, const struct algorithm_demand *demand,
+                         const struct algorithm_model *model, struct error *error)
+{
+    struct state *state = context;
+    (void)error;
+    state->rate = algorithm_rate(demand);
+    state->divisor = (double)demand->batch_size;
+    state->grid = (struct grid){
+        .scale = PUBLIC_SCALE, .records = demand->records, .dim = model->parameters};
+    return ST_OK;
+}
+
+static enum status step(void *context, struct training *training, struct error *error)
+{
+    const struct state *state = context;
+    struct pass pass = {.grid = &state->grid};
+    training_sample(training, state->rate);
+    enum status status = training_pass(training, &pass, error);
+    if (status != ST_OK)
+        return status;
+    training_average(training, pass.grid, state->divisor);
+    return training_update(training, error);
+}
+
+static const struct noise_plan *noise(const void *context)
+{
+    (void)context;
+    return NULL;
+}
+
+const struct algorithm sgd = {
+    .name = "sgd",
+    .title = "SGD without privacy",
+    .paper = "Robbins and Monro, A Stochastic Approximation Method, 1951",
+    .charge = "nothing: only on a dataset declared public",
+    .when_to_use = "To see what the same model reaches on public data without noise.",
+    .is_private = false,
+    .plan = plan,
+    .state_size = sizeof(struct state),
+    .start = start,
+    .step = step,
+    .noise = noise,
+};

@@ -1,0 +1,100 @@
+/*
+ * training.h - what an algorithm's step is made of: draw a batch, pass over it with a
+ * rule for the weights, release the sum with noise, move the parameters.
+ *
+ *   sample --> pass --+--> release --> update          private
+ *                     +--> average --> update          public data only
+ *                 a reduction over machines fits between pass and release
+ *
+ * A pass takes the batch cell by cell (grid.h), each cell one float32 product a tile,
+ * rounded onto the grid and added as integers: neither threads nor the order of cells
+ * change the sum. A record's factors come from blocks of a fixed number of rows, and
+ * from rows that round alike (row_class.h).
+ *
+ * Invariants
+ *   (1) Nothing allocates but create.
+ *   (2) The sum leaves through training_release alone, which zeroes it.
+ *   (3) Each step has its own keys for noise and for sampling; a release its own query.
+ *   (4) The same seed gives the same parameters, bit for bit, at any number of threads.
+ *   (5) Sums, batches and records are zeroed by destroy (DESIGN P9).
+ *
+ * Threads: one caller; the team's threads are its own.
+ */
+#ifndef ENGINE_DP_TRAINING_H
+#define ENGINE_DP_TRAINING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/dp/clip.h"
+#include "engine/dp/grid.h"
+#include "engine/dp/noise_key.h"
+#include "engine/dp/optimizer.h"
+#include "engine/dp/row_class.h"
+#include "engine/dp/team.h"
+#include "engine/nn/network.h"
+#include "engine/nn/workspace.h"
+
+struct training; /* opaque */
+
+struct training_setup { /* all borrowed until destroy, but rows and optimizer's spec */
+    const struct network *network;
+    const struct matrix *data;
+    struct team *team;
+    float *parameters; /* (network_parameters) moved by training_update */
+    const struct optimizer_spec *optimizer;
+    uint64_t steps;
+    uint64_t batch_size; /* expected */
+    struct row_classes rows;
+    bool is_public;          /* training_average is allowed, and grid is NULL */
+    const struct grid *grid; /* the plan that sums follow, for how large cells grow */
+    const atomic_bool *cancel;
+    const struct noise_key *seed; /* tests; NULL: getrandom */
+};
+
+/*   ST_NO_MEMORY  an allocation failed */
+enum status training_create(struct training **out, const struct training_setup *setup,
+                            struct error *error);
+void training_destroy(struct training *training); /* NULL is allowed */
+
+/* Bytes that training_create takes with a team of threads, but for pages of the batch
+ * that are hardly ever touched. Reads all of setup but data, team and seed. */
+uint64_t training_size(const struct training_setup *setup, unsigned threads);
+
+/* A member's buffers, for passes that are not about gradients, between steps. */
+struct workspace *training_workspace(struct training *training, unsigned member);
+
+/* Fresh keys and an empty batch, for step, counted from 0. */
+void training_begin_step(struct training *training, uint64_t step);
+
+/* The batch = each record of the data independently with probability rate. */
+void training_sample(struct training *training, double rate);
+
+struct pass {
+    const struct grid *grid; /* where sums are rounded to, and the cells */
+    clip_rule *weigh;        /* NULL: every record counts whole, and no norm is taken */
+    const void *rule;        /* context of weigh */
+};
+
+/* sum += the weighted gradients of the batch, on the grid. A record whose gradient is
+ * not finite contributes zero. ST_CANCELLED  the flag was seen: the sum is zero,
+ * nothing was released */
+enum status training_pass(struct training *training, const struct pass *pass,
+                          struct error *error);
+
+/* gradient = (sum + noise) / divisor (noise_release); the sum is zero afterwards. */
+void training_release(struct training *training, const struct grid *grid,
+                      double divisor);
+
+/* gradient = sum / divisor, without noise. The data must be public. */
+void training_average(struct training *training, const struct grid *grid,
+                      double divisor);
+
+/* parameters moved by gradient.
+ *   ST_INTERNAL  one of them is no longer finite */
+enum status training_update(struct training *training, struct error *error);
+
+#endif

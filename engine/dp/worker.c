@@ -1,0 +1,222 @@
+#include "engine/dp/worker.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "engine/nn/workspace.h"
+
+enum {
+    CAPACITY_MIN = 512, /* rows: several cells share a block's unused rows */
+    ALIGNMENT = 64
+};
+
+struct worker {
+    const struct network *network;
+    struct row_classes rows;
+    struct workspace *workspace;
+    size_t capacity;
+    float *block;             /* (network_tile_floats_max) one tile's product */
+    float *weights;           /* (capacity) */
+    bool *occupied;           /* (capacity) whether a record stands in a row */
+    uint32_t *places;         /* (capacity) row of each record of a piece */
+    struct row_range *ranges; /* (capacity) of the micro-batch's pieces */
+    size_t range_count;
+    size_t filled; /* rows of the micro-batch, empty ones between records included */
+};
+
+size_t worker_capacity(const struct row_classes *rows, size_t cell_rows_max)
+{
+    size_t reach = row_classes_reach(rows, cell_rows_max);
+    size_t least = reach > CAPACITY_MIN ? reach : CAPACITY_MIN;
+    return (least + rows->block - 1) / rows->block * rows->block;
+}
+
+static size_t block_size(const struct network *network)
+{
+    size_t size = network_tile_floats_max(network) * sizeof(float);
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+size_t worker_size(const struct network *network, size_t capacity)
+{
+    size_t row =
+        sizeof(float) + sizeof(bool) + sizeof(uint32_t) + sizeof(struct row_range);
+    return sizeof(struct worker) + workspace_size(network, capacity) +
+           block_size(network) + capacity * row;
+}
+
+enum status worker_create(struct worker **out, const struct network *network,
+                          const struct row_classes *rows, size_t capacity,
+                          struct error *error)
+{
+    struct worker *worker = calloc(1, sizeof *worker);
+    CHECK(worker != NULL && capacity % rows->block == 0);
+    worker->network = network;
+    worker->rows = *rows;
+    worker->capacity = capacity;
+    worker->block = aligned_alloc(ALIGNMENT, block_size(network));
+    worker->weights = calloc(capacity, sizeof *worker->weights);
+    worker->occupied = calloc(capacity, sizeof *worker->occupied);
+    worker->places = calloc(capacity, sizeof *worker->places);
+    worker->ranges = calloc(capacity, sizeof *worker->ranges);
+    enum status status = workspace_create(&worker->workspace, network, capacity, error);
+    if (status == ST_OK &&
+        (worker->block == NULL || worker->weights == NULL || worker->occupied == NULL ||
+         worker->places == NULL || worker->ranges == NULL))
+        status = error_set(error, ST_NO_MEMORY, "no memory for a worker");
+    if (status != ST_OK) {
+        worker_destroy(worker);
+        return status;
+    }
+    workspace_set_block(worker->workspace, rows->block);
+    *out = worker;
+    return ST_OK;
+}
+
+void worker_destroy(struct worker *worker)
+{
+    if (worker == NULL)
+        return;
+    workspace_destroy(worker->workspace);
+    if (worker->block != NULL)
+        hash_zero(worker->block, block_size(worker->network));
+    if (worker->weights != NULL)
+        hash_zero(worker->weights, worker->capacity * sizeof *worker->weights);
+    free(worker->block);
+    free(worker->weights);
+    free(worker->occupied);
+    free(worker->places);
+    free(worker->ranges);
+    free(worker);
+}
+
+struct workspace *worker_workspace(struct worker *worker)
+{
+    return worker->workspace;
+}
+
+/* Copies one record's features and target into a row. */
+static void gather(struct worker *worker, const struct matrix *data, uint32_t index,
+                   size_t row)
+{
+    size_t stride = workspace_stride(worker->workspace);
+    matrix_gather(data, workspace_input(worker->workspace) + row * stride, stride,
+                  &index, 1);
+    if (data->targets != NULL)
+        workspace_classes(worker->workspace)[row] = data->targets[index];
+    else
+        workspace_values(worker->workspace)[row] = data->values[index];
+}
+
+static void clear_row(struct worker *worker, size_t row)
+{
+    size_t stride = workspace_stride(worker->workspace);
+    memset(workspace_input(worker->workspace) + row * stride, 0,
+           stride * sizeof(float));
+    workspace_classes(worker->workspace)[row] = 0;
+    workspace_values(worker->workspace)[row] = 0;
+}
+
+/* Puts a piece behind what the micro-batch holds, or answers false if it has no room.
+ */
+static bool add_piece(struct worker *worker, const struct task *task,
+                      struct piece piece)
+{
+    const uint32_t *indices = task->batch->indices + piece.first;
+    size_t start = worker->filled;
+    if (piece.count > worker->capacity - start)
+        return false;
+    struct cell_rows cell =
+        row_classes_place(&worker->rows, start, indices, piece.count, worker->places);
+    if (cell.end > worker->capacity)
+        return false;
+    memset(worker->occupied + start, 0, (cell.end - start) * sizeof *worker->occupied);
+    for (size_t k = 0; k < piece.count; k++) {
+        gather(worker, task->data, indices[k], worker->places[k]);
+        worker->occupied[worker->places[k]] = true;
+    }
+    for (size_t row = start; row < cell.end; row++)
+        if (!worker->occupied[row])
+            clear_row(worker, row);
+    worker->ranges[worker->range_count++] =
+        (struct row_range){.first = cell.first, .count = cell.end - cell.first};
+    worker->filled = cell.end;
+    return true;
+}
+
+struct cursor {
+    size_t next, end; /* pieces */
+    size_t taken;     /* records of the next piece that were passed already */
+};
+
+static void fill(struct worker *worker, const struct task *task, struct cursor *cursor)
+{
+    worker->range_count = worker->filled = 0;
+    for (; cursor->next < cursor->end; cursor->next++, cursor->taken = 0) {
+        struct piece piece = task->batch->pieces[cursor->next];
+        piece.first += cursor->taken;
+        piece.count -= cursor->taken;
+        if (add_piece(worker, task, piece))
+            continue;
+        if (worker->range_count > 0)
+            return;
+        /* A cell of more than M records, which happens once in 2^128: in parts. */
+        do
+            piece.count /= 2;
+        while (!add_piece(worker, task, piece));
+        cursor->taken += piece.count;
+        return;
+    }
+}
+
+static void weigh(struct worker *worker, const struct pass *pass)
+{
+    struct workspace *workspace = worker->workspace;
+    workspace_measure(workspace);
+    struct measures measures = {.norms = workspace_norms(workspace),
+                                .spreads = workspace_spreads(workspace),
+                                .losses = workspace_losses(workspace),
+                                .count = worker->filled};
+    pass->weigh(worker->weights, &measures, pass->rule);
+    for (size_t row = 0; row < worker->filled; row++)
+        if (!worker->occupied[row])
+            worker->weights[row] = 0;
+    workspace_scale(workspace, worker->weights);
+}
+
+static void add_sums(struct worker *worker, const struct task *task, size_t tile)
+{
+    struct tile place = network_tile(worker->network, tile);
+    for (size_t k = 0; k < worker->range_count; k++) {
+        workspace_sum(worker->workspace, tile, worker->ranges[k], worker->block);
+        pthread_mutex_lock(&task->sum->locks[tile]);
+        grid_add(task->pass->grid, task->sum->sum + place.offset, worker->block,
+                 place.count);
+        pthread_mutex_unlock(&task->sum->locks[tile]);
+    }
+}
+
+static bool cancelled(const struct task *task)
+{
+    return task->cancel != NULL && atomic_load(task->cancel);
+}
+
+void worker_run(struct worker *worker, const struct task *task,
+                struct worker_share share)
+{
+    struct cursor cursor = {.next = share.first, .end = share.end};
+    size_t tiles = network_tile_count(worker->network);
+    while (cursor.next < cursor.end && !cancelled(task)) {
+        fill(worker, task, &cursor);
+        workspace_forward(worker->workspace, task->parameters, worker->filled);
+        workspace_loss(worker->workspace);
+        workspace_backward(worker->workspace, task->parameters);
+        if (task->pass->weigh != NULL)
+            weigh(worker, task->pass);
+        for (size_t k = 0; k < tiles; k++)
+            add_sums(worker, task, (share.tile + k) % tiles);
+    }
+}

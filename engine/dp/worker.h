@@ -1,0 +1,64 @@
+/*
+ * worker.h - one thread's part of a pass: it takes pieces of the batch a micro-batch at
+ * a time through the model, weighs the records and adds their sums to the common one.
+ *
+ * Threads: a struct worker belongs to one thread at a time; a struct shared_sum is
+ * locked tile by tile, and integers add to the same in any order.
+ */
+#ifndef ENGINE_DP_WORKER_H
+#define ENGINE_DP_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/dp/batch.h"
+#include "engine/dp/training.h"
+#include "engine/nn/network.h"
+
+struct worker; /* opaque */
+
+struct shared_sum {
+    int64_t *sum;           /* (network_parameters), on the grid */
+    pthread_mutex_t *locks; /* (network_tile_count) each guards its tile of sum */
+};
+
+struct task { /* of one pass; read by all workers */
+    const struct network *network;
+    const struct matrix *data;
+    const float *parameters;
+    const struct batch *batch;
+    const struct pass *pass;
+    struct shared_sum *sum;
+    const atomic_bool *cancel; /* or NULL */
+};
+
+/* The rows of a micro-batch: room for the largest cell, in whole blocks.
+ *   cell_rows_max  M */
+size_t worker_capacity(const struct row_classes *rows, size_t cell_rows_max);
+
+/*   ST_NO_MEMORY  an allocation failed */
+enum status worker_create(struct worker **out, const struct network *network,
+                          const struct row_classes *rows, size_t capacity,
+                          struct error *error);
+void worker_destroy(struct worker *worker); /* NULL is allowed; zeroes */
+
+size_t worker_size(const struct network *network, size_t capacity); /* bytes */
+
+/* Adds the sums of pieces [first, end), starting with the tile of its own share, so
+ * that workers meet at locks as seldom as may be. Stops between micro-batches once
+ * *cancel is set. */
+struct worker_share {
+    size_t first, end; /* pieces */
+    size_t tile;       /* to start with */
+};
+void worker_run(struct worker *worker, const struct task *task,
+                struct worker_share share);
+
+/* The workspace, for passes that are not about gradients (evaluation). */
+struct workspace *worker_workspace(struct worker *worker);
+
+#endif

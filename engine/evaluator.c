@@ -1,0 +1,117 @@
+#include "engine/evaluator.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+
+struct part { /* of the matrix: one micro-batch */
+    double loss;
+    size_t right;
+};
+
+struct evaluator {
+    struct evaluator_setup setup;
+    size_t rows, part_count;
+    struct part *parts;
+    uint32_t *indices; /* (records) 0, 1, 2, ... */
+};
+
+enum status evaluator_create(struct evaluator **out,
+                             const struct evaluator_setup *setup, struct error *error)
+{
+    struct evaluator *evaluator = calloc(1, sizeof *evaluator);
+    size_t records = (size_t)setup->matrix->records;
+    CHECK(evaluator != NULL);
+    evaluator->setup = *setup;
+    evaluator->rows = workspace_rows(training_workspace(setup->training, 0));
+    evaluator->part_count = (records + evaluator->rows - 1) / evaluator->rows;
+    evaluator->parts = calloc(evaluator->part_count, sizeof *evaluator->parts);
+    evaluator->indices = calloc(records, sizeof *evaluator->indices);
+    if (evaluator->parts == NULL || evaluator->indices == NULL) {
+        evaluator_destroy(evaluator);
+        return error_set(error, ST_NO_MEMORY, "no memory to evaluate %zu records",
+                         records);
+    }
+    for (size_t i = 0; i < records; i++)
+        evaluator->indices[i] = (uint32_t)i;
+    *out = evaluator;
+    return ST_OK;
+}
+
+void evaluator_destroy(struct evaluator *evaluator)
+{
+    if (evaluator == NULL)
+        return;
+    free(evaluator->parts);
+    free(evaluator->indices);
+    free(evaluator);
+}
+
+static void gather(const struct matrix *matrix, struct workspace *workspace,
+                   const uint32_t *indices, size_t count)
+{
+    matrix_gather(matrix, workspace_input(workspace), workspace_stride(workspace),
+                  indices, count);
+    for (size_t i = 0; i < count; i++) {
+        if (matrix->targets != NULL)
+            workspace_classes(workspace)[i] = matrix->targets[indices[i]];
+        else
+            workspace_values(workspace)[i] = matrix->values[indices[i]];
+    }
+}
+
+static struct part evaluate_part(const struct evaluator *evaluator,
+                                 struct workspace *workspace, size_t index)
+{
+    const struct matrix *matrix = evaluator->setup.matrix;
+    size_t first = index * evaluator->rows, left = (size_t)matrix->records - first;
+    size_t count = left < evaluator->rows ? left : evaluator->rows;
+    struct part part = {0};
+    gather(matrix, workspace, evaluator->indices + first, count);
+    workspace_forward(workspace, evaluator->setup.parameters, count);
+    workspace_loss(workspace);
+    for (size_t i = 0; i < count; i++) {
+        part.loss += workspace_losses(workspace)[i];
+        if (matrix->targets != NULL)
+            part.right += workspace_class(workspace, i) == matrix->targets[first + i];
+    }
+    return part;
+}
+
+static bool cancelled(const struct evaluator *evaluator)
+{
+    const atomic_bool *cancel = evaluator->setup.cancel;
+    return cancel != NULL && atomic_load(cancel);
+}
+
+static void evaluate_member(void *context, unsigned member)
+{
+    struct evaluator *evaluator = context;
+    unsigned size = team_size(evaluator->setup.team);
+    size_t end = evaluator->part_count * (member + 1) / size;
+    struct workspace *workspace = training_workspace(evaluator->setup.training, member);
+    for (size_t p = evaluator->part_count * member / size;
+         p < end && !cancelled(evaluator); p++)
+        evaluator->parts[p] = evaluate_part(evaluator, workspace, p);
+}
+
+enum status evaluator_run(struct evaluator *evaluator, struct evaluation *evaluation,
+                          struct error *error)
+{
+    const struct matrix *matrix = evaluator->setup.matrix;
+    double loss = 0, right = 0, records = (double)matrix->records;
+    team_run(evaluator->setup.team, evaluate_member, evaluator);
+    if (cancelled(evaluator))
+        return error_set(error, ST_CANCELLED, "cancelled");
+    for (size_t p = 0; p < evaluator->part_count; p++) {
+        loss += evaluator->parts[p].loss;
+        right += (double)evaluator->parts[p].right;
+    }
+    *evaluation = (struct evaluation){.loss = loss / records};
+    if (matrix->targets != NULL)
+        evaluation->accuracy = right / records;
+    else /* the loss is half of the squared error */
+        evaluation->rmse = sqrt(2 * evaluation->loss);
+    return ST_OK;
+}

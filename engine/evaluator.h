@@ -1,0 +1,41 @@
+/*
+ * evaluator.h - how good a model is on a public dataset: every record of a matrix
+ * through the model, by a team.
+ *
+ * The result does not depend on the number of threads: parts are added in their order.
+ *
+ * Threads: one caller.
+ */
+#ifndef ENGINE_EVALUATOR_H
+#define ENGINE_EVALUATOR_H
+
+#include <stdatomic.h>
+
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/dp/team.h"
+#include "engine/dp/training.h"
+#include "engine/nn/network.h"
+#include "engine/trainer.h"
+
+struct evaluator; /* opaque */
+
+struct evaluator_setup { /* all borrowed until destroy */
+    const struct network *network;
+    const struct matrix *matrix;
+    const float *parameters;
+    struct team *team;
+    struct training *training; /* whose workspaces it uses */
+    const atomic_bool *cancel; /* or NULL */
+};
+
+/*   ST_NO_MEMORY  an allocation failed */
+enum status evaluator_create(struct evaluator **out,
+                             const struct evaluator_setup *setup, struct error *error);
+void evaluator_destroy(struct evaluator *evaluator); /* NULL is allowed */
+
+/*   ST_CANCELLED  the flag was seen */
+enum status evaluator_run(struct evaluator *evaluator, struct evaluation *evaluation,
+                          struct error *error);
+
+#endif

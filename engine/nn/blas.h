@@ -1,0 +1,19 @@
+/*
+ * blas.h - the state of the process that float32 products depend on (NOISE.md 2.1, E3).
+ */
+#ifndef ENGINE_NN_BLAS_H
+#define ENGINE_NN_BLAS_H
+
+#include <stdbool.h>
+
+/* Products run on the calling thread alone. Call it before any product runs. */
+void blas_use_one_thread(void);
+
+/* Name of the kernels in use: "SkylakeX", "Haswell"; static text. */
+const char *blas_kernel(void);
+
+/* Whether the calling thread rounds to nearest and neither flushes results below the
+ * normal range to zero nor reads them as zero. */
+bool blas_rounding_is_exact(void);
+
+#endif

@@ -1,0 +1,25 @@
+#include "engine/train_spec.h"
+
+void train_spec_fini(struct train_spec *spec)
+{
+    model_spec_fini(&spec->model);
+    *spec = (struct train_spec){0};
+}
+
+struct algorithm_demand train_spec_demand(const struct train_spec *spec)
+{
+    return (struct algorithm_demand){.spec = &spec->algorithm,
+                                     .model = &spec->model,
+                                     .relation = spec->relation,
+                                     .records = spec->records,
+                                     .batch_size = spec->batch_size,
+                                     .steps = spec->steps,
+                                     .noise_multiplier = spec->noise_multiplier};
+}
+
+enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,
+                                 struct error *error)
+{
+    struct algorithm_demand demand = train_spec_demand(spec);
+    return spec->algorithm.algorithm->plan(m, &demand, error);
+}

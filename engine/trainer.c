@@ -1,0 +1,303 @@
+#include "engine/trainer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/dp/row_class.h"
+#include "engine/dp/team.h"
+#include "engine/dp/training.h"
+#include "engine/evaluator.h"
+#include "engine/nn/blas.h"
+#include "engine/nn/model_file.h"
+#include "engine/nn/network.h"
+
+/* Packing buffers of OpenBLAS that a thread touches, bytes. */
+static const uint64_t blas_buffer_size = UINT64_C(4) << 20;
+
+struct trainer {
+    const struct algorithm *algorithm;
+    uint64_t steps, steps_done;
+    const atomic_bool *cancel;
+    void *state; /* the algorithm's */
+    struct network *network;
+    struct row_classes rows;
+    float *parameters;
+    struct team *team;
+    struct training *training;
+    struct evaluator *evaluator; /* NULL without an evaluation matrix */
+};
+
+/* Rows of a block: products over more rows are faster, but a micro-batch leaves half a
+ * block unused on average, and so does a whole batch smaller than one. */
+static size_t block_rows(uint64_t batch_size)
+{
+    if (batch_size >= 768)
+        return 128;
+    if (batch_size >= 96)
+        return 64;
+    return batch_size >= 24 ? 32 : 16;
+}
+
+static enum status compile(struct network **out, const struct train_spec *spec,
+                           uint32_t features, uint32_t classes, struct error *error)
+{
+    struct network_shape shape = {.features = features,
+                                  .outputs = model_spec_outputs(&spec->model, classes)};
+    if (shape.outputs == 0)
+        return error_set_at(error, ST_INVALID, "/model/loss",
+                            "%s does not fit the dataset's task",
+                            loss_name(spec->model.loss));
+    return network_create(out, &spec->model, shape, error);
+}
+
+static enum status start(void **state, const struct train_spec *spec,
+                         const struct network *network, struct error *error)
+{
+    const struct algorithm *algorithm = spec->algorithm.algorithm;
+    struct algorithm_demand demand = train_spec_demand(spec);
+    struct algorithm_model model = {.parameters = network_parameters(network),
+                                    .spread = network_spread(network)};
+    if (spec->batch_size == 0 || spec->batch_size > spec->records || spec->steps == 0)
+        return error_set(error, ST_INVALID, "no batch of %llu records from %llu",
+                         (unsigned long long)spec->batch_size,
+                         (unsigned long long)spec->records);
+    *state = calloc(1, algorithm->state_size);
+    CHECK(*state != NULL);
+    return algorithm->start(*state, &demand, &model, error);
+}
+
+static const struct grid *grid_of(const struct algorithm *algorithm, const void *state)
+{
+    const struct noise_plan *noise = algorithm->noise(state);
+    return noise != NULL ? &noise->grid : NULL;
+}
+
+enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
+                         uint32_t features, uint32_t classes, unsigned threads,
+                         struct error *error)
+{
+    struct network *network = NULL;
+    void *state = NULL;
+    enum status status = compile(&network, spec, features, classes, error);
+    if (status == ST_OK)
+        status = start(&state, spec, network, error);
+    if (status == ST_OK) {
+        struct training_setup setup = {
+            .network = network,
+            .optimizer = &spec->optimizer,
+            .batch_size = spec->batch_size,
+            .rows = row_classes_most(block_rows(spec->batch_size)),
+            .grid = grid_of(spec->algorithm.algorithm, state)};
+        uint64_t parameters = network_parameters(network);
+        *cost = (struct trainer_cost){.memory = training_size(&setup, threads) +
+                                                parameters * sizeof(float) +
+                                                threads * blas_buffer_size,
+                                      .parameters = parameters};
+    }
+    free(state);
+    network_destroy(network);
+    return status;
+}
+
+static enum status check_matrices(const struct trainer_options *options,
+                                  struct error *error)
+{
+    const struct matrix *data = options->data, *evaluation = options->evaluation;
+    if (data->records != options->spec->records)
+        return error_set(error, ST_INVALID, "the spec is for %llu records, not %llu",
+                         (unsigned long long)options->spec->records,
+                         (unsigned long long)data->records);
+    if (evaluation != NULL && (evaluation->features != data->features ||
+                               evaluation->classes != data->classes))
+        return error_set(error, ST_INVALID,
+                         "the evaluation dataset has other features or targets");
+    if (options->threads < 1 || options->threads > TEAM_SIZE_MAX)
+        return error_set(error, ST_INVALID, "threads must be in [1, %d]",
+                         TEAM_SIZE_MAX);
+    return ST_OK;
+}
+
+/* Only private sums hang on how rows round. */
+static enum status find_rows(struct trainer *trainer, const struct train_spec *spec,
+                             struct error *error)
+{
+    size_t block = block_rows(spec->batch_size);
+    if (trainer->algorithm->is_private)
+        return row_classes_find(&trainer->rows, trainer->network, block, error);
+    trainer->rows = row_classes_alike(block);
+    return ST_OK;
+}
+
+static enum status create_parameters(struct trainer *trainer, uint64_t seed,
+                                     struct error *error)
+{
+    size_t count = network_parameters(trainer->network);
+    trainer->parameters = calloc(count, sizeof *trainer->parameters);
+    if (trainer->parameters == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters", count);
+    network_init(trainer->network, trainer->parameters, seed);
+    return ST_OK;
+}
+
+static enum status create_training(struct trainer *trainer,
+                                   const struct trainer_options *options,
+                                   struct error *error)
+{
+    const struct train_spec *spec = options->spec;
+    struct noise_key seed;
+    struct training_setup setup = {.network = trainer->network,
+                                   .data = options->data,
+                                   .team = trainer->team,
+                                   .parameters = trainer->parameters,
+                                   .optimizer = &spec->optimizer,
+                                   .steps = spec->steps,
+                                   .batch_size = spec->batch_size,
+                                   .rows = trainer->rows,
+                                   .is_public = !trainer->algorithm->is_private,
+                                   .grid = grid_of(trainer->algorithm, trainer->state),
+                                   .cancel = options->cancel};
+    if (options->test_key != NULL) {
+        memcpy(seed.bytes, options->test_key, sizeof seed.bytes);
+        setup.seed = &seed;
+    }
+    return training_create(&trainer->training, &setup, error);
+}
+
+static enum status create_evaluator(struct trainer *trainer,
+                                    const struct trainer_options *options,
+                                    struct error *error)
+{
+    struct evaluator_setup setup = {.network = trainer->network,
+                                    .matrix = options->evaluation,
+                                    .parameters = trainer->parameters,
+                                    .team = trainer->team,
+                                    .training = trainer->training,
+                                    .cancel = options->cancel};
+    if (options->evaluation == NULL)
+        return ST_OK;
+    return evaluator_create(&trainer->evaluator, &setup, error);
+}
+
+static enum status build(struct trainer *trainer, const struct trainer_options *options,
+                         struct error *error)
+{
+    const struct train_spec *spec = options->spec;
+    const struct matrix *data = options->data;
+    enum status status = check_matrices(options, error);
+    if (status == ST_OK)
+        status = compile(&trainer->network, spec, data->features, data->classes, error);
+    if (status == ST_OK)
+        status = start(&trainer->state, spec, trainer->network, error);
+    if (status == ST_OK)
+        status = find_rows(trainer, spec, error);
+    if (status == ST_OK)
+        status = create_parameters(trainer, spec->model.init_seed, error);
+    if (status == ST_OK)
+        status = team_create(&trainer->team, options->threads, error);
+    if (status == ST_OK)
+        status = create_training(trainer, options, error);
+    if (status == ST_OK)
+        status = create_evaluator(trainer, options, error);
+    return status;
+}
+
+enum status trainer_create(struct trainer **out, const struct trainer_options *options,
+                           struct error *error)
+{
+    struct trainer *trainer = calloc(1, sizeof *trainer);
+    CHECK(trainer != NULL);
+    trainer->algorithm = options->spec->algorithm.algorithm;
+    trainer->steps = options->spec->steps;
+    trainer->cancel = options->cancel;
+    blas_use_one_thread();
+    enum status status = ST_INTERNAL;
+    if (blas_rounding_is_exact())
+        status = build(trainer, options, error);
+    else
+        error_set(error, status, "floats are not rounded to nearest");
+    if (status != ST_OK) {
+        trainer_destroy(trainer);
+        return status;
+    }
+    *out = trainer;
+    return ST_OK;
+}
+
+void trainer_destroy(struct trainer *trainer)
+{
+    if (trainer == NULL)
+        return;
+    evaluator_destroy(trainer->evaluator);
+    training_destroy(trainer->training);
+    team_destroy(trainer->team);
+    network_destroy(trainer->network);
+    free(trainer->parameters);
+    free(trainer->state);
+    free(trainer);
+}
+
+enum status trainer_step(struct trainer *trainer, struct error *error)
+{
+    CHECK(trainer->steps_done < trainer->steps);
+    if (trainer->cancel != NULL && atomic_load(trainer->cancel))
+        return error_set(error, ST_CANCELLED, "cancelled");
+    training_begin_step(trainer->training, trainer->steps_done);
+    enum status status =
+        trainer->algorithm->step(trainer->state, trainer->training, error);
+    if (status == ST_OK)
+        trainer->steps_done++;
+    return status;
+}
+
+uint64_t trainer_steps_done(const struct trainer *trainer)
+{
+    return trainer->steps_done;
+}
+
+enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
+                             struct error *error)
+{
+    CHECK(trainer->evaluator != NULL);
+    return evaluator_run(trainer->evaluator, evaluation, error);
+}
+
+enum status trainer_save(struct trainer *trainer, const char *path,
+                         const struct metadata *metadata, size_t metadata_count,
+                         uint8_t sha256[SHA256_SIZE], uint64_t *size,
+                         struct error *error)
+{
+    struct model_content content = {.network = trainer->network,
+                                    .parameters = trainer->parameters,
+                                    .metadata = metadata,
+                                    .metadata_count = metadata_count};
+    struct file_seal seal;
+    enum status status = model_file_write(path, &content, &seal, error);
+    if (status != ST_OK)
+        return status;
+    memcpy(sha256, seal.sha256, sizeof seal.sha256);
+    *size = seal.size;
+    return ST_OK;
+}
+
+bool trainer_noise_certificate(const struct trainer *trainer,
+                               struct noise_certificate *certificate)
+{
+    const struct noise_plan *noise = trainer->algorithm->noise(trainer->state);
+    if (noise == NULL)
+        return false;
+    *certificate =
+        (struct noise_certificate){.clip_norm = noise->clip_norm,
+                                   .scale = noise->grid.scale,
+                                   .inflation = noise->grid.inflation,
+                                   .spread = noise->spread,
+                                   .cells = noise->grid.cells,
+                                   .cell_rows_max = noise->grid.cell_rows_max,
+                                   .terms_max = noise->grid.terms_max,
+                                   .roundings = noise->grid.roundings,
+                                   .position_classes = trainer->rows.count,
+                                   .float_safe = trainer->rows.safe};
+    snprintf(certificate->kernel, sizeof certificate->kernel, "%s", blas_kernel());
+    return true;
+}
