@@ -85,8 +85,8 @@ $(BUILD)/%.o: %.c Makefile
 # links the other files of tests/e2e and talks to the daemon from outside.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(call archives,api)
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
-$(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit) $(call archives,store)
-	$(LINK) -o $@ $^ $(libs.tests) $(call libs,store)
+$(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit)
+	$(LINK) -o $@ $^ $(libs.tests) -lcrypto -lz
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
 	$(LINK) -o $@ $^ $(call libs,$(*D)) $(libs.tests)
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%

@@ -1,0 +1,32 @@
+#include "tests/e2e/stage.h"
+
+#include <curl/curl.h>
+
+#include "tests/expect.h"
+
+int stage_begin_with(void **state, const char *const *options)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+    assert_non_null(stage);
+    *state = stage;
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    daemon_init(&stage->daemon);
+    client_init(&stage->client, &stage->daemon);
+    daemon_start(&stage->daemon, options);
+    return 0;
+}
+
+int stage_begin(void **state)
+{
+    return stage_begin_with(state, NULL);
+}
+
+int stage_end(void **state)
+{
+    struct stage *stage = *state;
+    client_fini(&stage->client);
+    daemon_fini(&stage->daemon);
+    free(stage);
+    curl_global_cleanup();
+    return 0;
+}

@@ -1,0 +1,21 @@
+/*
+ * stage.h - what most test programs stand on: one daemon and one client, begun before the
+ * first test of a group and ended after the last.
+ */
+#ifndef TESTS_E2E_STAGE_H
+#define TESTS_E2E_STAGE_H
+
+#include "tests/e2e/client.h"
+#include "tests/e2e/daemon.h"
+
+struct stage {
+    struct daemon daemon;
+    struct client client;
+};
+
+/* cmocka's setup and teardown, of a test or of a group. */
+int stage_begin(void **state);
+int stage_begin_with(void **state, const char *const *options);
+int stage_end(void **state);
+
+#endif

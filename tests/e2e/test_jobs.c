@@ -1,0 +1,245 @@
+/* A job's life as a client sees it: queued, running, cancelled within a second, several at
+ * once on one dataset, a full queue, and the failures of the closed list. */
+#include <string.h>
+#include <time.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+static int begin(void **state)
+{
+    stage_begin_with(state, (const char *const[]){"--workers", "2", "--threads", "1",
+                                                  "--queue-length-max", "3", NULL});
+    ready_points(&((struct stage *)*state)->client, "points", 500, 1, SAMPLE_BUDGET(8));
+    return 0;
+}
+
+static struct client *client_of(void **state)
+{
+    return &((struct stage *)*state)->client;
+}
+
+static const char *submit_endless(struct client *client)
+{
+    return submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static const struct reply *cancel(struct client *client, const char *job)
+{
+    const struct reply *reply = client_act(client, "/v1/jobs/%s:cancel", job);
+    assert_status(reply, 200);
+    return reply;
+}
+
+static void a_running_job_is_cancelled_within_a_second(void **state)
+{
+    struct client *client = client_of(state);
+    const char *job = submit_endless(client);
+    const struct reply *running = await_step(client, job, 1);
+    assert_string_equal(reply_text(running, "state"), "RUNNING");
+    assert_true(json_is_null(reply_at(running, "end_time")));
+    double start = seconds();
+    const struct reply *cancelling = cancel(client, job);
+    assert_true(strcmp(reply_text(cancelling, "state"), "CANCELLING") == 0 ||
+                strcmp(reply_text(cancelling, "state"), "CANCELLED") == 0);
+    const struct reply *ended = await_end(client, job);
+    assert_true(seconds() - start < 1);
+    assert_string_equal(reply_text(ended, "state"), "CANCELLED");
+    assert_string_equal(reply_text(ended, "state_reason"), "user_cancel");
+    assert_true(json_is_null(reply_at(ended, "model")));
+    /* What was authorised is charged: at least what ran, at most two blocks more. */
+    double step = reply_number(ended, "progress.step");
+    double authorised = reply_number(ended, "privacy.authorised_steps");
+    assert_true(authorised >= step && authorised <= step + 2 * SAMPLE_ENDLESS / 100.0);
+    assert_string_equal(reply_text(cancel(client, job), "state"), "CANCELLED");
+}
+
+static void a_big_step_is_cancelled_within_a_second(void **state)
+{
+    struct client *client = client_of(state);
+    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(1));
+    const char *job = submit(client,
+                             "{'dataset':'digits','model':{'preset':'mlp','hidden':[2048,1024]},"
+                             "'algorithm':{'name':'dpsgd'},'batch_size':1438,'steps':100000,"
+                             "'privacy':{'noise_multiplier':100000}}");
+    await_step(client, job, 1);
+    double start = seconds();
+    cancel(client, job);
+    await_end(client, job);
+    assert_true(seconds() - start < 1);
+}
+
+static void a_queued_job_is_cancelled_for_nothing(void **state)
+{
+    struct client *client = client_of(state);
+    const char *first = submit_endless(client), *second = submit_endless(client);
+    const char *third = submit_endless(client);
+    await_step(client, first, 1);
+    await_step(client, second, 1);
+    const struct reply *queued = client_get(client, "/v1/jobs/%s", third);
+    assert_string_equal(reply_text(queued, "state"), "QUEUED");
+    assert_true(json_is_null(reply_at(queued, "start_time")));
+    const struct reply *cancelled = cancel(client, third);
+    assert_string_equal(reply_text(cancelled, "state"), "CANCELLED");
+    assert_true(reply_number(cancelled, "privacy.epsilon_spent") == 0);
+    assert_true(reply_number(cancelled, "privacy.authorised_steps") == 0);
+    cancel(client, first);
+    cancel(client, second);
+    await_end(client, first);
+    await_end(client, second);
+}
+
+static void two_jobs_on_one_dataset_run_at_once(void **state)
+{
+    struct client *client = client_of(state);
+    const char *first = submit_endless(client), *second = submit_endless(client);
+    await_step(client, first, 1);
+    await_step(client, second, 1);
+    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", first), "state"),
+                        "RUNNING");
+    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", second), "state"),
+                        "RUNNING");
+    cancel(client, first);
+    await_end(client, first);
+    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", second), "state"),
+                        "RUNNING");
+    cancel(client, second);
+    await_end(client, second);
+}
+
+static void a_full_queue_refuses_and_reserves_nothing(void **state)
+{
+    struct client *client = client_of(state);
+    const char *jobs[5];
+    for (int i = 0; i < 5; i++) {
+        jobs[i] = submit_endless(client);
+        if (i < 2)
+            await_step(client, jobs[i], 1);
+    }
+    const struct reply *head = client_get(client, "/v1/ledger/head");
+    const struct reply *refused = client_post(client, "/v1/jobs", "overflow", SAMPLE_JOB,
+                                              "points", 5, 1000.0);
+    assert_problem(refused, 503, "queue_full");
+    char after[256];
+    assert_true(reply_header(refused, "retry-after", after));
+    assert_true(json_is_true(reply_at(refused, "retryable")));
+    assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
+    for (int i = 4; i >= 0; i--)
+        cancel(client, jobs[i]);
+    for (int i = 0; i < 5; i++)
+        await_end(client, jobs[i]);
+    const struct reply *again = client_post(client, "/v1/jobs", "overflow", SAMPLE_JOB,
+                                            "points", 5, 1000.0);
+    assert_status(again, 201);
+    assert_string_equal(reply_text(await_end(client, reply_text(again, "id")), "state"),
+                        "SUCCEEDED");
+}
+
+static void jobs_run_first_in_first_out(void **state)
+{
+    struct client *client = client_of(state);
+    const char *first = submit_endless(client), *second = submit_endless(client);
+    const char *third = submit_endless(client), *fourth = submit_endless(client);
+    await_step(client, first, 1);
+    await_step(client, second, 1);
+    cancel(client, first);
+    await_step(client, third, 1);
+    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", fourth), "state"),
+                        "QUEUED");
+    cancel(client, fourth);
+    cancel(client, third);
+    cancel(client, second);
+    await_end(client, second);
+    await_end(client, third);
+}
+
+static void an_ended_job_cannot_be_cancelled(void **state)
+{
+    struct client *client = client_of(state);
+    const char *job = submit(client, SAMPLE_JOB, "points", 5, 1000.0);
+    assert_string_equal(reply_text(await_end(client, job), "state"), "SUCCEEDED");
+    assert_problem(client_act(client, "/v1/jobs/%s:cancel", job), 409, "job_terminal");
+    assert_problem(client_act(client, "/v1/jobs/job_01ARZ3NDEKTSV4RRFFQ69G5FAV:cancel"),
+                   404, "not_found");
+}
+
+static void a_job_that_diverges_fails_by_name_and_is_charged(void **state)
+{
+    struct client *client = client_of(state);
+    const struct reply *job = await_end(
+        client, submit(client, "{'dataset':'points','model':{'preset':'mlp','hidden':[16,16]},"
+                               "'algorithm':{'name':'dpsgd'},"
+                               "'optimizer':{'name':'sgd','learning_rate':1e30},"
+                               "'batch_size':50,'steps':200,"
+                               "'privacy':{'noise_multiplier':500}}"));
+    assert_string_equal(reply_text(job, "state"), "FAILED");
+    assert_string_equal(reply_text(job, "state_reason"), "diverged");
+    assert_true(json_is_null(reply_at(job, "model")));
+    assert_true(reply_number(job, "privacy.authorised_steps") > 0);
+    assert_true(reply_number(job, "privacy.epsilon_spent") > 0);
+}
+
+static void every_default_is_written_into_the_job(void **state)
+{
+    struct client *client = client_of(state);
+    const struct reply *job = client_create(
+        client, "/v1/jobs", "{'dataset':'points','model':{'preset':'mlp'},"
+                            "'algorithm':{'name':'dpsgd'},'privacy':{'noise_multiplier':50}}");
+    assert_status(job, 201);
+    /* 500 records: batch max(256, 2^3) <= n; 20 epochs; 40 steps. */
+    assert_true(reply_number(job, "batch_size") == 256);
+    assert_true(reply_number(job, "epochs") == 20);
+    assert_true(reply_number(job, "progress.steps") == 40);
+    assert_true(reply_number(job, "algorithm.clip_norm") == 1);
+    assert_string_equal(reply_text(job, "optimizer.name"), "sgd");
+    assert_true(reply_number(job, "optimizer.learning_rate") == 2);
+    assert_true(reply_number(job, "optimizer.momentum") == 0);
+    assert_true(reply_number(job, "model_spec.hidden.0") == 128);
+    assert_string_equal(reply_text(job, "model_spec.activation"), "relu");
+    assert_true(reply_number(job, "model_spec.init_seed") == 0);
+    assert_true(reply_number(job, "privacy.delta") == 1e-5);
+    assert_close(reply_number(job, "privacy.sampling_rate"), 256.0 / 500, 1e-14);
+    await_end(client, reply_text(job, "id"));
+}
+
+static void adam_and_momentum_train_too(void **state)
+{
+    struct client *client = client_of(state);
+    const char *optimizers[] = {"{'name':'sgd','learning_rate':0.5,'momentum':0.9}",
+                                "{'name':'adam','learning_rate':0.01}"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct reply *job = await_end(
+            client,
+            submit(client,
+                   "{'dataset':'points','model':{'preset':'mlp','hidden':[8],"
+                   "'activation':'tanh'},'algorithm':{'name':'dpsgd'},'optimizer':%s,"
+                   "'batch_size':50,'steps':50,'privacy':{'noise_multiplier':200}}",
+                   optimizers[i]));
+        assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_running_job_is_cancelled_within_a_second),
+        cmocka_unit_test(a_big_step_is_cancelled_within_a_second),
+        cmocka_unit_test(a_queued_job_is_cancelled_for_nothing),
+        cmocka_unit_test(two_jobs_on_one_dataset_run_at_once),
+        cmocka_unit_test(a_full_queue_refuses_and_reserves_nothing),
+        cmocka_unit_test(jobs_run_first_in_first_out),
+        cmocka_unit_test(an_ended_job_cannot_be_cancelled),
+        cmocka_unit_test(a_job_that_diverges_fails_by_name_and_is_charged),
+        cmocka_unit_test(every_default_is_written_into_the_job),
+        cmocka_unit_test(adam_and_momentum_train_too),
+    };
+    return cmocka_run_group_tests(tests, begin, stage_end);
+}

@@ -1,0 +1,332 @@
+/* What survives: a clean stop, a kill in the middle of a job, a second daemon, a flipped
+ * byte. After each, the ledger verifies and the budget says at least what was spent. */
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+static const char *const two_workers[] = {"--workers", "2", NULL};
+
+static int begin(void **state)
+{
+    return stage_begin_with(state, two_workers);
+}
+
+static const char *text_of(struct client *client, const char *path)
+{
+    const struct reply *reply = client_get(client, "%s", path);
+    assert_status(reply, 200);
+    return reply->body;
+}
+
+static int verify(struct stage *stage)
+{
+    return daemon_run(&stage->daemon, (const char *const[]){"verify", "--data-dir",
+                                                            stage->daemon.data_dir, NULL});
+}
+
+static void nothing_is_lost_by_a_clean_stop(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    ready_points(client, "open", 300, 2, SAMPLE_PUBLIC);
+    const char *job = submit(client, "{'dataset':'points','evaluation':'open',"
+                                     "'model':{'preset':'linear'},"
+                                     "'algorithm':{'name':'dpsgd'},'batch_size':50,"
+                                     "'steps':40,'privacy':{'epsilon':1}}");
+    const struct reply *ended = await_end(client, job);
+    char paths[7][128] = {"/v1/datasets", "/v1/datasets/points/budget",
+                          "/v1/datasets/points/ledger", "/v1/ledger/head"};
+    snprintf(paths[4], sizeof paths[4], "/v1/jobs/%s", job);
+    snprintf(paths[5], sizeof paths[5], "/v1/models/%s", reply_text(ended, "model"));
+    snprintf(paths[6], sizeof paths[6], "/v1/models/%s/content", reply_text(ended, "model"));
+    const char *before[7];
+    for (int i = 0; i < 7; i++)
+        before[i] = text_of(client, paths[i]);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    assert_int_equal(verify(stage), 0);
+    daemon_start(&stage->daemon, two_workers);
+    for (int i = 0; i < 7; i++)
+        assert_string_equal(text_of(client, paths[i]), before[i]);
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, SAMPLE_JOB, "points", 5,
+                              50.0),
+                  200);
+}
+
+static void a_killed_job_is_charged_what_it_was_authorised(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    const char *running = submit(client, "{'dataset':'points','model':{'preset':'linear'},"
+                                         "'algorithm':{'name':'dpsgd'},'batch_size':50,"
+                                         "'steps':%d,'privacy':{'epsilon':2}}",
+                                 SAMPLE_ENDLESS);
+    const char *beside = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
+    const char *queued = submit(client, SAMPLE_JOB, "points", 10, 1000.0);
+    await_step(client, beside, 1);
+    const struct reply *seen = await_step(client, running, SAMPLE_ENDLESS / 1000);
+    double step_seen = reply_number(seen, "progress.step");
+    double spent_seen = reply_number(seen, "privacy.epsilon_spent");
+    assert_true(spent_seen > 0);
+    daemon_stop(&stage->daemon, SIGKILL);
+
+    assert_int_equal(verify(stage), 0);
+    daemon_start(&stage->daemon, two_workers);
+    const struct reply *lost = client_get(client, "/v1/jobs/%s", running);
+    assert_string_equal(reply_text(lost, "state"), "FAILED");
+    assert_string_equal(reply_text(lost, "state_reason"), "worker_lost");
+    assert_true(json_is_null(reply_at(lost, "model")));
+    assert_false(json_is_null(reply_at(lost, "end_time")));
+    double authorised = reply_number(lost, "privacy.authorised_steps");
+    assert_true(authorised >= step_seen && authorised < SAMPLE_ENDLESS);
+    double charged = reply_number(lost, "privacy.epsilon_spent");
+    assert_true(charged >= spent_seen && charged < 2);
+    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", beside), "state_reason"),
+                        "worker_lost");
+    /* The queued one keeps its reservation and its turn. */
+    assert_string_equal(reply_text(await_end(client, queued), "state"), "SUCCEEDED");
+
+    const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
+    assert_true(reply_number(budget, "epsilon_held") == 0);
+    assert_true(reply_number(budget, "epsilon_spent") >= charged * (1 - 1e-12));
+    assert_true(reply_number(budget, "epsilon_spent") < 2);
+    const struct reply *ledger =
+        client_get(client, "/v1/datasets/points/ledger?page_size=100");
+    size_t entries = json_array_size(reply_at(ledger, "entries"));
+    assert_int_equal(entries, 1 + 3 + 3);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    assert_int_equal(verify(stage), 0);
+}
+
+static void nothing_is_charged_twice_over_many_kills(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    double spent = 0;
+    for (int i = 0; i < 4; i++) {
+        const char *job = submit(client, "{'dataset':'points','model':{'preset':'linear'},"
+                                         "'algorithm':{'name':'dpsgd'},'batch_size':50,"
+                                         "'steps':%d,'privacy':{'epsilon':0.5}}",
+                                 SAMPLE_ENDLESS);
+        if (i % 2 == 0)
+            await_step(client, job, 1);
+        daemon_stop(&stage->daemon, SIGKILL);
+        assert_int_equal(verify(stage), 0);
+        daemon_start(&stage->daemon, two_workers);
+        const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
+        double now = reply_number(budget, "epsilon_spent");
+        assert_true(now >= spent && now < 4);
+        spent = now;
+        const struct reply *job_now = client_get(client, "/v1/jobs/%s", job);
+        if (strcmp(reply_text(job_now, "state"), "FAILED") != 0) {
+            client_act(client, "/v1/jobs/%s:cancel", job);
+            await_end(client, job);
+        }
+    }
+    const struct reply *jobs = client_get(client, "/v1/jobs?state=FAILED");
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(reply_at(jobs, "jobs")); i++)
+        sum += 0.5;
+    const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
+    assert_true(reply_number(budget, "epsilon_held") == 0);
+    assert_true(reply_number(budget, "epsilon_spent") <= sum);
+}
+
+static void an_upload_cut_by_a_kill_is_not_there(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    assert_status(declare_points(client, "points", SAMPLE_BUDGET(1)), 201);
+    daemon_stop(&stage->daemon, SIGKILL);
+    daemon_start(&stage->daemon, two_workers);
+    assert_string_equal(reply_text(client_get(client, "/v1/datasets/points"), "state"),
+                        "CREATED");
+    assert_problem(client_act(client, "/v1/datasets/points:import"), 409,
+                   "dataset_not_ready");
+    char *text = sample_points(100, 9);
+    assert_status(client_put(client, "/v1/datasets/points/files/data", text, strlen(text)),
+                  204);
+    free(text);
+    daemon_stop(&stage->daemon, SIGKILL);
+    daemon_start(&stage->daemon, two_workers);
+    assert_status(client_act(client, "/v1/datasets/points:import"), 200);
+}
+
+static void a_second_daemon_on_the_directory_is_refused(void **state)
+{
+    struct stage *stage = *state;
+    assert_int_equal(daemon_run(&stage->daemon,
+                                (const char *const[]){"--data-dir", stage->daemon.data_dir,
+                                                      "--listen", "127.0.0.1:0", NULL}),
+                     75);
+    assert_status(client_get(&stage->client, "/readyz"), 200);
+    assert_int_equal(verify(stage), 0); /* verify may run beside the daemon */
+}
+
+static void a_term_signal_lets_short_jobs_finish(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    /* About a second of work. */
+    const char *job = submit(client, SAMPLE_JOB, "points", 50000, 10000.0);
+    const char *queued[6];
+    for (int i = 0; i < 6; i++)
+        queued[i] = submit(client, SAMPLE_JOB, "points", 50000, 10000.0);
+    await_step(client, job, 1);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, two_workers);
+    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", job), "state"),
+                        "SUCCEEDED");
+    assert_string_equal(reply_text(await_end(client, queued[5]), "state"), "SUCCEEDED");
+}
+
+static void a_draining_daemon_takes_no_job_and_stops_long_ones(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    daemon_stop(&stage->daemon, SIGTERM);
+    daemon_start(&stage->daemon, (const char *const[]){"--drain-timeout", "2", NULL});
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
+    await_step(client, job, 1);
+    assert_int_equal(kill(stage->daemon.pid, SIGTERM), 0);
+    const struct reply *ready;
+    int polls = 0;
+    while ((ready = client_get(client, "/readyz"))->status == 200 && polls++ < 100)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    assert_status(ready, 503);
+    assert_status(client_get(client, "/livez"), 200);
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 5, 1000.0), 503,
+                   "draining");
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, NULL);
+    const struct reply *stopped = client_get(client, "/v1/jobs/%s", job);
+    assert_string_equal(reply_text(stopped, "state"), "FAILED");
+    assert_string_equal(reply_text(stopped, "state_reason"), "shutdown");
+    assert_true(reply_number(stopped, "privacy.epsilon_spent") > 0);
+    assert_int_equal(verify(stage), 0);
+}
+
+/* Offset of the first occurrence of text in the file, or -1. */
+static long find_text(const char *path, const char *text)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    struct stat info;
+    assert_int_equal(fstat(fd, &info), 0);
+    char *bytes = malloc((size_t)info.st_size);
+    assert_non_null(bytes);
+    assert_int_equal(read(fd, bytes, (size_t)info.st_size), info.st_size);
+    close(fd);
+    long offset = -1;
+    for (long i = 0; i + (long)strlen(text) <= info.st_size && offset < 0; i++)
+        if (memcmp(bytes + i, text, strlen(text)) == 0)
+            offset = i;
+    free(bytes);
+    return offset;
+}
+
+static void flip(const char *path, long offset, unsigned char mask)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    unsigned char byte;
+    assert_int_equal(pread(fd, &byte, 1, offset), 1);
+    byte ^= mask;
+    assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
+    close(fd);
+}
+
+static void a_changed_ledger_is_not_started_on(void **state)
+{
+    struct stage *stage = *state;
+    ready_points(&stage->client, "points", 500, 1, SAMPLE_BUDGET(4));
+    await_end(&stage->client, submit(&stage->client, SAMPLE_JOB, "points", 7, 33.0));
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    char database[128];
+    snprintf(database, sizeof database, "%s/epsilond.db", stage->daemon.data_dir);
+    long offset = find_text(database, "sampled_gaussian");
+    assert_true(offset > 0);
+    const char *const start[] = {"--data-dir", stage->daemon.data_dir, "--listen",
+                                 "127.0.0.1:0", NULL};
+    flip(database, offset + 3, 0x01);
+    assert_int_equal(verify(stage), 65);
+    assert_int_equal(daemon_run(&stage->daemon, start), 65);
+    flip(database, offset + 3, 0x01);
+    assert_int_equal(verify(stage), 0);
+    /* The header of the file: no database any more. */
+    flip(database, 3, 0x20);
+    assert_int_equal(verify(stage), 65);
+    assert_int_equal(daemon_run(&stage->daemon, start), 65);
+    flip(database, 3, 0x20);
+    daemon_start(&stage->daemon, NULL);
+    assert_status(client_get(&stage->client, "/readyz"), 200);
+}
+
+static void wrong_usage_and_places_have_their_exit_codes(void **state)
+{
+    struct stage *stage = *state;
+    struct daemon *daemon = &stage->daemon;
+    assert_int_equal(daemon_run(daemon, (const char *const[]){"--version", NULL}), 0);
+    assert_int_equal(daemon_run(daemon, (const char *const[]){"--help", NULL}), 0);
+    assert_int_equal(daemon_run(daemon, (const char *const[]){"--no-such-flag", NULL}), 64);
+    char other[96];
+    snprintf(other, sizeof other, "%s/other", daemon->directory);
+    assert_int_equal(daemon_run(daemon, (const char *const[]){"--data-dir", other,
+                                                              "--workers", "many", NULL}),
+                     64);
+    /* No tokens yet, so nothing but loopback. */
+    int code = daemon_run(daemon, (const char *const[]){"--data-dir", other, "--listen",
+                                                        "0.0.0.0:0", NULL});
+    assert_true(code == 64 || code == 78);
+    assert_int_equal(daemon_run(daemon, (const char *const[]){"--data-dir", other,
+                                                              "--config", "/nowhere", NULL}),
+                     78);
+}
+
+static void the_directory_is_closed_to_others(void **state)
+{
+    struct stage *stage = *state;
+    struct stat info;
+    assert_int_equal(stat(stage->daemon.data_dir, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0700);
+    char database[128];
+    snprintf(database, sizeof database, "%s/epsilond.db", stage->daemon.data_dir);
+    assert_int_equal(stat(database, &info), 0);
+    assert_int_equal(info.st_mode & 077, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nothing_is_lost_by_a_clean_stop, begin, stage_end),
+        cmocka_unit_test_setup_teardown(a_killed_job_is_charged_what_it_was_authorised,
+                                        begin, stage_end),
+        cmocka_unit_test_setup_teardown(nothing_is_charged_twice_over_many_kills, begin,
+                                        stage_end),
+        cmocka_unit_test_setup_teardown(an_upload_cut_by_a_kill_is_not_there, begin,
+                                        stage_end),
+        cmocka_unit_test_setup_teardown(a_second_daemon_on_the_directory_is_refused, begin,
+                                        stage_end),
+        cmocka_unit_test_setup_teardown(a_term_signal_lets_short_jobs_finish, begin,
+                                        stage_end),
+        cmocka_unit_test_setup_teardown(a_draining_daemon_takes_no_job_and_stops_long_ones,
+                                        begin, stage_end),
+        cmocka_unit_test_setup_teardown(a_changed_ledger_is_not_started_on, begin,
+                                        stage_end),
+        cmocka_unit_test_setup_teardown(wrong_usage_and_places_have_their_exit_codes, begin,
+                                        stage_end),
+        cmocka_unit_test_setup_teardown(the_directory_is_closed_to_others, begin, stage_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
