@@ -64,7 +64,7 @@ e2e      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/e2e/test_*.c))
 e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildcard tests/e2e/*.c)))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e layers fuzzers format help clean
+.PHONY: all test demo unit e2e numbers check-python layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -104,6 +104,10 @@ demo:                                      ## the main job end to end (DATA=fold
 unit: $(tests:=.ok)                        ## run the unit tests that are out of date
 e2e: export EPSILOND := $(BUILD)/epsilond
 e2e: $(e2e:=.ok)                           ## run the real daemon against a real client
+numbers: all                               ## the README's table, on real data in SHARED
+	@python3 tests/python/numbers.py $(BUILD)/epsilond $(SHARED)
+check-python: all                          ## published models in Python, packages of PyPI
+	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
 layers: $(LAYERS:%=layers/%)               ## refuse upward or misplaced #includes
@@ -114,7 +118,7 @@ layers/%:
 format:                                    ## clang-format everything in place
 	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*/*.[ch] tests/*/*/*.[ch])
 help:                                      ## this list
-	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
 clean:                                     ## remove build/
 	rm -rf build
 

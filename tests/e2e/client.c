@@ -92,7 +92,8 @@ static struct reply *keep(struct client *client, CURL *curl, struct buffer *body
     reply->headers = headers->bytes != NULL ? headers->bytes : strdup("");
     char type[256];
     if (reply_header(reply, "content-type", type) && strstr(type, "json") != NULL)
-        reply->json = json_loadb(reply->body, reply->size, JSON_REJECT_DUPLICATES, NULL);
+        reply->json =
+            json_loadb(reply->body, reply->size, JSON_REJECT_DUPLICATES, NULL);
     reply->next = client->replies;
     client->replies = reply;
     return reply;
@@ -131,13 +132,13 @@ const struct reply *client_send(struct client *client, const struct request *req
     return reply;
 }
 
-#define PRINT_INTO(text, format)                                                         \
-    do {                                                                                 \
-        va_list arguments;                                                               \
-        va_start(arguments, format);                                                     \
-        int length = vsnprintf(text, sizeof text, format, arguments);                    \
-        va_end(arguments);                                                               \
-        assert_true(length >= 0 && (size_t)length < sizeof text);                        \
+#define PRINT_INTO(text, format)                                                       \
+    do {                                                                               \
+        va_list arguments;                                                             \
+        va_start(arguments, format);                                                   \
+        int length = vsnprintf(text, sizeof text, format, arguments);                  \
+        va_end(arguments);                                                             \
+        assert_true(length >= 0 && (size_t)length < sizeof text);                      \
     } while (0)
 
 const struct reply *client_get(struct client *client, const char *format, ...)
@@ -163,7 +164,8 @@ const struct reply *client_put(struct client *client, const char *path,
                                const void *bytes, size_t size)
 {
     return client_send(
-        client, &(struct request){.method = "PUT", .path = path, .body = bytes, .size = size});
+        client,
+        &(struct request){.method = "PUT", .path = path, .body = bytes, .size = size});
 }
 
 const struct reply *client_act(struct client *client, const char *format, ...)
@@ -189,8 +191,8 @@ static const struct reply *post_json(struct client *client, const char *path,
                                          .size = strlen(text)});
 }
 
-const struct reply *client_post(struct client *client, const char *path, const char *key,
-                                const char *format, ...)
+const struct reply *client_post(struct client *client, const char *path,
+                                const char *key, const char *format, ...)
 {
     char text[BODY_SIZE_MAX];
     PRINT_INTO(text, format);
@@ -253,8 +255,8 @@ double reply_number(const struct reply *reply, const char *path)
     return json_number_value(value);
 }
 
-const struct reply *reply_expect(const struct reply *reply, long status, const char *code,
-                                 const char *file, int line)
+const struct reply *reply_expect(const struct reply *reply, long status,
+                                 const char *code, const char *file, int line)
 {
     const char *given = json_string_value(json_object_get(reply->json, "code"));
     char type[256];

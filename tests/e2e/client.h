@@ -1,8 +1,9 @@
 /*
  * client.h - libcurl as an ordinary client of the daemon.
  *
- * JSON bodies are written with ' for ", so that they can be read in C; a test that needs a
- * real ' sends bytes. Failures to connect fail the running test; HTTP failures are answers.
+ * JSON bodies are written with ' for ", so that they can be read in C; a test that
+ * needs a real ' sends bytes. Failures to connect fail the running test; HTTP failures
+ * are answers.
  *
  * Ownership: every reply belongs to its client and lives until client_fini.
  * Threads: a client belongs to one thread.
@@ -56,8 +57,8 @@ const struct reply *client_delete(struct client *client, const char *path);
 const struct reply *client_put(struct client *client, const char *path,
                                const void *bytes, size_t size);
 /* JSON with this Idempotency-Key, or without one where key is NULL. */
-const struct reply *client_post(struct client *client, const char *path, const char *key,
-                                const char *format, ...)
+const struct reply *client_post(struct client *client, const char *path,
+                                const char *key, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* JSON with a key of its own. */
 const struct reply *client_create(struct client *client, const char *path,
@@ -76,12 +77,12 @@ const char *reply_text(const struct reply *reply, const char *path);
 double reply_number(const struct reply *reply, const char *path);
 
 /* Fails the test, showing the body, unless the status is this. */
-#define assert_status(reply, expected)                                                   \
+#define assert_status(reply, expected)                                                 \
     reply_expect((reply), (expected), NULL, __FILE__, __LINE__)
 /* The same, and that the body is problem+json with this code. */
-#define assert_problem(reply, expected, code)                                            \
+#define assert_problem(reply, expected, code)                                          \
     reply_expect((reply), (expected), (code), __FILE__, __LINE__)
-const struct reply *reply_expect(const struct reply *reply, long status, const char *code,
-                                 const char *file, int line);
+const struct reply *reply_expect(const struct reply *reply, long status,
+                                 const char *code, const char *file, int line);
 
 #endif

@@ -22,16 +22,17 @@ struct daemon {
 /* Makes the directory and starts nothing. */
 void daemon_init(struct daemon *daemon);
 
-/* Starts it on 127.0.0.1:0 with further options (NULL-ended, or NULL), and waits until it
- * listens. May be called again after daemon_stop. */
+/* Starts it on 127.0.0.1:0 with further options (NULL-ended, or NULL), and waits until
+ * it listens. May be called again after daemon_stop. */
 void daemon_start(struct daemon *daemon, const char *const *options);
 
 /* Sends the signal and waits for the end: the exit code, or 128 + the signal that ended
  * it. */
 int daemon_stop(struct daemon *daemon, int signal);
 
-/* Runs the binary with the arguments (NULL-ended) to its own end: the exit code. What it
- * prints is appended to the log. One that has not ended after 30 s fails the test. */
+/* Runs the binary with the arguments (NULL-ended) to its own end: the exit code. What
+ * it prints is appended to the log. One that has not ended after 30 s fails the test.
+ */
 int daemon_run(struct daemon *daemon, const char *const *arguments);
 
 /* SIGKILL where it runs; the directory goes. */

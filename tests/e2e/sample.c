@@ -84,25 +84,27 @@ static const struct reply *declare_digits(struct client *client, const char *id,
     char columns[4096], *end = columns;
     for (unsigned i = 0; i < 64; i++)
         end += sprintf(end, "{'name':'p%u','kind':'numeric','range':[0,16]},", i);
-    return client_create(client, "/v1/datasets",
-                         "{'id':'%s','format':'csv','task':'classification','classes':10,"
-                         "'header':false,'columns':[%s{'name':'digit','kind':'label',"
-                         "'values':['0','1','2','3','4','5','6','7','8','9']}],"
-                         "'privacy':%s}",
-                         id, columns, privacy);
+    return client_create(
+        client, "/v1/datasets",
+        "{'id':'%s','format':'csv','task':'classification','classes':10,"
+        "'header':false,'columns':[%s{'name':'digit','kind':'label',"
+        "'values':['0','1','2','3','4','5','6','7','8','9']}],"
+        "'privacy':%s}",
+        id, columns, privacy);
 }
 
 const struct reply *declare_points(struct client *client, const char *id,
                                    const char *privacy)
 {
-    return client_create(client, "/v1/datasets",
-                         "{'id':'%s','format':'csv','task':'classification','classes':2,"
-                         "'header':false,'columns':["
-                         "{'name':'x','kind':'numeric','range':[-1,1]},"
-                         "{'name':'y','kind':'numeric','range':[-1,1]},"
-                         "{'name':'above','kind':'label','values':['no','yes']}],"
-                         "'privacy':%s}",
-                         id, privacy);
+    return client_create(
+        client, "/v1/datasets",
+        "{'id':'%s','format':'csv','task':'classification','classes':2,"
+        "'header':false,'columns':["
+        "{'name':'x','kind':'numeric','range':[-1,1]},"
+        "{'name':'y','kind':'numeric','range':[-1,1]},"
+        "{'name':'above','kind':'label','values':['no','yes']}],"
+        "'privacy':%s}",
+        id, privacy);
 }
 
 /* Takes text. */
@@ -171,8 +173,8 @@ const struct reply *await_step(struct client *client, const char *job, uint64_t 
         if (reply_number(reply, "progress.step") >= (double)step)
             return reply;
         if (is_terminal(reply_text(reply, "state")) || time(NULL) > deadline)
-            fail_msg("job %s does not reach step %llu: %s", job, (unsigned long long)step,
-                     reply->body);
+            fail_msg("job %s does not reach step %llu: %s", job,
+                     (unsigned long long)step, reply->body);
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * sample.h - the data that the tests send: the digits of deploy/digits, small made-up sets
- * that train in milliseconds, and files in each format; and the few steps that most tests
- * begin with.
+ * sample.h - the data that the tests send: the digits of deploy/digits, small made-up
+ * sets that train in milliseconds, and files in each format; and the few steps that
+ * most tests begin with.
  *
  * Ownership: text and bytes returned are to be freed.
  */
@@ -30,7 +30,7 @@ uint8_t *sample_gzip(const void *bytes, size_t size, size_t *gzip_size);
 uint8_t *sample_idx(const uint32_t *dimensions, const uint8_t *bytes, size_t *idx_size);
 
 /* The two privacy members that most tests use. */
-#define SAMPLE_PUBLIC "'public'"
+#define SAMPLE_PUBLIC          "'public'"
 #define SAMPLE_BUDGET(epsilon) "{'epsilon':" #epsilon ",'delta':1e-5}"
 
 /* Declares, uploads and imports; the dataset is READY on return. */
@@ -43,11 +43,11 @@ void ready_points(struct client *client, const char *id, unsigned rows, unsigned
 const struct reply *declare_points(struct client *client, const char *id,
                                    const char *privacy);
 
-/* A job on points that takes next to nothing of a budget and, with SAMPLE_ENDLESS steps,
- * outlasts any test. */
+/* A job on points that takes next to nothing of a budget and, with SAMPLE_ENDLESS
+ * steps, outlasts any test. */
 enum { SAMPLE_ENDLESS = 10000000 };
-#define SAMPLE_JOB                                                                       \
-    "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"          \
+#define SAMPLE_JOB                                                                     \
+    "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"        \
     "'batch_size':50,'steps':%d,'privacy':{'noise_multiplier':%g}}"
 
 /* Creates the job and returns its id, which lives with the client. */

@@ -1,6 +1,6 @@
 /*
- * stage.h - what most test programs stand on: one daemon and one client, begun before the
- * first test of a group and ended after the last.
+ * stage.h - what most test programs stand on: one daemon and one client, begun before
+ * the first test of a group and ended after the last.
  */
 #ifndef TESTS_E2E_STAGE_H
 #define TESTS_E2E_STAGE_H

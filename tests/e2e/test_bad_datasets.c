@@ -7,13 +7,13 @@
 #include "tests/e2e/sample.h"
 #include "tests/e2e/stage.h"
 
-#define CSV "'format':'csv','task':'classification','classes':2,'header':false,"
-#define LABEL "{'name':'l','kind':'label','values':['a','b']}"
-#define X "{'name':'x','kind':'numeric','range':[0,1]}"
-#define PRIVACY "'privacy':{'epsilon':1,'delta':1e-5}"
-#define WITH_ID(id) "{'id':'" id "'," CSV "'columns':[" X "," LABEL "]," PRIVACY "}"
+#define CSV                   "'format':'csv','task':'classification','classes':2,'header':false,"
+#define LABEL                 "{'name':'l','kind':'label','values':['a','b']}"
+#define X                     "{'name':'x','kind':'numeric','range':[0,1]}"
+#define PRIVACY               "'privacy':{'epsilon':1,'delta':1e-5}"
+#define WITH_ID(id)           "{'id':'" id "'," CSV "'columns':[" X "," LABEL "]," PRIVACY "}"
 #define WITH_COLUMNS(columns) "{'id':'x'," CSV "'columns':[" columns "]," PRIVACY "}"
-#define WITH_PRIVACY(privacy)                                                            \
+#define WITH_PRIVACY(privacy)                                                          \
     "{'id':'x'," CSV "'columns':[" X "," LABEL "],'privacy':" privacy "}"
 
 struct bad_dataset {
@@ -23,10 +23,10 @@ struct bad_dataset {
 static const struct bad_dataset bad_datasets[] = {
     {"nothing", "", NULL},
     {"not JSON", "id=x", NULL},
-    {"duplicate member", "{'id':'x','id':'x'," CSV "'columns':[" X "," LABEL "]," PRIVACY "}",
-     NULL},
-    {"unknown member", "{'id':'x','name':'y'," CSV "'columns':[" X "," LABEL "]," PRIVACY "}",
-     "/name"},
+    {"duplicate member",
+     "{'id':'x','id':'x'," CSV "'columns':[" X "," LABEL "]," PRIVACY "}", NULL},
+    {"unknown member",
+     "{'id':'x','name':'y'," CSV "'columns':[" X "," LABEL "]," PRIVACY "}", "/name"},
     {"unknown member of privacy", WITH_PRIVACY("{'epsilon':1,'delta':1e-5,'rho':1}"),
      "/privacy/rho"},
     {"unknown member of a column",
@@ -39,16 +39,20 @@ static const struct bad_dataset bad_datasets[] = {
     {"id that climbs", WITH_ID("../points"), "/id"},
     {"id with a colon", WITH_ID("points:import"), "/id"},
     {"id of 64 characters",
-     WITH_ID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), "/id"},
-    {"id that is a number", "{'id':7," CSV "'columns':[" X "," LABEL "]," PRIVACY "}", "/id"},
+     WITH_ID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+     "/id"},
+    {"id that is a number", "{'id':7," CSV "'columns':[" X "," LABEL "]," PRIVACY "}",
+     "/id"},
 
     {"unknown format",
      "{'id':'x','format':'parquet','task':'classification','classes':2," PRIVACY "}",
      "/format"},
     {"unknown task",
-     "{'id':'x','format':'csv','task':'ranking','columns':[" X "," LABEL "]," PRIVACY "}",
+     "{'id':'x','format':'csv','task':'ranking','columns':[" X "," LABEL "]," PRIVACY
+     "}",
      "/task"},
-    {"no task", "{'id':'x','format':'csv','columns':[" X "," LABEL "]," PRIVACY "}", "/task"},
+    {"no task", "{'id':'x','format':'csv','columns':[" X "," LABEL "]," PRIVACY "}",
+     "/task"},
     {"no privacy", "{'id':'x'," CSV "'columns':[" X "," LABEL "]}", "/privacy"},
     {"too many classes",
      "{'id':'x','format':'libsvm','task':'classification','classes':65537,"
@@ -81,8 +85,10 @@ static const struct bad_dataset bad_datasets[] = {
     {"no columns", WITH_COLUMNS(""), "/columns"},
     {"no label", WITH_COLUMNS(X), "/columns"},
     {"two labels", WITH_COLUMNS(LABEL "," LABEL), NULL},
-    {"unknown kind", WITH_COLUMNS("{'name':'x','kind':'text'}," LABEL), "/columns/0/kind"},
-    {"no range", WITH_COLUMNS("{'name':'x','kind':'numeric'}," LABEL), "/columns/0/range"},
+    {"unknown kind", WITH_COLUMNS("{'name':'x','kind':'text'}," LABEL),
+     "/columns/0/kind"},
+    {"no range", WITH_COLUMNS("{'name':'x','kind':'numeric'}," LABEL),
+     "/columns/0/range"},
     {"range upside down",
      WITH_COLUMNS("{'name':'x','kind':'numeric','range':[1,0]}," LABEL),
      "/columns/0/range"},
@@ -100,7 +106,8 @@ static const struct bad_dataset bad_datasets[] = {
     {"no delta", WITH_PRIVACY("{'epsilon':1}"), "/privacy/delta"},
     {"no epsilon", WITH_PRIVACY("{'delta':1e-5}"), "/privacy/epsilon"},
     {"zero epsilon", WITH_PRIVACY("{'epsilon':0,'delta':1e-5}"), "/privacy/epsilon"},
-    {"negative epsilon", WITH_PRIVACY("{'epsilon':-1,'delta':1e-5}"), "/privacy/epsilon"},
+    {"negative epsilon", WITH_PRIVACY("{'epsilon':-1,'delta':1e-5}"),
+     "/privacy/epsilon"},
     {"epsilon above its limit", WITH_PRIVACY("{'epsilon':1001,'delta':1e-5}"),
      "/privacy/epsilon"},
     {"1e999", WITH_PRIVACY("{'epsilon':1e999,'delta':1e-5}"), NULL},
@@ -109,7 +116,8 @@ static const struct bad_dataset bad_datasets[] = {
     {"delta of one", WITH_PRIVACY("{'epsilon':1,'delta':1}"), "/privacy/delta"},
     {"delta above one", WITH_PRIVACY("{'epsilon':1,'delta':1.5}"), "/privacy/delta"},
     {"delta as text", WITH_PRIVACY("{'epsilon':1,'delta':'1e-5'}"), "/privacy/delta"},
-    {"unknown relation", WITH_PRIVACY("{'epsilon':1,'delta':1e-5,'relation':'cousins'}"),
+    {"unknown relation",
+     WITH_PRIVACY("{'epsilon':1,'delta':1e-5,'relation':'cousins'}"),
      "/privacy/relation"},
     {"an order off the grid", WITH_PRIVACY("{'epsilon':1,'delta':1e-5,'order':3.1}"),
      "/privacy/order"},
@@ -121,16 +129,19 @@ static void a_bad_declaration_is_refused_and_registers_nothing(void **state)
     unsigned wrong = 0;
     for (size_t i = 0; i < sizeof bad_datasets / sizeof bad_datasets[0]; i++) {
         const struct bad_dataset *bad = &bad_datasets[i];
-        const struct reply *reply = client_create(client, "/v1/datasets", "%s", bad->body);
+        const struct reply *reply =
+            client_create(client, "/v1/datasets", "%s", bad->body);
         const char *code = json_string_value(json_object_get(reply->json, "code"));
         const char *pointer = json_string_value(json_object_get(
             json_array_get(json_object_get(reply->json, "errors"), 0), "pointer"));
         if (reply->status == 400 && code != NULL &&
             strcmp(code, "invalid_argument") == 0 &&
-            (bad->pointer == NULL || (pointer != NULL && !strcmp(pointer, bad->pointer))))
+            (bad->pointer == NULL ||
+             (pointer != NULL && !strcmp(pointer, bad->pointer))))
             continue;
         print_error("%s: expected 400 at %s, got %ld: %s\n", bad->what,
-                    bad->pointer != NULL ? bad->pointer : "", reply->status, reply->body);
+                    bad->pointer != NULL ? bad->pointer : "", reply->status,
+                    reply->body);
         wrong++;
     }
     assert_int_equal(wrong, 0);
@@ -139,11 +150,13 @@ static void a_bad_declaration_is_refused_and_registers_nothing(void **state)
     assert_true(reply_number(head, "seq") == 0);
 }
 
-#define POINTS CSV "'columns':[" X ",{'name':'c','kind':'categorical','values':['u','v']}," LABEL "]"
-#define VECTORS                                                                          \
+#define POINTS                                                                         \
+    CSV "'columns':[" X ",{'name':'c','kind':'categorical','values':['u','v']}," LABEL \
+        "]"
+#define VECTORS                                                                        \
     "'format':'libsvm','task':'classification','classes':2,'features':{'count':3}"
-#define IMAGES                                                                           \
-    "'format':'idx','task':'classification','classes':2,"                                \
+#define IMAGES                                                                         \
+    "'format':'idx','task':'classification','classes':2,"                              \
     "'features':{'shape':[2,2],'scale':255}"
 
 struct bad_file {
@@ -197,13 +210,14 @@ static void a_bad_file_fails_the_import_at_its_place_and_leaves_nothing(void **s
                       201);
         snprintf(path, sizeof path, "/v1/datasets/bad-file-%zu/files/data", i);
         assert_status(client_put(client, path, bad->text, strlen(bad->text)), 204);
-        const struct reply *reply = client_act(client, "/v1/datasets/bad-file-%zu:import", i);
+        const struct reply *reply =
+            client_act(client, "/v1/datasets/bad-file-%zu:import", i);
         const char *code = json_string_value(json_object_get(reply->json, "code"));
         double line = json_number_value(json_object_get(reply->json, "line"));
         const char *file = json_string_value(json_object_get(reply->json, "file"));
-        if (reply->status != 422 || code == NULL || strcmp(code, "import_failed") != 0 ||
-            file == NULL || strcmp(file, "data") != 0 ||
-            (bad->line > 0 && line != bad->line)) {
+        if (reply->status != 422 || code == NULL ||
+            strcmp(code, "import_failed") != 0 || file == NULL ||
+            strcmp(file, "data") != 0 || (bad->line > 0 && line != bad->line)) {
             print_error("%s: got %ld: %s\n", bad->what, reply->status, reply->body);
             wrong++;
         }
@@ -219,14 +233,16 @@ static void a_failed_import_can_be_mended(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
     assert_status(
-        client_create(client, "/v1/datasets", "{'id':'mended'," POINTS "," PRIVACY "}"), 201);
+        client_create(client, "/v1/datasets", "{'id':'mended'," POINTS "," PRIVACY "}"),
+        201);
     assert_problem(client_act(client, "/v1/datasets/mended:import"), 409,
                    "dataset_not_ready");
     const char *path = "/v1/datasets/mended/files/data";
     assert_status(client_put(client, path, "0.5,u,z\n", 8), 204);
     const struct reply *failed = client_act(client, "/v1/datasets/mended:import");
     assert_problem(failed, 422, "import_failed");
-    assert_true(reply_number(failed, "line") == 1 && reply_number(failed, "column") == 3);
+    assert_true(reply_number(failed, "line") == 1 &&
+                reply_number(failed, "column") == 3);
     assert_true(strlen(reply_text(failed, "reason")) > 0);
     assert_status(client_put(client, path, "0.5,u,b\n", 8), 204);
     const struct reply *imported = client_act(client, "/v1/datasets/mended:import");
@@ -253,19 +269,24 @@ static void put_images(struct client *client, const char *id, const char *name,
 static void images_must_be_idx_and_as_many_as_their_labels(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    assert_status(
-        client_create(client, "/v1/datasets", "{'id':'images'," IMAGES ",'privacy':'public'}"),
-        201);
+    assert_status(client_create(client, "/v1/datasets",
+                                "{'id':'images'," IMAGES ",'privacy':'public'}"),
+                  201);
     put_images(client, "images", "features", (const uint32_t[]){4, 2, 2, 0}, 0);
     put_images(client, "images", "labels", (const uint32_t[]){3, 0}, 0);
-    assert_problem(client_act(client, "/v1/datasets/images:import"), 422, "import_failed");
+    assert_problem(client_act(client, "/v1/datasets/images:import"), 422,
+                   "import_failed");
     put_images(client, "images", "labels", (const uint32_t[]){4, 0}, 3); /* magic */
-    assert_problem(client_act(client, "/v1/datasets/images:import"), 422, "import_failed");
-    put_images(client, "images", "labels", (const uint32_t[]){4, 0}, 9); /* class 0x55 */
-    assert_problem(client_act(client, "/v1/datasets/images:import"), 422, "import_failed");
+    assert_problem(client_act(client, "/v1/datasets/images:import"), 422,
+                   "import_failed");
+    put_images(client, "images", "labels", (const uint32_t[]){4, 0},
+               9); /* class 0x55 */
+    assert_problem(client_act(client, "/v1/datasets/images:import"), 422,
+                   "import_failed");
     put_images(client, "images", "labels", (const uint32_t[]){4, 0}, 0);
     put_images(client, "images", "features", (const uint32_t[]){4, 2, 3, 0}, 0);
-    assert_problem(client_act(client, "/v1/datasets/images:import"), 422, "import_failed");
+    assert_problem(client_act(client, "/v1/datasets/images:import"), 422,
+                   "import_failed");
     put_images(client, "images", "features", (const uint32_t[]){4, 2, 2, 0}, 0);
     const struct reply *imported = client_act(client, "/v1/datasets/images:import");
     assert_status(imported, 200);
@@ -289,11 +310,13 @@ static void an_id_is_never_free_again(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
     assert_status(declare_points(client, "once", SAMPLE_BUDGET(1)), 201);
-    assert_problem(declare_points(client, "once", SAMPLE_BUDGET(2)), 409, "already_exists");
+    assert_problem(declare_points(client, "once", SAMPLE_BUDGET(2)), 409,
+                   "already_exists");
     assert_status(client_delete(client, "/v1/datasets/once"), 204);
     assert_string_equal(reply_text(client_get(client, "/v1/datasets/once"), "state"),
                         "DELETED");
-    assert_problem(declare_points(client, "once", SAMPLE_BUDGET(1)), 409, "already_exists");
+    assert_problem(declare_points(client, "once", SAMPLE_BUDGET(1)), 409,
+                   "already_exists");
     assert_status(client_get(client, "/v1/datasets/once/budget"), 200);
     assert_status(client_get(client, "/v1/datasets/once/ledger"), 200);
 }
@@ -302,8 +325,10 @@ static void public_data_has_no_budget_and_no_ledger(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
     assert_status(declare_points(client, "open", SAMPLE_PUBLIC), 201);
-    assert_problem(client_get(client, "/v1/datasets/open/budget"), 409, "dataset_public");
-    assert_problem(client_get(client, "/v1/datasets/open/ledger"), 409, "dataset_public");
+    assert_problem(client_get(client, "/v1/datasets/open/budget"), 409,
+                   "dataset_public");
+    assert_problem(client_get(client, "/v1/datasets/open/ledger"), 409,
+                   "dataset_public");
 }
 
 static void the_same_content_under_a_second_id_is_no_second_budget(void **state)
@@ -318,7 +343,8 @@ static void the_same_content_under_a_second_id_is_no_second_budget(void **state)
     char *text = sample_points(300, 7);
     size_t size;
     uint8_t *packed = sample_gzip(text, strlen(text), &size);
-    assert_status(client_put(client, "/v1/datasets/second/files/data", packed, size), 204);
+    assert_status(client_put(client, "/v1/datasets/second/files/data", packed, size),
+                  204);
     assert_problem(client_act(client, "/v1/datasets/second:import"), 409,
                    "duplicate_content");
     free(packed);

@@ -1,6 +1,6 @@
 /* A job that cannot be run is refused by its own code and pointer, and leaves no trace:
- * every case is sent to a running daemon, and the ledger and the list of jobs are compared
- * before and after. */
+ * every case is sent to a running daemon, and the ledger and the list of jobs are
+ * compared before and after. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -11,7 +11,7 @@
 #define DPSGD "'algorithm':{'name':'dpsgd'}"
 #define SIZES "'batch_size':50,'steps':10"
 #define NOISE "'privacy':{'noise_multiplier':20}"
-#define HEAD "{'dataset':'points'," MODEL "," DPSGD ","
+#define HEAD  "{'dataset':'points'," MODEL "," DPSGD ","
 
 struct bad_job {
     const char *what, *body;
@@ -26,16 +26,18 @@ static const struct bad_job bad_jobs[] = {
     {"a list", "[]", 400, "invalid_argument", NULL},
     {"a word", "'points'", 400, "invalid_argument", NULL},
     {"two texts", HEAD SIZES "," NOISE "}{}", 400, "invalid_argument", NULL},
-    {"duplicate member", HEAD SIZES ",'steps':10," NOISE "}", 400, "invalid_argument", NULL},
+    {"duplicate member", HEAD SIZES ",'steps':10," NOISE "}", 400, "invalid_argument",
+     NULL},
     {"duplicate member inside", HEAD SIZES ",'privacy':{'epsilon':1,'epsilon':1}}", 400,
      "invalid_argument", NULL},
 
-    {"unknown member", HEAD SIZES "," NOISE ",'seed':1}", 400, "invalid_argument", "/seed"},
+    {"unknown member", HEAD SIZES "," NOISE ",'seed':1}", 400, "invalid_argument",
+     "/seed"},
     {"misspelt noise_multipler", HEAD SIZES ",'privacy':{'noise_multipler':20}}", 400,
      "invalid_argument", "/privacy/noise_multipler"},
     {"misspelt beside a target",
-     HEAD SIZES ",'privacy':{'epsilon':1,'noise_multipler':20}}", 400, "invalid_argument",
-     "/privacy/noise_multipler"},
+     HEAD SIZES ",'privacy':{'epsilon':1,'noise_multipler':20}}", 400,
+     "invalid_argument", "/privacy/noise_multipler"},
     {"unknown member of model",
      "{'dataset':'points','model':{'preset':'linear','hiden':[3]}," DPSGD "," SIZES
      "," NOISE "}",
@@ -45,11 +47,11 @@ static const struct bad_job bad_jobs[] = {
      "," NOISE "}",
      400, "invalid_argument", "/algorithm/clipnorm"},
     {"unknown member of optimizer",
-     HEAD SIZES "," NOISE ",'optimizer':{'name':'sgd','rate':1}}", 400, "invalid_argument",
-     "/optimizer/rate"},
+     HEAD SIZES "," NOISE ",'optimizer':{'name':'sgd','rate':1}}", 400,
+     "invalid_argument", "/optimizer/rate"},
     {"unknown member of a layer",
-     "{'dataset':'points','model':{'layers':[{'type':'dense','out':2,'units':2}]}," DPSGD
-     "," SIZES "," NOISE "}",
+     "{'dataset':'points','model':{'layers':[{'type':'dense','out':2,'units':2}]}"
+     "," DPSGD "," SIZES "," NOISE "}",
      400, "invalid_argument", "/model/layers/0/units"},
 
     {"no dataset", "{" MODEL "," DPSGD "," SIZES "," NOISE "}", 400, "invalid_argument",
@@ -62,7 +64,8 @@ static const struct bad_job bad_jobs[] = {
     {"no target", HEAD SIZES ",'privacy':{}}", 400, "invalid_argument", "/privacy"},
     {"two targets", HEAD SIZES ",'privacy':{'epsilon':1,'noise_multiplier':20}}", 400,
      "invalid_argument", NULL},
-    {"epochs and steps", HEAD SIZES ",'epochs':3," NOISE "}", 400, "invalid_argument", NULL},
+    {"epochs and steps", HEAD SIZES ",'epochs':3," NOISE "}", 400, "invalid_argument",
+     NULL},
     {"null for a number", HEAD "'batch_size':50,'steps':null," NOISE "}", 400,
      "invalid_argument", "/steps"},
     {"null for an object", HEAD SIZES ",'privacy':null}", 400, "invalid_argument",
@@ -72,40 +75,41 @@ static const struct bad_job bad_jobs[] = {
      "invalid_argument", "/batch_size"},
     {"number for text", "{'dataset':7," MODEL "," DPSGD "," SIZES "," NOISE "}", 400,
      "invalid_argument", "/dataset"},
-    {"a half step", HEAD "'batch_size':50,'steps':1.5," NOISE "}", 400, "invalid_argument",
-     "/steps"},
+    {"a half step", HEAD "'batch_size':50,'steps':1.5," NOISE "}", 400,
+     "invalid_argument", "/steps"},
     {"truth for a number", HEAD "'batch_size':true,'steps':10," NOISE "}", 400,
      "invalid_argument", "/batch_size"},
     {"list for an object", HEAD SIZES ",'privacy':[1]}", 400, "invalid_argument",
      "/privacy"},
     {"number for hidden",
-     "{'dataset':'points','model':{'preset':'mlp','hidden':5}," DPSGD "," SIZES "," NOISE
-     "}",
+     "{'dataset':'points','model':{'preset':'mlp','hidden':5}," DPSGD "," SIZES
+     "," NOISE "}",
      400, "invalid_argument", "/model/hidden"},
 
     {"NaN", HEAD SIZES ",'privacy':{'noise_multiplier':NaN}}", 400, "invalid_argument",
      NULL},
     {"Infinity", HEAD SIZES ",'privacy':{'noise_multiplier':Infinity}}", 400,
      "invalid_argument", NULL},
-    {"1e999", HEAD SIZES ",'privacy':{'noise_multiplier':1e999}}", 400, "invalid_argument",
+    {"1e999", HEAD SIZES ",'privacy':{'noise_multiplier':1e999}}", 400,
+     "invalid_argument", NULL},
+    {"-1e999", HEAD SIZES ",'privacy':{'epsilon':-1e999}}", 400, "invalid_argument",
      NULL},
-    {"-1e999", HEAD SIZES ",'privacy':{'epsilon':-1e999}}", 400, "invalid_argument", NULL},
     {"negative noise", HEAD SIZES ",'privacy':{'noise_multiplier':-20}}", 400,
      "invalid_argument", "/privacy/noise_multiplier"},
-    {"zero noise", HEAD SIZES ",'privacy':{'noise_multiplier':0}}", 400, "invalid_argument",
-     "/privacy/noise_multiplier"},
+    {"zero noise", HEAD SIZES ",'privacy':{'noise_multiplier':0}}", 400,
+     "invalid_argument", "/privacy/noise_multiplier"},
     {"noise below its limit", HEAD SIZES ",'privacy':{'noise_multiplier':0.0499}}", 400,
      "invalid_argument", "/privacy/noise_multiplier"},
-    {"noise above its limit", HEAD SIZES ",'privacy':{'noise_multiplier':1000001}}", 400,
-     "invalid_argument", "/privacy/noise_multiplier"},
+    {"noise above its limit", HEAD SIZES ",'privacy':{'noise_multiplier':1000001}}",
+     400, "invalid_argument", "/privacy/noise_multiplier"},
     {"zero epsilon", HEAD SIZES ",'privacy':{'epsilon':0}}", 400, "invalid_argument",
      "/privacy/epsilon"},
-    {"negative epsilon", HEAD SIZES ",'privacy':{'epsilon':-2}}", 400, "invalid_argument",
-     "/privacy/epsilon"},
+    {"negative epsilon", HEAD SIZES ",'privacy':{'epsilon':-2}}", 400,
+     "invalid_argument", "/privacy/epsilon"},
     {"epsilon above its limit", HEAD SIZES ",'privacy':{'epsilon':1000.5}}", 400,
      "invalid_argument", "/privacy/epsilon"},
-    {"zero share", HEAD SIZES ",'privacy':{'budget_fraction':0}}", 400, "invalid_argument",
-     "/privacy/budget_fraction"},
+    {"zero share", HEAD SIZES ",'privacy':{'budget_fraction':0}}", 400,
+     "invalid_argument", "/privacy/budget_fraction"},
     {"a share above one", HEAD SIZES ",'privacy':{'budget_fraction':1.01}}", 400,
      "invalid_argument", "/privacy/budget_fraction"},
     {"delta of one", HEAD SIZES ",'privacy':{'epsilon':1,'delta':1}}", 400,
@@ -114,8 +118,8 @@ static const struct bad_job bad_jobs[] = {
      "invalid_argument", "/privacy/delta"},
     {"zero delta", HEAD SIZES ",'privacy':{'epsilon':1,'delta':0}}", 400,
      "invalid_argument", "/privacy/delta"},
-    {"delta above the dataset's", HEAD SIZES ",'privacy':{'epsilon':1,'delta':1e-4}}", 400,
-     "invalid_argument", "/privacy/delta"},
+    {"delta above the dataset's", HEAD SIZES ",'privacy':{'epsilon':1,'delta':1e-4}}",
+     400, "invalid_argument", "/privacy/delta"},
     {"no steps", HEAD "'batch_size':50,'steps':0," NOISE "}", 400, "invalid_argument",
      "/steps"},
     {"negative steps", HEAD "'batch_size':50,'steps':-3," NOISE "}", 400,
@@ -126,11 +130,12 @@ static const struct bad_job bad_jobs[] = {
      "invalid_argument", NULL},
     {"2^64 steps", HEAD "'batch_size':50,'steps':18446744073709551616," NOISE "}", 400,
      "invalid_argument", NULL},
-    {"2^64 + 10 as steps", HEAD "'batch_size':50,'steps':18446744073709551626," NOISE "}",
-     400, "invalid_argument", NULL},
+    {"2^64 + 10 as steps",
+     HEAD "'batch_size':50,'steps':18446744073709551626," NOISE "}", 400,
+     "invalid_argument", NULL},
     {"epochs that make too many steps",
-     HEAD "'batch_size':1,'epochs':9007199254740991," NOISE "}", 400, "invalid_argument",
-     NULL},
+     HEAD "'batch_size':1,'epochs':9007199254740991," NOISE "}", 400,
+     "invalid_argument", NULL},
     {"no batch", HEAD "'batch_size':0,'steps':10," NOISE "}", 400, "invalid_argument",
      "/batch_size"},
     {"a batch above the records", HEAD "'batch_size':501,'steps':10," NOISE "}", 400,
@@ -154,8 +159,8 @@ static const struct bad_job bad_jobs[] = {
      "{'dataset':'points'," MODEL ",'algorithm':{'name':'dpsgdx'}," SIZES "," NOISE "}",
      400, "invalid_argument", "/algorithm/name"},
     {"unknown preset",
-     "{'dataset':'points','model':{'preset':'huge'}," DPSGD "," SIZES "," NOISE "}", 400,
-     "invalid_argument", "/model/preset"},
+     "{'dataset':'points','model':{'preset':'huge'}," DPSGD "," SIZES "," NOISE "}",
+     400, "invalid_argument", "/model/preset"},
     {"unknown optimizer", HEAD SIZES "," NOISE ",'optimizer':{'name':'lion'}}", 400,
      "invalid_argument", "/optimizer/name"},
     {"unknown layer",
@@ -167,13 +172,13 @@ static const struct bad_job bad_jobs[] = {
      "," NOISE "}",
      400, "invalid_argument", "/model/loss"},
 
-    {"unknown dataset",
-     "{'dataset':'nowhere'," MODEL "," DPSGD "," SIZES "," NOISE "}", 404, "not_found",
-     "/dataset"},
+    {"unknown dataset", "{'dataset':'nowhere'," MODEL "," DPSGD "," SIZES "," NOISE "}",
+     404, "not_found", "/dataset"},
     {"unknown evaluation", HEAD SIZES "," NOISE ",'evaluation':'nowhere'}", 404,
      "not_found", "/evaluation"},
-    {"dataset not imported", "{'dataset':'empty'," MODEL "," DPSGD "," SIZES "," NOISE "}",
-     409, "dataset_not_ready", NULL},
+    {"dataset not imported",
+     "{'dataset':'empty'," MODEL "," DPSGD "," SIZES "," NOISE "}", 409,
+     "dataset_not_ready", NULL},
     {"evaluation not imported", HEAD SIZES "," NOISE ",'evaluation':'open-empty'}", 409,
      "dataset_not_ready", NULL},
     {"evaluation on private data", HEAD SIZES "," NOISE ",'evaluation':'points'}", 409,
@@ -191,8 +196,8 @@ static const struct bad_job bad_jobs[] = {
     {"noise beyond the budget", HEAD SIZES ",'privacy':{'noise_multiplier':0.05}}", 409,
      "budget_exhausted", NULL},
     {"more than fits the memory",
-     "{'dataset':'points','model':{'preset':'mlp','hidden':[10000,10000]}," DPSGD "," SIZES
-     "," NOISE "}",
+     "{'dataset':'points','model':{'preset':'mlp','hidden':[10000,10000]}," DPSGD
+     "," SIZES "," NOISE "}",
      400, "job_too_large", NULL},
     {"more parameters than there may be",
      "{'dataset':'points','model':{'preset':'mlp','hidden':[1000000,1000000]}," DPSGD
@@ -232,7 +237,8 @@ static bool refused_as_it_should(struct client *client, const char *path,
     if (!right)
         print_error("%s %s: expected %ld %s %s, got %ld: %s\n", path, bad->what,
                     bad->status, bad->code != NULL ? bad->code : "",
-                    bad->pointer != NULL ? bad->pointer : "", reply->status, reply->body);
+                    bad->pointer != NULL ? bad->pointer : "", reply->status,
+                    reply->body);
     return right;
 }
 
@@ -257,7 +263,8 @@ static void an_estimate_refuses_what_no_budget_would_mend(void **state)
     struct client *client = &((struct stage *)*state)->client;
     unsigned wrong = 0;
     for (size_t i = 0; i < sizeof bad_jobs / sizeof bad_jobs[0]; i++)
-        if (bad_jobs[i].code == NULL || strcmp(bad_jobs[i].code, "budget_exhausted") != 0)
+        if (bad_jobs[i].code == NULL ||
+            strcmp(bad_jobs[i].code, "budget_exhausted") != 0)
             wrong += !refused_as_it_should(client, "/v1/jobs:estimate", &bad_jobs[i]);
     assert_int_equal(wrong, 0);
 }
@@ -265,22 +272,22 @@ static void an_estimate_refuses_what_no_budget_would_mend(void **state)
 static void a_job_beyond_the_budget_is_told_the_largest_that_fits(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    const struct reply *refused = client_create(
-        client, "/v1/jobs", "%s", HEAD SIZES ",'privacy':{'epsilon':5}}");
+    const struct reply *refused =
+        client_create(client, "/v1/jobs", "%s", HEAD SIZES ",'privacy':{'epsilon':5}}");
     assert_problem(refused, 409, "budget_exhausted");
     double largest = reply_number(refused, "largest_epsilon");
     assert_true(largest > 1 && largest < 3);
     assert_true(reply_number(refused, "most_steps") >= 0);
     assert_false(json_is_true(reply_at(refused, "retryable")));
     /* A hair less fits, a hair more does not. */
-    const struct reply *under = client_create(
-        client, "/v1/jobs:estimate", HEAD SIZES ",'privacy':{'epsilon':%.6f}}",
-        largest * 0.999);
+    const struct reply *under =
+        client_create(client, "/v1/jobs:estimate",
+                      HEAD SIZES ",'privacy':{'epsilon':%.6f}}", largest * 0.999);
     assert_status(under, 200);
     assert_string_equal(reply_text(under, "fits"), "yes");
-    const struct reply *over = client_create(
-        client, "/v1/jobs:estimate", HEAD SIZES ",'privacy':{'epsilon':%.6f}}",
-        largest * 1.001);
+    const struct reply *over =
+        client_create(client, "/v1/jobs:estimate",
+                      HEAD SIZES ",'privacy':{'epsilon':%.6f}}", largest * 1.001);
     assert_status(over, 200);
     assert_string_equal(reply_text(over, "fits"), "no");
 }
@@ -292,7 +299,8 @@ static void a_body_nested_deeper_than_the_limit_is_refused(void **state)
     memset(body + 11, '[', 150);
     memset(body + 161, ']', 150);
     strcpy(body + 311, "}");
-    assert_problem(client_create(client, "/v1/jobs", "%s", body), 400, "invalid_argument");
+    assert_problem(client_create(client, "/v1/jobs", "%s", body), 400,
+                   "invalid_argument");
 }
 
 static void a_body_over_a_mebibyte_is_refused(void **state)
@@ -304,13 +312,14 @@ static void a_body_over_a_mebibyte_is_refused(void **state)
     memset(body, ' ', size);
     for (int chunked = 0; chunked <= 1; chunked++)
         assert_problem(
-            client_send(client, &(struct request){.method = "POST",
-                                                  .path = "/v1/jobs",
-                                                  .headers = {"Content-Type: application/json",
-                                                              "Idempotency-Key: big"},
-                                                  .body = body,
-                                                  .size = size,
-                                                  .chunked = chunked}),
+            client_send(client,
+                        &(struct request){.method = "POST",
+                                          .path = "/v1/jobs",
+                                          .headers = {"Content-Type: application/json",
+                                                      "Idempotency-Key: big"},
+                                          .body = body,
+                                          .size = size,
+                                          .chunked = chunked}),
             413, "body_too_large");
     free(body);
     assert_status(client_get(client, "/readyz"), 200);

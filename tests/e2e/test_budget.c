@@ -10,8 +10,8 @@
 
 enum { GRID = 50 };
 
-#define JOB_EPSILON                                                                      \
-    "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"          \
+#define JOB_EPSILON                                                                    \
+    "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"        \
     "'batch_size':50,'steps':20,'privacy':{'epsilon':%g}}"
 
 static int begin(void **state)
@@ -60,8 +60,8 @@ static void a_fresh_budget_is_whole(void **state)
 }
 
 /* B(a) = epsilon - ln(c_a / (w_a delta)) / (a - 1), c_a = (1/a)(1 - 1/a)^(a-1): 3/4 of
- * delta at order 10 and 1/4 at order 7 for a budget of (2, 1e-5) (DESIGN.md 4). The ledger
- * keeps 2^-40 of delta for the noise, so it may be smaller by that share. */
+ * delta at order 10 and 1/4 at order 7 for a budget of (2, 1e-5) (DESIGN.md 4). The
+ * ledger keeps 2^-40 of delta for the noise, so it may be smaller by that share. */
 static void capacities_are_those_of_the_two_weighted_orders(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -113,7 +113,8 @@ static void an_estimate_is_what_the_job_is_then_charged(void **state)
     assert_close(reply_number(job, "privacy.epsilon_spent"), planned, 1e-14);
     assert_true(reply_number(job, "privacy.authorised_steps") == 20);
     const struct reply *budget = client_get(client, "/v1/datasets/estimated/budget");
-    /* The grid's best order is at most a little worse than the job's best real order. */
+    /* The grid's best order is at most a little worse than the job's best real order.
+     */
     double spent = reply_number(budget, "epsilon_spent");
     assert_true(spent >= planned * (1 - 1e-12) && spent < planned * 1.02);
     assert_true(reply_number(budget, "epsilon_held") == 0);
@@ -126,8 +127,9 @@ static void jobs_are_taken_until_one_is_refused_and_never_more(void **state)
     double spent = 0;
     unsigned taken = 0;
     const struct reply *reply;
-    while ((reply = client_create(client, "/v1/jobs", JOB_EPSILON, "worn", 0.8))->status ==
-           201) {
+    while (
+        (reply = client_create(client, "/v1/jobs", JOB_EPSILON, "worn", 0.8))->status ==
+        201) {
         await_end(client, reply_text(reply, "id"));
         const struct reply *budget = client_get(client, "/v1/datasets/worn/budget");
         assert_true(keeps_the_filter(budget));
@@ -194,9 +196,10 @@ static void a_share_of_what_is_left_always_fits(void **state)
     double left = 1;
     for (int i = 0; i < 4; i++) {
         const struct reply *job = await_end(
-            client, submit(client, "{'dataset':'shared','model':{'preset':'linear'},"
-                                   "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':20,"
-                                   "'privacy':{'budget_fraction':0.5}}"));
+            client,
+            submit(client, "{'dataset':'shared','model':{'preset':'linear'},"
+                           "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':20,"
+                           "'privacy':{'budget_fraction':0.5}}"));
         assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
         double now = reply_number(client_get(client, "/v1/datasets/shared/budget"),
                                   "fraction_remaining");
@@ -216,8 +219,8 @@ static void *compete(void *argument)
 {
     struct rival *rival = argument;
     for (int i = 0; i < 4; i++) {
-        const struct reply *reply = client_create(&rival->client, "/v1/jobs", JOB_EPSILON,
-                                                  "crowded", 0.7);
+        const struct reply *reply =
+            client_create(&rival->client, "/v1/jobs", JOB_EPSILON, "crowded", 0.7);
         rival->taken += reply->status == 201;
         rival->refused += reply->status == 409;
         rival->other += reply->status != 201 && reply->status != 409;
@@ -246,7 +249,8 @@ static void rivals_at_once_never_overspend(void **state)
     assert_int_equal(other, 0);
     assert_int_equal(taken + refused, RIVALS * 4);
     assert_true(taken >= 2 && refused > 0);
-    const struct reply *budget = client_get(&stage->client, "/v1/datasets/crowded/budget");
+    const struct reply *budget =
+        client_get(&stage->client, "/v1/datasets/crowded/budget");
     assert_true(keeps_the_filter(budget));
     /* As many as were taken one after the other would be: one more does not fit. */
     const struct reply *jobs =
@@ -256,8 +260,9 @@ static void rivals_at_once_never_overspend(void **state)
         await_end(&stage->client,
                   json_string_value(json_object_get(
                       json_array_get(reply_at(jobs, "jobs"), i), "id")));
-    assert_problem(client_create(&stage->client, "/v1/jobs", JOB_EPSILON, "crowded", 0.7),
-                   409, "budget_exhausted");
+    assert_problem(
+        client_create(&stage->client, "/v1/jobs", JOB_EPSILON, "crowded", 0.7), 409,
+        "budget_exhausted");
 }
 
 static void public_data_costs_nothing(void **state)
@@ -266,8 +271,9 @@ static void public_data_costs_nothing(void **state)
     ready_points(client, "open", 500, 7, SAMPLE_PUBLIC);
     const struct reply *head = client_get(client, "/v1/ledger/head");
     const struct reply *plain = await_end(
-        client, submit(client, "{'dataset':'open','model':{'preset':'linear'},"
-                               "'algorithm':{'name':'sgd'},'batch_size':50,'steps':20}"));
+        client,
+        submit(client, "{'dataset':'open','model':{'preset':'linear'},"
+                       "'algorithm':{'name':'sgd'},'batch_size':50,'steps':20}"));
     assert_string_equal(reply_text(plain, "state"), "SUCCEEDED");
     const struct reply *noisy =
         await_end(client, submit(client, SAMPLE_JOB, "open", 20, 1.0));
@@ -298,7 +304,7 @@ static void the_ledger_adds_up_to_the_budget(void **state)
             continue;
         commits++;
         for (size_t k = 0; k < GRID; k++)
-            sum[k] += number_at(json_object_get(entry, "committed"), k);
+            sum[k] += number_at(json_object_get(entry, "curve"), k);
     }
     assert_true(commits > 0 && commits == reserves);
     for (size_t k = 0; k < GRID; k++)

@@ -6,8 +6,8 @@
 #include "tests/e2e/sample.h"
 #include "tests/e2e/stage.h"
 
-#define JOB(steps)                                                                       \
-    "{'dataset':'points','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"      \
+#define JOB(steps)                                                                     \
+    "{'dataset':'points','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"    \
     "'batch_size':50,'steps':" #steps ",'privacy':{'noise_multiplier':60}}"
 
 static int begin(void **state)
@@ -67,19 +67,22 @@ static void another_body_under_the_key_is_refused(void **state)
 static void a_refusal_leaves_no_trace_of_its_key(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    assert_problem(client_post(client, "/v1/jobs", "trace", "{}"), 400, "invalid_argument");
-    assert_problem(client_post(client, "/v1/jobs", "trace",
-                               "{'dataset':'points','model':{'preset':'linear'},"
-                               "'algorithm':{'name':'dpsgd'},'privacy':{'epsilon':50}}"),
-                   409, "budget_exhausted");
+    assert_problem(client_post(client, "/v1/jobs", "trace", "{}"), 400,
+                   "invalid_argument");
+    assert_problem(
+        client_post(client, "/v1/jobs", "trace",
+                    "{'dataset':'points','model':{'preset':'linear'},"
+                    "'algorithm':{'name':'dpsgd'},'privacy':{'epsilon':50}}"),
+        409, "budget_exhausted");
     assert_status(client_post(client, "/v1/jobs", "trace", JOB(5)), 201);
 }
 
 static void a_dataset_is_created_once(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    const char *body = "{'id':'once','format':'libsvm','task':'classification','classes':2,"
-                       "'features':{'count':3},'privacy':{'epsilon':1,'delta':1e-6}}";
+    const char *body =
+        "{'id':'once','format':'libsvm','task':'classification','classes':2,"
+        "'features':{'count':3},'privacy':{'epsilon':1,'delta':1e-6}}";
     const struct reply *first = client_post(client, "/v1/datasets", "d", "%s", body);
     assert_status(first, 201);
     const struct reply *again = client_post(client, "/v1/datasets", "d", "%s", body);
@@ -99,8 +102,7 @@ struct twin {
 static void *send_twin(void *argument)
 {
     struct twin *twin = argument;
-    const struct reply *reply =
-        client_post(&twin->client, "/v1/jobs", "twins", JOB(9));
+    const struct reply *reply = client_post(&twin->client, "/v1/jobs", "twins", JOB(9));
     if (reply->status == 201)
         snprintf(twin->id, sizeof twin->id, "%s", reply_text(reply, "id"));
     return NULL;

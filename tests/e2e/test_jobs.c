@@ -1,5 +1,5 @@
-/* A job's life as a client sees it: queued, running, cancelled within a second, several at
- * once on one dataset, a full queue, and the failures of the closed list. */
+/* A job's life as a client sees it: queued, running, cancelled within a second, several
+ * at once on one dataset, a full queue, and the failures of the closed list. */
 #include <string.h>
 #include <time.h>
 
@@ -66,10 +66,10 @@ static void a_big_step_is_cancelled_within_a_second(void **state)
 {
     struct client *client = client_of(state);
     ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(1));
-    const char *job = submit(client,
-                             "{'dataset':'digits','model':{'preset':'mlp','hidden':[2048,1024]},"
-                             "'algorithm':{'name':'dpsgd'},'batch_size':1438,'steps':100000,"
-                             "'privacy':{'noise_multiplier':100000}}");
+    const char *job = submit(
+        client, "{'dataset':'digits','model':{'preset':'mlp','hidden':[2048,1024]},"
+                "'algorithm':{'name':'dpsgd'},'batch_size':1438,'steps':100000,"
+                "'privacy':{'noise_multiplier':100000}}");
     await_step(client, job, 1);
     double start = seconds();
     cancel(client, job);
@@ -125,8 +125,8 @@ static void a_full_queue_refuses_and_reserves_nothing(void **state)
             await_step(client, jobs[i], 1);
     }
     const struct reply *head = client_get(client, "/v1/ledger/head");
-    const struct reply *refused = client_post(client, "/v1/jobs", "overflow", SAMPLE_JOB,
-                                              "points", 5, 1000.0);
+    const struct reply *refused =
+        client_post(client, "/v1/jobs", "overflow", SAMPLE_JOB, "points", 5, 1000.0);
     assert_problem(refused, 503, "queue_full");
     char after[256];
     assert_true(reply_header(refused, "retry-after", after));
@@ -136,8 +136,8 @@ static void a_full_queue_refuses_and_reserves_nothing(void **state)
         cancel(client, jobs[i]);
     for (int i = 0; i < 5; i++)
         await_end(client, jobs[i]);
-    const struct reply *again = client_post(client, "/v1/jobs", "overflow", SAMPLE_JOB,
-                                            "points", 5, 1000.0);
+    const struct reply *again =
+        client_post(client, "/v1/jobs", "overflow", SAMPLE_JOB, "points", 5, 1000.0);
     assert_status(again, 201);
     assert_string_equal(reply_text(await_end(client, reply_text(again, "id")), "state"),
                         "SUCCEEDED");
@@ -175,11 +175,12 @@ static void a_job_that_diverges_fails_by_name_and_is_charged(void **state)
 {
     struct client *client = client_of(state);
     const struct reply *job = await_end(
-        client, submit(client, "{'dataset':'points','model':{'preset':'mlp','hidden':[16,16]},"
-                               "'algorithm':{'name':'dpsgd'},"
-                               "'optimizer':{'name':'sgd','learning_rate':1e30},"
-                               "'batch_size':50,'steps':200,"
-                               "'privacy':{'noise_multiplier':500}}"));
+        client,
+        submit(client, "{'dataset':'points','model':{'preset':'mlp','hidden':[16,16]},"
+                       "'algorithm':{'name':'dpsgd'},"
+                       "'optimizer':{'name':'sgd','learning_rate':1e30},"
+                       "'batch_size':50,'steps':200,"
+                       "'privacy':{'noise_multiplier':500}}"));
     assert_string_equal(reply_text(job, "state"), "FAILED");
     assert_string_equal(reply_text(job, "state_reason"), "diverged");
     assert_true(json_is_null(reply_at(job, "model")));
@@ -191,8 +192,9 @@ static void every_default_is_written_into_the_job(void **state)
 {
     struct client *client = client_of(state);
     const struct reply *job = client_create(
-        client, "/v1/jobs", "{'dataset':'points','model':{'preset':'mlp'},"
-                            "'algorithm':{'name':'dpsgd'},'privacy':{'noise_multiplier':50}}");
+        client, "/v1/jobs",
+        "{'dataset':'points','model':{'preset':'mlp'},"
+        "'algorithm':{'name':'dpsgd'},'privacy':{'noise_multiplier':50}}");
     assert_status(job, 201);
     /* 500 records: batch max(256, 2^3) <= n; 20 epochs; 40 steps. */
     assert_true(reply_number(job, "batch_size") == 256);

@@ -1,5 +1,5 @@
-/* A published model is all that leaves: its file carries its certificate, says by itself
- * what predict answers, and is served whole, in ranges, and unchanged. */
+/* A published model is all that leaves: its file carries its certificate, says by
+ * itself what predict answers, and is served whole, in ranges, and unchanged. */
 #include <openssl/evp.h>
 #include <string.h>
 
@@ -24,10 +24,11 @@ static int begin(void **state)
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
     ready_points(client, "open", 200, 2, SAMPLE_PUBLIC);
     const struct reply *job = await_end(
-        client, submit(client, "{'dataset':'points','evaluation':'open',"
-                               "'model':{'preset':'mlp','hidden':[6],'activation':'tanh'},"
-                               "'algorithm':{'name':'dpsgd','clip_norm':1.0},"
-                               "'batch_size':100,'epochs':30,'privacy':{'epsilon':2}}"));
+        client,
+        submit(client, "{'dataset':'points','evaluation':'open',"
+                       "'model':{'preset':'mlp','hidden':[6],'activation':'tanh'},"
+                       "'algorithm':{'name':'dpsgd','clip_norm':1.0},"
+                       "'batch_size':100,'epochs':30,'privacy':{'epsilon':2}}"));
     assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
     snprintf(published->job, sizeof published->job, "%s", reply_text(job, "id"));
     snprintf(published->model, sizeof published->model, "%s", reply_text(job, "model"));
@@ -105,19 +106,19 @@ static void the_certificate_is_part_of_the_file(void **state)
 
     assert_string_equal(reply_text(&view, "job"), published->job);
     assert_string_equal(reply_text(&view, "dataset"), "points");
-    assert_string_equal(reply_text(&view, "relation"), "zero_out");
-    assert_string_equal(reply_text(&view, "unit"), "record");
+    assert_string_equal(reply_text(&view, "guarantee.relation"), "zero_out");
+    assert_string_equal(reply_text(&view, "guarantee.unit"), "record");
     assert_true(reply_number(&view, "steps") == reply_number(job, "progress.steps"));
-    assert_close(reply_number(&view, "noise_multiplier"),
+    assert_close(reply_number(&view, "guarantee.noise_multiplier"),
                  reply_number(job, "privacy.noise_multiplier"), 1e-14);
-    assert_close(reply_number(&view, "sampling_rate"), 0.2, 1e-14);
+    assert_close(reply_number(&view, "guarantee.sampling_rate"), 0.2, 1e-14);
     assert_close(reply_number(&view, "guarantee.epsilon"),
                  reply_number(job, "privacy.epsilon_planned"), 1e-14);
     assert_true(reply_number(&view, "guarantee.delta") == 1e-5);
-    assert_true(reply_number(&view, "reserve.seq") ==
+    assert_true(reply_number(&view, "guarantee.reserve.seq") ==
                 reply_number(job, "privacy.ledger_seq"));
     assert_string_equal(reply_text(ledger, "entries.1.kind"), "RESERVE");
-    assert_string_equal(reply_text(&view, "reserve.hash"),
+    assert_string_equal(reply_text(&view, "guarantee.reserve.hash"),
                         reply_text(ledger, "entries.1.hash"));
     assert_non_null(strstr(json_string_value(json_object_get(metadata, "certificate")),
                            "sampled_gaussian"));
@@ -265,7 +266,8 @@ static void bad_rows_are_refused_at_their_cell(void **state)
         if (bad[i].pointer != NULL)
             assert_string_equal(reply_text(reply, "errors.0.pointer"), bad[i].pointer);
     }
-    assert_problem(client_post(client, "/v1/models/mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV/predict",
+    assert_problem(client_post(client,
+                               "/v1/models/mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV/predict",
                                NULL, "{'inputs':[[0,0]]}"),
                    404, "not_found");
 }
@@ -382,15 +384,16 @@ static void a_regression_answers_in_the_units_of_its_label(void **state)
     const char *ids[] = {"slope", "slope-test"};
     char text[8192], path[80];
     for (int k = 0; k < 2; k++) {
-        assert_status(client_create(client, "/v1/datasets",
-                                    "{'id':'%s','format':'csv','task':'regression',"
-                                    "'header':true,'columns':["
-                                    "{'name':'x','kind':'numeric','range':[0,10]},"
-                                    "{'name':'note','kind':'ignored'},"
-                                    "{'name':'price','kind':'label','range':[100,300]}],"
-                                    "'privacy':%s}",
-                                    ids[k], k == 0 ? SAMPLE_BUDGET(8) : SAMPLE_PUBLIC),
-                      201);
+        assert_status(
+            client_create(client, "/v1/datasets",
+                          "{'id':'%s','format':'csv','task':'regression',"
+                          "'header':true,'columns':["
+                          "{'name':'x','kind':'numeric','range':[0,10]},"
+                          "{'name':'note','kind':'ignored'},"
+                          "{'name':'price','kind':'label','range':[100,300]}],"
+                          "'privacy':%s}",
+                          ids[k], k == 0 ? SAMPLE_BUDGET(8) : SAMPLE_PUBLIC),
+            201);
         char *end = text + sprintf(text, "x,note,price\n");
         for (int i = 0; i < 300; i++) {
             double x = (i * 7 + k) % 300 / 30.0;
@@ -401,9 +404,10 @@ static void a_regression_answers_in_the_units_of_its_label(void **state)
         assert_status(client_act(client, "/v1/datasets/%s:import", ids[k]), 200);
     }
     const struct reply *job = await_end(
-        client, submit(client, "{'dataset':'slope','evaluation':'slope-test',"
-                               "'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
-                               "'batch_size':150,'epochs':100,'privacy':{'epsilon':4}}"));
+        client,
+        submit(client, "{'dataset':'slope','evaluation':'slope-test',"
+                       "'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
+                       "'batch_size':150,'epochs':100,'privacy':{'epsilon':4}}"));
     assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
     /* Label spread is 57.7; a model that learnt nothing would show about that. */
     assert_true(reply_number(job, "metrics.evaluation.rmse") < 20);

@@ -1,5 +1,5 @@
-/* The habits of HTTP that clients rely on: methods, types, keys, origins, pages, polling.
- * Each is asked of a running daemon. */
+/* The habits of HTTP that clients rely on: methods, types, keys, origins, pages,
+ * polling. Each is asked of a running daemon. */
 #include <string.h>
 #include <time.h>
 
@@ -7,8 +7,8 @@
 #include "tests/e2e/sample.h"
 #include "tests/e2e/stage.h"
 
-#define SMALL_JOB                                                                        \
-    "{'dataset':'points','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"      \
+#define SMALL_JOB                                                                      \
+    "{'dataset':'points','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"    \
     "'batch_size':50,'steps':2,'privacy':{'noise_multiplier':100}}"
 
 static int begin(void **state)
@@ -27,11 +27,12 @@ static struct client *client_of(void **state)
 static const struct reply *call(struct client *client, const char *method,
                                 const char *path, const char *header, const char *body)
 {
-    return client_send(client, &(struct request){.method = method,
-                                                 .path = path,
-                                                 .headers = {header},
-                                                 .body = body,
-                                                 .size = body != NULL ? strlen(body) : 0});
+    return client_send(client,
+                       &(struct request){.method = method,
+                                         .path = path,
+                                         .headers = {header},
+                                         .body = body,
+                                         .size = body != NULL ? strlen(body) : 0});
 }
 
 static void the_open_routes_answer(void **state)
@@ -53,13 +54,20 @@ static void the_open_routes_answer(void **state)
 static void an_unknown_path_is_not_found(void **state)
 {
     struct client *client = client_of(state);
-    const char *paths[] = {"/", "/v1", "/v1/", "/v2/jobs", "/v1/jobs/", "/v1/jobs:cancel",
-                           "/v1/jobs/job_0/cancel", "/v1/datasets/points:export",
+    const char *paths[] = {"/",
+                           "/v1",
+                           "/v1/",
+                           "/v2/jobs",
+                           "/v1/jobs/",
+                           "/v1/jobs:cancel",
+                           "/v1/jobs/job_0/cancel",
+                           "/v1/datasets/points:export",
                            "/v1/jobs/job_01ARZ3NDEKTSV4RRFFQ69G5FAV",
                            "/v1/models/mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV",
                            "/v1/models/mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV/content",
                            "/v1/models/..%2f..%2fepsilond.db/content",
-                           "/v1/datasets/..%2f..%2flock", "/v1/jobs/%00"};
+                           "/v1/datasets/..%2f..%2flock",
+                           "/v1/jobs/%00"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         const struct reply *reply = client_get(client, "%s", paths[i]);
         if (reply->status != 404 && !(reply->status == 405 && strstr(paths[i], ":")))
@@ -79,7 +87,8 @@ static void a_wrong_method_is_told_the_right_ones(void **state)
     assert_non_null(strstr(allow, "POST"));
     assert_problem(call(client, "DELETE", "/v1/jobs", NULL, NULL), 405,
                    "method_not_allowed");
-    assert_problem(call(client, "BREW", "/livez", NULL, NULL), 405, "method_not_allowed");
+    assert_problem(call(client, "BREW", "/livez", NULL, NULL), 405,
+                   "method_not_allowed");
     assert_problem(call(client, "GET", "/v1/jobs:estimate", NULL, NULL), 405,
                    "method_not_allowed");
 }
@@ -88,7 +97,8 @@ static void a_form_type_is_refused_before_anything_is_read(void **state)
 {
     struct client *client = client_of(state);
     const char *types[] = {"Content-Type: application/x-www-form-urlencoded",
-                           "Content-Type: text/plain", "Content-Type: multipart/form-data",
+                           "Content-Type: text/plain",
+                           "Content-Type: multipart/form-data",
                            "Content-Type: application/jsonx", "Content-Type:"};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         assert_problem(call(client, "POST", "/v1/jobs", types[i], "{}"), 415,
@@ -115,7 +125,8 @@ static void creating_takes_a_key(void **state)
     memset(key, 'k', 256);
     key[256] = '\0';
     assert_int_equal(client_post(client, "/v1/jobs", key, SMALL_JOB)->status, 400);
-    assert_int_equal(client_post(client, "/v1/jobs", "caf\xc3\xa9", SMALL_JOB)->status, 400);
+    assert_int_equal(client_post(client, "/v1/jobs", "caf\xc3\xa9", SMALL_JOB)->status,
+                     400);
     key[255] = '\0';
     assert_status(client_post(client, "/v1/jobs", key, SMALL_JOB), 201);
 }
@@ -123,7 +134,8 @@ static void creating_takes_a_key(void **state)
 static void an_action_takes_no_body_or_an_empty_object(void **state)
 {
     struct client *client = client_of(state);
-    const char *path = "/v1/datasets/points:import", *type = "Content-Type: application/json";
+    const char *path = "/v1/datasets/points:import",
+               *type = "Content-Type: application/json";
     assert_status(client_act(client, "%s", path), 200);
     assert_status(call(client, "POST", path, NULL, ""), 200);
     assert_status(call(client, "POST", path, type, "{}"), 200);
@@ -138,29 +150,31 @@ static void a_foreign_origin_is_refused(void **state)
     char own[80];
     snprintf(own, sizeof own, "Origin: %s", stage->daemon.base);
     assert_status(client_get_with(client, "/v1/datasets", own), 200);
-    const char *foreign[] = {"Origin: https://example.com", "Origin: null",
-                             "Origin: http://127.0.0.1", "Origin: http://127.0.0.1.example.com",
-                             "Origin: https://localhost"};
+    const char *foreign[] = {
+        "Origin: https://example.com", "Origin: null", "Origin: http://127.0.0.1",
+        "Origin: http://127.0.0.1.example.com", "Origin: https://localhost"};
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
         assert_problem(client_get_with(client, "/v1/datasets", foreign[i]), 403,
                        "forbidden_origin");
-        assert_problem(call(client, "PUT", "/v1/datasets/points/files/data", foreign[i],
-                            "x"),
-                       403, "forbidden_origin");
+        assert_problem(
+            call(client, "PUT", "/v1/datasets/points/files/data", foreign[i], "x"), 403,
+            "forbidden_origin");
     }
 }
 
 static void a_foreign_host_is_refused(void **state)
 {
     struct client *client = client_of(state);
-    const char *foreign[] = {"Host: example.com", "Host: 127.0.0.1.example.com",
-                             "Host: localhost.example.com", "Host: 10.0.0.1:8080",
-                             "Host: localhost:80:80", "Host: 0.0.0.0"};
+    const char *foreign[] = {
+        "Host: example.com",           "Host: 127.0.0.1.example.com",
+        "Host: localhost.example.com", "Host: 10.0.0.1:8080",
+        "Host: localhost:80:80",       "Host: 0.0.0.0"};
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
         assert_problem(client_get_with(client, "/v1/datasets", foreign[i]), 403,
                        "forbidden_origin");
-    const char *own[] = {"Host: localhost", "Host: localhost:8080", "Host: 127.0.0.1",
-                         "Host: 127.0.0.1:9", "Host: [::1]:8080", "Host: LOCALHOST"};
+    const char *own[] = {"Host: localhost",  "Host: localhost:8080",
+                         "Host: 127.0.0.1",  "Host: 127.0.0.1:9",
+                         "Host: [::1]:8080", "Host: LOCALHOST"};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         assert_status(client_get_with(client, "/v1/datasets", own[i]), 200);
 }
@@ -206,8 +220,10 @@ static void a_poll_waits_for_the_change_and_no_longer(void **state)
     snprintf(header, sizeof header, "If-None-Match: %s", etag);
     const struct reply *deadline = client_get_with(client, path, header);
     assert_status(deadline, 304);
-    assert_problem(client_get(client, "/v1/jobs/%s?wait=61", job), 400, "invalid_argument");
-    assert_problem(client_get(client, "/v1/jobs/%s?wait=-1", job), 400, "invalid_argument");
+    assert_problem(client_get(client, "/v1/jobs/%s?wait=61", job), 400,
+                   "invalid_argument");
+    assert_problem(client_get(client, "/v1/jobs/%s?wait=-1", job), 400,
+                   "invalid_argument");
     assert_problem(client_get(client, "/v1/jobs/%s?wait=soon", job), 400,
                    "invalid_argument");
 }
@@ -271,7 +287,8 @@ static void the_ledger_is_read_oldest_first_as_json_or_lines(void **state)
     const struct reply *ledger = client_get(client, "/v1/datasets/points/ledger");
     assert_status(ledger, 200);
     assert_string_equal(reply_text(ledger, "entries.0.kind"), "GRANT");
-    assert_true(reply_number(ledger, "entries.0.seq") < reply_number(ledger, "entries.1.seq"));
+    assert_true(reply_number(ledger, "entries.0.seq") <
+                reply_number(ledger, "entries.1.seq"));
     const struct reply *lines = client_get_with(client, "/v1/datasets/points/ledger",
                                                 "Accept: application/x-ndjson");
     assert_status(lines, 200);
@@ -279,7 +296,8 @@ static void the_ledger_is_read_oldest_first_as_json_or_lines(void **state)
     assert_true(reply_header(lines, "content-type", type));
     assert_non_null(strstr(type, "application/x-ndjson"));
     size_t count = 0;
-    for (const char *at = lines->body, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+    for (const char *at = lines->body, *end; (end = strchr(at, '\n')) != NULL;
+         at = end + 1) {
         json_t *entry = json_loadb(at, (size_t)(end - at), 0, NULL);
         assert_true(json_is_object(entry));
         json_decref(entry);
@@ -303,7 +321,8 @@ static void times_are_whole_seconds_in_utc(void **state)
 static void head_answers_as_get_without_the_body(void **state)
 {
     struct client *client = client_of(state);
-    const char *paths[] = {"/livez", "/v1/datasets/points", "/v1/version", "/openapi.yaml"};
+    const char *paths[] = {"/livez", "/v1/datasets/points", "/v1/version",
+                           "/openapi.yaml"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         const struct reply *head = call(client, "HEAD", paths[i], NULL, NULL);
         const struct reply *get = client_get(client, "%s", paths[i]);
@@ -320,7 +339,8 @@ static void every_answer_names_its_request(void **state)
 {
     struct client *client = client_of(state);
     char given[256];
-    const struct reply *own = client_get_with(client, "/v1/datasets", "X-Request-Id: mine-7");
+    const struct reply *own =
+        client_get_with(client, "/v1/datasets", "X-Request-Id: mine-7");
     assert_true(reply_header(own, "x-request-id", given));
     assert_string_equal(given, "mine-7");
     const struct reply *problem = client_get(client, "/v1/nothing");

@@ -1,5 +1,6 @@
-/* What survives: a clean stop, a kill in the middle of a job, a second daemon, a flipped
- * byte. After each, the ledger verifies and the budget says at least what was spent. */
+/* What survives: a clean stop, a kill in the middle of a job, a second daemon, a
+ * flipped byte. After each, the ledger verifies and the budget says at least what was
+ * spent. */
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -27,8 +28,9 @@ static const char *text_of(struct client *client, const char *path)
 
 static int verify(struct stage *stage)
 {
-    return daemon_run(&stage->daemon, (const char *const[]){"verify", "--data-dir",
-                                                            stage->daemon.data_dir, NULL});
+    return daemon_run(
+        &stage->daemon,
+        (const char *const[]){"verify", "--data-dir", stage->daemon.data_dir, NULL});
 }
 
 static void nothing_is_lost_by_a_clean_stop(void **state)
@@ -46,7 +48,8 @@ static void nothing_is_lost_by_a_clean_stop(void **state)
                           "/v1/datasets/points/ledger", "/v1/ledger/head"};
     snprintf(paths[4], sizeof paths[4], "/v1/jobs/%s", job);
     snprintf(paths[5], sizeof paths[5], "/v1/models/%s", reply_text(ended, "model"));
-    snprintf(paths[6], sizeof paths[6], "/v1/models/%s/content", reply_text(ended, "model"));
+    snprintf(paths[6], sizeof paths[6], "/v1/models/%s/content",
+             reply_text(ended, "model"));
     const char *before[7];
     for (int i = 0; i < 7; i++)
         before[i] = text_of(client, paths[i]);
@@ -55,9 +58,9 @@ static void nothing_is_lost_by_a_clean_stop(void **state)
     daemon_start(&stage->daemon, two_workers);
     for (int i = 0; i < 7; i++)
         assert_string_equal(text_of(client, paths[i]), before[i]);
-    assert_status(client_post(client, "/v1/jobs:estimate", NULL, SAMPLE_JOB, "points", 5,
-                              50.0),
-                  200);
+    assert_status(
+        client_post(client, "/v1/jobs:estimate", NULL, SAMPLE_JOB, "points", 5, 50.0),
+        200);
 }
 
 static void a_killed_job_is_charged_what_it_was_authorised(void **state)
@@ -65,9 +68,10 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
     struct stage *stage = *state;
     struct client *client = &stage->client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
-    const char *running = submit(client, "{'dataset':'points','model':{'preset':'linear'},"
-                                         "'algorithm':{'name':'dpsgd'},'batch_size':50,"
-                                         "'steps':%d,'privacy':{'epsilon':2}}",
+    const char *running = submit(client,
+                                 "{'dataset':'points','model':{'preset':'linear'},"
+                                 "'algorithm':{'name':'dpsgd'},'batch_size':50,"
+                                 "'steps':%d,'privacy':{'epsilon':2}}",
                                  SAMPLE_ENDLESS);
     const char *beside = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
     const char *queued = submit(client, SAMPLE_JOB, "points", 10, 1000.0);
@@ -89,8 +93,9 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
     assert_true(authorised >= step_seen && authorised < SAMPLE_ENDLESS);
     double charged = reply_number(lost, "privacy.epsilon_spent");
     assert_true(charged >= spent_seen && charged < 2);
-    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", beside), "state_reason"),
-                        "worker_lost");
+    assert_string_equal(
+        reply_text(client_get(client, "/v1/jobs/%s", beside), "state_reason"),
+        "worker_lost");
     /* The queued one keeps its reservation and its turn. */
     assert_string_equal(reply_text(await_end(client, queued), "state"), "SUCCEEDED");
 
@@ -113,9 +118,10 @@ static void nothing_is_charged_twice_over_many_kills(void **state)
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
     double spent = 0;
     for (int i = 0; i < 4; i++) {
-        const char *job = submit(client, "{'dataset':'points','model':{'preset':'linear'},"
-                                         "'algorithm':{'name':'dpsgd'},'batch_size':50,"
-                                         "'steps':%d,'privacy':{'epsilon':0.5}}",
+        const char *job = submit(client,
+                                 "{'dataset':'points','model':{'preset':'linear'},"
+                                 "'algorithm':{'name':'dpsgd'},'batch_size':50,"
+                                 "'steps':%d,'privacy':{'epsilon':0.5}}",
                                  SAMPLE_ENDLESS);
         if (i % 2 == 0)
             await_step(client, job, 1);
@@ -153,8 +159,8 @@ static void an_upload_cut_by_a_kill_is_not_there(void **state)
     assert_problem(client_act(client, "/v1/datasets/points:import"), 409,
                    "dataset_not_ready");
     char *text = sample_points(100, 9);
-    assert_status(client_put(client, "/v1/datasets/points/files/data", text, strlen(text)),
-                  204);
+    assert_status(
+        client_put(client, "/v1/datasets/points/files/data", text, strlen(text)), 204);
     free(text);
     daemon_stop(&stage->daemon, SIGKILL);
     daemon_start(&stage->daemon, two_workers);
@@ -164,10 +170,11 @@ static void an_upload_cut_by_a_kill_is_not_there(void **state)
 static void a_second_daemon_on_the_directory_is_refused(void **state)
 {
     struct stage *stage = *state;
-    assert_int_equal(daemon_run(&stage->daemon,
-                                (const char *const[]){"--data-dir", stage->daemon.data_dir,
-                                                      "--listen", "127.0.0.1:0", NULL}),
-                     75);
+    assert_int_equal(
+        daemon_run(&stage->daemon,
+                   (const char *const[]){"--data-dir", stage->daemon.data_dir,
+                                         "--listen", "127.0.0.1:0", NULL}),
+        75);
     assert_status(client_get(&stage->client, "/readyz"), 200);
     assert_int_equal(verify(stage), 0); /* verify may run beside the daemon */
 }
@@ -206,8 +213,8 @@ static void a_draining_daemon_takes_no_job_and_stops_long_ones(void **state)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     assert_status(ready, 503);
     assert_status(client_get(client, "/livez"), 200);
-    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 5, 1000.0), 503,
-                   "draining");
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 5, 1000.0),
+                   503, "draining");
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
     daemon_start(&stage->daemon, NULL);
     const struct reply *stopped = client_get(client, "/v1/jobs/%s", job);
@@ -279,19 +286,22 @@ static void wrong_usage_and_places_have_their_exit_codes(void **state)
     struct daemon *daemon = &stage->daemon;
     assert_int_equal(daemon_run(daemon, (const char *const[]){"--version", NULL}), 0);
     assert_int_equal(daemon_run(daemon, (const char *const[]){"--help", NULL}), 0);
-    assert_int_equal(daemon_run(daemon, (const char *const[]){"--no-such-flag", NULL}), 64);
+    assert_int_equal(daemon_run(daemon, (const char *const[]){"--no-such-flag", NULL}),
+                     64);
     char other[96];
     snprintf(other, sizeof other, "%s/other", daemon->directory);
-    assert_int_equal(daemon_run(daemon, (const char *const[]){"--data-dir", other,
-                                                              "--workers", "many", NULL}),
-                     64);
+    assert_int_equal(
+        daemon_run(daemon, (const char *const[]){"--data-dir", other, "--workers",
+                                                 "many", NULL}),
+        64);
     /* No tokens yet, so nothing but loopback. */
     int code = daemon_run(daemon, (const char *const[]){"--data-dir", other, "--listen",
                                                         "0.0.0.0:0", NULL});
     assert_true(code == 64 || code == 78);
-    assert_int_equal(daemon_run(daemon, (const char *const[]){"--data-dir", other,
-                                                              "--config", "/nowhere", NULL}),
-                     78);
+    assert_int_equal(
+        daemon_run(daemon, (const char *const[]){"--data-dir", other, "--config",
+                                                 "/nowhere", NULL}),
+        78);
 }
 
 static void the_directory_is_closed_to_others(void **state)
@@ -309,24 +319,26 @@ static void the_directory_is_closed_to_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_is_lost_by_a_clean_stop, begin, stage_end),
+        cmocka_unit_test_setup_teardown(nothing_is_lost_by_a_clean_stop, begin,
+                                        stage_end),
         cmocka_unit_test_setup_teardown(a_killed_job_is_charged_what_it_was_authorised,
                                         begin, stage_end),
         cmocka_unit_test_setup_teardown(nothing_is_charged_twice_over_many_kills, begin,
                                         stage_end),
         cmocka_unit_test_setup_teardown(an_upload_cut_by_a_kill_is_not_there, begin,
                                         stage_end),
-        cmocka_unit_test_setup_teardown(a_second_daemon_on_the_directory_is_refused, begin,
-                                        stage_end),
+        cmocka_unit_test_setup_teardown(a_second_daemon_on_the_directory_is_refused,
+                                        begin, stage_end),
         cmocka_unit_test_setup_teardown(a_term_signal_lets_short_jobs_finish, begin,
                                         stage_end),
-        cmocka_unit_test_setup_teardown(a_draining_daemon_takes_no_job_and_stops_long_ones,
-                                        begin, stage_end),
+        cmocka_unit_test_setup_teardown(
+            a_draining_daemon_takes_no_job_and_stops_long_ones, begin, stage_end),
         cmocka_unit_test_setup_teardown(a_changed_ledger_is_not_started_on, begin,
                                         stage_end),
-        cmocka_unit_test_setup_teardown(wrong_usage_and_places_have_their_exit_codes, begin,
+        cmocka_unit_test_setup_teardown(wrong_usage_and_places_have_their_exit_codes,
+                                        begin, stage_end),
+        cmocka_unit_test_setup_teardown(the_directory_is_closed_to_others, begin,
                                         stage_end),
-        cmocka_unit_test_setup_teardown(the_directory_is_closed_to_others, begin, stage_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,18 +15,19 @@ enum {
 
 static int begin(void **state)
 {
-    return stage_begin_with(state,
-                            (const char *const[]){"--upload-size-max", "67108864",
-                                                  "--unpacked-size-max", "8388608", NULL});
+    return stage_begin_with(
+        state, (const char *const[]){"--upload-size-max", "67108864",
+                                     "--unpacked-size-max", "8388608", NULL});
 }
 
 static void declare_bytes(struct client *client, const char *id)
 {
-    assert_status(client_create(client, "/v1/datasets",
-                                "{'id':'%s','format':'libsvm','task':'classification',"
-                                "'classes':2,'features':{'count':4},'privacy':'public'}",
-                                id),
-                  201);
+    assert_status(
+        client_create(client, "/v1/datasets",
+                      "{'id':'%s','format':'libsvm','task':'classification',"
+                      "'classes':2,'features':{'count':4},'privacy':'public'}",
+                      id),
+        201);
 }
 
 /* A sanitizer keeps freed memory, so growth proves nothing there. */
@@ -48,7 +49,8 @@ static void a_gzip_file_is_taken_as_what_is_in_it(void **state)
     uint8_t *packed = sample_gzip(text, strlen(text), &size);
     ready_points(client, "plain", 500, 3, SAMPLE_PUBLIC);
     assert_status(declare_points(client, "packed", SAMPLE_PUBLIC), 201);
-    assert_status(client_put(client, "/v1/datasets/packed/files/data", packed, size), 204);
+    assert_status(client_put(client, "/v1/datasets/packed/files/data", packed, size),
+                  204);
     assert_status(client_act(client, "/v1/datasets/packed:import"), 200);
     assert_string_equal(reply_text(client_get(client, "/v1/datasets/packed"), "sha256"),
                         reply_text(client_get(client, "/v1/datasets/plain"), "sha256"));
@@ -64,9 +66,10 @@ static void a_truncated_gzip_fails_the_import(void **state)
     uint8_t *packed = sample_gzip(text, strlen(text), &size);
     assert_status(declare_points(client, "cut", SAMPLE_PUBLIC), 201);
     for (size_t cut = 1; cut <= 9; cut += 4) {
-        assert_status(client_put(client, "/v1/datasets/cut/files/data", packed, size - cut),
-                      204);
-        assert_problem(client_act(client, "/v1/datasets/cut:import"), 422, "import_failed");
+        assert_status(
+            client_put(client, "/v1/datasets/cut/files/data", packed, size - cut), 204);
+        assert_problem(client_act(client, "/v1/datasets/cut:import"), 422,
+                       "import_failed");
     }
     packed[size / 2] ^= 0x10;
     assert_status(client_put(client, "/v1/datasets/cut/files/data", packed, size), 204);
@@ -91,7 +94,8 @@ static void a_gzip_bomb_stops_at_the_declared_limit(void **state)
     assert_status(
         client_put(&stage->client, "/v1/datasets/bomb/files/data", packed, size), 204);
     long before = daemon_resident_peak(&stage->daemon);
-    const struct reply *refused = client_act(&stage->client, "/v1/datasets/bomb:import");
+    const struct reply *refused =
+        client_act(&stage->client, "/v1/datasets/bomb:import");
     assert_problem(refused, 422, "import_failed");
     assert_growth(daemon_resident_peak(&stage->daemon) - before);
     free(packed);
@@ -104,15 +108,17 @@ static void an_upload_over_its_limit_is_refused_and_kept_nowhere(void **state)
     char *bytes = calloc(UPLOAD_LIMIT + 1, 1);
     assert_non_null(bytes);
     for (int chunked = 0; chunked <= 1; chunked++)
-        assert_problem(client_send(client,
-                                   &(struct request){.method = "PUT",
-                                                     .path = "/v1/datasets/over/files/data",
-                                                     .body = bytes,
-                                                     .size = UPLOAD_LIMIT + 1,
-                                                     .chunked = chunked}),
-                       413, "body_too_large");
+        assert_problem(
+            client_send(client,
+                        &(struct request){.method = "PUT",
+                                          .path = "/v1/datasets/over/files/data",
+                                          .body = bytes,
+                                          .size = UPLOAD_LIMIT + 1,
+                                          .chunked = chunked}),
+            413, "body_too_large");
     free(bytes);
-    assert_problem(client_act(client, "/v1/datasets/over:import"), 409, "dataset_not_ready");
+    assert_problem(client_act(client, "/v1/datasets/over:import"), 409,
+                   "dataset_not_ready");
 }
 
 static void memory_does_not_grow_with_the_upload(void **state)
@@ -153,7 +159,8 @@ static void a_line_over_a_mebibyte_fails_the_import(void **state)
     bytes[0] = '0';
     bytes[size - 1] = '\n';
     assert_status(client_put(client, "/v1/datasets/line/files/data", bytes, size), 204);
-    assert_problem(client_act(client, "/v1/datasets/line:import"), 422, "import_failed");
+    assert_problem(client_act(client, "/v1/datasets/line:import"), 422,
+                   "import_failed");
     free(bytes);
 }
 

@@ -1,6 +1,7 @@
-/* Bytes that no honest client sends: framings that two readers could take differently get
- * one answer and a closed connection, and never run a second, hidden request. The cases
- * are those measured on the HTTP library without our admission (SERVICE.md C1 and H). */
+/* Bytes that no honest client sends: framings that two readers could take differently
+ * get one answer and a closed connection, and never run a second, hidden request. The
+ * cases are those measured on the HTTP library without our admission (SERVICE.md C1 and
+ * H). */
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,9 +14,9 @@
 
 enum { QUIET_MS = 400 };
 
-#define HOST "Host: 127.0.0.1\r\n"
+#define HOST   "Host: 127.0.0.1\r\n"
 #define HIDDEN "GET /v1/ledger/head HTTP/1.1\r\n" HOST "\r\n"
-#define ESTIMATE                                                                         \
+#define ESTIMATE                                                                       \
     "POST /v1/jobs:estimate HTTP/1.1\r\n" HOST "Content-Type: application/json\r\n"
 
 struct crafted {
@@ -24,20 +25,22 @@ struct crafted {
 };
 
 static const struct crafted smuggled[] = {
-    {"length and chunks", ESTIMATE "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                   "0\r\n\r\n" HIDDEN,
+    {"length and chunks",
+     ESTIMATE "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+              "0\r\n\r\n" HIDDEN,
      400, 400},
-    {"chunks and length", ESTIMATE "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n"
-                                   "0\r\n\r\n" HIDDEN,
+    {"chunks and length",
+     ESTIMATE "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n"
+              "0\r\n\r\n" HIDDEN,
      400, 400},
     {"two lengths",
      ESTIMATE "Content-Length: 4\r\nContent-Length: 70\r\n\r\n{  }" HIDDEN, 400, 400},
-    {"one length twice", ESTIMATE "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}" HIDDEN,
-     400, 400},
-    {"gzip, chunked", ESTIMATE "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" HIDDEN,
-     400, 501},
-    {"an unknown coding", ESTIMATE "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" HIDDEN,
-     400, 501},
+    {"one length twice",
+     ESTIMATE "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}" HIDDEN, 400, 400},
+    {"gzip, chunked",
+     ESTIMATE "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" HIDDEN, 400, 501},
+    {"an unknown coding",
+     ESTIMATE "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" HIDDEN, 400, 501},
     {"chunked twice",
      ESTIMATE "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"
               "0\r\n\r\n" HIDDEN,
@@ -48,10 +51,11 @@ static const struct crafted smuggled[] = {
     {"a length over 2^64",
      ESTIMATE "Content-Length: 100000000000000000000\r\n\r\n" HIDDEN, 400, 413},
     {"two hosts",
-     "GET /v1/datasets HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: example.com\r\n\r\n" HIDDEN, 400,
-     403},
-    {"a body on GET", "GET /v1/datasets HTTP/1.1\r\n" HOST "Content-Length: 60\r\n\r\n" HIDDEN,
-     400, 413},
+     "GET /v1/datasets HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: example.com\r\n\r\n" HIDDEN,
+     400, 403},
+    {"a body on GET",
+     "GET /v1/datasets HTTP/1.1\r\n" HOST "Content-Length: 60\r\n\r\n" HIDDEN, 400,
+     413},
 };
 
 static void an_ambiguous_framing_is_refused_and_hides_no_request(void **state)
@@ -64,8 +68,8 @@ static void an_ambiguous_framing_is_refused_and_hides_no_request(void **state)
         const struct crafted *crafted = &smuggled[i];
         wire_exchange(exchange, &stage->daemon, crafted->bytes, strlen(crafted->bytes),
                       QUIET_MS);
-        if (exchange->answers == 1 && exchange->closed && exchange->status >= crafted->low &&
-            exchange->status <= crafted->high)
+        if (exchange->answers == 1 && exchange->closed &&
+            exchange->status >= crafted->low && exchange->status <= crafted->high)
             continue;
         print_error("%s: %u answers, first %u, %s\n%.400s\n", crafted->what,
                     exchange->answers, exchange->status,
@@ -80,10 +84,11 @@ static const struct crafted odd[] = {
     {"no host", "GET /v1/datasets HTTP/1.1\r\n\r\n", 400, 403},
     {"no host, HTTP/1.0", "GET /v1/datasets HTTP/1.0\r\n\r\n", 400, 403},
     {"an absolute target elsewhere",
-     "GET http://example.com/v1/datasets HTTP/1.1\r\nHost: example.com\r\n\r\n", 400, 404},
+     "GET http://example.com/v1/datasets HTTP/1.1\r\nHost: example.com\r\n\r\n", 400,
+     404},
     {"a NUL in the path", "GET /v1/datasets/a%00b HTTP/1.1\r\n" HOST "\r\n", 400, 404},
-    {"a control character in the path", "GET /v1/datasets/a%0ab HTTP/1.1\r\n" HOST "\r\n",
-     400, 404},
+    {"a control character in the path",
+     "GET /v1/datasets/a%0ab HTTP/1.1\r\n" HOST "\r\n", 400, 404},
     {"HTTP/3.9", "GET /livez HTTP/3.9\r\n" HOST "\r\n", 400, 505},
 };
 
@@ -94,10 +99,12 @@ static void an_odd_request_is_refused(void **state)
     assert_non_null(exchange);
     unsigned wrong = 0;
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        wire_exchange(exchange, &stage->daemon, odd[i].bytes, strlen(odd[i].bytes), QUIET_MS);
+        wire_exchange(exchange, &stage->daemon, odd[i].bytes, strlen(odd[i].bytes),
+                      QUIET_MS);
         if (exchange->status >= odd[i].low && exchange->status <= odd[i].high)
             continue;
-        print_error("%s: %u\n%.400s\n", odd[i].what, exchange->status, exchange->received);
+        print_error("%s: %u\n%.400s\n", odd[i].what, exchange->status,
+                    exchange->received);
         wrong++;
     }
     free(exchange);
@@ -131,9 +138,10 @@ static void headers_and_targets_have_limits(void **state)
 static void pipelined_requests_are_answered_in_order(void **state)
 {
     struct stage *stage = *state;
-    const char bytes[] = "GET /livez HTTP/1.1\r\n" HOST "\r\n"
-                         "GET /v1/nothing HTTP/1.1\r\n" HOST "\r\n"
-                         "GET /v1/version HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n";
+    const char bytes[] =
+        "GET /livez HTTP/1.1\r\n" HOST "\r\n"
+        "GET /v1/nothing HTTP/1.1\r\n" HOST "\r\n"
+        "GET /v1/version HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n";
     struct exchange *exchange = malloc(sizeof *exchange);
     assert_non_null(exchange);
     wire_exchange(exchange, &stage->daemon, bytes, strlen(bytes), QUIET_MS);
@@ -151,7 +159,8 @@ static void clients_that_go_away_while_they_wait_do_no_harm(void **state)
     const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
     await_step(client, job, 1);
     char bytes[256];
-    snprintf(bytes, sizeof bytes, "GET /v1/jobs/%s?wait=30 HTTP/1.1\r\n" HOST "\r\n", job);
+    snprintf(bytes, sizeof bytes, "GET /v1/jobs/%s?wait=30 HTTP/1.1\r\n" HOST "\r\n",
+             job);
     struct exchange *exchange = malloc(sizeof *exchange);
     assert_non_null(exchange);
     for (int i = 0; i < 40; i++)

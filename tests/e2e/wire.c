@@ -20,7 +20,8 @@ static int dial(const struct daemon *daemon)
 
 static void count_answers(struct exchange *exchange)
 {
-    for (const char *at = exchange->received; (at = strstr(at, "HTTP/1.")) != NULL; at += 7) {
+    for (const char *at = exchange->received; (at = strstr(at, "HTTP/1.")) != NULL;
+         at += 7) {
         if (at[7] == '\0' || at[8] != ' ')
             continue;
         if (exchange->answers++ == 0)
@@ -42,7 +43,8 @@ void wire_exchange(struct exchange *exchange, const struct daemon *daemon,
         size -= (size_t)sent;
     }
     struct pollfd ready = {.fd = fd, .events = POLLIN};
-    while (exchange->size + 1 < sizeof exchange->received && poll(&ready, 1, quiet_ms) == 1) {
+    while (exchange->size + 1 < sizeof exchange->received &&
+           poll(&ready, 1, quiet_ms) == 1) {
         ssize_t got = recv(fd, exchange->received + exchange->size,
                            sizeof exchange->received - 1 - exchange->size, 0);
         if (got <= 0) {

@@ -1,0 +1,120 @@
+"""The real daemon as a child process, and requests to it: what numbers.py and
+check_model.py stand on. Standard library only."""
+
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+
+class Refused(Exception):
+    """An answer other than success; .problem is its body."""
+
+    def __init__(self, status, problem):
+        super().__init__(f"{status}: {problem}")
+        self.status, self.problem = status, problem
+
+
+class Daemon:
+    """epsilond on a free loopback port with a directory of its own; use with `with`."""
+
+    def __init__(self, binary, *options):
+        self.binary, self.options, self.keys = binary, options, itertools.count()
+
+    def __enter__(self):
+        self.directory = tempfile.mkdtemp(prefix="epsilond-check.")
+        log = os.path.join(self.directory, "log")
+        with open(log, "w") as stderr:
+            self.process = subprocess.Popen(
+                [self.binary, "--data-dir", os.path.join(self.directory, "data"),
+                 "--listen", "127.0.0.1:0", *self.options], stderr=stderr)
+        self.base = f"http://127.0.0.1:{self._port(log)}"
+        return self
+
+    def _port(self, log):
+        for _ in range(600):
+            with open(log) as lines:
+                for line in lines:
+                    if '"listening"' in line and line.endswith("\n"):
+                        return json.loads(line)["port"]
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        with open(log) as lines:
+            raise RuntimeError("the daemon did not start:\n" + lines.read())
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.directory)
+
+    def call(self, method, path, body=None, headers=None, timeout=120):
+        """The body of the answer: parsed where it is JSON, else bytes."""
+        request = urllib.request.Request(self.base + path, method=method, data=body,
+                                         headers=headers or {})
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=timeout) as answer:
+                content, kind = answer.read(), answer.headers.get("Content-Type", "")
+        except urllib.error.HTTPError as error:
+            raise Refused(error.code, error.read().decode()) from None
+        return json.loads(content) if "json" in kind else content
+
+    def get(self, path):
+        return self.call("GET", path)
+
+    def post(self, path, value):
+        return self.call("POST", path, json.dumps(value).encode(),
+                         {"Content-Type": "application/json",
+                          "Idempotency-Key": f"key-{next(self.keys)}"})
+
+    def register(self, dataset, schema, files, privacy):
+        """Declares the dataset, uploads the files (name to path or bytes), imports."""
+        self.post("/v1/datasets", {"id": dataset, **schema, "privacy": privacy})
+        for name, content in files.items():
+            if isinstance(content, str):
+                with open(content, "rb") as file:
+                    content = file.read()
+            self.call("PUT", f"/v1/datasets/{dataset}/files/{name}", content,
+                      {"Content-Type": "application/octet-stream"})
+        self.call("POST", f"/v1/datasets/{dataset}:import", timeout=600)
+        while self.get(f"/v1/datasets/{dataset}")["state"] == "IMPORTING":
+            time.sleep(0.1)
+        state = self.get(f"/v1/datasets/{dataset}")["state"]
+        if state != "READY":
+            raise RuntimeError(f"the import of {dataset} ended as {state}")
+
+    def run_job(self, spec):
+        """The job once it has succeeded, and the seconds from submission until then."""
+        start = time.monotonic()
+        job = self.post("/v1/jobs", spec)
+        while job["state"] in ("QUEUED", "RUNNING", "CANCELLING"):
+            job = self.get(f"/v1/jobs/{job['id']}?wait=60")
+        seconds = time.monotonic() - start
+        if job["state"] != "SUCCEEDED":
+            raise RuntimeError(f"job ended as {job['state']} ({job['state_reason']})")
+        return job, seconds
+
+    def resident(self):
+        """Resident memory in MiB: (now, the most so far since forget_peak)."""
+        values = {}
+        with open(f"/proc/{self.process.pid}/status") as lines:
+            for line in lines:
+                name, _, rest = line.partition(":")
+                if name in ("VmRSS", "VmHWM"):
+                    values[name] = int(rest.split()[0]) / 1024
+        return values["VmRSS"], values["VmHWM"]
+
+    def forget_peak(self):
+        with open(f"/proc/{self.process.pid}/clear_refs", "w") as file:
+            file.write("5")
