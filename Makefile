@@ -105,7 +105,7 @@ unit: $(tests:=.ok)                        ## run the unit tests that are out of
 e2e: export EPSILOND := $(BUILD)/epsilond
 e2e: $(e2e:=.ok)                           ## run the real daemon against a real client
 numbers: all                               ## the README's table, on real data in SHARED
-	@python3 tests/python/numbers.py $(BUILD)/epsilond $(SHARED)
+	@python3 tests/python/measure.py $(BUILD)/epsilond $(SHARED)
 check-python: all                          ## published models in Python, packages of PyPI
 	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)

@@ -235,8 +235,8 @@ static void a_failed_import_can_be_mended(void **state)
     assert_status(
         client_create(client, "/v1/datasets", "{'id':'mended'," POINTS "," PRIVACY "}"),
         201);
-    assert_problem(client_act(client, "/v1/datasets/mended:import"), 409,
-                   "dataset_not_ready");
+    assert_problem(client_act(client, "/v1/datasets/mended:import"), 422,
+                   "import_failed"); /* nothing uploaded */
     const char *path = "/v1/datasets/mended/files/data";
     assert_status(client_put(client, path, "0.5,u,z\n", 8), 204);
     const struct reply *failed = client_act(client, "/v1/datasets/mended:import");
@@ -362,8 +362,8 @@ static void data_in_use_is_not_deleted(void **state)
     assert_status(client_delete(client, "/v1/datasets/used"), 204);
     assert_status(client_get(client, "/v1/datasets/used/ledger"), 200);
     assert_status(client_get(client, "/v1/jobs/%s", job), 200);
-    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "used", 2, 50.0), 409,
-                   "dataset_not_ready");
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "used", 2, 50.0), 404,
+                   "not_found");
 }
 
 int main(void)

@@ -16,10 +16,10 @@ static int begin(void **state)
 {
     struct published *published = calloc(1, sizeof *published);
     assert_non_null(published);
+    *state = published;
     void *stage;
     stage_begin(&stage);
     published->stage = stage;
-    *state = published;
     struct client *client = &published->stage->client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
     ready_points(client, "open", 200, 2, SAMPLE_PUBLIC);
@@ -41,7 +41,8 @@ static int end(void **state)
 {
     struct published *published = *state;
     void *stage = published->stage;
-    stage_end(&stage);
+    if (stage != NULL)
+        stage_end(&stage);
     free(published);
     return 0;
 }
@@ -413,7 +414,7 @@ static void a_regression_answers_in_the_units_of_its_label(void **state)
     assert_true(reply_number(job, "metrics.evaluation.rmse") < 20);
     snprintf(path, sizeof path, "/v1/models/%s/predict", reply_text(job, "model"));
     const struct reply *reply =
-        client_post(client, path, NULL, "{'inputs':[[5],[2],['8']]}");
+        client_post(client, path, NULL, "{'inputs':[[5],[2],[8]]}");
     assert_status(reply, 200);
     assert_true(fabs(reply_number(reply, "outputs.0.value") - 200) < 40);
     assert_true(reply_number(reply, "outputs.1.value") <

@@ -68,7 +68,7 @@ static void an_ambiguous_framing_is_refused_and_hides_no_request(void **state)
         const struct crafted *crafted = &smuggled[i];
         wire_exchange(exchange, &stage->daemon, crafted->bytes, strlen(crafted->bytes),
                       QUIET_MS);
-        if (exchange->answers == 1 && exchange->closed &&
+        if (exchange->successes == 0 && exchange->closed &&
             exchange->status >= crafted->low && exchange->status <= crafted->high)
             continue;
         print_error("%s: %u answers, first %u, %s\n%.400s\n", crafted->what,
@@ -140,7 +140,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
     struct stage *stage = *state;
     const char bytes[] =
         "GET /livez HTTP/1.1\r\n" HOST "\r\n"
-        "GET /v1/nothing HTTP/1.1\r\n" HOST "\r\n"
+        "GET /v1/datasets HTTP/1.1\r\n" HOST "\r\n"
         "GET /v1/version HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n";
     struct exchange *exchange = malloc(sizeof *exchange);
     assert_non_null(exchange);

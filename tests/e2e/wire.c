@@ -24,6 +24,7 @@ static void count_answers(struct exchange *exchange)
          at += 7) {
         if (at[7] == '\0' || at[8] != ' ')
             continue;
+        exchange->successes += at[9] == '2';
         if (exchange->answers++ == 0)
             exchange->status = (unsigned)strtoul(at + 9, NULL, 10);
     }

@@ -12,9 +12,10 @@
 struct exchange {
     char received[1 << 16]; /* ends in NUL */
     size_t size;
-    unsigned answers; /* status lines in it */
-    unsigned status;  /* of the first, 0 if none */
-    bool closed;      /* by the daemon, before the time was up */
+    unsigned answers;   /* status lines in it */
+    unsigned successes; /* those among them of 2xx */
+    unsigned status;    /* of the first, 0 if none */
+    bool closed;        /* by the daemon, before the time was up */
 };
 
 /* Sends the bytes and reads until the daemon closes or is silent for quiet_ms. */

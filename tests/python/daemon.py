@@ -1,4 +1,4 @@
-"""The real daemon as a child process, and requests to it: what numbers.py and
+"""The real daemon as a child process, and requests to it: what measure.py and
 check_model.py stand on. Standard library only."""
 
 import itertools

@@ -1,6 +1,6 @@
 """The table "Measured" of the README, made anew through the HTTP API on real data.
 
-    numbers.py EPSILOND SHARED [RUNS]
+    measure.py EPSILOND SHARED [RUNS]
 
 SHARED is the folder of real data (data/mnist, data/a9a); the digits are in the repository.
 Accuracies are medians of RUNS (3) runs; the claims that they must reach are beside them.
