@@ -1,0 +1,189 @@
+/* Goal: a matrix file is read as matrix.h draws it, or refused. Method: files built
+ * here byte by byte, then every byte of the frame and every length changed. */
+#include "tests/expect.h"
+#include "tests/engine/data/ingest.h"
+
+enum { RECORDS = 5, FEATURES = 30, ROWS_AT = 64 };
+/* 5 x 30 = 150 bytes of rows end at 214, so targets begin at 256; 20 bytes of them end
+ * at 276, so the trailer is at 320. */
+enum { TARGETS_AT = 256, TRAILER_AT = 320, SIZE = 384 };
+
+static void put_u32(unsigned char *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (unsigned char)(value >> (8 * i));
+}
+
+static void fill(unsigned char file[SIZE])
+{
+    memset(file, 0, SIZE);
+    memcpy(file, "EPSMAT01", 8);
+    put_u32(file + 8, FEATURES);
+    put_u32(file + 12, 7);          /* classes */
+    put_u32(file + 16, 0);          /* u8 */
+    put_u32(file + 20, 0x437f0000); /* 255.0f */
+    for (int i = 0; i < RECORDS * FEATURES; i++)
+        file[ROWS_AT + i] = (unsigned char)(i * 89);
+    for (unsigned i = 0; i < RECORDS; i++)
+        put_u32(file + TARGETS_AT + 4 * i, 6 - i);
+    memcpy(file + TRAILER_AT, "EPSEND01", 8);
+    put_u32(file + TRAILER_AT + 8, RECORDS);
+}
+
+static enum status open_bytes(struct ingest *ingest, struct matrix *matrix,
+                              const void *bytes, size_t size)
+{
+    write_file(ingest->out, bytes, size);
+    return matrix_open(matrix, ingest->out, NULL);
+}
+
+static void a_drawn_file_is_read_as_drawn(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    unsigned char file[SIZE];
+    ingest_init(&ingest);
+    fill(file);
+    struct matrix *matrix = &ingest.matrix;
+    assert_int_equal(open_bytes(&ingest, matrix, file, SIZE), ST_OK);
+    assert_int_equal(matrix->records, RECORDS);
+    assert_int_equal(matrix->features, FEATURES);
+    assert_int_equal(matrix->classes, 7);
+    assert_int_equal(matrix->element, ELEMENT_U8);
+    assert_true(matrix->scale == 255);
+    assert_null(matrix->values);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        assert_int_equal(matrix->targets[i], 6 - i);
+    assert_memory_equal(matrix->rows, file + ROWS_AT, RECORDS * FEATURES);
+    ingest_fini(&ingest);
+}
+
+static void a_gathered_row_is_the_quotient_rounded_once(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    unsigned char file[SIZE];
+    float out[3 * 40];
+    const uint32_t indices[] = {4, 0, 4};
+    ingest_init(&ingest);
+    fill(file);
+    assert_int_equal(open_bytes(&ingest, &ingest.matrix, file, SIZE), ST_OK);
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+        out[i] = -2.385F;
+    matrix_gather(&ingest.matrix, out, 40, indices, 3);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 40; j++) {
+            double value = file[ROWS_AT + indices[i] * FEATURES + j];
+            float expected = j < FEATURES ? (float)(value / 255) : -2.385F;
+            assert_true(out[i * 40 + j] == expected);
+        }
+    }
+    ingest_fini(&ingest);
+}
+
+static void float_rows_and_values_are_read_too(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    static const float rows[2 * 16] = {
+        [0] = 2.385F, [15] = -7, [16] = 0.5F, [31] = 1e9F};
+    static const float values[2] = {-0.25F, 1};
+    unsigned char file[64 + 128 + 64 + 64] = "EPSMAT01";
+    float out[16];
+    put_u32(file + 8, 16);
+    put_u32(file + 16, 1); /* float32 */
+    memcpy(file + 64, rows, sizeof rows);
+    memcpy(file + 192, values, sizeof values);
+    memcpy(file + 256, "EPSEND01\2", 9);
+    ingest_init(&ingest);
+    assert_int_equal(open_bytes(&ingest, &ingest.matrix, file, sizeof file), ST_OK);
+    assert_int_equal(ingest.matrix.element, ELEMENT_F32);
+    assert_null(ingest.matrix.targets);
+    assert_true(ingest.matrix.values[0] == -0.25F && ingest.matrix.values[1] == 1);
+    matrix_gather(&ingest.matrix, out, 16, (const uint32_t[]){1}, 1);
+    assert_memory_equal(out, rows + 16, sizeof out);
+    ingest_fini(&ingest);
+}
+
+static void any_other_length_is_refused(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    unsigned char file[SIZE + 64];
+    ingest_init(&ingest);
+    fill(file);
+    struct matrix matrix = {.records = 31};
+    for (size_t size = 0; size < sizeof file; size++) {
+        if (size == SIZE)
+            continue;
+        assert_int_equal(open_bytes(&ingest, &matrix, file, size), ST_CORRUPT);
+        /* The same with a sound trailer at the end of what is left. */
+        unsigned char cut[sizeof file];
+        memcpy(cut, file, sizeof file);
+        if (size >= 128) {
+            memcpy(cut + size - 64, file + TRAILER_AT, 64);
+            assert_int_equal(open_bytes(&ingest, &matrix, cut, size), ST_CORRUPT);
+        }
+    }
+    assert_int_equal(matrix.records, 31);
+    assert_null(matrix.map);
+    ingest_fini(&ingest);
+}
+
+static void a_frame_that_lies_is_refused(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    static const struct {
+        size_t at;
+        uint32_t value;
+    } lies[] = {{0, 0}, /* magic */
+                {8, 0}, /* features */
+                {8, FEATURES + 50},
+                {8, UINT32_MAX},
+                {16, 1}, /* u8 file called float32 */
+                {16, 2},
+                {20, 0}, /* scale 0, -1, NaN, infinity */
+                {20, 0xbf800000},
+                {20, 0x7fc00000},
+                {20, 0x7f800000},
+                {TRAILER_AT, 0},
+                {TRAILER_AT + 8, 0}, /* records */
+                {TRAILER_AT + 8, 100},
+                {TRAILER_AT + 12, 1}, /* 2^32 + 5 */
+                {TRAILER_AT + 12, UINT32_MAX}};
+    ingest_init(&ingest);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        unsigned char file[SIZE];
+        struct matrix matrix = {0};
+        fill(file);
+        put_u32(file + lies[i].at, lies[i].value);
+        assert_int_equal(open_bytes(&ingest, &matrix, file, SIZE), ST_CORRUPT);
+        assert_null(matrix.map);
+    }
+    ingest_fini(&ingest);
+}
+
+static void what_cannot_be_opened_is_an_io_error(void **state)
+{
+    (void)state;
+    struct matrix matrix = {0};
+    struct error error = {0};
+    assert_int_equal(matrix_open(&matrix, "/nonexistent/matrix", &error), ST_IO);
+    assert_int_equal(error.status, ST_IO);
+    assert_int_equal(matrix_open(&matrix, "/tmp", NULL), ST_IO);
+    matrix_close(&matrix);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_drawn_file_is_read_as_drawn),
+        cmocka_unit_test(a_gathered_row_is_the_quotient_rounded_once),
+        cmocka_unit_test(float_rows_and_values_are_read_too),
+        cmocka_unit_test(any_other_length_is_refused),
+        cmocka_unit_test(a_frame_that_lies_is_refused),
+        cmocka_unit_test(what_cannot_be_opened_is_an_io_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
