@@ -1,0 +1,249 @@
+/* Goal: RFC 4180 read as declared; the first bad place named by line and cell, its text
+ * never shown. */
+#include "tests/expect.h"
+#include "tests/engine/data/ingest.h"
+
+static char n_age[] = "age", n_job[] = "job", n_note[] = "note", n_pay[] = "pay";
+static char v_clerk[] = "clerk", v_cook[] = "cook, chief", v_none[] = "?";
+static char v_low[] = "<=50K", v_high[] = ">50K";
+static char *jobs[] = {v_clerk, v_cook, v_none}, *pays[] = {v_low, v_high};
+static struct column columns[] = {
+    {.name = n_age, .kind = COLUMN_NUMERIC, .low = 0, .high = 100},
+    {.name = n_job, .kind = COLUMN_CATEGORICAL, .value_count = 3, .values = jobs},
+    {.name = n_note, .kind = COLUMN_IGNORED},
+    {.name = n_pay, .kind = COLUMN_LABEL, .value_count = 2, .values = pays},
+};
+static const struct schema people = {.format = FORMAT_CSV,
+                                     .task = TASK_CLASSIFICATION,
+                                     .classes = 2,
+                                     .column_count = 4,
+                                     .columns = columns};
+
+static void assert_row(const struct matrix *matrix, size_t record, float age, int job,
+                       uint32_t pay)
+{
+    const float *row = (const float *)matrix->rows + record * 4;
+    assert_true(row[0] == age);
+    for (int i = 0; i < 3; i++)
+        assert_true(row[1 + i] == (i == job ? 1 : 0));
+    assert_int_equal(matrix->targets[record], pay);
+}
+
+static void rows_are_encoded_in_column_order(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    ingest_init(&ingest);
+    ingest_text(&ingest, &people,
+                "25,clerk,x,<=50K\n"
+                " 75 ,\t?,,>50K\r\n"
+                "\"100\",\"cook, chief\",\"a \"\"b\"\"\nc\", \">50K\" \n"
+                "\n \t\n"
+                "1e9,clerk,\xff\x01,<=50K");
+    assert_int_equal(ingest.status, ST_OK);
+    assert_int_equal(ingest.matrix.records, 4);
+    assert_int_equal(ingest.matrix.element, ELEMENT_F32);
+    assert_row(&ingest.matrix, 0, -0.5F, 0, 0);
+    assert_row(&ingest.matrix, 1, 0.5F, 2, 1);
+    assert_row(&ingest.matrix, 2, 1, 1, 1);
+    assert_row(&ingest.matrix, 3, 1, 0, 0);
+    ingest_fini(&ingest);
+}
+
+static void a_header_names_the_columns_in_order(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    struct schema schema = people;
+    schema.header = true;
+    ingest_init(&ingest);
+    ingest_text(&ingest, &schema,
+                "\xef\xbb\xbf\"age\", job ,note,pay\r\n25,clerk,,>50K\r\n");
+    assert_int_equal(ingest.status, ST_OK);
+    assert_row(&ingest.matrix, 0, -0.5F, 0, 1);
+    ingest_text(&ingest, &schema, "age,note,job,pay\n25,clerk,,>50K\n");
+    assert_refused(&ingest, "data", 1, 2, "declared column \"job\"");
+    assert_null(strstr(ingest.error.text, "note"));
+    ingest_text(&ingest, &schema, "age,job,note,pay\n");
+    assert_refused(&ingest, "data", 0, 0, "no records");
+    ingest_text(&ingest, &schema, "25,clerk,,>50K\n");
+    assert_refused(&ingest, "data", 1, 1, "header");
+    ingest_text(&ingest, &schema, "age,job,note\n");
+    assert_refused(&ingest, "data", 1, 0, "3 cells, 4 columns");
+    ingest_fini(&ingest);
+}
+
+static void defaults_stand_for_empty_cells(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    struct schema schema = people;
+    struct column with[4];
+    char fifty[] = "50";
+    memcpy(with, columns, sizeof with);
+    with[0].fallback = fifty;
+    with[1].fallback = v_none;
+    with[3].fallback = v_low;
+    schema.columns = with;
+    ingest_init(&ingest);
+    ingest_text(&ingest, &schema, ",,,\n\"\",\" \",, \n");
+    assert_int_equal(ingest.status, ST_OK);
+    assert_row(&ingest.matrix, 0, 0, 2, 0);
+    assert_row(&ingest.matrix, 1, 0, 2, 0);
+    ingest_text(&ingest, &people, "25,clerk,,>50K\n25,,,>50K\n");
+    assert_refused(&ingest, "data", 2, 2, "empty");
+    ingest_text(&ingest, &people, "25,clerk,,\n");
+    assert_refused(&ingest, "data", 1, 4, "empty");
+    ingest_fini(&ingest);
+}
+
+static void targets_of_a_regression_are_mapped(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    struct schema schema = people;
+    struct column with[4];
+    memcpy(with, columns, sizeof with);
+    with[3] =
+        (struct column){.name = n_pay, .kind = COLUMN_LABEL, .low = -100, .high = 300};
+    schema.columns = with;
+    schema.task = TASK_REGRESSION;
+    schema.classes = 0;
+    ingest_init(&ingest);
+    ingest_text(&ingest, &schema, "25,clerk,,250\n25,clerk,,-1e5\n");
+    assert_int_equal(ingest.status, ST_OK);
+    assert_null(ingest.matrix.targets);
+    assert_true(ingest.matrix.values[0] == 0.75F && ingest.matrix.values[1] == -1);
+    ingest_text(&ingest, &schema, "25,clerk,,nan\n");
+    assert_refused(&ingest, "data", 1, 4, "number");
+    ingest_fini(&ingest);
+}
+
+static void the_first_bad_cell_is_named_and_not_quoted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t line, column;
+        const char *reason, *secret;
+    } cases[] = {
+        {"25,clerk,,>50K\n25,smith,,>50K\n", 2, 2, "none of the values", "smith"},
+        {"twelve,clerk,,>50K\n", 1, 1, "number", "twelve"},
+        {"nan,clerk,,>50K\n", 1, 1, "number", "nan"},
+        {"1e999,clerk,,>50K\n", 1, 1, "number", "999"},
+        {"2\r5,clerk,,>50K\n", 1, 1, "number", "\r"},
+        {"25,clerk,,50K\n", 1, 4, "none of the values", "50K"},
+        {"25,clerk,\"a\nb\n\",\"5\n\"\nx,clerk,,>50K\n", 3, 4, "none", "5"},
+        {"25,clerk,\"a\n\n\",>50K\n\nx,clerk,,>50K\n", 5, 1, "number", "x,"},
+        {"25,\"a\nb\",\"c\",>50K\n", 1, 2, "none", "a"},
+        {"25,clerk,>50K\n", 1, 0, "3 cells, 4 columns", "clerk"},
+        {"25,clerk,,>50K\n25\n", 2, 0, "1 cells, 4 columns", "25"},
+        {"25,clerk,,>50K,\n", 1, 0, "more cells than the 4", "clerk"},
+        {"25,clerk,,>50K,\"x\n", 1, 0, "more cells than the 4", "clerk"},
+        {"25,cl\"erk,,>50K\n25,clerk,,>50K\n", 1, 2, "a quote", "erk"},
+        {"25,\"clerk\"s,,>50K\n", 1, 2, "closing quote", "clerk"},
+        {"25,clerk,,>50K\n25,\"clerk,,>50K\n25,clerk,,>50K\n", 2, 2, "never closed",
+         "clerk"},
+        {"25,clerk,\"\n\",\"x", 2, 4, "never closed", "x"},
+    };
+    struct ingest ingest;
+    ingest_init(&ingest);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ingest_text(&ingest, &people, cases[i].text);
+        assert_refused(&ingest, "data", cases[i].line, cases[i].column,
+                       cases[i].reason);
+        assert_true(strstr(ingest.error.text, cases[i].secret) == NULL ||
+                    strstr(cases[i].reason, cases[i].secret) != NULL ||
+                    strlen(cases[i].secret) == 1);
+    }
+    ingest_fini(&ingest);
+}
+
+static void a_file_without_records_is_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "\n", "\r\n \n\t\n", "\xef\xbb\xbf"};
+    struct ingest ingest;
+    ingest_init(&ingest);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ingest_text(&ingest, &people, texts[i]);
+        assert_refused(&ingest, "data", 0, 0, "no records");
+    }
+    ingest.files.data = NULL;
+    ingest_run(&ingest, &people);
+    assert_refused(&ingest, "data", 0, 0, "not uploaded");
+    ingest_fini(&ingest);
+}
+
+static void the_limit_of_a_line_is_met_exactly(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    char *text = malloc(IMPORT_LINE_SIZE_MAX + 64);
+    assert_non_null(text);
+    ingest_init(&ingest);
+    for (size_t size = IMPORT_LINE_SIZE_MAX; size < IMPORT_LINE_SIZE_MAX + 2; size++) {
+        memset(text, 'z', size);
+        memcpy(text, "25,clerk,", 9);
+        memcpy(text + size - 6, ",>50K\n", 7);
+        size_t line = size - 1;
+        ingest_text(&ingest, &people, text);
+        assert_int_equal(ingest.status, ST_OK);
+        assert_true(line <= IMPORT_LINE_SIZE_MAX);
+    }
+    memset(text, 'z', IMPORT_LINE_SIZE_MAX + 1);
+    memcpy(text, "25,clerk,", 9);
+    memcpy(text + IMPORT_LINE_SIZE_MAX + 1 - 5, ",>50K\n", 7);
+    ingest_text(&ingest, &people, text);
+    assert_refused(&ingest, "data", 1, 0, "longer than 1048576 bytes");
+    /* A quote that never closes ends at the limit too. */
+    memset(text, '\n', IMPORT_LINE_SIZE_MAX + 32);
+    memcpy(text, "25,clerk,\"", 10);
+    text[IMPORT_LINE_SIZE_MAX + 32] = '\0';
+    ingest_text(&ingest, &people, text);
+    assert_refused(&ingest, "data", 1, 3, "never closed");
+    free(text);
+    ingest_fini(&ingest);
+}
+
+static void gzip_and_plain_give_the_same_matrix(void **state)
+{
+    (void)state;
+    enum { ROWS = 50000 };
+    struct ingest ingest;
+    size_t size = 0;
+    char *text = malloc((size_t)ROWS * 40);
+    assert_non_null(text);
+    for (int i = 0; i < ROWS; i++)
+        size += (size_t)sprintf(text + size, "%d.%d,%s,\"%d\n\",%s\n", i % 90, i % 7,
+                                jobs[i % 3 == 1 ? 0 : i % 3], i, pays[i % 2]);
+    ingest_init(&ingest);
+    ingest_text(&ingest, &people, text);
+    assert_int_equal(ingest.status, ST_OK);
+    assert_int_equal(ingest.result.records, ROWS);
+    struct import_result plain = ingest.result;
+    unlink(ingest.data);
+    write_gzip(ingest.data, text, size / 2);
+    write_gzip(ingest.data, text + size / 2, size - size / 2);
+    ingest_run(&ingest, &people);
+    assert_int_equal(ingest.status, ST_OK);
+    assert_memory_equal(plain.sha256, ingest.result.sha256, SHA256_SIZE);
+    assert_int_equal(plain.size, ingest.result.size);
+    free(text);
+    ingest_fini(&ingest);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_encoded_in_column_order),
+        cmocka_unit_test(a_header_names_the_columns_in_order),
+        cmocka_unit_test(defaults_stand_for_empty_cells),
+        cmocka_unit_test(targets_of_a_regression_are_mapped),
+        cmocka_unit_test(the_first_bad_cell_is_named_and_not_quoted),
+        cmocka_unit_test(a_file_without_records_is_refused),
+        cmocka_unit_test(the_limit_of_a_line_is_met_exactly),
+        cmocka_unit_test(gzip_and_plain_give_the_same_matrix),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+/* fuzz_csv - the csv reader. The first byte chooses header and task, the rest is the
+ * file. */
+#define _GNU_SOURCE
+#include "tests/fuzz/fuzz_import.h"
+
+static char n_a[] = "a", n_b[] = "b", n_c[] = "c", n_d[] = "d";
+static char v_x[] = "x", v_y[] = "y \"z\"", v_long[] = "a,b", v_five[] = "5";
+static char *values[] = {v_x, v_y, v_long};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct column columns[] = {
+        {.name = n_a,
+         .kind = COLUMN_NUMERIC,
+         .low = -1,
+         .high = 10,
+         .fallback = v_five},
+        {.name = n_b, .kind = COLUMN_CATEGORICAL, .value_count = 3, .values = values},
+        {.name = n_c, .kind = COLUMN_IGNORED},
+        {.name = n_d, .kind = COLUMN_LABEL, .low = -1e308, .high = 1e308},
+    };
+    struct schema schema = {
+        .format = FORMAT_CSV, .task = TASK_REGRESSION, .column_count = 4};
+    if (size == 0)
+        return 0;
+    schema.header = (data[0] & 1) != 0;
+    schema.columns = columns;
+    if ((data[0] & 2) != 0) {
+        schema.task = TASK_CLASSIFICATION;
+        schema.classes = 3;
+        columns[3].value_count = 3;
+        columns[3].values = values;
+    }
+    struct fuzz_file file;
+    fuzz_file_open(&file, data + 1, size - 1);
+    fuzz_import(&schema, &(struct import_files){.data = file.path});
+    close(file.file);
+    return 0;
+}

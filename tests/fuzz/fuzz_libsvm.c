@@ -1,0 +1,31 @@
+/* fuzz_libsvm - the libsvm reader. The first byte chooses range, labels and task, the
+ * rest is the file. */
+#define _GNU_SOURCE
+#include "tests/fuzz/fuzz_import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    double labels[] = {-1, 1, 2.5};
+    struct schema schema = {.format = FORMAT_LIBSVM,
+                            .task = TASK_CLASSIFICATION,
+                            .classes = 3,
+                            .feature_count = 9,
+                            .low = -1,
+                            .high = 3,
+                            .target_low = 0,
+                            .target_high = 5e-324};
+    if (size == 0)
+        return 0;
+    schema.has_range = (data[0] & 1) != 0;
+    schema.labels = (data[0] & 2) != 0 ? labels : NULL;
+    if ((data[0] & 4) != 0) {
+        schema.task = TASK_REGRESSION;
+        schema.classes = 0;
+        schema.has_target_range = true;
+    }
+    struct fuzz_file file;
+    fuzz_file_open(&file, data + 1, size - 1);
+    fuzz_import(&schema, &(struct import_files){.data = file.path});
+    close(file.file);
+    return 0;
+}
