@@ -60,11 +60,12 @@ archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
 libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
 tests    := $(patsubst %.c,$(BUILD)/%,$(foreach layer,$(LAYERS),$(wildcard tests/$(layer)/test_*.c)))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+benches  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
 e2e      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/e2e/test_*.c))
 e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildcard tests/e2e/*.c)))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e numbers check-python layers fuzzers format help clean
+.PHONY: all test demo unit e2e bench numbers check-python layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -85,6 +86,8 @@ $(BUILD)/%.o: %.c Makefile
 # links the other files of tests/e2e and talks to the daemon from outside.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(call archives,api)
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(call archives,api)
+	$(LINK) -o $@ $^ $(call libs,api)
 $(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit)
 	$(LINK) -o $@ $^ $(libs.tests) -lcrypto -lz
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
@@ -104,6 +107,9 @@ demo:                                      ## the main job end to end (DATA=fold
 unit: $(tests:=.ok)                        ## run the unit tests that are out of date
 e2e: export EPSILOND := $(BUILD)/epsilond
 e2e: $(e2e:=.ok)                           ## run the real daemon against a real client
+bench: $(benches:=.run)                    ## print each figure beside its floor
+%.run: %
+	$<
 numbers: all                               ## the README's table, on real data in SHARED
 	@python3 tests/python/measure.py $(BUILD)/epsilond $(SHARED)
 check-python: all                          ## published models in Python, packages of PyPI
@@ -122,4 +128,4 @@ help:                                      ## this list
 clean:                                     ## remove build/
 	rm -rf build
 
--include $(wildcard $(foreach layer,$(LAYERS),$(BUILD)/$(layer)/*.d $(BUILD)/tests/$(layer)/*.d) $(BUILD)/tests/e2e/*.d)
+-include $(wildcard $(foreach layer,$(LAYERS),$(BUILD)/$(layer)/*.d $(BUILD)/tests/$(layer)/*.d) $(BUILD)/tests/e2e/*.d $(BUILD)/tests/bench/*.d)

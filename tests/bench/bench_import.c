@@ -1,0 +1,253 @@
+/*
+ * bench_import - speed of the import of each format beside its floor, in one run:
+ * reading the same file and hashing its bytes, once. Medians of three; files lie in
+ * $TMPDIR (/tmp) and come from the page cache. The digits are those of a fixed key.
+ *
+ *   file MB    of the source
+ *   MB/s       of the source
+ *   floor      MB/s of reading and SHA-256 alone
+ *   matrix     MB that the import writes and hashes
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "engine/data/import.h"
+
+enum { FEATURES = 64, RUNS = 3, PATH_SIZE = 512, COLUMNS = FEATURES + 1 };
+#define FILE_SIZE 200e6
+
+struct digits { /* random bytes, a block at a time */
+    struct stream *stream;
+    uint64_t block;
+    size_t used;
+    uint64_t words[4096];
+};
+
+static uint64_t next_word(struct digits *digits)
+{
+    static const uint8_t key[STREAM_KEY_SIZE] = {4, 7};
+    size_t count = sizeof digits->words / sizeof *digits->words;
+    if (digits->used == 0)
+        stream_read(digits->stream, digits->words, sizeof digits->words, key, 1,
+                    digits->block++ * (sizeof digits->words / STREAM_BLOCK_SIZE));
+    uint64_t word = digits->words[digits->used];
+    digits->used = (digits->used + 1) % count;
+    return word;
+}
+
+struct workload {
+    const char *name;
+    const struct schema *schema;
+    void (*write_record)(FILE *file, struct digits *digits);
+};
+
+static void write_idx_record(FILE *file, struct digits *digits)
+{
+    for (int i = 0; i < 784 / 8; i++) {
+        uint64_t word = next_word(digits);
+        fwrite(&word, sizeof word, 1, file);
+    }
+}
+
+static void write_short_row(FILE *file, struct digits *digits)
+{
+    for (int i = 0; i < FEATURES; i++)
+        fprintf(file, "%d.%02d,", (int)(next_word(digits) % 1000),
+                (int)(next_word(digits) % 100));
+    fprintf(file, "%d\n", (int)(next_word(digits) & 1));
+}
+
+static void write_long_row(FILE *file, struct digits *digits)
+{
+    for (int i = 0; i < FEATURES; i++)
+        fprintf(file, "%.17g,", (double)(next_word(digits) >> 11) * 0x1p-53 * 1000);
+    fprintf(file, "%d\n", (int)(next_word(digits) & 1));
+}
+
+static void write_dense_line(FILE *file, struct digits *digits)
+{
+    fprintf(file, "%d", (int)(next_word(digits) & 1));
+    for (int i = 0; i < FEATURES; i++)
+        fprintf(file, " %d:%.6g", i + 1, (double)(next_word(digits) >> 11) * 0x1p-53);
+    fputc('\n', file);
+}
+
+/* A quarter of the features, all 1: the shape of a9a. */
+static void write_sparse_line(FILE *file, struct digits *digits)
+{
+    fprintf(file, "%d", (int)(next_word(digits) & 1));
+    for (int i = 0; i < FEATURES / 4; i++)
+        fprintf(file, " %d:1", 4 * i + 1 + (int)(next_word(digits) % 4));
+    fputc('\n', file);
+}
+
+/* Writes records until the file has FILE_SIZE bytes; returns how many. */
+static uint32_t write_records(const char *path, const struct workload *workload,
+                              const unsigned char *head, size_t head_size)
+{
+    struct digits *digits = calloc(1, sizeof *digits);
+    CHECK(digits != NULL);
+    digits->stream = stream_create();
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL);
+    fwrite(head, 1, head_size, file);
+    uint32_t records = 0;
+    for (; (double)ftello(file) < FILE_SIZE; records++)
+        workload->write_record(file, digits);
+    CHECK(fclose(file) == 0);
+    stream_destroy(digits->stream);
+    free(digits);
+    return records;
+}
+
+static void patch(const char *path, size_t at, uint32_t value)
+{
+    unsigned char bytes[4];
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (unsigned char)(value >> (24 - 8 * i));
+    int file = open(path, O_WRONLY);
+    CHECK(file >= 0 && pwrite(file, bytes, 4, (off_t)at) == 4 && close(file) == 0);
+}
+
+static void write_labels(const char *path, uint32_t records)
+{
+    static const unsigned char head[8] = {0, 0, 8, 1};
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL);
+    fwrite(head, 1, sizeof head, file);
+    for (uint32_t i = 0; i < records; i++)
+        fputc((int)(i % 10), file);
+    CHECK(fclose(file) == 0);
+    patch(path, 4, records);
+}
+
+static double floor_seconds(const char *path)
+{
+    static char buffer[256 << 10];
+    uint8_t digest[SHA256_SIZE];
+    int64_t start = clock_monotonic_ns();
+    int file = open(path, O_RDONLY);
+    struct sha256 *hash = sha256_create();
+    for (ssize_t got; (got = read(file, buffer, sizeof buffer)) > 0;)
+        sha256_update(hash, buffer, (size_t)got);
+    sha256_finish(hash, digest);
+    sha256_destroy(hash);
+    close(file);
+    return (double)(clock_monotonic_ns() - start) * 1e-9;
+}
+
+static double import_seconds(const struct workload *workload,
+                             const struct import_files *files, const char *out,
+                             uint64_t *matrix_size)
+{
+    const struct import_limits limits = {UINT64_C(1) << 36};
+    struct import_result result;
+    struct import_place place;
+    struct error error = {0};
+    int64_t start = clock_monotonic_ns();
+    enum status status = import_run(workload->schema, files, &limits, out, NULL,
+                                    &result, &place, &error);
+    double seconds = (double)(clock_monotonic_ns() - start) * 1e-9;
+    if (status != ST_OK)
+        fprintf(stderr, "%s: %s\n", workload->name, error.text);
+    CHECK(status == ST_OK);
+    *matrix_size = result.size;
+    unlink(out);
+    return seconds;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double median(double seconds[RUNS])
+{
+    qsort(seconds, RUNS, sizeof *seconds, ascending);
+    return seconds[RUNS / 2];
+}
+
+static void measure(const struct workload *workload, const char *folder)
+{
+    static const unsigned char idx_head[16] = {0, 0, 8, 3,  0, 0, 0, 0,
+                                               0, 0, 0, 28, 0, 0, 0, 28};
+    char data[PATH_SIZE], labels[PATH_SIZE], out[PATH_SIZE];
+    snprintf(data, sizeof data, "%s/data", folder);
+    snprintf(labels, sizeof labels, "%s/labels", folder);
+    snprintf(out, sizeof out, "%s/out", folder);
+    bool idx = workload->schema->format == FORMAT_IDX;
+    uint32_t records =
+        write_records(data, workload, idx_head, idx ? sizeof idx_head : 0);
+    struct import_files files = {.data = data};
+    if (idx) {
+        patch(data, 4, records);
+        write_labels(labels, records);
+        files = (struct import_files){.features = data, .labels = labels};
+    }
+    double floors[RUNS], imports[RUNS];
+    uint64_t matrix_size = 0;
+    for (int i = 0; i < RUNS; i++) {
+        floors[i] = floor_seconds(data);
+        imports[i] = import_seconds(workload, &files, out, &matrix_size);
+    }
+    double import = median(imports), least = median(floors);
+    printf("%-22s %8.0f %8.0f %8.0f %8.2f %8.0f\n", workload->name, FILE_SIZE / 1e6,
+           FILE_SIZE / 1e6 / import, FILE_SIZE / 1e6 / least, import / least,
+           (double)matrix_size / 1e6);
+    unlink(data);
+    unlink(labels);
+}
+
+int main(void)
+{
+    static char name[] = "x", zero[] = "0", one[] = "1";
+    static char *classes[] = {zero, one};
+    static struct column columns[COLUMNS];
+    for (int i = 0; i < FEATURES; i++)
+        columns[i] =
+            (struct column){.name = name, .kind = COLUMN_NUMERIC, .high = 1000};
+    columns[FEATURES] = (struct column){
+        .name = name, .kind = COLUMN_LABEL, .value_count = 2, .values = classes};
+    const struct schema idx = {.format = FORMAT_IDX,
+                               .classes = 10,
+                               .shape_count = 2,
+                               .shape = {28, 28},
+                               .scale = 255};
+    const struct schema csv = {.format = FORMAT_CSV,
+                               .classes = 2,
+                               .column_count = COLUMNS,
+                               .columns = columns};
+    const struct schema libsvm = {
+        .format = FORMAT_LIBSVM, .classes = 2, .feature_count = FEATURES};
+    const struct workload workloads[] = {
+        {"idx u8 28x28", &idx, write_idx_record},
+        {"csv, 5 digits", &csv, write_short_row},
+        {"csv, 17 digits", &csv, write_long_row},
+        {"libsvm, dense 6 digits", &libsvm, write_dense_line},
+        {"libsvm, a quarter ones", &libsvm, write_sparse_line},
+    };
+    const char *root = getenv("TMPDIR");
+    char folder[PATH_SIZE - 16];
+    snprintf(folder, sizeof folder, "%s/bench-import-XXXXXX",
+             root != NULL ? root : "/tmp");
+    CHECK(mkdtemp(folder) != NULL);
+    printf("%-22s %8s %8s %8s %8s %8s\n", "import", "file MB", "MB/s", "floor", "ratio",
+           "matrix");
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
+        measure(&workloads[i], folder);
+    rmdir(folder);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("peak resident memory: %.1f MB\n", (double)usage.ru_maxrss / 1024);
+    return 0;
+}
