@@ -3,6 +3,7 @@
  * cases. */
 #include "tests/expect.h"
 
+#include <inttypes.h>
 #include <locale.h>
 #include <stdbool.h>
 #include <string.h>
@@ -55,6 +56,20 @@ static void random_digits_round_as_strtod_rounds(void **state)
         if (draw(&draws, 2) != 0)
             at += (size_t)sprintf(text + at, "e%d", (int)draw(&draws, 80) - 40);
         text[at] = '\0';
+        assert_like_strtod(text);
+    }
+    stream_destroy(draws.stream);
+}
+
+/* One in 4,096 of these lies so close to a tie that only the remainder decides. */
+static void a_remainder_beyond_64_bits_counts(void **state)
+{
+    (void)state;
+    struct draws draws = {.stream = stream_create()};
+    for (int i = 0; i < 100000; i++) {
+        char text[64];
+        uint64_t digits = UINT64_C(1000000000000000000) + draw(&draws, UINT64_MAX / 3);
+        snprintf(text, sizeof text, "%" PRIu64 "e-27", digits);
         assert_like_strtod(text);
     }
     stream_destroy(draws.stream);
@@ -188,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_digits_round_as_strtod_rounds),
+        cmocka_unit_test(a_remainder_beyond_64_bits_counts),
         cmocka_unit_test(shortest_and_longest_forms_of_a_double_give_it_back),
         cmocka_unit_test(ties_go_to_even),
         cmocka_unit_test(the_edges_of_the_doubles_are_met),

@@ -149,6 +149,7 @@ static void bytes_behind_gzip_are_refused(void **state)
     struct ingest ingest;
     const struct source_bounds bounds = {1 << 20, NULL};
     static const char *const tails[] = {"x", "", "\x1f", "\x1f\x8bgarbage"};
+    static const char *const reasons[] = {"behind", "behind", "cut short", "corrupted"};
     unsigned char packed[256], out[4096];
     size_t got;
     ingest_init(&ingest);
@@ -158,8 +159,10 @@ static void bytes_behind_gzip_are_refused(void **state)
         size_t tail = strlen(tails[i]) + (tails[i][0] == '\0'); /* a zero byte */
         memcpy(packed + size, tails[i], tail);
         write_file(ingest.data, packed, size + tail);
-        assert_int_equal(read_path(ingest.data, out, &got, sizeof out, bounds, NULL),
+        struct error error = {0};
+        assert_int_equal(read_path(ingest.data, out, &got, sizeof out, bounds, &error),
                          ST_IMPORT_FAILED);
+        assert_non_null(strstr(error.text, reasons[i]));
     }
     ingest_fini(&ingest);
 }
