@@ -1,0 +1,43 @@
+/*
+ * config.h - how this process was told to run. A flag wins over the environment
+ * (EPSILOND_DATA_DIR for --data-dir), that over the file named by --config (lines of
+ * `data-dir = DIR`, # comments), that over the default. An unknown name is an error.
+ *
+ * Ownership: plain data.
+ */
+#ifndef SERVICE_CONFIG_H
+#define SERVICE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "base/status.h"
+
+enum { CONFIG_PATH_SIZE = 4096, CONFIG_ADDRESS_SIZE = 64 };
+
+struct config {
+    char data_dir[CONFIG_PATH_SIZE];
+    char address[CONFIG_ADDRESS_SIZE]; /* numeric, loopback; without brackets */
+    uint16_t port;                     /* 0: any free one, logged when listening */
+    unsigned workers;                  /* jobs at once */
+    unsigned threads;                  /* of each job */
+    uint64_t queue_length_max, upload_size_max, unpacked_size_max;
+    uint64_t job_memory_max; /* bytes */
+    unsigned drain_timeout_s;
+    enum log_level log_level;
+};
+
+enum config_outcome { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };
+
+/* Reads arguments, environment and file into config, defaults first.
+ *   ST_INVALID  error->text names the option and what it allows: exit 64 (78 for the
+ *               file)
+ *   ST_IO       the file named by --config cannot be read: exit 78 */
+enum status config_read(struct config *config, enum config_outcome *outcome, int argc,
+                        char **argv, struct error *error);
+
+/* What --help prints. */
+const char *config_help(void);
+
+#endif
