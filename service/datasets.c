@@ -1,0 +1,273 @@
+#include "service/datasets.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "service/table.h"
+
+struct dataset {
+    struct dataset_spec spec; /* begins with the id, as table.h asks */
+    struct dataset_info info; /* guarded by the table's lock */
+};
+
+struct datasets {
+    pthread_rwlock_t lock; /* guards table and every dataset's info */
+    struct table table;
+};
+
+struct change { /* what becomes of memory when the transaction ends */
+    struct datasets *datasets;
+    struct dataset *dataset;
+    struct dataset_info info;
+};
+
+static const char *const state_names[] = {
+    [DATASET_CREATED] = "CREATED", [DATASET_IMPORTING] = "IMPORTING",
+    [DATASET_READY] = "READY",     [DATASET_FAILED] = "FAILED",
+    [DATASET_DELETED] = "DELETED",
+};
+
+enum { STATE_COUNT = sizeof state_names / sizeof *state_names };
+
+#define TO(state) (1u << (state))
+static const unsigned moves[] = {
+    [DATASET_CREATED] = TO(DATASET_IMPORTING) | TO(DATASET_DELETED),
+    [DATASET_IMPORTING] = TO(DATASET_READY) | TO(DATASET_FAILED) | TO(DATASET_CREATED),
+    [DATASET_READY] = TO(DATASET_DELETED),
+    [DATASET_FAILED] = TO(DATASET_IMPORTING) | TO(DATASET_DELETED),
+    [DATASET_DELETED] = 0,
+};
+
+static bool state_parse(enum dataset_state *state, const char *text)
+{
+    for (unsigned i = 0; i < STATE_COUNT; i++) {
+        if (strcmp(text, state_names[i]) == 0) {
+            *state = (enum dataset_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void dataset_destroy(struct dataset *dataset)
+{
+    if (dataset == NULL)
+        return;
+    dataset_spec_fini(&dataset->spec);
+    free(dataset);
+}
+
+struct loading {
+    struct datasets *datasets;
+    enum status status;
+    struct error *error;
+};
+
+static bool load_row(void *context, const struct dataset_row *row)
+{
+    struct loading *loading = context;
+    struct dataset *dataset = calloc(1, sizeof *dataset);
+    CHECK(dataset != NULL);
+    loading->status = dataset_spec_parse(&dataset->spec, row->spec, strlen(row->spec),
+                                         loading->error);
+    if (loading->status == ST_OK)
+        loading->status =
+            dataset_detail_parse(&dataset->info.detail, row->detail, loading->error);
+    if (loading->status == ST_OK && !state_parse(&dataset->info.state, row->state))
+        loading->status = error_set(loading->error, ST_CORRUPT,
+                                    "dataset %s: no such state", row->id.text);
+    if (loading->status != ST_OK) {
+        dataset_destroy(dataset);
+        return false;
+    }
+    dataset->info.version = row->version;
+    dataset->info.create_ms = row->create_ms;
+    dataset->info.has_sha256 = row->sha256 != NULL;
+    if (row->sha256 != NULL)
+        memcpy(dataset->info.sha256, row->sha256, SHA256_SIZE);
+    table_add(&loading->datasets->table, dataset);
+    return true;
+}
+
+enum status datasets_open(struct datasets **out, struct store_tx *tx,
+                          struct error *error)
+{
+    struct datasets *datasets = calloc(1, sizeof *datasets);
+    CHECK(datasets != NULL);
+    pthread_rwlock_init(&datasets->lock, NULL);
+    struct loading loading = {.datasets = datasets, .status = ST_OK, .error = error};
+    enum status status = dataset_rows_walk(tx, load_row, &loading, error);
+    if (status == ST_OK)
+        status = loading.status;
+    if (status != ST_OK) {
+        datasets_close(datasets);
+        return status;
+    }
+    *out = datasets;
+    return ST_OK;
+}
+
+void datasets_close(struct datasets *datasets)
+{
+    if (datasets == NULL)
+        return;
+    for (size_t i = 0; i < datasets->table.count; i++)
+        dataset_destroy(datasets->table.items[i]);
+    table_fini(&datasets->table);
+    pthread_rwlock_destroy(&datasets->lock);
+    free(datasets);
+}
+
+struct dataset *datasets_find(struct datasets *datasets, const char *id)
+{
+    pthread_rwlock_rdlock(&datasets->lock);
+    struct dataset *dataset = table_find(&datasets->table, id);
+    pthread_rwlock_unlock(&datasets->lock);
+    return dataset;
+}
+
+const struct dataset_spec *dataset_spec(const struct dataset *dataset)
+{
+    return &dataset->spec;
+}
+
+void dataset_read(struct datasets *datasets, const struct dataset *dataset,
+                  struct dataset_info *info)
+{
+    pthread_rwlock_rdlock(&datasets->lock);
+    *info = dataset->info;
+    pthread_rwlock_unlock(&datasets->lock);
+}
+
+static void added(void *context)
+{
+    struct change *change = context;
+    pthread_rwlock_wrlock(&change->datasets->lock);
+    table_add(&change->datasets->table, change->dataset);
+    pthread_rwlock_unlock(&change->datasets->lock);
+    free(change);
+}
+
+static void not_added(void *context)
+{
+    struct change *change = context;
+    dataset_destroy(change->dataset);
+    free(change);
+}
+
+static void moved(void *context)
+{
+    struct change *change = context;
+    pthread_rwlock_wrlock(&change->datasets->lock);
+    change->dataset->info = change->info;
+    pthread_rwlock_unlock(&change->datasets->lock);
+    free(change);
+}
+
+static enum status write_row(struct store_tx *tx, const struct dataset *dataset,
+                             const struct dataset_info *info, const char *spec,
+                             struct error *error)
+{
+    char *detail = dataset_detail_render(&info->detail);
+    struct dataset_row row = {
+        .id = dataset->spec.id,
+        .version = info->version,
+        .state = state_names[info->state],
+        .spec = spec,
+        .detail = detail,
+        .sha256 = info->has_sha256 ? info->sha256 : NULL,
+        .create_ms = info->create_ms,
+    };
+    enum status status = spec != NULL ? dataset_row_insert(tx, &row, error)
+                                      : dataset_row_update(tx, &row, error);
+    free(detail);
+    return status;
+}
+
+static struct change *change_create(struct datasets *datasets, struct dataset *dataset)
+{
+    struct change *change = calloc(1, sizeof *change);
+    CHECK(change != NULL);
+    change->datasets = datasets;
+    change->dataset = dataset;
+    return change;
+}
+
+enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
+                         struct dataset_spec *spec_take, struct error *error)
+{
+    struct dataset *dataset = calloc(1, sizeof *dataset);
+    CHECK(dataset != NULL);
+    dataset->spec = *spec_take;
+    *spec_take = (struct dataset_spec){0};
+    dataset->info.state = DATASET_CREATED;
+    dataset->info.version = 1;
+    dataset->info.create_ms = clock_wall_ms();
+    char *spec = dataset_spec_render(&dataset->spec);
+    enum status status = write_row(tx, dataset, &dataset->info, spec, error);
+    free(spec);
+    if (status != ST_OK) {
+        dataset_destroy(dataset);
+        return status;
+    }
+    store_tx_on_end(tx, added, not_added, change_create(datasets, dataset));
+    return ST_OK;
+}
+
+enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
+                         struct dataset *dataset, const struct dataset_info *info,
+                         struct error *error)
+{
+    struct change *change = change_create(datasets, dataset);
+    dataset_read(datasets, dataset, &change->info);
+    CHECK((moves[change->info.state] & TO(info->state)) != 0);
+    change->info.state = info->state;
+    change->info.detail = info->detail;
+    change->info.has_sha256 = info->has_sha256;
+    memcpy(change->info.sha256, info->sha256, SHA256_SIZE);
+    change->info.version++;
+    enum status status = write_row(tx, dataset, &change->info, NULL, error);
+    if (status != ST_OK) {
+        free(change);
+        return status;
+    }
+    store_tx_on_end(tx, moved, free, change);
+    return ST_OK;
+}
+
+char *dataset_text(struct datasets *datasets, const struct dataset *dataset)
+{
+    struct dataset_info info;
+    dataset_read(datasets, dataset, &info);
+    struct dataset_view view = {
+        .spec = &dataset->spec,
+        .state = state_names[info.state],
+        .records = info.detail.records,
+        .size = info.detail.size,
+        .sha256 = info.has_sha256 ? info.sha256 : NULL,
+        .reason = info.detail.reason[0] != '\0' ? info.detail.reason : NULL,
+        .create_ms = info.create_ms,
+        .import_ms = info.detail.import_ms,
+    };
+    return dataset_render(&view);
+}
+
+size_t datasets_count(struct datasets *datasets)
+{
+    pthread_rwlock_rdlock(&datasets->lock);
+    size_t count = datasets->table.count;
+    pthread_rwlock_unlock(&datasets->lock);
+    return count;
+}
+
+struct dataset *datasets_at(struct datasets *datasets, size_t index)
+{
+    pthread_rwlock_rdlock(&datasets->lock);
+    CHECK(index < datasets->table.count);
+    struct dataset *dataset = datasets->table.items[index];
+    pthread_rwlock_unlock(&datasets->lock);
+    return dataset;
+}

@@ -1,0 +1,77 @@
+/*
+ * datasets.h - every dataset there ever was, in memory and on disk.
+ *
+ *   CREATED --> IMPORTING --> READY ----> DELETED
+ *     ^            |  \                     ^
+ *     |            |   +--> FAILED ---------+   (also from CREATED)
+ *     |  restart   v          |
+ *     +-----------------------+--> IMPORTING
+ *
+ * Invariants
+ *   (1) A dataset's spec never changes; its pointer is good until datasets_destroy.
+ *   (2) State moves inside a store transaction; memory follows when it is durable.
+ *
+ * Threads: any. The lock guards what may change; waiters are not involved.
+ */
+#ifndef SERVICE_DATASETS_H
+#define SERVICE_DATASETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/dataset_request.h"
+#include "api/views.h"
+#include "store/db.h"
+
+enum dataset_state {
+    DATASET_CREATED,
+    DATASET_IMPORTING,
+    DATASET_READY,
+    DATASET_FAILED,
+    DATASET_DELETED,
+};
+
+struct datasets; /* opaque */
+struct dataset;  /* opaque */
+
+struct dataset_info { /* a copy of what may change */
+    enum dataset_state state;
+    uint64_t version;
+    struct dataset_detail detail;
+    bool has_sha256;
+    uint8_t sha256[SHA256_SIZE];
+    int64_t create_ms;
+};
+
+/* Reads all rows.  ST_IO, ST_CORRUPT */
+enum status datasets_open(struct datasets **out, struct store_tx *tx,
+                          struct error *error);
+void datasets_close(struct datasets *datasets); /* NULL is allowed */
+
+/* NULL if there never was one of that id. */
+struct dataset *datasets_find(struct datasets *datasets, const char *id);
+
+const struct dataset_spec *dataset_spec(const struct dataset *dataset);
+void dataset_read(struct datasets *datasets, const struct dataset *dataset,
+                  struct dataset_info *info);
+
+/* Inserts a dataset in state CREATED; takes spec (on failure too).
+ *   ST_ALREADY_EXISTS  the id was used before */
+enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
+                         struct dataset_spec *spec_take, struct error *error);
+
+/* Moves dataset to info's state, detail and sha256 (the rest of info is ignored). A
+ * move that is not in the drawing is our bug. */
+enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
+                         struct dataset *dataset, const struct dataset_info *info,
+                         struct error *error);
+
+/* As answered; to be freed. */
+char *dataset_text(struct datasets *datasets, const struct dataset *dataset);
+
+/* Datasets by the order in which they were made. */
+size_t datasets_count(struct datasets *datasets);
+struct dataset *datasets_at(struct datasets *datasets, size_t index); /* oldest is 0 */
+
+#endif

@@ -1,0 +1,39 @@
+#include "service/table.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+void table_fini(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        tdelete(table->items[i], &table->tree, compare);
+    free(table->items);
+    *table = (struct table){0};
+}
+
+void table_add(struct table *table, void *item)
+{
+    if (table->count == table->capacity) {
+        table->capacity = table->capacity == 0 ? 64 : 2 * table->capacity;
+        table->items =
+            reallocarray(table->items, table->capacity, sizeof *table->items);
+        CHECK(table->items != NULL);
+    }
+    void *const *node = tsearch(item, &table->tree, compare);
+    CHECK(node != NULL && *node == item);
+    table->items[table->count++] = item;
+}
+
+void *table_find(const struct table *table, const char *id)
+{
+    void *const *node = tfind(id, &table->tree, compare);
+    return node != NULL ? *node : NULL;
+}

@@ -1,0 +1,28 @@
+/*
+ * table.h - things with ids, found by id and listed in the order in which they came.
+ * Items are never removed: an id is never free again, and a pointer once found stays
+ * good until the table goes.
+ *
+ * Every item starts with its id, an array of char.
+ * Threads: the caller's lock guards a table.
+ */
+#ifndef SERVICE_TABLE_H
+#define SERVICE_TABLE_H
+
+#include <stddef.h>
+
+struct table {
+    size_t count, capacity;
+    void **items; /* (count), oldest first; borrowed */
+    void *tree;   /* the same items by id */
+};
+
+void table_fini(struct table *table); /* items stay the caller's */
+
+/* The id must be new. */
+void table_add(struct table *table, void *item);
+
+/* NULL if there is none. */
+void *table_find(const struct table *table, const char *id);
+
+#endif
