@@ -24,6 +24,7 @@ struct job_now { /* all of a job that may change */
 struct job {
     struct job_id id; /* first, as table.h asks */
     struct job_plan plan;
+    bool regression; /* of the dataset's task */
     uint64_t ledger_seq;
     int64_t create_ms;
     atomic_bool stop;
@@ -133,6 +134,7 @@ static struct job_view view_of(const struct job *job, const struct job_now *now)
         .epsilon_spent = now->epsilon_spent,
         .authorised_steps = now->authorised_steps,
         .ledger_seq = job->ledger_seq,
+        .regression = job->regression,
         .point_count = now->point_count,
         .points = job->points,
         .model = now->has_model ? &now->model : NULL,
@@ -142,21 +144,11 @@ static struct job_view view_of(const struct job *job, const struct job_now *now)
     };
 }
 
-static void view_complete(struct job_view *view, struct datasets *datasets,
-                          const struct job *job)
-{
-    const struct dataset *dataset =
-        datasets_find(datasets, job->plan.request.dataset.text);
-    CHECK(dataset != NULL);
-    view->regression = dataset_spec(dataset)->schema.task == TASK_REGRESSION;
-}
-
-static enum status write_row(struct jobs *jobs, struct store_tx *tx,
-                             const struct job *job, const struct job_now *now,
-                             const char *spec, struct error *error)
+static enum status write_row(struct store_tx *tx, const struct job *job,
+                             const struct job_now *now, const char *spec,
+                             struct error *error)
 {
     struct job_view view = view_of(job, now);
-    view_complete(&view, jobs->datasets, job);
     char *detail = job_detail_render(&view);
     struct job_row row = {
         .id = job->id,
@@ -207,6 +199,7 @@ static enum status restore_plan(struct loading *loading, struct job *job,
     if (status != ST_OK)
         return status;
     request->train.noise_multiplier = detail->noise_multiplier;
+    job->regression = spec->schema.task == TASK_REGRESSION;
     job->plan.is_private = !spec->is_public;
     job->plan.epsilon_planned = detail->epsilon_planned;
     job->ledger_seq = detail->ledger_seq;
@@ -383,7 +376,6 @@ char *job_text(struct jobs *jobs, const struct job *job, uint64_t *version)
 {
     pthread_rwlock_rdlock(&jobs->lock);
     struct job_view view = view_of(job, &job->now);
-    view_complete(&view, jobs->datasets, job);
     char *text = job_render(&view);
     *version = job->now.version;
     pthread_rwlock_unlock(&jobs->lock);
@@ -418,6 +410,14 @@ static void not_added(void *context)
     free(change);
 }
 
+static enum task task_of(struct jobs *jobs, const struct job *job)
+{
+    const struct dataset *dataset =
+        datasets_find(jobs->datasets, job->plan.request.dataset.text);
+    CHECK(dataset != NULL);
+    return dataset_spec(dataset)->schema.task;
+}
+
 enum status jobs_add(struct jobs *jobs, struct store_tx *tx, const struct job_id *id,
                      struct job_plan *plan_take, uint64_t ledger_seq, struct job **out,
                      struct error *error)
@@ -427,11 +427,12 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx, const struct job_id
     job->id = *id;
     job->plan = *plan_take;
     *plan_take = (struct job_plan){0};
+    job->regression = task_of(jobs, job) == TASK_REGRESSION;
     job->ledger_seq = ledger_seq;
     job->create_ms = clock_wall_ms();
     job->now.version = 1;
     char *spec = job_request_render(&job->plan.request);
-    enum status status = write_row(jobs, tx, job, &job->now, spec, error);
+    enum status status = write_row(tx, job, &job->now, spec, error);
     free(spec);
     if (status != ST_OK) {
         job_destroy(job);
@@ -483,7 +484,7 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
         now->has_model = true;
         now->model = *model;
     }
-    enum status status = write_row(jobs, tx, job, now, NULL, error);
+    enum status status = write_row(tx, job, now, NULL, error);
     if (status != ST_OK) {
         free(change);
         return status;
@@ -527,7 +528,7 @@ enum status job_evaluated(struct jobs *jobs, struct store *store, struct job *jo
     if (status != ST_OK)
         return status;
     struct job_now now = job_read(jobs, job);
-    status = write_row(jobs, tx, job, &now, NULL, error);
+    status = write_row(tx, job, &now, NULL, error);
     if (status == ST_OK)
         status = store_commit(tx, error);
     else

@@ -1,0 +1,137 @@
+#include "service/models.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "service/table.h"
+
+struct model {
+    struct model_row row; /* begins with the id, as table.h asks */
+    char *card;           /* row.card, owned */
+};
+
+struct models {
+    pthread_rwlock_t lock; /* guards table */
+    struct table table;    /* of struct model */
+};
+
+struct addition {
+    struct models *models;
+    struct model *model;
+};
+
+static struct model *model_create(const struct model_row *row)
+{
+    struct model *model = malloc(sizeof *model);
+    CHECK(model != NULL);
+    model->row = *row;
+    model->card = strdup(row->card);
+    CHECK(model->card != NULL);
+    model->row.card = model->card;
+    return model;
+}
+
+static void model_destroy(struct model *model)
+{
+    free(model->card);
+    free(model);
+}
+
+static bool load_row(void *context, const struct model_row *row)
+{
+    struct models *models = context;
+    table_add(&models->table, model_create(row));
+    return true;
+}
+
+enum status models_open(struct models **out, struct store_tx *tx, struct error *error)
+{
+    struct models *models = calloc(1, sizeof *models);
+    CHECK(models != NULL);
+    pthread_rwlock_init(&models->lock, NULL);
+    enum status status = model_rows_walk(tx, load_row, models, error);
+    if (status != ST_OK) {
+        models_close(models);
+        return status;
+    }
+    *out = models;
+    return ST_OK;
+}
+
+void models_close(struct models *models)
+{
+    if (models == NULL)
+        return;
+    for (size_t i = 0; i < models->table.count; i++)
+        model_destroy(models->table.items[i]);
+    table_fini(&models->table);
+    pthread_rwlock_destroy(&models->lock);
+    free(models);
+}
+
+static void added(void *context)
+{
+    struct addition *addition = context;
+    pthread_rwlock_wrlock(&addition->models->lock);
+    table_add(&addition->models->table, addition->model);
+    pthread_rwlock_unlock(&addition->models->lock);
+    free(addition);
+}
+
+static void not_added(void *context)
+{
+    struct addition *addition = context;
+    model_destroy(addition->model);
+    free(addition);
+}
+
+enum status models_add(struct models *models, struct store_tx *tx,
+                       const struct model_row *row, struct error *error)
+{
+    enum status status = model_row_insert(tx, row, error);
+    if (status != ST_OK)
+        return status;
+    struct addition *addition = malloc(sizeof *addition);
+    CHECK(addition != NULL);
+    *addition = (struct addition){.models = models, .model = model_create(row)};
+    store_tx_on_end(tx, added, not_added, addition);
+    return ST_OK;
+}
+
+const struct model_row *models_find(struct models *models, const char *id)
+{
+    pthread_rwlock_rdlock(&models->lock);
+    const struct model *model = table_find(&models->table, id);
+    pthread_rwlock_unlock(&models->lock);
+    return model != NULL ? &model->row : NULL;
+}
+
+size_t models_count(struct models *models)
+{
+    pthread_rwlock_rdlock(&models->lock);
+    size_t count = models->table.count;
+    pthread_rwlock_unlock(&models->lock);
+    return count;
+}
+
+const struct model_row *models_at(struct models *models, size_t index)
+{
+    pthread_rwlock_rdlock(&models->lock);
+    CHECK(index < models->table.count);
+    const struct model *model = models->table.items[index];
+    pthread_rwlock_unlock(&models->lock);
+    return &model->row;
+}
+
+void model_file_name(char name[MODEL_NAME_SIZE], const struct model_id *id)
+{
+    snprintf(name, MODEL_NAME_SIZE, "models/%s.safetensors", id->text);
+}
+
+void model_scratch_name(char name[MODEL_NAME_SIZE], const struct model_id *id)
+{
+    snprintf(name, MODEL_NAME_SIZE, "scratch/%s.safetensors", id->text);
+}

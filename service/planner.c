@@ -1,0 +1,179 @@
+#include "service/planner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "accountant/figures.h"
+
+/* Beyond this the multiplier is a starting point of the search, never the answer. */
+static const double noise_multiplier_start = 1.0;
+
+void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *dataset)
+{
+    snprintf(name, MATRIX_NAME_SIZE, "datasets/%s.matrix", dataset->text);
+}
+
+/* A dataset that can be trained on or evaluated on. */
+static enum status find_ready(struct service *service, const struct dataset_id *id,
+                              const char *pointer, struct dataset **dataset,
+                              struct dataset_info *info, struct error *error)
+{
+    *dataset = datasets_find(service->datasets, id->text);
+    if (*dataset == NULL)
+        return error_set_at(error, ST_NOT_FOUND, pointer, "no dataset \"%s\"",
+                            id->text);
+    dataset_read(service->datasets, *dataset, info);
+    if (info->state == DATASET_DELETED)
+        return error_set_at(error, ST_NOT_FOUND, pointer, "dataset \"%s\" was deleted",
+                            id->text);
+    if (info->state != DATASET_READY)
+        return error_set_at(error, ST_DATASET_NOT_READY, pointer,
+                            "dataset \"%s\" is not imported", id->text);
+    return ST_OK;
+}
+
+static enum status check_evaluation(struct service *service,
+                                    const struct job_request *request,
+                                    const struct dataset_spec *trained_on,
+                                    struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    if (!request->has_evaluation)
+        return ST_OK;
+    enum status status = find_ready(service, &request->evaluation, "/evaluation",
+                                    &dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    if (!spec->is_public)
+        return error_set_at(error, ST_DATASET_PRIVATE, "/evaluation",
+                            "\"%s\" is private: evaluate on a dataset declared public",
+                            spec->id.text);
+    if (!schema_agrees(&spec->schema, &trained_on->schema))
+        return error_set_at(error, ST_INVALID, "/evaluation",
+                            "task, classes or features of \"%s\" differ from \"%s\"",
+                            spec->id.text, trained_on->id.text);
+    return ST_OK;
+}
+
+static enum status check_cost(struct service *service, const struct train_spec *train,
+                              const struct schema *schema, struct trainer_cost *cost,
+                              struct error *error)
+{
+    enum status status = trainer_cost(cost, train, schema_features(schema),
+                                      schema->classes, service->config->threads, error);
+    if (status != ST_OK)
+        return status;
+    if (cost->memory > service->config->job_memory_max)
+        return error_set(error, ST_JOB_TOO_LARGE,
+                         "the job would take %llu bytes of memory, %llu are allowed",
+                         (unsigned long long)cost->memory,
+                         (unsigned long long)service->config->job_memory_max);
+    return ST_OK;
+}
+
+static enum status calibrate(struct service *service, struct job_plan *plan,
+                             struct error *error)
+{
+    struct job_request *request = &plan->request;
+    double *noise = &request->train.noise_multiplier;
+    struct balance balance;
+    enum status status;
+
+    switch (request->target) {
+    case TARGET_NONE: return ST_OK;
+    case TARGET_NOISE_MULTIPLIER: *noise = request->target_value; break;
+    case TARGET_EPSILON:
+    case TARGET_BUDGET_FRACTION: *noise = noise_multiplier_start; break;
+    }
+    status = train_spec_mechanism(&plan->mechanism, &request->train, error);
+    if (status != ST_OK || request->target == TARGET_NOISE_MULTIPLIER)
+        return status;
+    if (request->target == TARGET_EPSILON) {
+        status = figure_noise(noise, &plan->mechanism, request->target_value,
+                              request->delta, error);
+    } else {
+        status = ledger_balance(service->ledger, &request->dataset, &balance, error);
+        if (status == ST_OK)
+            status = figure_noise_for_fraction(noise, &plan->mechanism, &balance,
+                                               request->target_value, error);
+    }
+    if (status != ST_OK)
+        return status;
+    mechanism_fini(&plan->mechanism);
+    return train_spec_mechanism(&plan->mechanism, &request->train, error);
+}
+
+static const char *target_pointer(enum privacy_target target)
+{
+    switch (target) {
+    case TARGET_NONE: return "/privacy";
+    case TARGET_EPSILON: return "/privacy/epsilon";
+    case TARGET_NOISE_MULTIPLIER: return "/privacy/noise_multiplier";
+    case TARGET_BUDGET_FRACTION: return "/privacy/budget_fraction";
+    }
+    return "/privacy";
+}
+
+static enum status price(struct service *service, struct job_plan *plan,
+                         struct error *error)
+{
+    struct error inner = {0};
+    struct figure figure = {0};
+    enum status status = calibrate(service, plan, &inner);
+    if (status == ST_OK && plan->mechanism.run_count > 0)
+        status =
+            figure_epsilon(&figure, &plan->mechanism, mechanism_steps(&plan->mechanism),
+                           plan->request.delta, &inner);
+    if (status != ST_OK)
+        return error_set_at(error, status,
+                            inner.pointer[0] != '\0'
+                                ? inner.pointer
+                                : target_pointer(plan->request.target),
+                            "%s", inner.text);
+    plan->epsilon_planned = figure.epsilon;
+    plan->order = figure.order;
+    return ST_OK;
+}
+
+static enum status complete(struct service *service, struct job_plan *plan,
+                            struct trainer_cost *cost, struct error *error)
+{
+    struct job_request *request = &plan->request;
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status =
+        find_ready(service, &request->dataset, "/dataset", &dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    struct job_dataset facts = {
+        .schema = &spec->schema,
+        .records = info.detail.records,
+        .is_public = spec->is_public,
+        .relation = spec->grant.relation,
+        .delta = spec->is_public ? 0 : spec->grant.delta,
+    };
+    plan->is_private = !spec->is_public;
+    status = job_request_resolve(request, &facts, error);
+    if (status == ST_OK)
+        status = check_evaluation(service, request, spec, error);
+    if (status == ST_OK)
+        status = price(service, plan, error);
+    if (status == ST_OK)
+        status = check_cost(service, &request->train, &spec->schema, cost, error);
+    return status;
+}
+
+enum status planner_plan(struct service *service, struct job_request *request_take,
+                         struct job_plan *plan, struct trainer_cost *cost,
+                         struct error *error)
+{
+    *plan = (struct job_plan){.request = *request_take};
+    *request_take = (struct job_request){0};
+    enum status status = complete(service, plan, cost, error);
+    if (status != ST_OK)
+        job_plan_fini(plan);
+    return status;
+}

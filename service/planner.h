@@ -1,0 +1,29 @@
+/*
+ * planner.h - a job's request to its plan: from public values only, what will be run
+ * and what it would cost (DESIGN.md 2).
+ */
+#ifndef SERVICE_PLANNER_H
+#define SERVICE_PLANNER_H
+
+#include "engine/trainer.h"
+#include "service/jobs.h"
+#include "service/service.h"
+
+/* Completes plan from request, which it takes (on failure too), and says what the run
+ * takes. The same call answers :estimate and starts a job; it changes nothing.
+ *   ST_NOT_FOUND          a dataset that never was
+ *   ST_DATASET_NOT_READY  one that is not imported
+ *   ST_DATASET_PRIVATE    evaluation on, or an algorithm without privacy for, private
+ * data ST_JOB_TOO_LARGE      more memory than --job-memory-max ST_INVALID shapes,
+ * ranges, no proof, or no noise that meets the target ST_BUDGET_EXHAUSTED,
+ * ST_BUDGET_HELD, ST_DATASET_FROZEN  of a budget_fraction error->pointer names the
+ * member. On ST_OK plan must be released with job_plan_fini. */
+enum status planner_plan(struct service *service, struct job_request *request_take,
+                         struct job_plan *plan, struct trainer_cost *cost,
+                         struct error *error);
+
+/* Name of a dataset's matrix in the data directory. */
+enum { MATRIX_NAME_SIZE = 96 };
+void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *dataset);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * service.h - everything one process holds, and the order in which it is opened,
+ * recovered, drained and closed.
+ *
+ * Locks, outermost first: the store's transaction; then one of datasets, jobs, models,
+ * waiters, pool or the ledger at a time.
+ *
+ * Threads
+ *   desk      one: whatever writes to the store on behalf of a request, so that twins
+ * of a request meet in order; and whatever syncs files reader    one: predict, which
+ * computes importer  one import at a time trainers  --workers jobs at once, each with
+ * its own team of --threads and those of the HTTP server, which never wait.
+ */
+#ifndef SERVICE_SERVICE_H
+#define SERVICE_SERVICE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "accountant/ledger.h"
+#include "base/status.h"
+#include "service/config.h"
+#include "service/datasets.h"
+#include "service/jobs.h"
+#include "service/models.h"
+#include "service/pool.h"
+#include "service/waiters.h"
+#include "store/blob.h"
+#include "store/db.h"
+
+struct service {
+    const struct config *config;
+    struct blobs *blobs;
+    struct store *store;
+    struct ledger *ledger;
+    struct datasets *datasets;
+    struct jobs *jobs;
+    struct models *models;
+    struct waiters *waiters; /* long polls */
+    struct pool *desk, *reader, *importer, *trainers;
+    char nonce[17];            /* of this start, part of every job's ETag */
+    atomic_bool draining;      /* no new jobs */
+    atomic_bool stop_training; /* running jobs end as FAILED (shutdown) */
+    atomic_bool import_cancel;
+};
+
+/* Opens the directory, verifies the ledger, recovers what a dead process left
+ * (SERVICE.md D3), and starts the trainers on what is queued. Desk work is run by
+ * desk_run, predict work by reader_run, with the service as context; long polls are
+ * resumed by resume. ST_IO       cannot be opened, or in use: exit 75 ST_CORRUPT  the
+ * ledger does not verify, or a newer schema: exit 65 or 78 */
+struct service_hooks {
+    void (*desk_run)(void *context, void *item);
+    void (*reader_run)(void *context, void *item);
+    void (*resume)(void *waiting);
+};
+enum status service_open(struct service *service, const struct config *config,
+                         const struct service_hooks *hooks, struct error *error);
+
+/* Refuses new jobs, waits for the running ones as the configuration says, then stops
+ * them between steps. Queued jobs stay queued. */
+void service_drain(struct service *service);
+
+/* After service_drain and the end of the HTTP server. A zeroed service is allowed. */
+void service_close(struct service *service);
+
+/* For any failure that may mean the ledger can no longer be written: where the store is
+ * poisoned, logs it, lets replies leave for a moment and ends the process with 75. */
+void service_guard(const struct service *service);
+
+#endif
