@@ -351,6 +351,11 @@ uint32_t job_attempt(struct jobs *jobs, const struct job *job)
     return job_read(jobs, job).attempt;
 }
 
+uint64_t job_step(struct jobs *jobs, const struct job *job)
+{
+    return job_read(jobs, job).step;
+}
+
 uint64_t job_version(struct jobs *jobs, const struct job *job)
 {
     return job_read(jobs, job).version;

@@ -83,6 +83,7 @@ bool job_state_is_terminal(enum job_state state);
 /* False, state untouched, if text names none. */
 bool job_state_parse(enum job_state *state, const char *text);
 uint32_t job_attempt(struct jobs *jobs, const struct job *job);
+uint64_t job_step(struct jobs *jobs, const struct job *job);
 uint64_t job_version(struct jobs *jobs, const struct job *job);
 uint64_t job_ledger_seq(const struct job *job);
 /* Set to end the run between two micro-batches; read by the trainer. */

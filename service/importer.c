@@ -1,0 +1,222 @@
+#include "service/importer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "service/planner.h"
+
+static const char *const file_names[] = {"features", "labels", "data"};
+enum { FILE_COUNT = sizeof file_names / sizeof *file_names };
+
+void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *dataset,
+                      const char *name)
+{
+    snprintf(path, UPLOAD_NAME_SIZE, "uploads/%s.%s", dataset->text, name);
+}
+
+bool upload_name_valid(enum data_format format, const char *name)
+{
+    bool two_files = format == FORMAT_IDX;
+    for (size_t i = 0; i < FILE_COUNT; i++)
+        if (strcmp(name, file_names[i]) == 0)
+            return two_files == (i < 2);
+    return false;
+}
+
+/* paths[i] = where the file is, or "" if the format has none of that name. */
+static enum status find_uploads(struct service *service,
+                                const struct dataset_spec *spec,
+                                char paths[FILE_COUNT][BLOB_PATH_SIZE],
+                                struct import_place *place, struct error *error)
+{
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        char name[UPLOAD_NAME_SIZE];
+        paths[i][0] = '\0';
+        if (!upload_name_valid(spec->schema.format, file_names[i]))
+            continue;
+        upload_file_name(name, &spec->id, file_names[i]);
+        blob_path(service->blobs, paths[i], name);
+        if (access(paths[i], R_OK) == 0)
+            continue;
+        *place = (struct import_place){.file = file_names[i]};
+        return error_set(error, ST_IMPORT_FAILED, "not uploaded");
+    }
+    return ST_OK;
+}
+
+static enum status move(struct service *service, struct dataset *dataset,
+                        const struct dataset_info *info, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = dataset_move(service->datasets, tx, dataset, info, error);
+    if (status != ST_OK) {
+        store_rollback(tx);
+        return status;
+    }
+    return store_commit(tx, error);
+}
+
+enum status importer_start(struct service *service, struct dataset *dataset,
+                           struct import_place *place, struct error *error)
+{
+    char paths[FILE_COUNT][BLOB_PATH_SIZE];
+    struct dataset_info info;
+    dataset_read(service->datasets, dataset, &info);
+    switch (info.state) {
+    case DATASET_READY: return ST_OK;
+    case DATASET_IMPORTING:
+        return error_set(error, ST_DATASET_BUSY, "an import is under way");
+    case DATASET_DELETED: return error_set(error, ST_NOT_FOUND, "it was deleted");
+    case DATASET_CREATED:
+    case DATASET_FAILED: break;
+    }
+    enum status status =
+        find_uploads(service, dataset_spec(dataset), paths, place, error);
+    if (status != ST_OK)
+        return status;
+    if (!pool_has_room(service->importer))
+        return error_set(error, ST_QUEUE_FULL, "too many imports wait");
+    info.state = DATASET_IMPORTING;
+    info.detail = (struct dataset_detail){0};
+    status = move(service, dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    CHECK(pool_submit(service->importer, dataset, NULL) == ST_OK);
+    return ST_OK;
+}
+
+/* A private dataset on which something was reserved and whose matrix has this hash. */
+static enum status check_duplicate(struct service *service, const struct dataset *self,
+                                   const uint8_t sha256[SHA256_SIZE],
+                                   struct error *error)
+{
+    size_t count = datasets_count(service->datasets);
+    for (size_t i = 0; i < count; i++) {
+        struct dataset_info info;
+        const struct dataset *other = datasets_at(service->datasets, i);
+        const struct dataset_spec *spec = dataset_spec(other);
+        dataset_read(service->datasets, other, &info);
+        if (other != self && !spec->is_public && info.has_sha256 &&
+            memcmp(info.sha256, sha256, SHA256_SIZE) == 0 &&
+            ledger_touched(service->ledger, &spec->id))
+            return error_set(
+                error, ST_DUPLICATE_CONTENT,
+                "the content is that of dataset \"%s\", whose budget has been "
+                "used: a new id is not a new budget",
+                spec->id.text);
+    }
+    return ST_OK;
+}
+
+static enum status convert(struct service *service, const struct dataset *dataset,
+                           struct import_result *result, struct import_place *place,
+                           struct error *error)
+{
+    char paths[FILE_COUNT][BLOB_PATH_SIZE];
+    char scratch[MATRIX_NAME_SIZE], scratch_path[BLOB_PATH_SIZE],
+        name[MATRIX_NAME_SIZE];
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    enum status status = find_uploads(service, spec, paths, place, error);
+    if (status != ST_OK)
+        return status;
+    struct import_files files = {
+        .features = paths[0][0] != '\0' ? paths[0] : NULL,
+        .labels = paths[1][0] != '\0' ? paths[1] : NULL,
+        .data = paths[2][0] != '\0' ? paths[2] : NULL,
+    };
+    struct import_limits limits = {service->config->unpacked_size_max};
+    snprintf(scratch, sizeof scratch, "scratch/%s.matrix", spec->id.text);
+    blob_path(service->blobs, scratch_path, scratch);
+    status = import_run(&spec->schema, &files, &limits, scratch_path,
+                        &service->import_cancel, result, place, error);
+    if (status != ST_OK)
+        return status;
+    status = check_duplicate(service, dataset, result->sha256, error);
+    matrix_file_name(name, &spec->id);
+    if (status == ST_OK)
+        status = blob_publish(service->blobs, scratch, name, error);
+    if (status != ST_OK)
+        unlink(scratch_path);
+    return status;
+}
+
+static void remove_uploads(struct service *service, const struct dataset_spec *spec)
+{
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        char name[UPLOAD_NAME_SIZE];
+        if (!upload_name_valid(spec->schema.format, file_names[i]))
+            continue;
+        upload_file_name(name, &spec->id, file_names[i]);
+        blob_remove(service->blobs, name, NULL);
+    }
+}
+
+static void reason_of(char reason[320], enum status status,
+                      const struct import_place *place, const struct error *error)
+{
+    if (status == ST_IMPORT_FAILED && place->file != NULL)
+        snprintf(reason, 320, "%s:%llu:%llu: %s", place->file,
+                 (unsigned long long)place->line, (unsigned long long)place->column,
+                 error->text);
+    else if (status == ST_DUPLICATE_CONTENT)
+        snprintf(reason, 320, "duplicate_content: %s", error->text);
+    else
+        snprintf(reason, 320, "%s", error->text);
+}
+
+bool import_reason_split(const char *reason, struct import_place *place,
+                         const char **text)
+{
+    char file[16];
+    unsigned long long line, column;
+    int read = 0;
+    if (sscanf(reason, "%15[a-z]:%llu:%llu: %n", file, &line, &column, &read) != 3 ||
+        read == 0)
+        return false;
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        if (strcmp(file, file_names[i]) == 0) {
+            *place = (struct import_place){file_names[i], line, column};
+            *text = reason + read;
+            return true;
+        }
+    }
+    return false;
+}
+
+void importer_run(void *context, void *item)
+{
+    struct service *service = context;
+    struct dataset *dataset = item;
+    struct dataset_info info = {0};
+    struct import_result result = {0};
+    struct import_place place = {0};
+    struct error error = {0}, moving = {0};
+    const struct dataset_spec *spec = dataset_spec(dataset);
+
+    enum status status = convert(service, dataset, &result, &place, &error);
+    if (status == ST_OK) {
+        info.state = DATASET_READY;
+        info.detail.records = result.records;
+        info.detail.size = result.size;
+        info.detail.import_ms = clock_wall_ms();
+        info.has_sha256 = true;
+        memcpy(info.sha256, result.sha256, SHA256_SIZE);
+    } else {
+        info.state = status == ST_CANCELLED ? DATASET_CREATED : DATASET_FAILED;
+        reason_of(info.detail.reason, status, &place, &error);
+    }
+    if (move(service, dataset, &info, &moving) == ST_OK && status == ST_OK)
+        remove_uploads(service, spec);
+    log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
+              status_wire(status), (char *)NULL);
+    waiters_wake(service->waiters, dataset);
+    service_guard(service);
+}

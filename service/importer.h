@@ -1,0 +1,42 @@
+/*
+ * importer.h - the import of a dataset, one at a time, on a thread of its own.
+ *
+ * The matrix is written to scratch, synced and renamed; then, in one transaction, the
+ * dataset becomes READY. A failure leaves nothing behind but its reason, told to the
+ * owner.
+ */
+#ifndef SERVICE_IMPORTER_H
+#define SERVICE_IMPORTER_H
+
+#include "engine/data/import.h"
+#include "service/service.h"
+
+/* Name in the data directory of an uploaded file; name is checked by upload_name_valid.
+ */
+enum { UPLOAD_NAME_SIZE = 112 };
+void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *dataset,
+                      const char *name);
+
+/* Whether datasets of the format have a file of this name. */
+bool upload_name_valid(enum data_format format, const char *name);
+
+/* Moves the dataset to IMPORTING and hands it to the importer's thread; waiters on the
+ * dataset are woken when it has ended. READY: ST_OK, nothing is done.
+ *   ST_DATASET_BUSY   it is being imported
+ *   ST_NOT_FOUND      it was deleted
+ *   ST_IMPORT_FAILED  a file is not uploaded; nothing changed
+ *   ST_QUEUE_FULL     too many imports wait
+ *   ST_IO             the store is poisoned */
+enum status importer_start(struct service *service, struct dataset *dataset,
+                           struct import_place *place, struct error *error);
+
+/* The pool's run function: context is the service, item the dataset. */
+void importer_run(void *context, void *item);
+
+/* Where the last import of a FAILED dataset found fault: kept in its detail as text
+ * "file:line:column: reason"; split again for the problem body.
+ * False where reason has no place. place->file is static text. */
+bool import_reason_split(const char *reason, struct import_place *place,
+                         const char **text);
+
+#endif

@@ -1,0 +1,308 @@
+#include "service/service.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "accountant/figures.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "service/importer.h"
+#include "service/planner.h"
+#include "service/runner.h"
+
+enum {
+    DESK_QUEUE = 4096,   /* requests that wait for the desk; connections are fewer */
+    READER_QUEUE = 1024, /* predictions that wait */
+    IMPORT_QUEUE = 64,   /* imports that wait for the one under way */
+    WAITERS_MAX = 1024,  /* long polls at once (SERVICE.md C3) */
+    STOP_TIMEOUT_MS = 60000,
+};
+
+/* --- recovery: what a dead process left --- */
+
+static enum status recover_job(struct service *service, struct job *job,
+                               struct error *error)
+{
+    enum job_state state = job_state(service->jobs, job);
+    if (state == JOB_QUEUED || job_state_is_terminal(state))
+        return ST_OK;
+    const struct job_plan *plan = job_plan(job);
+    uint64_t authorised =
+        plan->is_private ? ledger_authorised(service->ledger, job_id(job)) : 0;
+    struct figure figure = {0};
+    if (authorised > 0)
+        CHECK(figure_epsilon(&figure, &plan->mechanism, authorised, plan->request.delta,
+                             NULL) == ST_OK);
+    job_progress(service->jobs, job, job_step(service->jobs, job), authorised,
+                 figure.epsilon);
+    bool cancelling = state == JOB_CANCELLING;
+    log_event(LOG_WARNING, "job_lost", "job", job_id(job)->text, (char *)NULL);
+    return runner_settle(service, job, cancelling ? JOB_CANCELLED : JOB_FAILED,
+                         cancelling ? REASON_USER_CANCEL : REASON_WORKER_LOST, error);
+}
+
+static enum status recover_jobs(struct service *service, struct error *error)
+{
+    enum status status = ST_OK;
+    size_t count = jobs_count(service->jobs);
+    for (size_t i = 0; i < count && status == ST_OK; i++)
+        status = recover_job(service, jobs_at(service->jobs, i), error);
+    return status;
+}
+
+static enum status recover_dataset(struct service *service, struct dataset *dataset,
+                                   struct error *error)
+{
+    struct dataset_info info;
+    struct store_tx *tx = NULL;
+    dataset_read(service->datasets, dataset, &info);
+    if (info.state != DATASET_IMPORTING)
+        return ST_OK;
+    info.state = DATASET_CREATED;
+    enum status status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = dataset_move(service->datasets, tx, dataset, &info, error);
+    if (status != ST_OK) {
+        store_rollback(tx);
+        return status;
+    }
+    return store_commit(tx, error);
+}
+
+static enum status recover_datasets(struct service *service, struct error *error)
+{
+    enum status status = ST_OK;
+    size_t count = datasets_count(service->datasets);
+    for (size_t i = 0; i < count && status == ST_OK; i++)
+        status = recover_dataset(service, datasets_at(service->datasets, i), error);
+    return status;
+}
+
+/* --- files without a row --- */
+
+/* Cuts suffix off file_name into stem; false if it does not end so. */
+static bool stem_of(const char *file_name, const char *suffix, char stem[128])
+{
+    size_t length = strlen(file_name), cut = strlen(suffix);
+    if (length <= cut || length - cut >= 128 ||
+        strcmp(file_name + length - cut, suffix) != 0)
+        return false;
+    memcpy(stem, file_name, length - cut);
+    stem[length - cut] = '\0';
+    return true;
+}
+
+static bool sweep_model(void *context, const char *file_name)
+{
+    struct service *service = context;
+    char stem[128], name[512];
+    if (!stem_of(file_name, ".safetensors", stem) ||
+        models_find(service->models, stem) == NULL) {
+        snprintf(name, sizeof name, "models/%s", file_name);
+        blob_remove(service->blobs, name, NULL);
+    }
+    return true;
+}
+
+static bool sweep_matrix(void *context, const char *file_name)
+{
+    struct service *service = context;
+    struct dataset_info info = {.state = DATASET_DELETED};
+    char stem[128], name[512];
+    const struct dataset *dataset = stem_of(file_name, ".matrix", stem)
+                                        ? datasets_find(service->datasets, stem)
+                                        : NULL;
+    if (dataset != NULL)
+        dataset_read(service->datasets, dataset, &info);
+    if (info.state != DATASET_READY) {
+        snprintf(name, sizeof name, "datasets/%s", file_name);
+        blob_remove(service->blobs, name, NULL);
+    }
+    return true;
+}
+
+static bool sweep_upload(void *context, const char *file_name)
+{
+    struct service *service = context;
+    struct dataset_info info = {.state = DATASET_DELETED};
+    char stem[128], name[512];
+    const struct dataset *dataset = NULL;
+    if (stem_of(file_name, ".features", stem) || stem_of(file_name, ".labels", stem) ||
+        stem_of(file_name, ".data", stem))
+        dataset = datasets_find(service->datasets, stem);
+    if (dataset != NULL)
+        dataset_read(service->datasets, dataset, &info);
+    if (info.state == DATASET_DELETED || info.state == DATASET_READY) {
+        snprintf(name, sizeof name, "uploads/%s", file_name);
+        blob_remove(service->blobs, name, NULL);
+    }
+    return true;
+}
+
+static enum status sweep(struct service *service, struct error *error)
+{
+    enum status status =
+        blobs_walk(service->blobs, "models", sweep_model, service, error);
+    if (status == ST_OK)
+        status = blobs_walk(service->blobs, "datasets", sweep_matrix, service, error);
+    if (status == ST_OK)
+        status = blobs_walk(service->blobs, "uploads", sweep_upload, service, error);
+    return status;
+}
+
+/* --- opening --- */
+
+static enum status open_rows(struct service *service, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = datasets_open(&service->datasets, tx, error);
+    if (status == ST_OK)
+        status =
+            jobs_open(&service->jobs, tx, service->datasets, service->waiters, error);
+    if (status == ST_OK)
+        status = models_open(&service->models, tx, error);
+    store_rollback(tx);
+    /* A row that does not read back is damage, whatever its parser calls it. */
+    if (status != ST_OK && status != ST_IO)
+        status = error->status = ST_CORRUPT;
+    return status;
+}
+
+static enum status open_store(struct service *service, struct error *error)
+{
+    char path[BLOB_PATH_SIZE];
+    enum status status = blobs_open(&service->blobs, service->config->data_dir, error);
+    if (status != ST_OK)
+        return status;
+    blob_path(service->blobs, path, "epsilond.db");
+    status = store_open(&service->store, path, error);
+    if (status == ST_OK)
+        status = ledger_open(&service->ledger, service->store, error);
+    return status;
+}
+
+/* The queue holds those of the last start as well, whatever the limit is now. */
+static size_t queue_capacity(struct service *service, size_t *queued)
+{
+    size_t count = jobs_count(service->jobs);
+    *queued = 0;
+    for (size_t i = 0; i < count; i++)
+        *queued += job_state(service->jobs, jobs_at(service->jobs, i)) == JOB_QUEUED;
+    return *queued > service->config->queue_length_max
+               ? *queued
+               : service->config->queue_length_max;
+}
+
+static void start_trainers(struct service *service)
+{
+    size_t queued, count = jobs_count(service->jobs);
+    size_t capacity = queue_capacity(service, &queued);
+    struct job **waiting = calloc(queued + 1, sizeof *waiting);
+    CHECK(waiting != NULL);
+    for (size_t i = 0, next = 0; i < count; i++)
+        if (job_state(service->jobs, jobs_at(service->jobs, i)) == JOB_QUEUED)
+            waiting[next++] = jobs_at(service->jobs, i);
+    service->trainers =
+        pool_create(service->config->workers, capacity, runner_run, service);
+    for (size_t i = 0; i < queued; i++)
+        CHECK(pool_submit(service->trainers, waiting[i], NULL) == ST_OK);
+    free(waiting);
+}
+
+static void make_nonce(struct service *service)
+{
+    uint64_t random;
+    random_bytes(&random, sizeof random);
+    snprintf(service->nonce, sizeof service->nonce, "%016llx",
+             (unsigned long long)random);
+}
+
+enum status service_open(struct service *service, const struct config *config,
+                         const struct service_hooks *hooks, struct error *error)
+{
+    *service = (struct service){.config = config};
+    make_nonce(service);
+    service->waiters = waiters_create(WAITERS_MAX, hooks->resume);
+    enum status status = open_store(service, error);
+    if (status == ST_OK)
+        status = open_rows(service, error);
+    if (status == ST_OK)
+        status = recover_jobs(service, error);
+    if (status == ST_OK)
+        status = recover_datasets(service, error);
+    if (status == ST_OK)
+        status = sweep(service, error);
+    if (status != ST_OK) {
+        service_close(service);
+        return status;
+    }
+    service->desk = pool_create(1, DESK_QUEUE, hooks->desk_run, service);
+    service->reader = pool_create(1, READER_QUEUE, hooks->reader_run, service);
+    service->importer = pool_create(1, IMPORT_QUEUE, importer_run, service);
+    start_trainers(service);
+    return ST_OK;
+}
+
+/* --- the end --- */
+
+static void stop_running(struct service *service)
+{
+    size_t count = jobs_count(service->jobs);
+    atomic_store(&service->stop_training, true);
+    for (size_t i = 0; i < count; i++) {
+        struct job *job = jobs_at(service->jobs, i);
+        enum job_state state = job_state(service->jobs, job);
+        if (state == JOB_RUNNING || state == JOB_CANCELLING)
+            atomic_store(job_stop_flag(job), true);
+    }
+}
+
+void service_drain(struct service *service)
+{
+    atomic_store(&service->draining, true);
+    atomic_store(&service->import_cancel, true);
+    pool_pause(service->trainers);
+    pool_pause(service->importer);
+    if (!pool_wait_idle(service->trainers,
+                        (int64_t)service->config->drain_timeout_s * 1000)) {
+        stop_running(service);
+        pool_wait_idle(service->trainers, STOP_TIMEOUT_MS);
+    }
+    pool_wait_idle(service->importer, STOP_TIMEOUT_MS);
+    waiters_close(service->waiters);
+    pool_wait_idle(service->desk, STOP_TIMEOUT_MS);
+    pool_wait_idle(service->reader, STOP_TIMEOUT_MS);
+}
+
+void service_close(struct service *service)
+{
+    pool_destroy(service->trainers);
+    pool_destroy(service->importer);
+    pool_destroy(service->reader);
+    pool_destroy(service->desk);
+    waiters_destroy(service->waiters);
+    models_close(service->models);
+    jobs_close(service->jobs);
+    datasets_close(service->datasets);
+    ledger_close(service->ledger);
+    store_close(service->store);
+    blobs_close(service->blobs);
+    *service = (struct service){0};
+}
+
+void service_guard(const struct service *service)
+{
+    static const struct timespec replies_leave = {.tv_nsec = 200000000};
+    if (!store_poisoned(service->store))
+        return;
+    nanosleep(&replies_leave, NULL);
+    log_fatal("ledger_unavailable", "the store can no longer be written");
+}
