@@ -50,6 +50,11 @@ void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE]
         snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
 
+void sha256_render_base64(char text[SHA256_BASE64_SIZE], const uint8_t digest[SHA256_SIZE])
+{
+    EVP_EncodeBlock((unsigned char *)text, digest, SHA256_SIZE);
+}
+
 bool hash_equal(const void *a, const void *b, size_t size)
 {
     return CRYPTO_memcmp(a, b, size) == 0;

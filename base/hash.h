@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHA256_SIZE = 32, SHA256_HEX_SIZE = 65 }; /* the text with its end */
+/* Sizes of texts include their end. */
+enum { SHA256_SIZE = 32, SHA256_HEX_SIZE = 65, SHA256_BASE64_SIZE = 45 };
 
 struct sha256; /* a running digest, opaque */
 
@@ -25,6 +26,9 @@ void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size);
 
 /* Lower-case hex of digest, ended. */
 void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE]);
+
+/* The digest in base 64, ended (RFC 9530's form). */
+void sha256_render_base64(char text[SHA256_BASE64_SIZE], const uint8_t digest[SHA256_SIZE]);
 
 /* Equality whose time depends on size alone. */
 bool hash_equal(const void *a, const void *b, size_t size);

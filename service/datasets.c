@@ -197,7 +197,8 @@ static struct change *change_create(struct datasets *datasets, struct dataset *d
 }
 
 enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
-                         struct dataset_spec *spec_take, struct error *error)
+                         struct dataset_spec *spec_take, struct dataset **out,
+                         struct error *error)
 {
     struct dataset *dataset = calloc(1, sizeof *dataset);
     CHECK(dataset != NULL);
@@ -214,6 +215,7 @@ enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
         return status;
     }
     store_tx_on_end(tx, added, not_added, change_create(datasets, dataset));
+    *out = dataset;
     return ST_OK;
 }
 

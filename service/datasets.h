@@ -57,9 +57,11 @@ void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info);
 
 /* Inserts a dataset in state CREATED; takes spec (on failure too).
+ *   out  found by datasets_find once the transaction is durable, gone if it is not
  *   ST_ALREADY_EXISTS  the id was used before */
 enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
-                         struct dataset_spec *spec_take, struct error *error);
+                         struct dataset_spec *spec_take, struct dataset **out,
+                         struct error *error);
 
 /* Moves dataset to info's state, detail and sha256 (the rest of info is ignored). A
  * move that is not in the drawing is our bug. */

@@ -22,6 +22,8 @@ enum {
     STOP_TIMEOUT_MS = 60000,
 };
 
+static const uint64_t disk_free_min = UINT64_C(64) << 20; /* bytes */
+
 /* --- recovery: what a dead process left --- */
 
 static enum status recover_job(struct service *service, struct job *job,
@@ -296,6 +298,15 @@ void service_close(struct service *service)
     store_close(service->store);
     blobs_close(service->blobs);
     *service = (struct service){0};
+}
+
+enum status service_check_disk(const struct service *service, struct error *error)
+{
+    uint64_t free_bytes = 0;
+    enum status status = blobs_free(service->blobs, &free_bytes, error);
+    if (status == ST_OK && free_bytes < disk_free_min)
+        return error_set(error, ST_QUEUE_FULL, "the disk is nearly full");
+    return status;
 }
 
 void service_guard(const struct service *service)

@@ -64,6 +64,9 @@ void service_drain(struct service *service);
 /* After service_drain and the end of the HTTP server. A zeroed service is allowed. */
 void service_close(struct service *service);
 
+/*   ST_QUEUE_FULL  less than 64 MiB is free: nothing new is taken (SERVICE.md D3) */
+enum status service_check_disk(const struct service *service, struct error *error);
+
 /* For any failure that may mean the ledger can no longer be written: where the store is
  * poisoned, logs it, lets replies leave for a moment and ends the process with 75. */
 void service_guard(const struct service *service);

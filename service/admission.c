@@ -1,0 +1,195 @@
+#include "service/admission.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <microhttpd.h>
+
+#include "api/limits.h"
+
+enum { EMPTY_BODY_MAX = 64 }; /* room for `{}` and blanks */
+
+struct framing { /* how often each header that frames a message occurs */
+    unsigned lengths, hosts, encodings;
+    const char *length, *encoding;
+};
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
+                                    const char *key, const char *value)
+{
+    struct framing *framing = context;
+    (void)kind;
+    if (strcasecmp(key, "Content-Length") == 0) {
+        framing->lengths++;
+        framing->length = value;
+    } else if (strcasecmp(key, "Host") == 0) {
+        framing->hosts++;
+    } else if (strcasecmp(key, "Transfer-Encoding") == 0) {
+        framing->encodings++;
+        framing->encoding = value;
+    }
+    return MHD_YES;
+}
+
+static enum status check_framing(const struct framing *framing, struct error *error)
+{
+    if (framing->hosts > 1)
+        return error_set(error, ST_INVALID, "more than one Host header");
+    if (framing->lengths > 1)
+        return error_set(error, ST_INVALID, "more than one Content-Length header");
+    if (framing->encodings > 0 && framing->lengths > 0)
+        return error_set(error, ST_INVALID, "Transfer-Encoding beside Content-Length");
+    if (framing->encodings > 1 ||
+        (framing->encoding != NULL && strcasecmp(framing->encoding, "chunked") != 0))
+        return error_set(error, ST_INVALID, "Transfer-Encoding other than chunked");
+    return ST_OK;
+}
+
+bool host_is_loopback(const char *value)
+{
+    char host[64];
+    struct in_addr four;
+    struct in6_addr six;
+    const char *start = value, *end = value + strcspn(value, ":");
+    if (value[0] == '[') {
+        start = value + 1;
+        end = start + strcspn(start, "]");
+        if (*end != ']')
+            return false;
+    }
+    const char *port = value[0] == '[' ? end + 1 : end;
+    if (*port == ':')
+        port += 1 + strspn(port + 1, "0123456789");
+    if (*port != '\0' || (size_t)(end - start) >= sizeof host)
+        return false;
+    snprintf(host, sizeof host, "%.*s", (int)(end - start), start);
+    if (strcasecmp(host, "localhost") == 0)
+        return true;
+    if (inet_pton(AF_INET, host, &four) == 1)
+        return (ntohl(four.s_addr) >> 24) == IN_LOOPBACKNET;
+    return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+/* Our own origin is the scheme and the Host that was asked for. */
+static bool origin_is_ours(const char *origin, const char *host)
+{
+    static const char scheme[] = "http://";
+    return strncasecmp(origin, scheme, strlen(scheme)) == 0 &&
+           strcasecmp(origin + strlen(scheme), host) == 0;
+}
+
+/* Routes that show nothing and that probes ask by any name. */
+static bool is_open(enum route route)
+{
+    return route == ROUTE_LIVEZ || route == ROUTE_READYZ || route == ROUTE_VERSION ||
+           route == ROUTE_OPENAPI;
+}
+
+static enum status check_origin(const struct request *request, struct error *error)
+{
+    const char *host = request_header(request, "Host");
+    const char *origin = request_header(request, "Origin");
+    if (host == NULL || !host_is_loopback(host))
+        return error_set(error, ST_FORBIDDEN_ORIGIN,
+                         "Host must be a loopback address or localhost");
+    if (origin != NULL && !origin_is_ours(origin, host))
+        return error_set(error, ST_FORBIDDEN_ORIGIN, "a foreign Origin");
+    return ST_OK;
+}
+
+static bool is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    size_t length = strlen(json);
+    return type != NULL && strncasecmp(type, json, length) == 0 &&
+           (type[length] == '\0' || strchr(" \t;", type[length]) != NULL);
+}
+
+static bool wants_json(enum route_body body)
+{
+    return body == BODY_JSON || body == BODY_PREDICT;
+}
+
+uint64_t admission_body_max(enum route_body body, const struct config *config)
+{
+    switch (body) {
+    case BODY_NONE: return 0;
+    case BODY_EMPTY: return EMPTY_BODY_MAX;
+    case BODY_JSON: return LIMIT_JSON_BODY;
+    case BODY_PREDICT: return LIMIT_PREDICT_BODY;
+    case BODY_FILE: return config->upload_size_max;
+    }
+    return 0;
+}
+
+static enum status check_body(const struct request *request, const struct framing *framing,
+                              const struct config *config, struct error *error)
+{
+    enum route_body body = route_info(request->match.route)->body;
+    uint64_t max = admission_body_max(body, config);
+    if (wants_json(body) && !is_json(request_header(request, "Content-Type")))
+        return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
+                         "the body must be application/json (curl --json)");
+    if (framing->length != NULL && strtoull(framing->length, NULL, 10) > max)
+        return error_set(error, ST_BODY_TOO_LARGE, "the body may have at most %llu bytes",
+                         (unsigned long long)max);
+    return ST_OK;
+}
+
+static enum status check_key(const struct request *request, struct error *error)
+{
+    if (request->match.route != ROUTE_DATASET_CREATE &&
+        request->match.route != ROUTE_JOB_CREATE)
+        return ST_OK;
+    const char *key = request_header(request, "Idempotency-Key");
+    size_t length = key != NULL ? strlen(key) : 0;
+    bool usable = length > 0 && length <= LIMIT_IDEMPOTENCY_KEY;
+    for (size_t i = 0; i < length && usable; i++)
+        usable = key[i] >= ' ' && key[i] <= '~';
+    if (!usable)
+        return error_set(error, ST_IDEMPOTENCY_KEY_MISSING,
+                         "this request needs an Idempotency-Key of 1 to %d printable "
+                         "ASCII characters",
+                         LIMIT_IDEMPOTENCY_KEY);
+    return ST_OK;
+}
+
+static enum status check_uri(const char *uri, struct error *error)
+{
+    if (strlen(uri) > LIMIT_URI)
+        return error_set(error, ST_URI_TOO_LONG, "at most %d bytes", LIMIT_URI);
+    for (const char *c = uri; *c != '\0'; c++)
+        if (iscntrl((unsigned char)*c) || strncmp(c, "%00", 3) == 0)
+            return error_set(error, ST_INVALID, "a control character in the path");
+    return ST_OK;
+}
+
+enum status admission_check(struct request *request, const char *uri,
+                            const struct config *config, struct error *error)
+{
+    struct framing framing = {0};
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header, &framing);
+    enum status status = check_framing(&framing, error);
+    if (status == ST_OK)
+        status = check_uri(uri, error);
+    if (status == ST_OK)
+        status = route_find(&request->match, request->method, request->path, error);
+    bool open = status == ST_OK && is_open(request->match.route);
+    if (!open && (status == ST_OK || status == ST_NOT_FOUND ||
+                  status == ST_METHOD_NOT_ALLOWED)) {
+        struct error foreign = {0};
+        if (check_origin(request, &foreign) != ST_OK) {
+            *error = foreign;
+            return foreign.status;
+        }
+    }
+    if (status == ST_OK)
+        status = check_body(request, &framing, config, error);
+    if (status == ST_OK)
+        status = check_key(request, error);
+    return status;
+}

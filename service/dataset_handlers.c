@@ -1,0 +1,344 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <microhttpd.h>
+
+#include "api/dataset_request.h"
+#include "api/views.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "service/handlers.h"
+#include "service/importer.h"
+#include "service/page.h"
+#include "service/planner.h"
+#include "service/replay.h"
+
+static const int64_t import_answer_ns = INT64_C(10000000000);
+
+static enum status find(struct service *service, const struct request *request,
+                        struct dataset **dataset, struct dataset_info *info,
+                        struct error *error)
+{
+    *dataset = datasets_find(service->datasets, request->match.id);
+    if (*dataset == NULL)
+        return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", request->match.id);
+    dataset_read(service->datasets, *dataset, info);
+    return ST_OK;
+}
+
+/* --- create --- */
+
+static enum status create_in(struct service *service, struct store_tx *tx,
+                             struct request *request, struct dataset_spec *spec,
+                             char **body, struct error *error)
+{
+    char location[128];
+    struct dataset *dataset;
+    struct grant grant = spec->grant;
+    struct dataset_id id = spec->id;
+    bool is_public = spec->is_public;
+    enum status status = datasets_add(service->datasets, tx, spec, &dataset, error);
+    if (status == ST_OK && !is_public)
+        status = ledger_grant(service->ledger, tx, &id, &grant, error);
+    if (status != ST_OK)
+        return status;
+    snprintf(location, sizeof location, "/v1/datasets/%s", id.text);
+    *body = dataset_text(service->datasets, dataset);
+    status = replay_keep(request, tx, location, *body, error);
+    if (status == ST_OK)
+        reply_header_add(request, "Location", "%s", location);
+    return status;
+}
+
+static enum status create(struct service *service, struct request *request, char **body,
+                          struct error *error)
+{
+    struct dataset_spec spec;
+    struct store_tx *tx = NULL;
+    enum status status =
+        dataset_spec_parse(&spec, request->body != NULL ? request->body : "",
+                           request->body_size, error);
+    if (status != ST_OK)
+        return status;
+    status = store_begin(service->store, &tx, error);
+    if (status != ST_OK) {
+        dataset_spec_fini(&spec);
+        return status;
+    }
+    status = create_in(service, tx, request, &spec, body, error);
+    if (status != ST_OK) {
+        store_rollback(tx);
+        return status;
+    }
+    return store_commit(tx, error);
+}
+
+void dataset_create(struct service *service, struct request *request)
+{
+    bool replayed = false;
+    char *body = NULL;
+    struct error error = {0};
+    enum status status = replay_find(service, request, &replayed, &error);
+    if (status == ST_OK && replayed)
+        return;
+    if (status == ST_OK)
+        status = create(service, request, &body, &error);
+    if (status == ST_OK) {
+        reply_json(request, MHD_HTTP_CREATED, body);
+        return;
+    }
+    free(body);
+    reply_problem(request, &error, NULL);
+}
+
+/* --- list, get --- */
+
+static char *list_text(void *context, size_t index)
+{
+    struct service *service = context;
+    return dataset_text(service->datasets, datasets_at(service->datasets, index));
+}
+
+bool dataset_list(struct service *service, struct request *request)
+{
+    struct page_source source = {
+        .name = "datasets",
+        .count = datasets_count(service->datasets),
+        .text = list_text,
+        .context = service,
+    };
+    page_reply(request, &source);
+    return true;
+}
+
+bool dataset_get(struct service *service, struct request *request)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    struct error error = {0};
+    if (find(service, request, &dataset, &info, &error) != ST_OK)
+        reply_problem(request, &error, NULL);
+    else
+        reply_json_tagged(request, dataset_text(service->datasets, dataset));
+    return true;
+}
+
+/* --- delete --- */
+
+static enum status delete_row(struct service *service, struct dataset *dataset,
+                              struct dataset_info *info, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    info->state = DATASET_DELETED;
+    status = dataset_move(service->datasets, tx, dataset, info, error);
+    if (status != ST_OK) {
+        store_rollback(tx);
+        return status;
+    }
+    return store_commit(tx, error);
+}
+
+/* What is left by a crash in the middle is removed at the next start. */
+static void delete_files(struct service *service, const struct dataset_id *id)
+{
+    static const char *const names[] = {"features", "labels", "data"};
+    char name[UPLOAD_NAME_SIZE];
+    matrix_file_name(name, id);
+    blob_remove(service->blobs, name, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        upload_file_name(name, id, names[i]);
+        blob_remove(service->blobs, name, NULL);
+    }
+}
+
+static enum status delete(struct service *service, struct request *request,
+                          struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status = find(service, request, &dataset, &info, error);
+    if (status != ST_OK || info.state == DATASET_DELETED)
+        return status;
+    if (info.state == DATASET_IMPORTING)
+        return error_set(error, ST_DATASET_BUSY, "it is being imported");
+    const struct dataset_id *id = &dataset_spec(dataset)->id;
+    if (jobs_active_on(service->jobs, id) > 0)
+        return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
+    status = delete_row(service, dataset, &info, error);
+    if (status == ST_OK)
+        delete_files(service, id);
+    return status;
+}
+
+void dataset_delete(struct service *service, struct request *request)
+{
+    struct error error = {0};
+    if (delete(service, request, &error) == ST_OK)
+        reply_empty(request, MHD_HTTP_NO_CONTENT);
+    else
+        reply_problem(request, &error, NULL);
+}
+
+/* --- files --- */
+
+static enum status check_upload(struct service *service, const struct request *request,
+                                struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status = find(service, request, &dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    enum data_format format = dataset_spec(dataset)->schema.format;
+    if (info.state == DATASET_DELETED)
+        return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
+    if (!upload_name_valid(format, request->match.name))
+        return error_set(error, ST_NOT_FOUND, "a dataset of format %s has %s",
+                         data_format_name(format),
+                         format == FORMAT_IDX ? "files/features and files/labels"
+                                              : "one file, files/data");
+    if (info.state == DATASET_IMPORTING)
+        return error_set(error, ST_DATASET_BUSY, "it is being imported");
+    if (info.state == DATASET_READY)
+        return error_set(error, ST_DATASET_IMMUTABLE, "it is imported");
+    return service_check_disk(service, error);
+}
+
+enum status upload_begin(struct service *service, struct request *request,
+                         struct error *error)
+{
+    uint64_t random;
+    char path[BLOB_PATH_SIZE];
+    enum status status = check_upload(service, request, error);
+    if (status != ST_OK)
+        return status;
+    random_bytes(&random, sizeof random);
+    snprintf(request->upload_name, sizeof request->upload_name, "scratch/upload-%016llx",
+             (unsigned long long)random);
+    blob_path(service->blobs, path, request->upload_name);
+    request->upload = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (request->upload < 0)
+        return error_set(error, ST_INTERNAL, "cannot write the upload");
+    return ST_OK;
+}
+
+enum status upload_write(struct service *service, struct request *request,
+                         const void *data, size_t size, struct error *error)
+{
+    const char *next = data;
+    uint64_t max = service->config->upload_size_max;
+    if (size > max - request->upload_size)
+        return error_set(error, ST_BODY_TOO_LARGE, "the file may have at most %llu bytes",
+                         (unsigned long long)max);
+    request->upload_size += size;
+    while (size > 0) {
+        ssize_t written = write(request->upload, next, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return error_set(error, ST_QUEUE_FULL, "the disk is full");
+        next += written;
+        size -= (size_t)written;
+    }
+    return ST_OK;
+}
+
+void upload_abandon(struct service *service, struct request *request)
+{
+    char path[BLOB_PATH_SIZE];
+    if (request->upload < 0)
+        return;
+    close(request->upload);
+    request->upload = -1;
+    blob_path(service->blobs, path, request->upload_name);
+    unlink(path);
+}
+
+/* The state may have moved while the body came in. */
+static enum status put(struct service *service, struct request *request,
+                       struct error *error)
+{
+    char name[UPLOAD_NAME_SIZE];
+    enum status status = check_upload(service, request, error);
+    if (status != ST_OK)
+        return status;
+    upload_file_name(name, &dataset_spec(datasets_find(service->datasets,
+                                                       request->match.id))
+                                ->id,
+                     request->match.name);
+    return blob_publish(service->blobs, request->upload_name, name, error);
+}
+
+void dataset_file_put(struct service *service, struct request *request)
+{
+    struct error error = {0};
+    if (put(service, request, &error) != ST_OK) {
+        reply_problem(request, &error, NULL);
+        return;
+    }
+    close(request->upload);
+    request->upload = -1;
+    reply_empty(request, MHD_HTTP_NO_CONTENT);
+}
+
+/* --- import --- */
+
+void dataset_import(struct service *service, struct request *request)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    struct import_place place = {0};
+    struct error error = {0};
+    enum status status = find(service, request, &dataset, &info, &error);
+    if (status == ST_OK)
+        status = importer_start(service, dataset, &place, &error);
+    if (status == ST_OK)
+        return;
+    struct problem more = {.place = place.file != NULL ? &place : NULL};
+    reply_problem(request, &error, &more);
+}
+
+static void import_refused(struct request *request, const char *reason)
+{
+    static const char duplicate[] = "duplicate_content: ";
+    struct import_place place;
+    struct problem more = {0};
+    struct error error = {0};
+    const char *text = reason;
+    if (import_reason_split(reason, &place, &text))
+        more.place = &place;
+    if (strncmp(reason, duplicate, strlen(duplicate)) == 0)
+        error_set(&error, ST_DUPLICATE_CONTENT, "%s", reason + strlen(duplicate));
+    else
+        error_set(&error, ST_IMPORT_FAILED, "%s", text);
+    reply_problem(request, &error, &more);
+}
+
+bool dataset_import_answer(struct service *service, struct request *request)
+{
+    struct dataset_info info;
+    struct dataset *dataset = datasets_find(service->datasets, request->match.id);
+    CHECK(dataset != NULL);
+    dataset_read(service->datasets, dataset, &info);
+    if (request->deadline_ns == 0)
+        request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
+    if (info.state == DATASET_IMPORTING && clock_monotonic_ns() < request->deadline_ns) {
+        request->subject = dataset;
+        return false;
+    }
+    if (info.state == DATASET_FAILED) {
+        import_refused(request, info.detail.reason);
+        return true;
+    }
+    reply_json(request,
+               info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
+               dataset_text(service->datasets, dataset));
+    return true;
+}

@@ -1,0 +1,69 @@
+/*
+ * handlers.h - what each route does, one function or two.
+ *
+ *   work    on the desk's thread (or the reader's): may wait for the store, the disk, the
+ *           processor. Makes the reply, or leaves it to answer.
+ *   answer  on the HTTP server's thread: from memory only. Makes the reply, or answers
+ *           false: wait until request->subject changes or request->deadline_ns passes, then
+ *           call again. A deadline in the past must be answered true.
+ */
+#ifndef SERVICE_HANDLERS_H
+#define SERVICE_HANDLERS_H
+
+#include <stdbool.h>
+
+#include "service/request.h"
+#include "service/service.h"
+
+enum handler_thread { ON_DESK, ON_READER };
+
+struct handler {
+    void (*work)(struct service *service, struct request *request);
+    enum handler_thread thread;
+    bool (*answer)(struct service *service, struct request *request);
+};
+
+/* The route's handler: static. */
+const struct handler *handler_of(enum route route);
+
+/* Before the first byte of an upload: opens the scratch file it goes to.
+ *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE  of the dataset or file name
+ *   ST_QUEUE_FULL  the disk is nearly full */
+enum status upload_begin(struct service *service, struct request *request,
+                         struct error *error);
+/* Appends to it.  ST_BODY_TOO_LARGE, ST_QUEUE_FULL (disk full) */
+enum status upload_write(struct service *service, struct request *request,
+                         const void *data, size_t size, struct error *error);
+/* Closes and removes what was not published. */
+void upload_abandon(struct service *service, struct request *request);
+
+/* One file a noun. */
+void dataset_create(struct service *service, struct request *request);
+void dataset_delete(struct service *service, struct request *request);
+void dataset_file_put(struct service *service, struct request *request);
+void dataset_import(struct service *service, struct request *request);
+bool dataset_import_answer(struct service *service, struct request *request);
+bool dataset_list(struct service *service, struct request *request);
+bool dataset_get(struct service *service, struct request *request);
+bool dataset_budget(struct service *service, struct request *request);
+void dataset_ledger(struct service *service, struct request *request);
+bool ledger_head_get(struct service *service, struct request *request);
+
+void job_create(struct service *service, struct request *request);
+void job_estimate(struct service *service, struct request *request);
+void job_cancel(struct service *service, struct request *request);
+bool job_list(struct service *service, struct request *request);
+bool job_get(struct service *service, struct request *request);
+
+bool model_list(struct service *service, struct request *request);
+bool model_get(struct service *service, struct request *request);
+bool model_content(struct service *service, struct request *request);
+void model_predict(struct service *service, struct request *request);
+
+bool algorithm_list(struct service *service, struct request *request);
+bool openapi_get(struct service *service, struct request *request);
+bool version_get(struct service *service, struct request *request);
+bool livez_get(struct service *service, struct request *request);
+bool readyz_get(struct service *service, struct request *request);
+
+#endif

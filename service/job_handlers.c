@@ -1,0 +1,336 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "accountant/figures.h"
+#include "api/limits.h"
+#include "api/query.h"
+#include "api/views.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "service/handlers.h"
+#include "service/page.h"
+#include "service/planner.h"
+#include "service/replay.h"
+#include "service/runner.h"
+
+/* --- what a refusal says beyond its code --- */
+
+struct refusal { /* everything a budget's 409 points to */
+    struct problem problem;
+    struct balance balance;
+    struct curve needed;
+    double available[LEDGER_WEIGHTED], orders[LEDGER_WEIGHTED];
+};
+
+static void refusal_fill(struct service *service, const struct job_plan *plan,
+                         struct refusal *refusal)
+{
+    const struct mechanism *m = &plan->mechanism;
+    struct balance *balance = &refusal->balance;
+    struct problem *problem = &refusal->problem;
+    if (ledger_balance(service->ledger, &plan->request.dataset, balance, NULL) != ST_OK ||
+        curve_of(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
+        figure_room(&problem->largest_epsilon, &problem->most_steps, m, balance,
+                    plan->request.delta, NULL) != ST_OK)
+        return;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        size_t at = balance->weighted[i];
+        double left =
+            balance->capacity[i] - balance->committed.at[at] - balance->held.at[at];
+        refusal->orders[i] = curve_orders[at];
+        refusal->available[i] = left > 0 ? left : 0;
+    }
+    problem->has_room = true;
+    problem->needed = &refusal->needed;
+    problem->available = refusal->available;
+    problem->available_orders = refusal->orders;
+}
+
+static bool is_budget(enum status status)
+{
+    return status == ST_BUDGET_EXHAUSTED || status == ST_BUDGET_HELD;
+}
+
+/* --- planning, for create and estimate alike --- */
+
+static enum status plan_request(struct service *service, const struct request *request,
+                                struct job_plan *plan, struct trainer_cost *cost,
+                                struct error *error)
+{
+    struct job_request parsed;
+    enum status status =
+        job_request_parse(&parsed, request->body != NULL ? request->body : "",
+                          request->body_size, error);
+    if (status != ST_OK)
+        return status;
+    return planner_plan(service, &parsed, plan, cost, error);
+}
+
+static enum status estimate(struct service *service, const struct job_plan *plan,
+                            const struct trainer_cost *cost, char **text,
+                            struct error *error)
+{
+    const struct train_spec *train = &plan->request.train;
+    struct estimate_view view = {
+        .fits = FITS_YES,
+        .is_private = plan->is_private,
+        .epsilon_planned = plan->epsilon_planned,
+        .order = plan->order,
+        .noise_multiplier = train->noise_multiplier,
+        .sampling_rate = (double)train->batch_size / (double)train->records,
+        .delta = plan->request.delta,
+        .steps = train->steps,
+        .batch_size = train->batch_size,
+        .parameters = cost->parameters,
+        .memory = cost->memory,
+    };
+    enum status status = ST_OK;
+    if (plan->is_private) {
+        struct balance balance;
+        status = ledger_fit(service->ledger, &plan->request.dataset, &plan->mechanism,
+                            &view.fits, error);
+        if (status == ST_OK)
+            status =
+                ledger_balance(service->ledger, &plan->request.dataset, &balance, error);
+        if (status == ST_OK)
+            status = figure_room(&view.largest_epsilon, &view.most_steps, &plan->mechanism,
+                                 &balance, plan->request.delta, error);
+    }
+    if (status == ST_OK)
+        *text = estimate_render(&view);
+    return status;
+}
+
+void job_estimate(struct service *service, struct request *request)
+{
+    struct job_plan plan = {0};
+    struct trainer_cost cost;
+    struct error error = {0};
+    char *text = NULL;
+    enum status status = plan_request(service, request, &plan, &cost, &error);
+    if (status == ST_OK)
+        status = estimate(service, &plan, &cost, &text, &error);
+    if (status == ST_OK)
+        reply_json(request, MHD_HTTP_OK, text);
+    else
+        reply_problem(request, &error, NULL);
+    job_plan_fini(&plan);
+}
+
+/* --- create --- */
+
+static enum status check_room(struct service *service, struct error *error)
+{
+    if (atomic_load(&service->draining))
+        return error_set(error, ST_DRAINING, "the service is stopping");
+    if (!pool_has_room(service->trainers))
+        return error_set(error, ST_QUEUE_FULL, "too many jobs wait");
+    return service_check_disk(service, error);
+}
+
+/* Reservation, job row and idempotency row: one transaction. */
+static enum status create_in(struct service *service, struct store_tx *tx,
+                             struct request *request, struct job_plan *plan,
+                             struct job **job, char **body, struct error *error)
+{
+    char location[64];
+    struct job_id id;
+    struct ledger_entry_name entry = {0};
+    uint64_t version;
+    job_id_make(&id);
+    enum status status = ST_OK;
+    if (plan->is_private)
+        status = ledger_reserve(service->ledger, tx, &plan->request.dataset, &id,
+                                &plan->mechanism, &entry, error);
+    if (status != ST_OK)
+        return status;
+    status = jobs_add(service->jobs, tx, &id, plan, entry.seq, job, error);
+    if (status != ST_OK)
+        return status;
+    snprintf(location, sizeof location, "/v1/jobs/%s", id.text);
+    *body = job_text(service->jobs, *job, &version);
+    status = replay_keep(request, tx, location, *body, error);
+    if (status == ST_OK)
+        reply_header_add(request, "Location", "%s", location);
+    return status;
+}
+
+static enum status create(struct service *service, struct request *request,
+                          struct job_plan *plan, char **body, struct error *error)
+{
+    struct job *job;
+    struct store_tx *tx = NULL;
+    enum status status = check_room(service, error);
+    if (status == ST_OK)
+        status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = create_in(service, tx, request, plan, &job, body, error);
+    if (status != ST_OK) {
+        store_rollback(tx);
+        return status;
+    }
+    status = store_commit(tx, error);
+    /* The desk is the only one to submit, so the room it found is still there. */
+    if (status == ST_OK)
+        CHECK(pool_submit(service->trainers, job, NULL) == ST_OK);
+    return status;
+}
+
+void job_create(struct service *service, struct request *request)
+{
+    bool replayed = false;
+    char *body = NULL;
+    struct job_plan plan = {0};
+    struct trainer_cost cost;
+    struct refusal refusal = {0};
+    struct error error = {0};
+    enum status status = replay_find(service, request, &replayed, &error);
+    if (status == ST_OK && replayed)
+        return;
+    if (status == ST_OK)
+        status = plan_request(service, request, &plan, &cost, &error);
+    if (status == ST_OK)
+        status = create(service, request, &plan, &body, &error);
+    if (status == ST_OK) {
+        reply_json(request, MHD_HTTP_CREATED, body);
+        return;
+    }
+    if (is_budget(status) && plan.mechanism.run_count > 0)
+        refusal_fill(service, &plan, &refusal);
+    free(body);
+    job_plan_fini(&plan);
+    reply_problem(request, &error, &refusal.problem);
+}
+
+/* --- get, list, cancel --- */
+
+static void reply_job(struct service *service, struct request *request,
+                      const struct job *job)
+{
+    uint64_t version;
+    char *text = job_text(service->jobs, job, &version);
+    reply_header_add(request, "ETag", "\"%s-%llu\"", service->nonce,
+                     (unsigned long long)version);
+    reply_header_add(request, "Cache-Control", "private, no-cache");
+    if (!job_state_is_terminal(job_state(service->jobs, job)))
+        reply_header_add(request, "Retry-After", "2");
+    reply_json(request, MHD_HTTP_OK, text);
+}
+
+static enum status find(struct service *service, const struct request *request,
+                        struct job **job, struct error *error)
+{
+    *job = jobs_find(service->jobs, request->match.id);
+    if (*job == NULL)
+        return error_set(error, ST_NOT_FOUND, "no job \"%s\"", request->match.id);
+    return ST_OK;
+}
+
+/* Reads ?wait= once; afterwards request->deadline_ns holds. */
+static enum status deadline(struct request *request, struct error *error)
+{
+    uint64_t wait_s = 0;
+    if (request->deadline_ns != 0)
+        return ST_OK;
+    enum status status = query_count(&wait_s, "wait", request_query(request, "wait"), 0,
+                                     LIMIT_WAIT_S, 0, error);
+    request->deadline_ns = request->start_ns + (int64_t)wait_s * 1000000000;
+    return status;
+}
+
+bool job_get(struct service *service, struct request *request)
+{
+    struct job *job;
+    struct error error = {0};
+    char tag[64];
+    enum status status = find(service, request, &job, &error);
+    if (status == ST_OK)
+        status = deadline(request, &error);
+    if (status != ST_OK) {
+        reply_problem(request, &error, NULL);
+        return true;
+    }
+    const char *known = request_header(request, "If-None-Match");
+    snprintf(tag, sizeof tag, "\"%s-%llu\"", service->nonce,
+             (unsigned long long)job_version(service->jobs, job));
+    bool unchanged = known != NULL && tag_list_holds(known, tag);
+    bool waits = known != NULL
+                     ? unchanged
+                     : !job_state_is_terminal(job_state(service->jobs, job));
+    request->subject = job;
+    if (waits && clock_monotonic_ns() < request->deadline_ns)
+        return false;
+    if (!unchanged) {
+        reply_job(service, request, job);
+        return true;
+    }
+    reply_header_add(request, "ETag", "%s", tag);
+    reply_empty(request, MHD_HTTP_NOT_MODIFIED);
+    return true;
+}
+
+struct listing {
+    struct service *service;
+    const char *dataset; /* NULL: any */
+    bool has_state;
+    enum job_state state;
+};
+
+static bool wanted(void *context, size_t index)
+{
+    const struct listing *listing = context;
+    const struct job *job = jobs_at(listing->service->jobs, index);
+    if (listing->has_state && job_state(listing->service->jobs, job) != listing->state)
+        return false;
+    return listing->dataset == NULL ||
+           strcmp(job_plan(job)->request.dataset.text, listing->dataset) == 0;
+}
+
+static char *list_text(void *context, size_t index)
+{
+    const struct listing *listing = context;
+    uint64_t version;
+    return job_text(listing->service->jobs, jobs_at(listing->service->jobs, index),
+                    &version);
+}
+
+bool job_list(struct service *service, struct request *request)
+{
+    struct error error = {0};
+    struct listing listing = {.service = service,
+                              .dataset = request_query(request, "dataset")};
+    const char *state = request_query(request, "state");
+    listing.has_state = state != NULL;
+    if (state != NULL && !job_state_parse(&listing.state, state)) {
+        error_set(&error, ST_INVALID,
+                  "state: one of QUEUED, RUNNING, CANCELLING, SUCCEEDED, FAILED, "
+                  "CANCELLED");
+        reply_problem(request, &error, NULL);
+        return true;
+    }
+    struct page_source source = {
+        .name = "jobs",
+        .count = jobs_count(service->jobs),
+        .wanted = wanted,
+        .text = list_text,
+        .context = &listing,
+    };
+    page_reply(request, &source);
+    return true;
+}
+
+void job_cancel(struct service *service, struct request *request)
+{
+    struct job *job;
+    struct error error = {0};
+    enum status status = find(service, request, &job, &error);
+    if (status == ST_OK)
+        status = runner_cancel(service, job, &error);
+    if (status == ST_OK)
+        reply_job(service, request, job);
+    else
+        reply_problem(request, &error, NULL);
+}

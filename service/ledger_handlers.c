@@ -1,0 +1,149 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/limits.h"
+#include "api/query.h"
+#include "api/views.h"
+#include "base/check.h"
+#include "service/handlers.h"
+
+static enum status find_private(struct service *service, const struct request *request,
+                                const struct dataset_spec **spec, struct error *error)
+{
+    const struct dataset *dataset = datasets_find(service->datasets, request->match.id);
+    if (dataset == NULL)
+        return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", request->match.id);
+    *spec = dataset_spec(dataset);
+    if ((*spec)->is_public)
+        return error_set(error, ST_DATASET_PUBLIC, "\"%s\" is public: it has no budget",
+                         request->match.id);
+    return ST_OK;
+}
+
+bool dataset_budget(struct service *service, struct request *request)
+{
+    const struct dataset_spec *spec;
+    struct balance balance;
+    struct error error = {0};
+    enum status status = find_private(service, request, &spec, &error);
+    if (status == ST_OK)
+        status = ledger_balance(service->ledger, &spec->id, &balance, &error);
+    if (status != ST_OK) {
+        reply_problem(request, &error, NULL);
+        return true;
+    }
+    reply_header_add(request, "Cache-Control", "no-store");
+    reply_json_tagged(request, budget_render(&spec->id, &balance));
+    return true;
+}
+
+bool ledger_head_get(struct service *service, struct request *request)
+{
+    struct ledger_entry_name head;
+    ledger_head(service->ledger, &head);
+    reply_header_add(request, "Cache-Control", "no-store");
+    reply_json_tagged(request, ledger_head_render(&head));
+    return true;
+}
+
+struct entries {
+    size_t size, count; /* asked for, found */
+    char **texts;
+    uint64_t last; /* seq */
+    bool more;
+};
+
+static bool visit(void *context, const struct ledger_row *row)
+{
+    struct entries *entries = context;
+    if (entries->count == entries->size) {
+        entries->more = true;
+        return false;
+    }
+    entries->texts[entries->count++] = ledger_entry_render(row);
+    entries->last = row->seq;
+    return true;
+}
+
+static enum status read_entries(struct service *service, const struct dataset_id *id,
+                                uint64_t after, struct entries *entries,
+                                struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = ledger_rows_walk(tx, id->text, after, visit, entries, error);
+    store_rollback(tx);
+    return status;
+}
+
+static char *lines_of(const struct entries *entries)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    CHECK(out != NULL);
+    for (size_t i = 0; i < entries->count; i++)
+        fprintf(out, "%s\n", entries->texts[i]);
+    CHECK(fclose(out) == 0);
+    return text;
+}
+
+static void reply_entries(struct request *request, const struct entries *entries,
+                          bool as_lines)
+{
+    char token[32];
+    page_token_render(token, entries->last);
+    reply_header_add(request, "Cache-Control", "no-store");
+    if (!as_lines) {
+        reply_json(request, MHD_HTTP_OK,
+                   page_render("entries", entries->texts, entries->count,
+                               entries->more ? token : NULL));
+        return;
+    }
+    if (entries->more)
+        reply_header_add(request, "Link",
+                         "</v1/datasets/%s/ledger?page_token=%s>; rel=\"next\"",
+                         request->match.id, token);
+    reply_json(request, MHD_HTTP_OK, lines_of(entries));
+    request->reply.type = "application/x-ndjson";
+}
+
+static enum status list_entries(struct service *service, struct request *request,
+                                struct error *error)
+{
+    const struct dataset_spec *spec;
+    struct entries entries = {0};
+    uint64_t after = 0;
+    const char *accept = request_header(request, "Accept");
+    bool as_lines = accept != NULL && strstr(accept, "application/x-ndjson") != NULL;
+    const char *size = request_query(request, "page_size");
+    enum status status = find_private(service, request, &spec, error);
+    if (status == ST_OK)
+        status = query_page_size(&entries.size, size, error);
+    if (status == ST_OK)
+        status = page_token_parse(&after, request_query(request, "page_token"), error);
+    if (status != ST_OK)
+        return status;
+    if (as_lines && size == NULL)
+        entries.size = LIMIT_PAGE_SIZE;
+    entries.texts = calloc(entries.size, sizeof *entries.texts);
+    CHECK(entries.texts != NULL);
+    status = read_entries(service, &spec->id, after, &entries, error);
+    if (status == ST_OK)
+        reply_entries(request, &entries, as_lines);
+    for (size_t i = 0; i < entries.count; i++)
+        free(entries.texts[i]);
+    free(entries.texts);
+    return status;
+}
+
+void dataset_ledger(struct service *service, struct request *request)
+{
+    struct error error = {0};
+    if (list_entries(service, request, &error) != ST_OK)
+        reply_problem(request, &error, NULL);
+}

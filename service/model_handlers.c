@@ -1,0 +1,197 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/predict_request.h"
+#include "api/views.h"
+#include "base/check.h"
+#include "base/hash.h"
+#include "engine/predictor.h"
+#include "service/handlers.h"
+#include "service/page.h"
+#include "service/range.h"
+
+static enum status find(struct service *service, const struct request *request,
+                        const struct model_row **row, struct error *error)
+{
+    *row = models_find(service->models, request->match.id);
+    if (*row == NULL)
+        return error_set(error, ST_NOT_FOUND, "no model \"%s\"", request->match.id);
+    return ST_OK;
+}
+
+static char *list_text(void *context, size_t index)
+{
+    struct service *service = context;
+    return model_render(models_at(service->models, index));
+}
+
+bool model_list(struct service *service, struct request *request)
+{
+    struct page_source source = {
+        .name = "models",
+        .count = models_count(service->models),
+        .text = list_text,
+        .context = service,
+    };
+    page_reply(request, &source);
+    return true;
+}
+
+bool model_get(struct service *service, struct request *request)
+{
+    const struct model_row *row;
+    struct error error = {0};
+    if (find(service, request, &row, &error) != ST_OK)
+        reply_problem(request, &error, NULL);
+    else
+        reply_json_tagged(request, model_render(row));
+    return true;
+}
+
+/* --- content --- */
+
+static enum status open_file(struct service *service, const struct model_row *row,
+                             int *file, struct error *error)
+{
+    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    model_file_name(name, &row->id);
+    blob_path(service->blobs, path, name);
+    *file = open(path, O_RDONLY | O_CLOEXEC);
+    if (*file < 0)
+        return error_set(error, ST_INTERNAL, "the model's file cannot be read");
+    return ST_OK;
+}
+
+/* Sends size bytes from offset on, and the digest of the whole. */
+static void reply_file(struct request *request, const struct model_row *row, int file,
+                       unsigned status, struct range range)
+{
+    char digest[SHA256_BASE64_SIZE];
+    sha256_render_base64(digest, row->sha256);
+    request->reply.status = status;
+    request->reply.type = "application/octet-stream";
+    request->reply.file = file;
+    request->reply.file_offset = range.offset;
+    request->reply.file_size = range.size;
+    reply_header_add(request, "Accept-Ranges", "bytes");
+    reply_header_add(request, status == MHD_HTTP_OK ? "Content-Digest" : "Repr-Digest",
+                     "sha-256=:%s:", digest);
+    if (status == MHD_HTTP_PARTIAL_CONTENT)
+        reply_header_add(request, "Content-Range", "bytes %llu-%llu/%llu",
+                         (unsigned long long)range.offset,
+                         (unsigned long long)(range.offset + range.size - 1),
+                         (unsigned long long)row->size);
+}
+
+static enum status content(struct service *service, struct request *request,
+                           struct error *error)
+{
+    const struct model_row *row;
+    char hex[SHA256_HEX_SIZE], tag[SHA256_HEX_SIZE + 2];
+    int file = -1;
+    enum status status = find(service, request, &row, error);
+    if (status != ST_OK)
+        return status;
+    sha256_render(hex, row->sha256);
+    snprintf(tag, sizeof tag, "\"%s\"", hex);
+    const char *match = request_header(request, "If-Match");
+    if (match != NULL && !tag_list_holds(match, tag))
+        return error_set(error, ST_PRECONDITION_FAILED, "the model has another hash");
+    reply_header_add(request, "ETag", "%s", tag);
+    if (tag_list_holds(request_header(request, "If-None-Match"), tag)) {
+        reply_empty(request, MHD_HTTP_NOT_MODIFIED);
+        return ST_OK;
+    }
+    const char *if_range = request_header(request, "If-Range");
+    bool same = if_range == NULL || strcmp(if_range, tag) == 0;
+    struct range range = {.offset = 0, .size = row->size}, part;
+    enum range_kind kind =
+        same ? range_parse(&part, request_header(request, "Range"), row->size)
+             : RANGE_WHOLE;
+    if (kind == RANGE_UNSATISFIABLE)
+        return error_set(error, ST_RANGE_NOT_SATISFIABLE, "the file has %llu bytes",
+                         (unsigned long long)row->size);
+    status = open_file(service, row, &file, error);
+    if (status != ST_OK)
+        return status;
+    if (kind == RANGE_PART)
+        reply_file(request, row, file, MHD_HTTP_PARTIAL_CONTENT, part);
+    else
+        reply_file(request, row, file, MHD_HTTP_OK, range);
+    return ST_OK;
+}
+
+bool model_content(struct service *service, struct request *request)
+{
+    struct error error = {0};
+    if (content(service, request, &error) != ST_OK)
+        reply_problem(request, &error, NULL);
+    return true;
+}
+
+/* --- predict --- */
+
+static enum status predict_rows(const char *path, const struct job_plan *plan,
+                                const struct schema *schema,
+                                const struct predict_request *rows, char **text,
+                                struct error *error)
+{
+    struct predictor *predictor;
+    uint32_t outputs = schema->task == TASK_REGRESSION ? 1 : schema->classes;
+    enum status status =
+        predictor_open(&predictor, path, &plan->request.train.model,
+                       schema_features(schema), outputs, error);
+    if (status != ST_OK)
+        return status;
+    double *values = calloc(rows->rows * outputs + 1, sizeof *values);
+    if (values == NULL) {
+        predictor_close(predictor);
+        return error_set(error, ST_NO_MEMORY, "no memory for the outputs");
+    }
+    predictor_run(predictor, values, rows->features, rows->rows);
+    *text = predict_render(schema, values, rows->rows);
+    free(values);
+    predictor_close(predictor);
+    return ST_OK;
+}
+
+static enum status predict(struct service *service, struct request *request, char **text,
+                           struct error *error)
+{
+    const struct model_row *row;
+    struct predict_request rows;
+    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    enum status status = find(service, request, &row, error);
+    if (status != ST_OK)
+        return status;
+    const struct job *job = jobs_find(service->jobs, row->job.text);
+    CHECK(job != NULL);
+    const struct job_plan *plan = job_plan(job);
+    const struct schema *schema =
+        &dataset_spec(datasets_find(service->datasets, plan->request.dataset.text))->schema;
+    status = predict_request_parse(&rows, request->body != NULL ? request->body : "",
+                                   request->body_size, schema, error);
+    if (status != ST_OK)
+        return status;
+    model_file_name(name, &row->id);
+    blob_path(service->blobs, path, name);
+    status = predict_rows(path, plan, schema, &rows, text, error);
+    predict_request_fini(&rows);
+    /* A model's file is no part of the ledger: its loss must not read as one. */
+    if (status == ST_IO || status == ST_CORRUPT)
+        status = error->status = ST_INTERNAL;
+    return status;
+}
+
+void model_predict(struct service *service, struct request *request)
+{
+    struct error error = {0};
+    char *text = NULL;
+    if (predict(service, request, &text, &error) == ST_OK)
+        reply_json(request, MHD_HTTP_OK, text);
+    else
+        reply_problem(request, &error, NULL);
+}

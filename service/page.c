@@ -1,0 +1,54 @@
+#include "service/page.h"
+
+#include <stdlib.h>
+
+#include "api/limits.h"
+#include "api/query.h"
+#include "api/views.h"
+#include "base/check.h"
+
+/* Index of the first wanted thing below end, plus one; 0 if there is none. */
+static size_t next_wanted(const struct page_source *source, size_t end)
+{
+    while (end > 0 && source->wanted != NULL && !source->wanted(source->context, end - 1))
+        end--;
+    return end;
+}
+
+static char *collect(const struct page_source *source, size_t end, size_t size)
+{
+    char token[32];
+    size_t count = 0;
+    char **items = calloc(size, sizeof *items);
+    CHECK(items != NULL);
+    end = next_wanted(source, end);
+    while (end > 0 && count < size) {
+        items[count++] = source->text(source->context, end - 1);
+        end = next_wanted(source, end - 1);
+    }
+    page_token_render(token, end);
+    char *text = page_render(source->name, items, count, end > 0 ? token : NULL);
+    for (size_t i = 0; i < count; i++)
+        free(items[i]);
+    free(items);
+    return text;
+}
+
+void page_reply(struct request *request, const struct page_source *source)
+{
+    size_t size = 0;
+    uint64_t end = 0;
+    struct error error = {0};
+    const char *token = request_query(request, "page_token");
+    enum status status =
+        query_page_size(&size, request_query(request, "page_size"), &error);
+    if (status == ST_OK)
+        status = page_token_parse(&end, token, &error);
+    if (status != ST_OK) {
+        reply_problem(request, &error, NULL);
+        return;
+    }
+    if (token == NULL || end > source->count)
+        end = source->count;
+    reply_json_tagged(request, collect(source, (size_t)end, size));
+}

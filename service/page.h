@@ -1,0 +1,25 @@
+/*
+ * page.h - lists, newest first, a page at a time.
+ */
+#ifndef SERVICE_PAGE_H
+#define SERVICE_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "service/request.h"
+
+struct page_source {
+    const char *name; /* "jobs" */
+    size_t count;     /* things there are, oldest at 0 */
+    /* Whether the thing at index is listed. NULL: all are. */
+    bool (*wanted)(void *context, size_t index);
+    /* The thing at index as JSON text, to be freed. */
+    char *(*text)(void *context, size_t index);
+    void *context;
+};
+
+/* Makes the reply from the request's page_size and page_token: a page, or a problem. */
+void page_reply(struct request *request, const struct page_source *source);
+
+#endif

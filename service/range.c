@@ -1,0 +1,51 @@
+#include "service/range.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads digits; false where there are none. More than 64 bits read as the largest. */
+static bool number(const char **at, uint64_t *value)
+{
+    char *end;
+    if (!isdigit((unsigned char)**at))
+        return false;
+    errno = 0;
+    *value = strtoull(*at, &end, 10);
+    *at = end;
+    return true;
+}
+
+static enum range_kind last_bytes(struct range *range, uint64_t count, uint64_t whole)
+{
+    if (count == 0 || whole == 0)
+        return RANGE_UNSATISFIABLE;
+    range->size = count < whole ? count : whole;
+    range->offset = whole - range->size;
+    return RANGE_PART;
+}
+
+enum range_kind range_parse(struct range *range, const char *header, uint64_t whole)
+{
+    static const char unit[] = "bytes=";
+    uint64_t first, last = UINT64_MAX;
+    if (header == NULL || strncmp(header, unit, strlen(unit)) != 0)
+        return RANGE_WHOLE;
+    const char *at = header + strlen(unit);
+    bool from_end = !number(&at, &first);
+    if (*at++ != '-')
+        return RANGE_WHOLE;
+    bool has_last = number(&at, &last);
+    if (*at != '\0' || (from_end && !has_last) || (!from_end && has_last && last < first))
+        return RANGE_WHOLE;
+    if (from_end)
+        return last_bytes(range, last, whole);
+    if (first >= whole)
+        return RANGE_UNSATISFIABLE;
+    if (last >= whole)
+        last = whole - 1;
+    *range = (struct range){.offset = first, .size = last - first + 1};
+    return RANGE_PART;
+}

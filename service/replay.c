@@ -1,0 +1,88 @@
+#include "service/replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/query.h"
+#include "base/check.h"
+#include "base/clock.h"
+
+enum { ROUTE_SIZE = 64 };
+
+static void route_name(const struct request *request, char name[ROUTE_SIZE])
+{
+    const struct route_info *info = route_info(request->match.route);
+    snprintf(name, ROUTE_SIZE, "%s %s", info->method, info->path);
+}
+
+static enum status fingerprint_of(const struct request *request,
+                                  uint8_t fingerprint[SHA256_SIZE], struct error *error)
+{
+    return body_fingerprint(fingerprint, request->method, request->path,
+                            request->body != NULL ? request->body : "",
+                            request->body_size, error);
+}
+
+struct finding {
+    struct request *request;
+    const uint8_t *fingerprint;
+    bool found, same;
+};
+
+static bool visit(void *context, const struct replay_row *row)
+{
+    struct finding *finding = context;
+    finding->found = true;
+    finding->same = memcmp(row->fingerprint, finding->fingerprint, SHA256_SIZE) == 0;
+    if (!finding->same)
+        return false;
+    char *body = strdup(row->body);
+    CHECK(body != NULL);
+    reply_json(finding->request, MHD_HTTP_CREATED, body);
+    reply_header_add(finding->request, "Location", "%s", row->location);
+    reply_header_add(finding->request, "Idempotency-Replayed", "true");
+    return false;
+}
+
+enum status replay_find(struct service *service, struct request *request, bool *found,
+                        struct error *error)
+{
+    char route[ROUTE_SIZE];
+    uint8_t fingerprint[SHA256_SIZE];
+    struct finding finding = {.request = request, .fingerprint = fingerprint};
+    struct store_tx *tx = NULL;
+    enum status status = fingerprint_of(request, fingerprint, error);
+    if (status == ST_OK)
+        status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    route_name(request, route);
+    status = replay_row_find(tx, route, request_header(request, "Idempotency-Key"), visit,
+                             &finding, error);
+    store_rollback(tx);
+    if (status == ST_OK && finding.found && !finding.same)
+        return error_set(error, ST_IDEMPOTENCY_KEY_REUSED,
+                         "this key was used with another body");
+    *found = finding.found;
+    return status;
+}
+
+enum status replay_keep(struct request *request, struct store_tx *tx, const char *location,
+                        const char *body, struct error *error)
+{
+    char route[ROUTE_SIZE];
+    struct replay_row row = {
+        .route = route,
+        .key = request_header(request, "Idempotency-Key"),
+        .location = location,
+        .body = body,
+        .time_ms = clock_wall_ms(),
+    };
+    route_name(request, route);
+    enum status status = fingerprint_of(request, row.fingerprint, error);
+    if (status != ST_OK)
+        return status;
+    return replay_row_insert(tx, &row, error);
+}

@@ -1,0 +1,29 @@
+/*
+ * server.h - the HTTP server: libmicrohttpd on one side, requests and handlers on the
+ * other. Its threads never wait: whatever may, runs elsewhere while the connection is
+ * suspended.
+ *
+ * Invariants
+ *   (1) A suspended connection is resumed exactly once.
+ *   (2) A request lives from its first line to the end of its reply.
+ *
+ * Threads: server_open and server_close by one thread; the hooks by the service's.
+ */
+#ifndef SERVICE_SERVER_H
+#define SERVICE_SERVER_H
+
+#include "service/service.h"
+
+struct server; /* opaque */
+
+/* What service_open is given, so that both know each other. */
+extern const struct service_hooks server_hooks;
+
+/* Listens as the configuration says and logs where.
+ *   ST_IO  the address cannot be had */
+enum status server_open(struct server **out, struct service *service, struct error *error);
+
+/* Accepts nothing more, answers what is under way, ends. NULL is allowed. */
+void server_close(struct server *server);
+
+#endif
