@@ -126,7 +126,8 @@ uint64_t admission_body_max(enum route_body body, const struct config *config)
     return 0;
 }
 
-static enum status check_body(const struct request *request, const struct framing *framing,
+static enum status check_body(const struct request *request,
+                              const struct framing *framing,
                               const struct config *config, struct error *error)
 {
     enum route_body body = route_info(request->match.route)->body;
@@ -135,7 +136,8 @@ static enum status check_body(const struct request *request, const struct framin
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
                          "the body must be application/json (curl --json)");
     if (framing->length != NULL && strtoull(framing->length, NULL, 10) > max)
-        return error_set(error, ST_BODY_TOO_LARGE, "the body may have at most %llu bytes",
+        return error_set(error, ST_BODY_TOO_LARGE,
+                         "the body may have at most %llu bytes",
                          (unsigned long long)max);
     return ST_OK;
 }
@@ -172,7 +174,8 @@ enum status admission_check(struct request *request, const char *uri,
                             const struct config *config, struct error *error)
 {
     struct framing framing = {0};
-    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header, &framing);
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header,
+                              &framing);
     enum status status = check_framing(&framing, error);
     if (status == ST_OK)
         status = check_uri(uri, error);

@@ -1,7 +1,7 @@
 /*
- * admission.h - what is refused on sight of a request's headers, before a byte of its body
- * is read: what libmicrohttpd 0.9.75 lets through and must not (SERVICE.md C1), foreign
- * hosts and origins, wrong types, bodies over their limit.
+ * admission.h - what is refused on sight of a request's headers, before a byte of its
+ * body is read: what libmicrohttpd 0.9.75 lets through and must not (SERVICE.md C1),
+ * foreign hosts and origins, wrong types, bodies over their limit.
  *
  * Pure but for reading the request's headers.
  */

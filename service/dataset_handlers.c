@@ -59,9 +59,8 @@ static enum status create(struct service *service, struct request *request, char
 {
     struct dataset_spec spec;
     struct store_tx *tx = NULL;
-    enum status status =
-        dataset_spec_parse(&spec, request->body != NULL ? request->body : "",
-                           request->body_size, error);
+    enum status status = dataset_spec_parse(
+        &spec, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
     status = store_begin(service->store, &tx, error);
@@ -158,29 +157,26 @@ static void delete_files(struct service *service, const struct dataset_id *id)
     }
 }
 
-static enum status delete(struct service *service, struct request *request,
-                          struct error *error)
-{
-    struct dataset *dataset;
-    struct dataset_info info;
+static enum status delete (struct service *service, struct request *request,
+                           struct error *error) {
+    struct dataset *dataset; struct dataset_info info;
     enum status status = find(service, request, &dataset, &info, error);
-    if (status != ST_OK || info.state == DATASET_DELETED)
-        return status;
-    if (info.state == DATASET_IMPORTING)
-        return error_set(error, ST_DATASET_BUSY, "it is being imported");
+    if (status != ST_OK || info.state == DATASET_DELETED) return status;
+    if (info.state == DATASET_IMPORTING) return error_set(error, ST_DATASET_BUSY,
+                                                          "it is being imported");
     const struct dataset_id *id = &dataset_spec(dataset)->id;
-    if (jobs_active_on(service->jobs, id) > 0)
-        return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
+    if (jobs_active_on(service->jobs, id) >
+        0) return error_set(error, ST_DATASET_IN_USE,
+                            "a job on it is queued or running");
     status = delete_row(service, dataset, &info, error);
-    if (status == ST_OK)
-        delete_files(service, id);
+    if (status == ST_OK) delete_files(service, id);
     return status;
 }
 
 void dataset_delete(struct service *service, struct request *request)
 {
     struct error error = {0};
-    if (delete(service, request, &error) == ST_OK)
+    if (delete (service, request, &error) == ST_OK)
         reply_empty(request, MHD_HTTP_NO_CONTENT);
     else
         reply_problem(request, &error, NULL);
@@ -220,8 +216,8 @@ enum status upload_begin(struct service *service, struct request *request,
     if (status != ST_OK)
         return status;
     random_bytes(&random, sizeof random);
-    snprintf(request->upload_name, sizeof request->upload_name, "scratch/upload-%016llx",
-             (unsigned long long)random);
+    snprintf(request->upload_name, sizeof request->upload_name,
+             "scratch/upload-%016llx", (unsigned long long)random);
     blob_path(service->blobs, path, request->upload_name);
     request->upload = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (request->upload < 0)
@@ -235,7 +231,8 @@ enum status upload_write(struct service *service, struct request *request,
     const char *next = data;
     uint64_t max = service->config->upload_size_max;
     if (size > max - request->upload_size)
-        return error_set(error, ST_BODY_TOO_LARGE, "the file may have at most %llu bytes",
+        return error_set(error, ST_BODY_TOO_LARGE,
+                         "the file may have at most %llu bytes",
                          (unsigned long long)max);
     request->upload_size += size;
     while (size > 0) {
@@ -269,10 +266,9 @@ static enum status put(struct service *service, struct request *request,
     enum status status = check_upload(service, request, error);
     if (status != ST_OK)
         return status;
-    upload_file_name(name, &dataset_spec(datasets_find(service->datasets,
-                                                       request->match.id))
-                                ->id,
-                     request->match.name);
+    upload_file_name(
+        name, &dataset_spec(datasets_find(service->datasets, request->match.id))->id,
+        request->match.name);
     return blob_publish(service->blobs, request->upload_name, name, error);
 }
 
@@ -329,7 +325,8 @@ bool dataset_import_answer(struct service *service, struct request *request)
     dataset_read(service->datasets, dataset, &info);
     if (request->deadline_ns == 0)
         request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
-    if (info.state == DATASET_IMPORTING && clock_monotonic_ns() < request->deadline_ns) {
+    if (info.state == DATASET_IMPORTING &&
+        clock_monotonic_ns() < request->deadline_ns) {
         request->subject = dataset;
         return false;
     }

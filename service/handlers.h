@@ -1,11 +1,11 @@
 /*
  * handlers.h - what each route does, one function or two.
  *
- *   work    on the desk's thread (or the reader's): may wait for the store, the disk, the
- *           processor. Makes the reply, or leaves it to answer.
- *   answer  on the HTTP server's thread: from memory only. Makes the reply, or answers
- *           false: wait until request->subject changes or request->deadline_ns passes, then
- *           call again. A deadline in the past must be answered true.
+ *   work    on the desk's thread (or the reader's): may wait for the store, the disk,
+ * the processor. Makes the reply, or leaves it to answer. answer  on the HTTP server's
+ * thread: from memory only. Makes the reply, or answers false: wait until
+ * request->subject changes or request->deadline_ns passes, then call again. A deadline
+ * in the past must be answered true.
  */
 #ifndef SERVICE_HANDLERS_H
 #define SERVICE_HANDLERS_H

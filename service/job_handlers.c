@@ -30,7 +30,8 @@ static void refusal_fill(struct service *service, const struct job_plan *plan,
     const struct mechanism *m = &plan->mechanism;
     struct balance *balance = &refusal->balance;
     struct problem *problem = &refusal->problem;
-    if (ledger_balance(service->ledger, &plan->request.dataset, balance, NULL) != ST_OK ||
+    if (ledger_balance(service->ledger, &plan->request.dataset, balance, NULL) !=
+            ST_OK ||
         curve_of(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
         figure_room(&problem->largest_epsilon, &problem->most_steps, m, balance,
                     plan->request.delta, NULL) != ST_OK)
@@ -60,9 +61,8 @@ static enum status plan_request(struct service *service, const struct request *r
                                 struct error *error)
 {
     struct job_request parsed;
-    enum status status =
-        job_request_parse(&parsed, request->body != NULL ? request->body : "",
-                          request->body_size, error);
+    enum status status = job_request_parse(
+        &parsed, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
     return planner_plan(service, &parsed, plan, cost, error);
@@ -92,11 +92,12 @@ static enum status estimate(struct service *service, const struct job_plan *plan
         status = ledger_fit(service->ledger, &plan->request.dataset, &plan->mechanism,
                             &view.fits, error);
         if (status == ST_OK)
-            status =
-                ledger_balance(service->ledger, &plan->request.dataset, &balance, error);
+            status = ledger_balance(service->ledger, &plan->request.dataset, &balance,
+                                    error);
         if (status == ST_OK)
-            status = figure_room(&view.largest_epsilon, &view.most_steps, &plan->mechanism,
-                                 &balance, plan->request.delta, error);
+            status =
+                figure_room(&view.largest_epsilon, &view.most_steps, &plan->mechanism,
+                            &balance, plan->request.delta, error);
     }
     if (status == ST_OK)
         *text = estimate_render(&view);
@@ -257,9 +258,8 @@ bool job_get(struct service *service, struct request *request)
     snprintf(tag, sizeof tag, "\"%s-%llu\"", service->nonce,
              (unsigned long long)job_version(service->jobs, job));
     bool unchanged = known != NULL && tag_list_holds(known, tag);
-    bool waits = known != NULL
-                     ? unchanged
-                     : !job_state_is_terminal(job_state(service->jobs, job));
+    bool waits = known != NULL ? unchanged
+                               : !job_state_is_terminal(job_state(service->jobs, job));
     request->subject = job;
     if (waits && clock_monotonic_ns() < request->deadline_ns)
         return false;

@@ -2,9 +2,11 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char variable[] = "OPENBLAS_CORETYPE";
+static const char threads_variable[] = "OPENBLAS_NUM_THREADS";
 
 static bool has_avx512(void)
 {
@@ -18,11 +20,15 @@ static bool has_avx512(void)
 
 void kernel_select(char **argv)
 {
-    if (getenv(variable) != NULL || !has_avx512())
+    const char *threads = getenv(threads_variable);
+    bool choose = getenv(variable) == NULL && has_avx512();
+    bool one = threads != NULL && strcmp(threads, "1") == 0;
+    if (one && !choose)
         return;
-    if (setenv(variable, "SkylakeX", 1) == 0)
+    if (choose)
+        setenv(variable, "SkylakeX", 1);
+    if (setenv(threads_variable, "1", 1) == 0)
         execv("/proc/self/exe", argv);
-    unsetenv(variable);
 }
 
 const char *kernel_name(void)

@@ -10,9 +10,11 @@
 #ifndef SERVICE_KERNEL_H
 #define SERVICE_KERNEL_H
 
-/* Where the processor has AVX-512 (F, DQ, BW, VL) and the environment does not choose:
- * sets OPENBLAS_CORETYPE=SkylakeX and executes this program again, once. Returns where
- * there is nothing to do or the execution fails. Before the first thread. */
+/* Sees to it that the library loads with one thread (ours split the work, DESIGN.md 5)
+ * and, where the processor has AVX-512 (F, DQ, BW, VL) and the environment does not
+ * choose, with SkylakeX kernels: sets the variables and executes this program again,
+ * once. Returns where there is nothing to do or the execution fails. Before the first
+ * thread. */
 void kernel_select(char **argv);
 
 /* The choice in force: the environment's, or "automatic". */

@@ -141,9 +141,8 @@ static enum status predict_rows(const char *path, const struct job_plan *plan,
 {
     struct predictor *predictor;
     uint32_t outputs = schema->task == TASK_REGRESSION ? 1 : schema->classes;
-    enum status status =
-        predictor_open(&predictor, path, &plan->request.train.model,
-                       schema_features(schema), outputs, error);
+    enum status status = predictor_open(&predictor, path, &plan->request.train.model,
+                                        schema_features(schema), outputs, error);
     if (status != ST_OK)
         return status;
     double *values = calloc(rows->rows * outputs + 1, sizeof *values);
@@ -158,8 +157,8 @@ static enum status predict_rows(const char *path, const struct job_plan *plan,
     return ST_OK;
 }
 
-static enum status predict(struct service *service, struct request *request, char **text,
-                           struct error *error)
+static enum status predict(struct service *service, struct request *request,
+                           char **text, struct error *error)
 {
     const struct model_row *row;
     struct predict_request rows;
@@ -171,7 +170,8 @@ static enum status predict(struct service *service, struct request *request, cha
     CHECK(job != NULL);
     const struct job_plan *plan = job_plan(job);
     const struct schema *schema =
-        &dataset_spec(datasets_find(service->datasets, plan->request.dataset.text))->schema;
+        &dataset_spec(datasets_find(service->datasets, plan->request.dataset.text))
+             ->schema;
     status = predict_request_parse(&rows, request->body != NULL ? request->body : "",
                                    request->body_size, schema, error);
     if (status != ST_OK)

@@ -10,7 +10,8 @@
 /* Index of the first wanted thing below end, plus one; 0 if there is none. */
 static size_t next_wanted(const struct page_source *source, size_t end)
 {
-    while (end > 0 && source->wanted != NULL && !source->wanted(source->context, end - 1))
+    while (end > 0 && source->wanted != NULL &&
+           !source->wanted(source->context, end - 1))
         end--;
     return end;
 }

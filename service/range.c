@@ -38,7 +38,8 @@ enum range_kind range_parse(struct range *range, const char *header, uint64_t wh
     if (*at++ != '-')
         return RANGE_WHOLE;
     bool has_last = number(&at, &last);
-    if (*at != '\0' || (from_end && !has_last) || (!from_end && has_last && last < first))
+    if (*at != '\0' || (from_end && !has_last) ||
+        (!from_end && has_last && last < first))
         return RANGE_WHOLE;
     if (from_end)
         return last_bytes(range, last, whole);

@@ -59,8 +59,8 @@ enum status replay_find(struct service *service, struct request *request, bool *
     if (status != ST_OK)
         return status;
     route_name(request, route);
-    status = replay_row_find(tx, route, request_header(request, "Idempotency-Key"), visit,
-                             &finding, error);
+    status = replay_row_find(tx, route, request_header(request, "Idempotency-Key"),
+                             visit, &finding, error);
     store_rollback(tx);
     if (status == ST_OK && finding.found && !finding.same)
         return error_set(error, ST_IDEMPOTENCY_KEY_REUSED,
@@ -69,8 +69,8 @@ enum status replay_find(struct service *service, struct request *request, bool *
     return status;
 }
 
-enum status replay_keep(struct request *request, struct store_tx *tx, const char *location,
-                        const char *body, struct error *error)
+enum status replay_keep(struct request *request, struct store_tx *tx,
+                        const char *location, const char *body, struct error *error)
 {
     char route[ROUTE_SIZE];
     struct replay_row row = {

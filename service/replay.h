@@ -1,6 +1,6 @@
 /*
- * replay.h - Idempotency-Key: a creation is remembered for ever, in the transaction that
- * made the thing; the same key and body get the same answer again (SERVICE.md B0).
+ * replay.h - Idempotency-Key: a creation is remembered for ever, in the transaction
+ * that made the thing; the same key and body get the same answer again (SERVICE.md B0).
  *
  * Threads: the desk's.
  */
@@ -18,7 +18,7 @@ enum status replay_find(struct service *service, struct request *request, bool *
                         struct error *error);
 
 /* Remembers, in tx, that the request is answered 201 with location and body. */
-enum status replay_keep(struct request *request, struct store_tx *tx, const char *location,
-                        const char *body, struct error *error);
+enum status replay_keep(struct request *request, struct store_tx *tx,
+                        const char *location, const char *body, struct error *error);
 
 #endif

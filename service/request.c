@@ -33,12 +33,13 @@ static enum MHD_Result match_argument(void *context, enum MHD_ValueKind kind,
 const char *request_query(const struct request *request, const char *name)
 {
     struct lookup lookup = {.name = name};
-    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, match_argument,
-                              &lookup);
+    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND,
+                              match_argument, &lookup);
     return lookup.value;
 }
 
-void reply_header_add(struct request *request, const char *name, const char *format, ...)
+void reply_header_add(struct request *request, const char *name, const char *format,
+                      ...)
 {
     struct reply *reply = &request->reply;
     va_list arguments;

@@ -5,9 +5,9 @@
  *                                                            |  ^
  *                                                            +--+ waits (long poll)
  *
- * Threads: one at a time; the connection is suspended while another thread than the HTTP
- * server's holds the request.
- * Ownership: the server creates and destroys; reply bodies are taken.
+ * Threads: one at a time; the connection is suspended while another thread than the
+ * HTTP server's holds the request. Ownership: the server creates and destroys; reply
+ * bodies are taken.
  */
 #ifndef SERVICE_REQUEST_H
 #define SERVICE_REQUEST_H
@@ -61,8 +61,8 @@ const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
 
 /* Adds a header to the reply. */
-void reply_header_add(struct request *request, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void reply_header_add(struct request *request, const char *name, const char *format,
+                      ...) __attribute__((format(printf, 3, 4)));
 
 /* The reply is JSON text, taken. */
 void reply_json(struct request *request, unsigned status, char *text_take);

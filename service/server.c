@@ -42,7 +42,7 @@ struct session {
     struct request request; /* first: handlers and waiters know this part */
     struct server *server;
     enum stage stage;
-    char *uri; /* as it came, before decoding */
+    char *uri;            /* as it came, before decoding */
     struct error refused; /* found while the body came in */
 };
 
@@ -100,8 +100,8 @@ static struct MHD_Response *response_create(struct reply *reply)
 {
     struct MHD_Response *response;
     if (reply->file >= 0) {
-        response = MHD_create_response_from_fd_at_offset64(reply->file_size, reply->file,
-                                                           reply->file_offset);
+        response = MHD_create_response_from_fd_at_offset64(
+            reply->file_size, reply->file, reply->file_offset);
         reply->file = -1;
     } else if (reply->fixed != NULL) {
         /* MHD never writes to a persistent buffer. */
@@ -124,11 +124,12 @@ static void log_access(const struct session *session)
 {
     const struct request *request = &session->request;
     char status[16];
-    bool read = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+    bool read =
+        strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
     snprintf(status, sizeof status, "%u", request->reply.status);
-    log_event(read && request->reply.status < 500 ? LOG_DEBUG : LOG_INFO, "request", "id",
-              request->id, "method", request->method, "path", request->path, "status",
-              status, (char *)NULL);
+    log_event(read && request->reply.status < 500 ? LOG_DEBUG : LOG_INFO, "request",
+              "id", request->id, "method", request->method, "path", request->path,
+              "status", status, (char *)NULL);
 }
 
 static enum MHD_Result send_reply(struct session *session)
@@ -143,7 +144,8 @@ static enum MHD_Result send_reply(struct session *session)
     MHD_add_response_header(response, "X-Request-Id", request->id);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     for (size_t i = 0; i < reply->header_count; i++)
-        MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
+        MHD_add_response_header(response, reply->headers[i].name,
+                                reply->headers[i].value);
     if (reply->close)
         MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result result =
@@ -189,8 +191,8 @@ static enum MHD_Result admit(struct session *session)
     struct error error = {0};
     watch_headers_done(session->server->watch, watched_of(session));
     request_id(request);
-    enum status status =
-        admission_check(request, session->uri, session->server->service->config, &error);
+    enum status status = admission_check(request, session->uri,
+                                         session->server->service->config, &error);
     if (status == ST_OK && request->match.route == ROUTE_DATASET_FILE_PUT)
         status = upload_begin(session->server->service, request, &error);
     if (status != ST_OK) {
@@ -205,7 +207,8 @@ static enum status body_append(struct request *request, const char *data, size_t
                                uint64_t max, struct error *error)
 {
     if (size > max - request->body_size)
-        return error_set(error, ST_BODY_TOO_LARGE, "the body may have at most %llu bytes",
+        return error_set(error, ST_BODY_TOO_LARGE,
+                         "the body may have at most %llu bytes",
                          (unsigned long long)max);
     if (request->body_capacity - request->body_size <= size) {
         size_t capacity = 2 * request->body_capacity + size + BODY_STEP;
@@ -221,7 +224,8 @@ static enum status body_append(struct request *request, const char *data, size_t
     return ST_OK;
 }
 
-/* After a refusal the rest is read and dropped: the reply can only go out at its end. */
+/* After a refusal the rest is read and dropped: the reply can only go out at its end.
+ */
 static void receive(struct session *session, const char *data, size_t size)
 {
     struct request *request = &session->request;
@@ -367,7 +371,8 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection,
-                          void **socket_context, enum MHD_ConnectionNotificationCode what)
+                          void **socket_context,
+                          enum MHD_ConnectionNotificationCode what)
 {
     struct server *server = context;
     const union MHD_ConnectionInfo *info =
@@ -419,9 +424,9 @@ static void log_listening(const struct server *server)
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     snprintf(port, sizeof port, "%u", info != NULL ? info->port : 0u);
-    log_event(LOG_INFO, "listening", "address", server->service->config->address, "port",
-              port, "version", EPSILOND_VERSION, "libmicrohttpd", MHD_get_version(),
-              (char *)NULL);
+    log_event(LOG_INFO, "listening", "address", server->service->config->address,
+              "port", port, "version", EPSILOND_VERSION, "libmicrohttpd",
+              MHD_get_version(), (char *)NULL);
 }
 
 static unsigned pool_size(void)
@@ -451,7 +456,8 @@ static struct MHD_Daemon *daemon_start(struct server *server)
         MHD_OPTION_END);
 }
 
-enum status server_open(struct server **out, struct service *service, struct error *error)
+enum status server_open(struct server **out, struct service *service,
+                        struct error *error)
 {
     struct server *server = calloc(1, sizeof *server);
     CHECK(server != NULL);

@@ -106,7 +106,8 @@ void watch_remove(struct watch *watch, struct watched *watched)
     free(watched);
 }
 
-static void deadline_set(struct watch *watch, struct watched *watched, int64_t deadline_ns)
+static void deadline_set(struct watch *watch, struct watched *watched,
+                         int64_t deadline_ns)
 {
     pthread_mutex_lock(&watch->lock);
     watched->deadline_ns = deadline_ns;

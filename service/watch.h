@@ -1,8 +1,8 @@
 /*
- * watch.h - deadlines of connections. libmicrohttpd's own time-out counts inactivity only:
- * a byte now and then keeps a connection for ever (SERVICE.md C1). Here headers must be
- * complete within WATCH_HEADERS_S of the connection, or of the idle time-out after an
- * earlier request; and a body within WATCH_BODY_S plus what its size needs at
+ * watch.h - deadlines of connections. libmicrohttpd's own time-out counts inactivity
+ * only: a byte now and then keeps a connection for ever (SERVICE.md C1). Here headers
+ * must be complete within WATCH_HEADERS_S of the connection, or of the idle time-out
+ * after an earlier request; and a body within WATCH_BODY_S plus what its size needs at
  * WATCH_BODY_RATE. A connection that is late is shut down; the server then closes it.
  *
  * Threads: any; a thread of its own looks once a second.
@@ -26,7 +26,8 @@ struct watch *watch_create(void);
 void watch_destroy(struct watch *watch); /* no connection may be left */
 
 struct watched *watch_add(struct watch *watch, int socket);
-void watch_remove(struct watch *watch, struct watched *watched); /* before it is closed */
+void watch_remove(struct watch *watch,
+                  struct watched *watched); /* before it is closed */
 
 void watch_headers_done(struct watch *watch, struct watched *watched);
 void watch_body_received(struct watch *watch, struct watched *watched, uint64_t size);

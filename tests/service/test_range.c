@@ -1,9 +1,11 @@
-/* Goal: ranges are read as RFC 9110 14.1.2 says. Method: its own examples and the edges. */
+/* Goal: ranges are read as RFC 9110 14.1.2 says. Method: its own examples and the
+ * edges. */
 #include "service/range.h"
 
 #include "tests/expect.h"
 
-static void expect_part(const char *header, uint64_t whole, uint64_t offset, uint64_t size)
+static void expect_part(const char *header, uint64_t whole, uint64_t offset,
+                        uint64_t size)
 {
     struct range range = {0};
     assert_int_equal(range_parse(&range, header, whole), RANGE_PART);
@@ -43,8 +45,9 @@ static void anything_else_means_the_whole(void **state)
 {
     (void)state;
     static const char *const headers[] = {
-        NULL, "", "bytes=", "bytes=-", "rows=0-5", "bytes=5-4", "bytes=0-1,5-6",
-        "bytes=a-b", "bytes= 0-1", "bytes=0-1 ",
+        NULL,         "",           "bytes=",        "bytes=-",
+        "rows=0-5",   "bytes=5-4",  "bytes=0-1,5-6", "bytes=a-b",
+        "bytes= 0-1", "bytes=0-1 ",
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         struct range range;

@@ -1,0 +1,96 @@
+/* epsilond: trains models under a differential-privacy budget that cannot be overspent.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "base/log.h"
+#include "service/config.h"
+#include "service/kernel.h"
+#include "service/server.h"
+#include "service/service.h"
+#include "service/verify_command.h"
+
+/* Nothing of the process is readable by others, on disk or as a core. */
+static void close_off(void)
+{
+    const struct rlimit none = {0, 0};
+    umask(S_IRWXG | S_IRWXO);
+    setrlimit(RLIMIT_CORE, &none);
+}
+
+/* Every later thread inherits the mask: only main takes these, by sigwait. */
+static void block_signals(sigset_t *ending)
+{
+    sigemptyset(ending);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void wait_for_end(const sigset_t *ending)
+{
+    int number;
+    while (sigwait(ending, &number) != 0)
+        continue;
+    log_event(LOG_INFO, "stopping", "signal", number == SIGTERM ? "SIGTERM" : "SIGINT",
+              (char *)NULL);
+}
+
+static int exit_code(enum status status)
+{
+    return status == ST_CORRUPT ? EX_DATAERR : EX_TEMPFAIL;
+}
+
+static int serve(const struct config *config)
+{
+    sigset_t ending;
+    struct service service;
+    struct server *server = NULL;
+    struct error error = {0};
+    block_signals(&ending);
+    enum status status = service_open(&service, config, &server_hooks, &error);
+    if (status == ST_OK)
+        status = server_open(&server, &service, &error);
+    if (status != ST_OK) {
+        log_event(LOG_ERROR, "not_started", "detail", error.text, (char *)NULL);
+        service_close(&service);
+        return exit_code(status);
+    }
+    wait_for_end(&ending);
+    service_drain(&service);
+    server_close(server);
+    service_close(&service);
+    log_event(LOG_INFO, "stopped", (char *)NULL);
+    return EX_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct config config;
+    enum config_outcome outcome;
+    struct error error = {0};
+    if (argc > 1 && strcmp(argv[1], "verify") == 0)
+        return verify_command(argc - 1, argv + 1);
+    enum status status = config_read(&config, &outcome, argc, argv, &error);
+    if (status != ST_OK) {
+        fprintf(stderr, "epsilond: %s\n", error.text);
+        return status == ST_IO ? EX_CONFIG : EX_USAGE;
+    }
+    if (outcome == CONFIG_HELP) {
+        fputs(config_help(), stdout);
+        return EX_OK;
+    }
+    if (outcome == CONFIG_VERSION) {
+        printf("epsilond %s\n", EPSILOND_VERSION);
+        return EX_OK;
+    }
+    kernel_select(argv);
+    close_off();
+    log_level_set(config.log_level);
+    return serve(&config);
+}
