@@ -236,8 +236,9 @@ static enum status deadline(struct request *request, struct error *error)
     uint64_t wait_s = 0;
     if (request->deadline_ns != 0)
         return ST_OK;
-    enum status status = query_count(&wait_s, "wait", request_query(request, "wait"), 0,
-                                     LIMIT_WAIT_S, 0, error);
+    enum status status =
+        query_count(&wait_s, "wait", request_query(request, "wait"),
+                    (struct query_range){.low = 0, .high = LIMIT_WAIT_S}, error);
     request->deadline_ns = request->start_ns + (int64_t)wait_s * 1000000000;
     return status;
 }

@@ -95,7 +95,7 @@ static char *lines_of(const struct entries *entries)
 static void reply_entries(struct request *request, const struct entries *entries,
                           bool as_lines)
 {
-    char token[32];
+    char token[PAGE_TOKEN_SIZE];
     page_token_render(token, entries->last);
     reply_header_add(request, "Cache-Control", "no-store");
     if (!as_lines) {

@@ -41,8 +41,11 @@ static void wait_for_end(const sigset_t *ending)
               (char *)NULL);
 }
 
+/* ST_INVALID is a database of a newer schema. */
 static int exit_code(enum status status)
 {
+    if (status == ST_INVALID)
+        return EX_CONFIG;
     return status == ST_CORRUPT ? EX_DATAERR : EX_TEMPFAIL;
 }
 

@@ -18,7 +18,7 @@ static size_t next_wanted(const struct page_source *source, size_t end)
 
 static char *collect(const struct page_source *source, size_t end, size_t size)
 {
-    char token[32];
+    char token[PAGE_TOKEN_SIZE];
     size_t count = 0;
     char **items = calloc(size, sizeof *items);
     CHECK(items != NULL);

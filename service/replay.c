@@ -20,8 +20,8 @@ static void route_name(const struct request *request, char name[ROUTE_SIZE])
 static enum status fingerprint_of(const struct request *request,
                                   uint8_t fingerprint[SHA256_SIZE], struct error *error)
 {
-    return body_fingerprint(fingerprint, request->method, request->path,
-                            request->body != NULL ? request->body : "",
+    const struct request_line line = {.method = request->method, .path = request->path};
+    return body_fingerprint(fingerprint, &line, request->body != NULL ? request->body : "",
                             request->body_size, error);
 }
 
