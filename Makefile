@@ -96,6 +96,8 @@ $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	$< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond
 
+$(BUILD)/service/assets.o: openapi.yaml
+
 test:                                      ## everything that must pass: unit, then e2e
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all unit

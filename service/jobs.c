@@ -46,63 +46,11 @@ struct change { /* what becomes of memory when the transaction ends */
     struct job_now now;
 };
 
-static const char *const state_names[] = {
-    [JOB_QUEUED] = "QUEUED",         [JOB_RUNNING] = "RUNNING",
-    [JOB_CANCELLING] = "CANCELLING", [JOB_SUCCEEDED] = "SUCCEEDED",
-    [JOB_FAILED] = "FAILED",         [JOB_CANCELLED] = "CANCELLED",
-};
-enum { STATE_COUNT = sizeof state_names / sizeof *state_names };
-
-static const char *const reason_names[] = {
-    [REASON_NONE] = "",
-    [REASON_USER_CANCEL] = "user_cancel",
-    [REASON_WORKER_LOST] = "worker_lost",
-    [REASON_SHUTDOWN] = "shutdown",
-    [REASON_DIVERGED] = "diverged",
-    [REASON_NO_MEMORY] = "no_memory",
-    [REASON_INTERNAL] = "internal",
-};
-enum { REASON_COUNT = sizeof reason_names / sizeof *reason_names };
-
-#define TO(state) (1u << (state))
-static const unsigned moves[] = {
-    [JOB_QUEUED] = TO(JOB_RUNNING) | TO(JOB_CANCELLED),
-    [JOB_RUNNING] = TO(JOB_CANCELLING) | TO(JOB_SUCCEEDED) | TO(JOB_FAILED),
-    [JOB_CANCELLING] = TO(JOB_CANCELLED) | TO(JOB_SUCCEEDED) | TO(JOB_FAILED),
-    [JOB_SUCCEEDED] = 0,
-    [JOB_FAILED] = 0,
-    [JOB_CANCELLED] = 0,
-};
-
 void job_plan_fini(struct job_plan *plan)
 {
     job_request_fini(&plan->request);
     mechanism_fini(&plan->mechanism);
     *plan = (struct job_plan){0};
-}
-
-bool job_state_parse(enum job_state *state, const char *text)
-{
-    for (unsigned i = 0; i < STATE_COUNT; i++) {
-        if (strcmp(text, state_names[i]) == 0) {
-            *state = (enum job_state)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool job_state_is_terminal(enum job_state state)
-{
-    return moves[state] == 0;
-}
-
-static enum job_reason reason_parse(const char *text)
-{
-    for (unsigned i = 0; i < REASON_COUNT; i++)
-        if (strcmp(text, reason_names[i]) == 0)
-            return (enum job_reason)i;
-    return REASON_INTERNAL;
 }
 
 static void job_destroy(struct job *job)
@@ -121,8 +69,9 @@ static struct job_view view_of(const struct job *job, const struct job_now *now)
     const struct train_spec *train = &job->plan.request.train;
     return (struct job_view){
         .id = &job->id,
-        .state = state_names[now->state],
-        .state_reason = now->reason != REASON_NONE ? reason_names[now->reason] : NULL,
+        .state = job_state_name(now->state),
+        .state_reason =
+            now->reason != REASON_NONE ? job_reason_name(now->reason) : NULL,
         .attempt = now->attempt,
         .request = &job->plan.request,
         .step = now->step,
@@ -153,7 +102,7 @@ static enum status write_row(struct store_tx *tx, const struct job *job,
     struct job_row row = {
         .id = job->id,
         .version = now->version,
-        .state = state_names[now->state],
+        .state = job_state_name(now->state),
         .attempt = now->attempt,
         .spec = spec,
         .detail = detail,
@@ -213,7 +162,8 @@ static void restore_now(struct job *job, const struct job_row *row,
 {
     job->now.attempt = row->attempt;
     job->now.version = row->version;
-    job->now.reason = reason_parse(detail->state_reason);
+    if (!job_reason_parse(&job->now.reason, detail->state_reason))
+        job->now.reason = REASON_INTERNAL;
     job->now.step = detail->step;
     job->now.authorised_steps = detail->authorised_steps;
     job->now.epsilon_spent = detail->epsilon_spent;
@@ -475,7 +425,7 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
 {
     struct change *change = change_create(jobs, job);
     struct job_now *now = &change->now;
-    CHECK((moves[now->state] & TO(state)) != 0);
+    CHECK(job_state_may_move(now->state, state));
     now->state = state;
     now->reason = reason;
     now->version++;

@@ -1,10 +1,6 @@
 /*
  * jobs.h - every job there ever was, in memory and on disk.
  *
- *   QUEUED ---> RUNNING ----------------> SUCCEEDED, FAILED
- *     |            +----> CANCELLING ---> CANCELLED, SUCCEEDED, FAILED
- *     +---------------------------------> CANCELLED
- *
  * Invariants
  *   (1) What a job was asked and planned to do never changes; its pointer is good until
  *       jobs_close.
@@ -26,28 +22,9 @@
 #include "api/views.h"
 #include "base/mechanism.h"
 #include "service/datasets.h"
+#include "service/job_state.h"
 #include "service/waiters.h"
 #include "store/db.h"
-
-enum job_state {
-    JOB_QUEUED,
-    JOB_RUNNING,
-    JOB_CANCELLING,
-    JOB_SUCCEEDED,
-    JOB_FAILED,
-    JOB_CANCELLED,
-};
-
-/* Why a job ended as it did: the closed list (SERVICE.md B0). */
-enum job_reason {
-    REASON_NONE,
-    REASON_USER_CANCEL,
-    REASON_WORKER_LOST,
-    REASON_SHUTDOWN,
-    REASON_DIVERGED,
-    REASON_NO_MEMORY,
-    REASON_INTERNAL,
-};
 
 struct jobs; /* opaque */
 struct job;  /* opaque */
@@ -79,9 +56,6 @@ struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 const struct job_id *job_id(const struct job *job);
 const struct job_plan *job_plan(const struct job *job);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
-bool job_state_is_terminal(enum job_state state);
-/* False, state untouched, if text names none. */
-bool job_state_parse(enum job_state *state, const char *text);
 uint32_t job_attempt(struct jobs *jobs, const struct job *job);
 uint64_t job_step(struct jobs *jobs, const struct job *job);
 uint64_t job_version(struct jobs *jobs, const struct job *job);

@@ -21,7 +21,8 @@ static enum status fingerprint_of(const struct request *request,
                                   uint8_t fingerprint[SHA256_SIZE], struct error *error)
 {
     const struct request_line line = {.method = request->method, .path = request->path};
-    return body_fingerprint(fingerprint, &line, request->body != NULL ? request->body : "",
+    return body_fingerprint(fingerprint, &line,
+                            request->body != NULL ? request->body : "",
                             request->body_size, error);
 }
 

@@ -1,0 +1,44 @@
+/*
+ * job_state.h - the states of a job, the moves between them, and why a job ended.
+ *
+ *   QUEUED ---> RUNNING ----------------> SUCCEEDED, FAILED
+ *     |            +----> CANCELLING ---> CANCELLED, SUCCEEDED, FAILED
+ *     +---------------------------------> CANCELLED
+ *
+ * Pure.
+ */
+#ifndef SERVICE_JOB_STATE_H
+#define SERVICE_JOB_STATE_H
+
+#include <stdbool.h>
+
+enum job_state {
+    JOB_QUEUED,
+    JOB_RUNNING,
+    JOB_CANCELLING,
+    JOB_SUCCEEDED,
+    JOB_FAILED,
+    JOB_CANCELLED,
+};
+
+/* The closed list of SERVICE.md B0. */
+enum job_reason {
+    REASON_NONE,
+    REASON_USER_CANCEL,
+    REASON_WORKER_LOST,
+    REASON_SHUTDOWN,
+    REASON_DIVERGED,
+    REASON_NO_MEMORY,
+    REASON_INTERNAL,
+};
+
+const char *job_state_name(enum job_state state);
+/* False, state untouched, if text names none. */
+bool job_state_parse(enum job_state *state, const char *text);
+bool job_state_may_move(enum job_state from, enum job_state to);
+bool job_state_is_terminal(enum job_state state);
+
+const char *job_reason_name(enum job_reason reason); /* "" for REASON_NONE */
+bool job_reason_parse(enum job_reason *reason, const char *text);
+
+#endif
