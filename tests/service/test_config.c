@@ -1,0 +1,127 @@
+/* Goal: a flag wins over the environment, that over the file, that over the default; what
+ * is not understood is refused. */
+#include "service/config.h"
+
+#include <string.h>
+
+#include "tests/expect.h"
+
+enum { ARGUMENTS_MAX = 16 };
+
+static enum status read(struct config *config, enum config_outcome *outcome,
+                        const char *const *words, struct error *error)
+{
+    static char copies[ARGUMENTS_MAX][256];
+    char *argv[ARGUMENTS_MAX + 1] = {0};
+    int argc = 0;
+    *error = (struct error){0};
+    for (; words[argc] != NULL; argc++) {
+        snprintf(copies[argc], sizeof copies[argc], "%s", words[argc]);
+        argv[argc] = copies[argc];
+    }
+    return config_read(config, outcome, argc, argv, error);
+}
+
+#define READ(...) read(&config, &outcome, (const char *const[]){__VA_ARGS__, NULL}, &error)
+
+static void write_file(char path[64], const char *text)
+{
+    snprintf(path, 64, "/tmp/epsilond-config-XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+}
+
+static void flags_win_over_environment_over_file_over_default(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    char path[64];
+    write_file(path, "# a comment\ndata-dir = /from/file\n\nqueue-length-max = 7\n"
+                     "drain-timeout=3 # seconds\nworkers = 2\n");
+    setenv("EPSILOND_QUEUE_LENGTH_MAX", "8", 1);
+    setenv("EPSILOND_DRAIN_TIMEOUT", "4", 1);
+    assert_int_equal(READ("epsilond", "--config", path, "--drain-timeout=5"), ST_OK);
+    assert_int_equal(outcome, CONFIG_RUN);
+    assert_string_equal(config.data_dir, "/from/file");
+    assert_int_equal(config.queue_length_max, 8);
+    assert_int_equal(config.drain_timeout_s, 5);
+    assert_int_equal(config.workers, 2);
+    assert_int_equal(config.port, 8080);
+    assert_true(config.threads >= 1);
+    unsetenv("EPSILOND_QUEUE_LENGTH_MAX");
+    unsetenv("EPSILOND_DRAIN_TIMEOUT");
+    unlink(path);
+}
+
+static void only_loopback_is_listened_on(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "127.0.0.9:0"), ST_OK);
+    assert_string_equal(config.address, "127.0.0.9");
+    assert_int_equal(config.port, 0);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "[::1]:81"), ST_OK);
+    assert_string_equal(config.address, "::1");
+    static const char *const bad[] = {"0.0.0.0:80",   "10.0.0.1:80",   "localhost:80",
+                                      "127.0.0.1",    "127.0.0.1:x",   "127.0.0.1:70000",
+                                      "[::]:80",      "127.0.0.1:-1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", bad[i]),
+                         ST_INVALID);
+}
+
+static void what_is_not_understood_is_refused(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    char path[64];
+    assert_int_equal(READ("epsilond"), ST_INVALID);
+    assert_non_null(strstr(error.text, "--data-dir"));
+    assert_int_equal(READ("epsilond", "--data-dir"), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--wrokers", "1"), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--workers", "0"), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--workers", "two"), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "extra"), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--log-level", "loud"),
+                     ST_INVALID);
+    assert_int_equal(READ("epsilond", "--config", "/nowhere/at/all"), ST_IO);
+    write_file(path, "data-dir = d\ncolour = blue\n");
+    assert_int_equal(READ("epsilond", "--config", path), ST_IO);
+    assert_non_null(strstr(error.text, "line 2"));
+    unlink(path);
+    setenv("EPSILOND_THREADS", "-1", 1);
+    assert_int_equal(READ("epsilond", "--data-dir", "d"), ST_INVALID);
+    assert_non_null(strstr(error.text, "EPSILOND_THREADS"));
+    unsetenv("EPSILOND_THREADS");
+}
+
+static void help_and_version_need_nothing_else(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    assert_int_equal(READ("epsilond", "--help"), ST_OK);
+    assert_int_equal(outcome, CONFIG_HELP);
+    assert_int_equal(READ("epsilond", "--version"), ST_OK);
+    assert_int_equal(outcome, CONFIG_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flags_win_over_environment_over_file_over_default),
+        cmocka_unit_test(only_loopback_is_listened_on),
+        cmocka_unit_test(what_is_not_understood_is_refused),
+        cmocka_unit_test(help_and_version_need_nothing_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

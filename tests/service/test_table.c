@@ -1,0 +1,43 @@
+/* Goal: items are found by id and listed in the order in which they came. */
+#include "service/table.h"
+
+#include <string.h>
+
+#include "tests/expect.h"
+
+enum { COUNT = 1000 };
+
+struct item {
+    char id[16];
+    int number;
+};
+
+static void items_are_found_by_id_and_kept_in_order(void **state)
+{
+    (void)state;
+    static struct item items[COUNT];
+    struct table table = {0};
+    for (int i = 0; i < COUNT; i++) {
+        /* 7919 is prime to 1000: ids come in no order. */
+        snprintf(items[i].id, sizeof items[i].id, "id-%d", i * 7919 % COUNT);
+        items[i].number = i;
+        table_add(&table, &items[i]);
+    }
+    assert_int_equal(table.count, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        const struct item *found = table_find(&table, items[i].id);
+        assert_ptr_equal(found, &items[i]);
+        assert_ptr_equal(table.items[i], &items[i]);
+    }
+    assert_null(table_find(&table, "id-1000"));
+    table_fini(&table);
+    assert_null(table_find(&table, "id-1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(items_are_found_by_id_and_kept_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
