@@ -16,11 +16,20 @@ static void loopback_names_are_ours(void **state)
 static void other_names_are_not(void **state)
 {
     (void)state;
-    static const char *const foreign[] = {
-        "",           "example.org",         "localhost.example.org", "127.0.0.1.nip.io",
-        "10.0.0.1",   "128.0.0.1",           "[::1",                  "::1",
-        "[::2]:80",   "127.0.0.1:80x",       "localhost:80:80",       "0.0.0.0",
-        "[::ffff:1]", "127.0.0.1:80 extra"};
+    static const char *const foreign[] = {"",
+                                          "example.org",
+                                          "localhost.example.org",
+                                          "127.0.0.1.nip.io",
+                                          "10.0.0.1",
+                                          "128.0.0.1",
+                                          "[::1",
+                                          "::1",
+                                          "[::2]:80",
+                                          "127.0.0.1:80x",
+                                          "localhost:80:80",
+                                          "0.0.0.0",
+                                          "[::ffff:1]",
+                                          "127.0.0.1:80 extra"};
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         assert_false(host_is_loopback(foreign[i]));
 }

@@ -8,8 +8,8 @@
 
 enum { ARGUMENTS_MAX = 16 };
 
-static enum status read(struct config *config, enum config_outcome *outcome,
-                        const char *const *words, struct error *error)
+static enum status read_words(struct config *config, enum config_outcome *outcome,
+                              const char *const *words, struct error *error)
 {
     static char copies[ARGUMENTS_MAX][256];
     char *argv[ARGUMENTS_MAX + 1] = {0};
@@ -22,7 +22,8 @@ static enum status read(struct config *config, enum config_outcome *outcome,
     return config_read(config, outcome, argc, argv, error);
 }
 
-#define READ(...) read(&config, &outcome, (const char *const[]){__VA_ARGS__, NULL}, &error)
+#define READ(...)                                                                      \
+    read_words(&config, &outcome, (const char *const[]){__VA_ARGS__, NULL}, &error)
 
 static void write_file(char path[64], const char *text)
 {
@@ -63,14 +64,16 @@ static void only_loopback_is_listened_on(void **state)
     struct config config;
     enum config_outcome outcome;
     struct error error;
-    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "127.0.0.9:0"), ST_OK);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "127.0.0.9:0"),
+                     ST_OK);
     assert_string_equal(config.address, "127.0.0.9");
     assert_int_equal(config.port, 0);
-    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "[::1]:81"), ST_OK);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "[::1]:81"),
+                     ST_OK);
     assert_string_equal(config.address, "::1");
-    static const char *const bad[] = {"0.0.0.0:80",   "10.0.0.1:80",   "localhost:80",
-                                      "127.0.0.1",    "127.0.0.1:x",   "127.0.0.1:70000",
-                                      "[::]:80",      "127.0.0.1:-1"};
+    static const char *const bad[] = {"0.0.0.0:80", "10.0.0.1:80", "localhost:80",
+                                      "127.0.0.1",  "127.0.0.1:x", "127.0.0.1:70000",
+                                      "[::]:80",    "127.0.0.1:-1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", bad[i]),
                          ST_INVALID);
@@ -88,7 +91,8 @@ static void what_is_not_understood_is_refused(void **state)
     assert_int_equal(READ("epsilond", "--data-dir"), ST_INVALID);
     assert_int_equal(READ("epsilond", "--data-dir", "d", "--wrokers", "1"), ST_INVALID);
     assert_int_equal(READ("epsilond", "--data-dir", "d", "--workers", "0"), ST_INVALID);
-    assert_int_equal(READ("epsilond", "--data-dir", "d", "--workers", "two"), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--workers", "two"),
+                     ST_INVALID);
     assert_int_equal(READ("epsilond", "--data-dir", "d", "extra"), ST_INVALID);
     assert_int_equal(READ("epsilond", "--data-dir", "d", "--log-level", "loud"),
                      ST_INVALID);
