@@ -1,5 +1,6 @@
 # One Makefile, no recursion into folders. `make help` lists the targets.
 # MODE=release|asan|tsan|fuzz picks the flags; each mode has its own build folder.
+# V=1 shows the commands.
 
 VERSION := 0.1.0
 MODE    ?= release
@@ -52,6 +53,7 @@ flags.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined # needs CC=c
 COMPILE = $(CC) $(strict) $(warnings) $(flags.$(MODE)) -I. $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(flags.$(MODE)) -Wl,--as-needed $(CFLAGS) $(LDFLAGS)
 
+quiet     = $(if $(V),,@)
 empty    :=
 space    := $(empty) $(empty)
 either    = $(subst $(space),|,$(strip $(1)))
@@ -72,26 +74,28 @@ e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildca
 
 all: $(BUILD)/epsilond                     ## build the daemon
 $(BUILD)/epsilond: $(BUILD)/service/main.o $(call archives,service)
-	$(LINK) -o $@ $^ $(call libs,service)
+	@echo "  ld  $@"
+	$(quiet)$(LINK) -o $@ $^ $(call libs,service)
 
 $(BUILD)/%.a: $$(call objects,$$*)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(quiet)$(AR) rcs $@ $^
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	@echo "  cc  $<"
+	$(quiet)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # tests/<layer>/test_x links only <layer> and what stands below it; tests/e2e/test_x
 # links the other files of tests/e2e and talks to the daemon from outside.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(call archives,api)
-	$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
+	$(quiet)$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(call archives,api)
-	$(LINK) -o $@ $^ $(call libs,api)
+	$(quiet)$(LINK) -o $@ $^ $(call libs,api)
 $(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit)
-	$(LINK) -o $@ $^ $(libs.tests) -lcrypto -lz
+	$(quiet)$(LINK) -o $@ $^ $(libs.tests) -lcrypto -lz
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
-	$(LINK) -o $@ $^ $(call libs,$(*D)) $(libs.tests)
+	$(quiet)$(LINK) -o $@ $^ $(call libs,$(*D)) $(libs.tests)
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	$< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond

@@ -24,7 +24,7 @@ static enum status find_private(struct service *service, const struct request *r
 
 bool dataset_budget(struct service *service, struct request *request)
 {
-    const struct dataset_spec *spec;
+    const struct dataset_spec *spec = NULL;
     struct balance balance;
     struct error error = {0};
     enum status status = find_private(service, request, &spec, &error);
@@ -115,7 +115,7 @@ static void reply_entries(struct request *request, const struct entries *entries
 static enum status list_entries(struct service *service, struct request *request,
                                 struct error *error)
 {
-    const struct dataset_spec *spec;
+    const struct dataset_spec *spec = NULL;
     struct entries entries = {0};
     uint64_t after = 0;
     const char *accept = request_header(request, "Accept");

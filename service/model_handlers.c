@@ -107,7 +107,7 @@ static enum status content(struct service *service, struct request *request,
     }
     const char *if_range = request_header(request, "If-Range");
     bool same = if_range == NULL || strcmp(if_range, tag) == 0;
-    struct range range = {.offset = 0, .size = row->size}, part;
+    struct range range = {.offset = 0, .size = row->size}, part = {0};
     enum range_kind kind =
         same ? range_parse(&part, request_header(request, "Range"), row->size)
              : RANGE_WHOLE;

@@ -30,7 +30,7 @@ static enum range_kind last_bytes(struct range *range, uint64_t count, uint64_t 
 enum range_kind range_parse(struct range *range, const char *header, uint64_t whole)
 {
     static const char unit[] = "bytes=";
-    uint64_t first, last = UINT64_MAX;
+    uint64_t first = 0, last = UINT64_MAX;
     if (header == NULL || strncmp(header, unit, strlen(unit)) != 0)
         return RANGE_WHOLE;
     const char *at = header + strlen(unit);
