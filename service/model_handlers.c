@@ -86,6 +86,18 @@ static void reply_file(struct request *request, const struct model_row *row, int
                          (unsigned long long)row->size);
 }
 
+/* Makes the reply itself: a 416 says how long the file is (RFC 9110, 15.5.17). */
+static enum status refuse_range(struct request *request, const struct model_row *row,
+                                struct error *error)
+{
+    error_set(error, ST_RANGE_NOT_SATISFIABLE, "the file has %llu bytes",
+              (unsigned long long)row->size);
+    reply_problem(request, error, NULL);
+    reply_header_add(request, "Content-Range", "bytes */%llu",
+                     (unsigned long long)row->size);
+    return ST_OK;
+}
+
 static enum status content(struct service *service, struct request *request,
                            struct error *error)
 {
@@ -112,8 +124,7 @@ static enum status content(struct service *service, struct request *request,
         same ? range_parse(&part, request_header(request, "Range"), row->size)
              : RANGE_WHOLE;
     if (kind == RANGE_UNSATISFIABLE)
-        return error_set(error, ST_RANGE_NOT_SATISFIABLE, "the file has %llu bytes",
-                         (unsigned long long)row->size);
+        return refuse_range(request, row, error);
     status = open_file(service, row, &file, error);
     if (status != ST_OK)
         return status;
