@@ -29,7 +29,8 @@ static struct point probe(const struct search *s, double y)
 }
 
 /* Steps from the middle of the range downhill, each longer than the last, until the
- * value rises or the range ends: low <= best <= high hold the bottom. */
+ * value rises or the range ends: low <= best <= high hold the bottom. What is infinite
+ * is so for all higher orders, so the way from there is down. */
 static struct point descend(const struct search *s, double *low, double *high)
 {
     struct point best = probe(s, 2.0);
@@ -39,11 +40,11 @@ static struct point descend(const struct search *s, double *low, double *high)
     struct point behind = rising ? best : up;
     if (rising)
         best = up;
-    for (;;) {
-        double limit = rising ? log_excess_max : log_excess_min;
+    double limit = rising ? log_excess_max : log_excess_min;
+    while (best.at != limit) {
         double y = rising ? fmin(best.at + step, limit) : fmax(best.at - step, limit);
-        struct point ahead = best.at == limit ? best : probe(s, y);
-        if (!(ahead.value < best.value)) {
+        struct point ahead = probe(s, y);
+        if (ahead.value >= best.value && !isinf(best.value)) {
             *low = fmin(behind.at, ahead.at);
             *high = fmax(behind.at, ahead.at);
             return best;
@@ -52,6 +53,9 @@ static struct point descend(const struct search *s, double *low, double *high)
         best = ahead;
         step *= 1.6;
     }
+    *low = fmin(behind.at, best.at);
+    *high = fmax(behind.at, best.at);
+    return best;
 }
 
 /* The parabola's bottom through three points, as a move from best; NaN if there is

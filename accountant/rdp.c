@@ -168,8 +168,23 @@ static struct order order_of(double alpha)
     return o;
 }
 
+/* The maximum of the integrand, to more digits than a double has: where two large
+ * exponents nearly cancel, terms are taken relative to it. */
+struct summit {
+    long place;
+    double t, height; /* of the integrand's exponent */
+    struct shares {
+        double moved,
+            still; /* of the shifted Gaussian in a mixture, and of the other */
+    } up, down;
+};
+
+/* The sum of the rule's terms, and what it is made from. */
 struct sum {
-    double scale; /* its terms are divided by exp(scale) */
+    struct rdp *rdp;
+    const struct order *order;
+    const struct summit *summit; /* or NULL */
+    double scale;                /* terms are divided by exp(scale) */
     double value, carry;
     double exponents; /* sum of terms times the size of their exponents */
 };
@@ -183,29 +198,81 @@ static void sum_add(struct sum *sum, double term, double exponent)
     sum->exponents += term * exponent;
 }
 
-/* Adds weight * g_a(r) / (a - 1), g_a(r) = (1+r)^a - 1 - a r >= 0; returns the term. */
-static double sum_node(struct sum *sum, const struct order *o, const struct rdp_node *n)
+static long double log_mixture(long double q, long double u, struct shares *shares)
 {
-    double term, r = n->ratio, size = fabs(n->log_weight) + 2 * n->sensitivity;
+    long double moved = q * expl(fminl(u, 0)), still = (1 - q) * expl(fminl(-u, 0));
+    shares->moved = (double)(moved / (moved + still));
+    shares->still = (double)(still / (moved + still));
+    return u > 0 ? u + logl(moved + still) : log1pl(q * expm1l(u));
+}
+
+/* How much log(1 + x) grows when u grows by angle from a place of these shares. */
+static double log_growth(struct shares from, double angle)
+{
+    if (angle > 1)
+        return angle + log(from.moved + from.still * exp(-angle));
+    if (angle < -1)
+        return log(from.moved * exp(angle) + from.still);
+    return log1p(from.moved * expm1(angle));
+}
+
+static struct summit summit_at(const struct rdp *rdp, const struct order *o, long place)
+{
+    struct summit top = {.place = place};
+    long double s = rdp->noise, q = rdp->rate;
+    long double angle = (long double)place * rdp->angle, offset = 0.5L / (s * s);
+    long double height = -0.5L * (angle * s) * (angle * s);
+    height += (long double)o->alpha * log_mixture(q, angle - offset, &top.up);
+    if (rdp->relation == RELATION_REPLACE_ONE)
+        height -= (long double)o->beta * log_mixture(q, -angle - offset, &top.down);
+    top.t = (double)(angle * s);
+    top.height = (double)height;
+    return top;
+}
+
+/* The exponent at place; *size: of what went into it. */
+static double summit_exponent(const struct sum *sum, long place, double *size)
+{
+    const struct summit *top = sum->summit;
+    const struct order *o = sum->order;
+    bool pair = sum->rdp->relation == RELATION_REPLACE_ONE;
+    double steps = (double)(place - top->place);
+    double angle = steps * sum->rdp->angle, t = steps * sum->rdp->spacing;
+    double fall = t * (top->t + 0.5 * t);
+    double up = o->alpha * log_growth(top->up, angle);
+    double down = pair ? o->beta * log_growth(top->down, -angle) : 0;
+    *size = fabs(fall) + fabs(up) + fabs(down);
+    return up - down - fall + (top->height - sum->scale);
+}
+
+/* Adds weight * g_a(r) / (a - 1), g_a(r) = (1+r)^a - 1 - a r >= 0; returns the term. */
+static double sum_node(struct sum *sum, long place)
+{
+    const struct order *o = sum->order;
+    struct rdp_node n = node_at(sum->rdp, place);
+    double r = n.ratio, size = fabs(n.log_weight) + 2 * n.sensitivity;
     if (fabs(o->alpha * r) < 0.05) {
         double g = 0;
         for (int i = SERIES_TERMS - 1; i >= 0; i--)
             g = g * r + o->series[i];
-        term = exp(n->log_weight - sum->scale) * g * r * r;
+        double term = exp(n.log_weight - sum->scale) * g * r * r;
         sum_add(sum, term, size);
         return term;
     }
-    double gain = o->beta * n->log_ratio;
-    double share = r / (1 + r);
-    if (r < -0.5)
-        share = -expm1(-n->log_ratio);
-    if (gain <= 30)
-        term = exp(n->log_ratio + n->log_weight - sum->scale) *
-               (expm1(gain) - o->beta * share) / o->beta;
-    else
-        term = exp(gain + n->log_ratio + n->log_weight - sum->scale) *
-               (1 - exp(-gain) * (1 + o->beta * share)) / o->beta;
-    sum_add(sum, term, size + o->alpha * (fabs(n->log_ratio) + n->sensitivity));
+    double gain = o->beta * n.log_ratio,
+           exponent = n.log_ratio + n.log_weight - sum->scale;
+    double share = r < -0.5 ? -expm1(-n.log_ratio) : r / (1 + r);
+    double term;
+    size += o->alpha * (fabs(n.log_ratio) + n.sensitivity);
+    if (gain <= 30) {
+        term = exp(exponent) * (expm1(gain) - o->beta * share) / o->beta;
+    } else {
+        exponent += gain;
+        if (sum->summit != NULL)
+            exponent = summit_exponent(sum, place, &size);
+        term = exp(exponent) * (1 - exp(-gain) * (1 + o->beta * share)) / o->beta;
+    }
+    sum_add(sum, term, size);
     return term;
 }
 
@@ -232,43 +299,45 @@ static long peak_find(const struct rdp *rdp, const struct order *o)
 
 /* Walks from place in direction until the terms no longer count; returns where it
  * ended. */
-static long sum_walk(struct sum *sum, struct rdp *rdp, const struct order *o,
-                     long place, long direction, long end)
+static long sum_walk(struct sum *sum, long place, long direction, long end)
 {
-    for (; place != end; place += direction) {
-        struct rdp_node n = node_at(rdp, place);
-        if (sum_node(sum, o, &n) <= negligible * sum->value)
-            break;
-    }
+    while (place != end && sum_node(sum, place) > negligible * sum->value)
+        place += direction;
     return place;
 }
 
-/* sum = (E[(1+x)^a] - 1) / (a - 1), up to exp(scale) and the Gaussian's constant. Two
+/* value = (E[(1+x)^a] - 1) / (a - 1), up to exp(scale) and the Gaussian's constant. Two
  * windows: the bulk of the weight with the second-order terms, to 2/s; and the maximum
  * of the whole integrand, near a/s once the ratio grows. Between them there is one
  * valley. */
-static struct sum sum_all(struct rdp *rdp, const struct order *o)
+static void sum_all(struct sum *sum, long peak)
 {
     /* Where the peak is this high, the bulk is below the last bit. */
     static const double bulk_lost = 800;
-    long peak = peak_find(rdp, o);
-    struct rdp_node top = node_at(rdp, peak);
-    double height = o->alpha * top.log_ratio + top.log_weight;
-    struct sum sum = {.scale = fmax(0, height)};
+    struct rdp *rdp = sum->rdp;
     long place = rdp->first;
-    if (height < bulk_lost) {
+    sum->value = sum->carry = sum->exponents = 0;
+    if (sum->scale < bulk_lost) {
         long bulk_end = (long)ceil((2 / rdp->noise + tail) / rdp->spacing);
-        for (; place <= bulk_end; place++) {
-            struct rdp_node n = node_at(rdp, place);
-            sum_node(&sum, o, &n);
-        }
-        place = sum_walk(&sum, rdp, o, place, 1, LONG_MAX);
+        while (place <= bulk_end)
+            sum_node(sum, place++);
+        place = sum_walk(sum, place, 1, LONG_MAX);
     }
     if (peak >= place) {
-        sum_walk(&sum, rdp, o, peak, -1, place - 1);
-        sum_walk(&sum, rdp, o, peak + 1, 1, LONG_MAX);
+        sum_walk(sum, peak, -1, place - 1);
+        sum_walk(sum, peak + 1, 1, LONG_MAX);
     }
-    return sum;
+}
+
+/* An upper bound on the mean of the terms, and its relative error. */
+static double sum_mean(const struct sum *sum, double *relative)
+{
+    static const double root_two_pi = 2.50662827463100050242;
+    *relative =
+        rounding_base + 4 * DBL_EPSILON * (sum->exponents / fmax(sum->value, DBL_MIN));
+    /* Squares of tiny rates underflow: DBL_MIN covers what was lost. */
+    return upward_error(sum->value * (sum->rdp->spacing / root_two_pi), *relative) +
+           DBL_MIN;
 }
 
 static double unsampled(const struct rdp *rdp, double order)
@@ -278,28 +347,42 @@ static double unsampled(const struct rdp *rdp, double order)
     return upward_error(0.5 * order * ratio * ratio, 4 * DBL_EPSILON);
 }
 
+/* log(1 + (a - 1) mean exp(scale)) / (a - 1) */
+static double divergence_of(const struct order *o, double scale, double mean)
+{
+    double log_moment;
+    if (scale == 0) {
+        log_moment = log1p(o->beta * mean);
+    } else {
+        double log_excess = scale + log(o->beta * mean);
+        log_moment = log_excess + log1p(exp(-log_excess));
+    }
+    return upward_error(log_moment / o->beta, 4 * DBL_EPSILON);
+}
+
 double rdp_at(struct rdp *rdp, double order)
 {
-    static const double root_two_pi = 2.50662827463100050242;
+    /* Above this relative error the terms are taken again, relative to the summit. */
+    static const double error_wanted = 2e-13;
     CHECK(order > 1 && rdp->rate > 0);
     double bound = unsampled(rdp, order);
     if (rdp->rate == 1 || order > order_max)
         return bound;
     struct order o = order_of(order);
-    struct sum sum = sum_all(rdp, &o);
-    double relative =
-        rounding_base + 4 * DBL_EPSILON * (sum.exponents / fmax(sum.value, DBL_MIN));
-    double mean = sum.value * (rdp->spacing / root_two_pi);
-    /* Squares of tiny rates underflow: DBL_MIN covers what was lost. */
-    mean = upward_error(mean, relative) + DBL_MIN;
-    double log_moment;
-    if (sum.scale == 0) {
-        log_moment = log1p(o.beta * mean);
-    } else {
-        double log_excess = sum.scale + log(o.beta * mean);
-        log_moment = log_excess + log1p(exp(-log_excess));
+    long peak = peak_find(rdp, &o);
+    struct rdp_node top = node_at(rdp, peak);
+    struct sum sum = {.rdp = rdp, .order = &o};
+    sum.scale = fmax(0, o.alpha * top.log_ratio + top.log_weight);
+    sum_all(&sum, peak);
+    double error, mean = sum_mean(&sum, &error);
+    double divergence = divergence_of(&o, sum.scale, mean);
+    double part = fmin(1, 1 / (o.beta * divergence));
+    if (error * part > error_wanted) {
+        struct summit summit = summit_at(rdp, &o, peak);
+        sum.summit = &summit;
+        sum_all(&sum, peak);
+        divergence = divergence_of(&o, sum.scale, sum_mean(&sum, &error));
     }
-    double divergence = upward_error(log_moment / o.beta, 4 * DBL_EPSILON);
     return fmin(bound, divergence);
 }
 
