@@ -2,41 +2,11 @@
 
 #include <math.h>
 
-/* As filter.c's: five roundings and three logarithms of at most 2 units each. */
-static const double conversion_margin = 16 * 0x1p-53;
+#include "accountant/conversion.h"
 
-struct conversion {
-    double epsilon; /* as computed */
-    double margin;  /* on either side of it lies the true value */
-};
-
-static struct conversion convert(const struct curve *curve, double delta)
-{
-    struct conversion best = {INFINITY, 0};
-    for (size_t i = 0; i < CURVE_ORDERS; i++) {
-        double order = curve_orders[i], first = log1p(-1 / order);
-        double logs = (log(delta) + log(order)) / (order - 1);
-        double magnitude = (fabs(log(delta)) + log(order)) / (order - 1) - first;
-        double epsilon = curve->at[i] + first - logs;
-        if (epsilon < best.epsilon) {
-            best.epsilon = epsilon;
-            best.margin = conversion_margin * (curve->at[i] + magnitude);
-        }
-    }
-    return best;
-}
-
-static double at_least(const struct curve *curve, double delta)
-{
-    struct conversion conversion = convert(curve, delta);
-    return fmax(0, conversion.epsilon - conversion.margin);
-}
-
-static double at_most(const struct curve *curve, double delta)
-{
-    struct conversion conversion = convert(curve, delta);
-    return fmax(0, conversion.epsilon + conversion.margin);
-}
+/* conversion_curve rounds up by at most 2^-48 of terms that are below 2^12 nats together:
+ * taken off again where the figure must not be too high. */
+static const double conversion_slack = 0x1p-36;
 
 static bool is_zero(const struct curve *curve)
 {
@@ -61,10 +31,13 @@ void spending_of(struct balance *balance)
     }
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         remaining.at[i] = rate * curve_orders[i];
-    double all = is_zero(&sum) ? 0 : at_most(&sum, delta);
-    balance->epsilon_spent =
-        is_zero(&balance->committed) ? 0 : at_most(&balance->committed, delta);
+    double all = is_zero(&sum) ? 0 : conversion_curve(&sum, delta, NULL);
+    balance->epsilon_spent = is_zero(&balance->committed)
+                                 ? 0
+                                 : conversion_curve(&balance->committed, delta, NULL);
     balance->epsilon_held = is_zero(&balance->held) ? 0 : all - balance->epsilon_spent;
-    balance->epsilon_remaining = rate > 0 ? at_least(&remaining, delta) : 0;
+    balance->epsilon_remaining =
+        rate > 0 ? fmax(0, conversion_curve(&remaining, delta, NULL) - conversion_slack)
+                 : 0;
     balance->fraction_remaining = fraction;
 }

@@ -7,9 +7,8 @@
  *                        (B - committed - held) / a; 0 if r <= 0
  *   fraction_remaining = max over the weighted orders with B > 0 of
  *                        (B - committed - held) / B, 0 if negative
- *   conv(curve)        = min over g1 of curve(a) + ln(1 - 1/a) - (ln delta + ln a)/(a - 1),
- *                        at least 0 (Canonne, Kamath, Steinke 2020, Prop. 12), at the
- *                        grant's delta less LEDGER_NOISE_DELTA
+ *   conv(curve)        = conversion_curve (conversion.h) at the grant's delta less
+ *                        LEDGER_NOISE_DELTA
  *
  * Spent is rounded up, remaining down. The guarantee is the cap; these do not add up to it.
  */
