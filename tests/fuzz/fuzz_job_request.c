@@ -1,0 +1,66 @@
+/* Goal: no body of a job breaks the parser, and what it accepts and resolves renders to
+ * a text that reads back to the same text. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/job_request.h"
+#include "base/check.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct schema images = {.format = FORMAT_IDX,
+                                     .task = TASK_CLASSIFICATION,
+                                     .classes = 10,
+                                     .shape_count = 1,
+                                     .shape = {784},
+                                     .scale = 255};
+static const struct schema pairs = {.format = FORMAT_LIBSVM,
+                                    .task = TASK_CLASSIFICATION,
+                                    .classes = 2,
+                                    .feature_count = 123};
+static const struct schema prices = {.format = FORMAT_LIBSVM,
+                                     .task = TASK_REGRESSION,
+                                     .feature_count = 8,
+                                     .has_target_range = true,
+                                     .target_high = 5};
+
+static const struct job_dataset datasets[] = {
+    {&images, 60000, false, RELATION_ZERO_OUT, 1e-5},
+    {&pairs, 1, true, RELATION_ZERO_OUT, 0},
+    {&prices, INT32_MAX, false, RELATION_REPLACE_ONE, 1e-6},
+};
+
+static void check_round_trip(const struct job_request *request,
+                             const struct job_dataset *dataset)
+{
+    struct job_request again;
+    char *text = job_request_render(request);
+    CHECK(job_request_parse(&again, text, strlen(text), NULL) == ST_OK);
+    CHECK(job_request_resolve(&again, dataset, NULL) == ST_OK);
+    CHECK(again.train.steps == request->train.steps);
+    char *second = job_request_render(&again);
+    CHECK(strcmp(text, second) == 0);
+    job_request_fini(&again);
+    free(second);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++) {
+        struct job_request request;
+        struct error error = {0};
+        if (job_request_parse(&request, (const char *)data, size, &error) != ST_OK) {
+            CHECK(error.status == ST_INVALID && error.text[0] != '\0');
+            return 0;
+        }
+        if (job_request_resolve(&request, &datasets[i], &error) == ST_OK)
+            check_round_trip(&request, &datasets[i]);
+        else
+            CHECK(error.pointer[0] == '/');
+        job_request_fini(&request);
+    }
+    return 0;
+}
