@@ -10,7 +10,7 @@
 enum {
     LIMIT_JSON_DEPTH = 32,
     LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */
-    LIMIT_TEXT = 4096, /* bytes of any string in a body but a cell of predict */
+    LIMIT_TEXT = 4096,           /* bytes of any string in a body */
     LIMIT_CLASSES = 65536,
     LIMIT_FEATURES = 1 << 20,
     LIMIT_COLUMNS = 65536,

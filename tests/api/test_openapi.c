@@ -1,0 +1,457 @@
+/* Goal: openapi.yaml and the code say the same. Method: the code's routes, codes,
+ * algorithms and rendered answers are held against the document by test_openapi.py, in
+ * both directions; the document's examples of requests are read by the real parsers. */
+#include "tests/expect.h"
+
+#include <jansson.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "api/predict_request.h"
+#include "api/problem.h"
+#include "api/routes.h"
+#include "api/views.h"
+
+static char folder[] = "/tmp/epsilond-openapi-XXXXXX";
+static char facts_path[64], bodies_path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(facts_path, sizeof facts_path, "%s/facts", folder);
+    snprintf(bodies_path, sizeof bodies_path, "%s/bodies", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(facts_path);
+    unlink(bodies_path);
+    return rmdir(folder);
+}
+
+static json_t *routes(void)
+{
+    static const char *const names[] = {
+#define X(symbol, method, path, scope, body) #symbol,
+        ROUTE_LIST(X)
+#undef X
+    };
+    static const char *const bodies[] = {[BODY_NONE] = "none",
+                                         [BODY_EMPTY] = "empty",
+                                         [BODY_JSON] = "json",
+                                         [BODY_PREDICT] = "predict",
+                                         [BODY_FILE] = "file"};
+    json_t *list = json_array();
+    for (int i = 0; i < ROUTE_COUNT; i++) {
+        const struct route_info *info = route_info((enum route)i);
+        char name[64] = "";
+        for (size_t at = 0; names[i][at] != '\0'; at++)
+            name[at] = names[i][at] == '_' ? '_' : (char)(names[i][at] + 'a' - 'A');
+        json_array_append_new(list,
+                              json_pack("{s:s,s:s,s:s,s:s,s:s}", "name", name, "method",
+                                        info->method, "path", info->path, "scope",
+                                        info->scope, "body", bodies[info->body]));
+    }
+    return list;
+}
+
+static json_t *codes(void)
+{
+    json_t *list = json_array();
+#define X(symbol, wire, advice)                                                        \
+    json_array_append_new(list, json_pack("{s:s,s:i}", "code", wire, "status",         \
+                                          (int)problem_http_status(ST_##symbol)));
+    STATUS_LIST(X)
+#undef X
+    return list;
+}
+
+static void take_answer(json_t *answers, const char *schema, char *text)
+{
+    json_t *list = json_object_get(answers, schema);
+    if (list == NULL) {
+        list = json_array();
+        json_object_set_new(answers, schema, list);
+    }
+    assert_int_equal(json_array_append_new(list, json_string(text)), 0);
+    free(text);
+}
+
+static const struct job_id job_id = {"job_01JJZ0000000000000000000AB"};
+static const struct model_id model_id = {"mdl_01JJZ0000000000000000000CD"};
+static const uint8_t digest[SHA256_SIZE] = {0xab, 0xcd};
+static const char mechanism[] =
+    "{\"kind\":\"sampled_gaussian\",\"relation\":\"zero_out\","
+    "\"runs\":[[0.25,1.5,12]],\"prefixes_priced\":true}";
+
+static const char *const declarations[] = {
+    "{\"id\":\"a\",\"format\":\"idx\",\"task\":\"classification\",\"classes\":10,"
+    "\"features\":{\"shape\":[28,28],\"scale\":255},\"privacy\":\"public\"}",
+    "{\"id\":\"b\",\"format\":\"libsvm\",\"task\":\"regression\","
+    "\"features\":{\"count\":8,\"range\":[0,1]},\"target\":{\"range\":[0,5]},"
+    "\"privacy\":{\"epsilon\":2,\"delta\":1e-5,\"order\":7.5}}",
+    "{\"id\":\"c\",\"format\":\"csv\",\"task\":\"classification\",\"columns\":["
+    "{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[0,1],\"default\":0.5},"
+    "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"n\",\"y\"]},"
+    "{\"name\":\"z\",\"kind\":\"categorical\",\"values\":[\"u\"]},"
+    "{\"name\":\"id\",\"kind\":\"ignored\"}],\"privacy\":\"public\"}",
+};
+
+static void open_dataset(struct dataset_spec *spec, const char *text)
+{
+    struct error error = {0};
+    if (dataset_spec_parse(spec, text, strlen(text), &error) != ST_OK)
+        fail_msg("%s: %s: %s", text, error.pointer, error.text);
+}
+
+static void answer_datasets(json_t *answers)
+{
+    for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
+        struct dataset_spec spec;
+        open_dataset(&spec, declarations[i]);
+        take_answer(answers, "DatasetRequest", dataset_spec_render(&spec));
+        struct dataset_view view = {.spec = &spec, .state = "CREATED", .create_ms = 1};
+        take_answer(answers, "Dataset", dataset_render(&view));
+        view.state = "READY";
+        view.records = view.size = 7;
+        view.sha256 = digest;
+        view.import_ms = 1000;
+        take_answer(answers, "Dataset", dataset_render(&view));
+        char *items[] = {dataset_render(&view)};
+        take_answer(answers, "DatasetPage", page_render("datasets", items, 1, "p1"));
+        free(items[0]);
+        dataset_spec_fini(&spec);
+    }
+}
+
+static const char *const requests[] = {
+    "{\"dataset\":\"b\",\"evaluation\":\"e\",\"model\":{\"preset\":\"mlp\"},"
+    "\"algorithm\":{\"name\":\"dpsgd\"},\"privacy\":{\"epsilon\":2}}",
+    "{\"dataset\":\"b\",\"model\":{\"preset\":\"linear\"},"
+    "\"algorithm\":{\"name\":\"dpsgd\"},\"optimizer\":{\"name\":\"adam\"},\"steps\":9,"
+    "\"privacy\":{\"budget_fraction\":0.5}}",
+    "{\"dataset\":\"b\",\"model\":{\"layers\":[{\"type\":\"dense\",\"out\":3},"
+    "{\"type\":\"tanh\"},{\"type\":\"dense\",\"out\":1}]},"
+    "\"algorithm\":{\"name\":\"dpsgd\"},\"optimizer\":{\"name\":\"sgd\","
+    "\"learning_rate\":{\"initial\":2,\"final\":0}},\"privacy\":{\"noise_multiplier\":"
+    "2}}",
+    "{\"dataset\":\"b\",\"model\":{\"preset\":\"linear\"},"
+    "\"algorithm\":{\"name\":\"sgd\"}}",
+};
+
+static void answer_model(json_t *answers, const struct dataset_spec *dataset,
+                         const struct job_request *request, bool is_private)
+{
+    struct noise_certificate noise = {.kernel = "SkylakeX"};
+    struct ledger_entry_name reserve = {.seq = 3};
+    char *noise_text = noise_render(&noise);
+    struct model_view view = {.id = &model_id,
+                              .job = &job_id,
+                              .dataset = dataset,
+                              .request = request,
+                              .mechanism = is_private ? mechanism : NULL,
+                              .noise_multiplier = 1.5,
+                              .sampling_rate = 0.25,
+                              .epsilon = 2,
+                              .order = 7.25,
+                              .steps = 12,
+                              .reserve = is_private ? &reserve : NULL,
+                              .noise = is_private ? noise_text : NULL,
+                              .version = "0"};
+    char *card = certificate_render(&view);
+    struct model_row row = {.id = model_id, .job = job_id, .size = 4096, .card = card};
+    row.create_ms = 1000;
+    take_answer(answers, "Model", model_render(&row));
+    char *items[] = {model_render(&row)};
+    take_answer(answers, "ModelPage", page_render("models", items, 1, NULL));
+    free(items[0]);
+    take_answer(answers, "Certificate", card);
+    free(noise_text);
+}
+
+static void answer_job(json_t *answers, const struct dataset_spec *dataset,
+                       const char *text)
+{
+    struct job_request request;
+    struct job_dataset known = {&dataset->schema, 1000, false, RELATION_ZERO_OUT, 1e-5};
+    struct evaluation_point points[] = {{3, 0.5, 0.25}, {6, INFINITY, NAN}};
+    assert_int_equal(job_request_parse(&request, text, strlen(text), NULL), ST_OK);
+    known.is_public = !request.train.algorithm.algorithm->is_private;
+    assert_int_equal(job_request_resolve(&request, &known, NULL), ST_OK);
+    take_answer(answers, "JobRequest", job_request_render(&request));
+    struct job_view view = {.id = &job_id,
+                            .state = "QUEUED",
+                            .request = &request,
+                            .steps = request.train.steps,
+                            .is_private = !known.is_public,
+                            .create_ms = 1};
+    take_answer(answers, "Job", job_render(&view));
+    view.state = "FAILED";
+    view.state_reason = "worker_lost";
+    view.ledger_seq = 2;
+    view.epsilon_planned = INFINITY;
+    view.points = points;
+    view.point_count = 2;
+    view.regression = true;
+    view.model = &model_id;
+    view.start_ms = view.end_ms = 1000;
+    take_answer(answers, "Job", job_render(&view));
+    char *items[] = {job_render(&view)};
+    take_answer(answers, "JobPage", page_render("jobs", items, 1, NULL));
+    free(items[0]);
+    answer_model(answers, dataset, &request, !known.is_public);
+    job_request_fini(&request);
+}
+
+static void answer_ledger(json_t *answers)
+{
+    struct balance balance = {
+        .epsilon = 2, .delta = 1e-5, .epoch = 1, .weighted = {3, 9}};
+    double curve[CURVE_ORDERS] = {0.5, INFINITY};
+    struct ledger_row row = {.seq = 1,
+                             .dataset = "b",
+                             .epoch = 1,
+                             .job = "",
+                             .kind = "GRANT",
+                             .curve = (const uint8_t *)curve,
+                             .curve_size = sizeof curve,
+                             .meta = "{}",
+                             .actor = "local",
+                             .time_ms = 1000};
+    take_answer(answers, "Budget", budget_render(&(struct dataset_id){"b"}, &balance));
+    take_answer(answers, "LedgerEntry", ledger_entry_render(&row));
+    row.kind = "COMMIT";
+    row.job = job_id.text;
+    row.released = row.curve;
+    char *items[] = {ledger_entry_render(&row)};
+    take_answer(answers, "LedgerPage", page_render("entries", items, 1, "p2"));
+    free(items[0]);
+    take_answer(answers, "LedgerHead",
+                ledger_head_render(&(struct ledger_entry_name){0}));
+    for (int is_private = 0; is_private < 2; is_private++) {
+        struct estimate_view view = {.fits = FITS_HELD,
+                                     .is_private = is_private == 1,
+                                     .order = 7.25,
+                                     .largest_epsilon = INFINITY};
+        take_answer(answers, "Estimate", estimate_render(&view));
+    }
+}
+
+static void answer_problems(json_t *answers)
+{
+    static const enum status statuses[] = {
+#define X(symbol, wire, advice) ST_##symbol,
+        STATUS_LIST(X)
+#undef X
+    };
+    struct import_place place = {"data", 3, 0};
+    struct curve needed = {{1, INFINITY}};
+    double available[] = {0.5, -0.5}, orders[] = {6, 4.5};
+    struct problem whole = {"req_1", &place,  true,      INFINITY,
+                            4,       &needed, available, orders};
+    for (size_t i = 1; i < sizeof statuses / sizeof *statuses; i++) {
+        struct error error = {.status = statuses[i], .pointer = "/a"};
+        take_answer(answers, "Problem", problem_render(&error, NULL));
+        take_answer(answers, "Problem", problem_render(&error, &whole));
+    }
+}
+
+static json_t *answers(void)
+{
+    json_t *all = json_object();
+    struct dataset_spec dataset;
+    const struct schema classes = {
+        .format = FORMAT_IDX, .task = TASK_CLASSIFICATION, .classes = 2};
+    double outputs[] = {0.25, 0.75};
+    answer_datasets(all);
+    open_dataset(&dataset, declarations[1]);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        answer_job(all, &dataset, requests[i]);
+    answer_ledger(all);
+    answer_problems(all);
+    take_answer(all, "PredictAnswer", predict_render(&classes, outputs, 1));
+    take_answer(all, "PredictAnswer", predict_render(&dataset.schema, outputs, 2));
+    take_answer(all, "AlgorithmList", algorithms_render());
+    take_answer(all, "Version", version_render("0", "SkylakeX"));
+    dataset_spec_fini(&dataset);
+    return all;
+}
+
+/* base with one member replaced: what the parser refuses by the text alone. */
+static void take_refused(json_t *list, const char *base, const char *from,
+                         const char *to)
+{
+    char text[1000];
+    const char *at = strstr(base, from);
+    assert_non_null(at);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - base), base, to,
+             at + strlen(from));
+    json_array_append_new(list, json_string(text));
+}
+
+static json_t *refused(void)
+{
+    static const struct {
+        const char *from, *to;
+    } jobs[] = {{"\"b\"", "\"B\""},
+                {"\"mlp\"", "\"cnn\""},
+                {"\"mlp\"", "\"linear\",\"hidden\":[3]"},
+                {"\"mlp\"", "\"mlp\",\"hidden\":[0]"},
+                {"\"mlp\"", "\"mlp\",\"init_seed\":9007199254740992"},
+                {"\"dpsgd\"", "\"dpsgd\",\"clip_norm\":0"},
+                {"\"dpsgd\"", "\"dpsgd\",\"clipnorm\":1"},
+                {"\"epsilon\":2", "\"epsilon\":0"},
+                {"\"epsilon\":2", "\"epsilon\":1001"},
+                {"\"epsilon\":2", "\"noise_multiplier\":0.04"},
+                {"\"epsilon\":2", "\"noise_multipler\":1"},
+                {"\"epsilon\":2", "\"epsilon\":2,\"noise_multiplier\":1"},
+                {"\"epsilon\":2", "\"delta\":1e-5"},
+                {"\"epsilon\":2", "\"epsilon\":2,\"delta\":1"},
+                {"\"dataset\"", "\"epochs\":2,\"steps\":2,\"dataset\""},
+                {"\"dataset\"", "\"batch_size\":2147483648,\"dataset\""},
+                {"\"dataset\"", "\"steps\":10000001,\"dataset\""},
+                {"\"dataset\"", "\"optimizer\":{\"name\":\"adam\",\"momentum\":0},"
+                                "\"dataset\""}},
+      datasets[] = {{"\"b\"", "\"-b\""},
+                    {"\"target\":{\"range\":[0,5]},", ""},
+                    {"\"target\"", "\"classes\":2,\"target\""},
+                    {"\"target\"", "\"columns\":[],\"target\""},
+                    {"8", "1048577"},
+                    {"8", "8,\"shape\":[8]"},
+                    {"[0,5]", "[0]"},
+                    {"7.5", "7.25"},
+                    {"\"delta\":1e-5,", ""},
+                    {"\"epsilon\":2", "\"epsilon\":-2"},
+                    {"1e-5", "1e-12"}};
+    json_t *job_list = json_array(), *dataset_list = json_array();
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        take_refused(job_list, requests[0], jobs[i].from, jobs[i].to);
+    for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++)
+        take_refused(dataset_list, declarations[1], datasets[i].from, datasets[i].to);
+    return json_pack("{s:o,s:o}", "JobRequest", job_list, "DatasetRequest",
+                     dataset_list);
+}
+
+static void what_is_listed_as_refused_is(void **state)
+{
+    (void)state;
+    json_auto_t *all = refused();
+    size_t i;
+    json_t *text;
+    json_array_foreach(json_object_get(all, "JobRequest"), i, text)
+    {
+        struct job_request request;
+        const char *body = json_string_value(text);
+        if (job_request_parse(&request, body, strlen(body), NULL) != ST_INVALID)
+            fail_msg("accepted: %s", body);
+    }
+    json_array_foreach(json_object_get(all, "DatasetRequest"), i, text)
+    {
+        struct dataset_spec spec;
+        const char *body = json_string_value(text);
+        if (dataset_spec_parse(&spec, body, strlen(body), NULL) != ST_INVALID)
+            fail_msg("accepted: %s", body);
+    }
+}
+
+static void document_and_code_say_the_same(void **state)
+{
+    (void)state;
+    char command[300], *list = algorithms_render();
+    if (system("python3 -c 'import yaml, jsonschema' 2>/dev/null") != 0) {
+        free(list);
+        print_message(
+            "SKIPPED, proves nothing: python3-yaml or -jsonschema is absent\n");
+        skip();
+    }
+    json_auto_t *algorithms_list = json_loads(list, 0, NULL);
+    free(list);
+    json_auto_t *facts = json_pack(
+        "{s:s,s:o,s:o,s:O,s:o,s:o}", "version", EPSILOND_VERSION, "routes", routes(),
+        "codes", codes(), "algorithms", json_object_get(algorithms_list, "algorithms"),
+        "answers", answers(), "refused", refused());
+    assert_non_null(facts);
+    assert_int_equal(json_dump_file(facts, facts_path, 0), 0);
+    snprintf(command, sizeof command,
+             "python3 tests/api/test_openapi.py openapi.yaml api/limits.h %s %s",
+             facts_path, bodies_path);
+    int outcome = system(command);
+    assert_true(WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0);
+}
+
+static void parse_predict(const char *body)
+{
+    static const struct schema three = {.format = FORMAT_LIBSVM,
+                                        .task = TASK_CLASSIFICATION,
+                                        .classes = 2,
+                                        .feature_count = 3};
+    struct predict_request request;
+    struct dataset_spec table;
+    bool is_table = strstr(body, "Private") != NULL;
+    open_dataset(&table,
+                 "{\"id\":\"t\",\"format\":\"csv\",\"task\":\"classification\","
+                 "\"columns\":[{\"name\":\"a\",\"kind\":\"numeric\",\"range\":"
+                 "[17,90],\"default\":40},{\"name\":\"w\",\"kind\":"
+                 "\"categorical\",\"values\":[\"Private\",\"?\"]},{\"name\":\"y\","
+                 "\"kind\":\"label\",\"values\":[\"a\",\"b\"]}],"
+                 "\"privacy\":\"public\"}");
+    assert_int_equal(predict_request_parse(&request, body, strlen(body),
+                                           is_table ? &table.schema : &three, NULL),
+                     ST_OK);
+    predict_request_fini(&request);
+    dataset_spec_fini(&table);
+}
+
+static void parse_body(const char *operation, const char *body)
+{
+    struct error error = {0};
+    enum status status = ST_OK;
+    if (strcmp(operation, "dataset_create") == 0) {
+        struct dataset_spec spec;
+        open_dataset(&spec, body);
+        dataset_spec_fini(&spec);
+    } else if (strncmp(operation, "job_", 4) == 0 && strcmp(body, "{}") != 0) {
+        struct job_request request;
+        status = job_request_parse(&request, body, strlen(body), &error);
+        if (status == ST_OK)
+            job_request_fini(&request);
+    } else if (strcmp(operation, "model_predict") == 0) {
+        parse_predict(body);
+    }
+    if (status != ST_OK)
+        fail_msg("%s: %s: %s", body, error.pointer, error.text);
+}
+
+static void examples_are_accepted_by_the_parsers(void **state)
+{
+    (void)state;
+    json_auto_t *bodies = json_load_file(bodies_path, 0, NULL);
+    const char *operation;
+    json_t *list, *body;
+    size_t i, count = 0;
+    if (bodies == NULL)
+        skip();
+    json_object_foreach(bodies, operation, list)
+    {
+        json_array_foreach(list, i, body)
+        {
+            parse_body(operation, json_string_value(body));
+            count++;
+        }
+    }
+    assert_true(count >= 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_listed_as_refused_is),
+        cmocka_unit_test(document_and_code_say_the_same),
+        cmocka_unit_test(examples_are_accepted_by_the_parsers),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Holds openapi.yaml against what the code says of itself (tests/api/test_openapi.c).
+
+  test_openapi.py openapi.yaml api/limits.h FACTS BODIES
+
+FACTS: routes, codes, algorithms and answers as the code renders them. BODIES is written:
+the document's examples of requests, for the real parsers. Exit 0 if all agree.
+"""
+import copy
+import json
+import re
+import sys
+import warnings
+
+import yaml
+
+warnings.simplefilter("ignore", DeprecationWarning)  # RefResolver, all that 4.10 has
+import jsonschema  # noqa: E402
+
+METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
+BODY = {"json": "application/json", "predict": "application/json",
+        "empty": "application/json", "file": "*/*"}
+failures = []
+
+
+def check(fact, message):
+    if not fact:
+        failures.append(message)
+
+
+def deref(document, node):
+    while "$ref" in node:
+        name = node["$ref"]
+        node = document
+        for part in name.removeprefix("#/").split("/"):
+            node = node[part]
+    return node
+
+
+def strict(schema):
+    """The schema with every object closed, so that a member it lacks is noticed."""
+    if isinstance(schema, list):
+        return [strict(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: strict(value) for key, value in schema.items()}
+    if isinstance(closed.get("properties"), dict) and closed.get("required"):
+        if "object" in closed.get("type", []):
+            closed.setdefault("additionalProperties", False)
+    return closed
+
+
+def validator(document, schema):
+    closed = {**document, "components": {**document["components"], "schemas":
+              strict(document["components"]["schemas"])}}
+    resolver = jsonschema.RefResolver("", closed)
+    return jsonschema.Draft202012Validator(strict(schema), resolver=resolver)
+
+
+def expect_valid(document, schema, value, where):
+    for error in validator(document, schema).iter_errors(value):
+        failures.append(f"{where}: {error.json_path}: {error.message[:300]}")
+
+
+def operations(document):
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method in METHODS:
+                yield path, method, operation
+
+
+def check_routes(document, routes):
+    written = {(path, method): operation for path, method, operation in
+               operations(document)}
+    coded = {(route["path"], route["method"].lower()): route for route in routes}
+    for key in written.keys() - coded.keys():
+        failures.append(f"documented, not routed: {key}")
+    for key in coded.keys() - written.keys():
+        failures.append(f"routed, not documented: {key}")
+    for key in written.keys() & coded.keys():
+        check_operation(document, key, written[key], coded[key])
+
+
+def check_operation(document, key, operation, route):
+    check(operation["operationId"] == route["name"], f"{key}: operationId")
+    check(operation["x-scope"] == route["scope"], f"{key}: scope")
+    body = operation.get("requestBody")
+    check((body is None) == (route["body"] == "none"), f"{key}: request body")
+    if body is not None and route["body"] != "none":
+        check(list(body["content"]) == [BODY[route["body"]]], f"{key}: content type")
+        check(body["required"] == (route["body"] != "empty"), f"{key}: body required")
+    named = {deref(document, parameter)["name"] for parameter in
+             operation.get("parameters", []) if deref(document, parameter)["in"] == "path"}
+    check(named == set(re.findall(r"{(\w+)}", key[0])), f"{key}: path parameters")
+    check("default" in operation["responses"], f"{key}: a default response")
+
+
+def check_codes(document, codes):
+    written = set(document["components"]["schemas"]["ProblemCode"]["enum"])
+    coded = {code["code"]: code["status"] for code in codes if code["code"] != "ok"}
+    check(written == coded.keys(), f"problem codes: {written ^ coded.keys()}")
+    told = {}
+    for name, response in document["components"]["responses"].items():
+        if name.startswith("Problem") and name != "Problem":
+            for code in re.findall(r"[a-z_]+", response["description"].split("Codes:")[1]):
+                told[code] = int(name.removeprefix("Problem"))
+    for status, code in re.findall(r"(\d{3})\s+`([a-z_]+)`", document["components"][
+            "responses"]["Problem"]["description"]):
+        told[code] = int(status)
+    check(told == coded, f"statuses of codes: {set(told.items()) ^ set(coded.items())}")
+
+
+def value_of(text):
+    text = re.sub(r"U?INT64_C\((\d+)\)", r"\1", text).replace("INT32_MAX", "2147483647")
+    if "p" in text:
+        return float.fromhex(text)
+    if not re.fullmatch(r"[\d.e+\-() <]+", text):
+        raise ValueError(f"a limit that this test cannot read: {text}")
+    return eval(text, {"__builtins__": {}})
+
+
+def check_limits(document, header):
+    header = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+    coded = {}
+    for name, text in re.findall(r"^\s+LIMIT_(\w+) = ([^,}\n]+)", header, flags=re.M):
+        coded[name.lower()] = value_of(text.strip())
+    for name, text in re.findall(r"^#define LIMIT_(\w+)\s+(.+)$", header, flags=re.M):
+        coded[name.lower()] = value_of(text.strip())
+    check(len(coded) > 25, f"only {len(coded)} limits read")
+    written = document["x-limits"]
+    for name in coded.keys() | written.keys():
+        check(coded.get(name) == written.get(name),
+              f"limit {name}: code {coded.get(name)}, document {written.get(name)}")
+
+
+def without_words(schema):
+    return {key: without_words(value) if isinstance(value, dict) else value
+            for key, value in schema.items() if key != "description"}
+
+
+def check_algorithms(document, algorithms):
+    schemas = document["components"]["schemas"]
+    written = {}
+    for item in schemas["Algorithm"]["oneOf"]:
+        schema = deref(document, item)
+        written[schema["properties"]["name"]["const"]] = without_words(schema)
+    coded = {item["name"]: without_words(item["schema"]) for item in algorithms}
+    for name in written.keys() | coded.keys():
+        check(written.get(name) == coded.get(name),
+              f"algorithm {name}: code {coded.get(name)}, document {written.get(name)}")
+
+
+def contents(document):
+    """Every media type of the document with its place, direction and operation."""
+    for path, method, operation in operations(document):
+        place = f"{method} {path}"
+        for kind, media in operation.get("requestBody", {}).get("content", {}).items():
+            yield place, operation["operationId"], True, kind, media
+        for status, response in operation["responses"].items():
+            for kind, media in deref(document, response).get("content", {}).items():
+                yield f"{place} {status}", operation["operationId"], False, kind, media
+
+
+def check_examples(document):
+    """Every example fits its schema; the requests are returned by operation."""
+    bodies = {}
+    for place, name, is_request, kind, media in contents(document):
+        examples = media.get("examples", {})
+        if is_request and kind == "application/json":
+            check(examples, f"{place}: no example of the request")
+        for title, example in examples.items():
+            expect_valid(document, media["schema"], example["value"],
+                         f"{place}: example {title}")
+            if is_request:
+                bodies.setdefault(name, []).append(json.dumps(example["value"]))
+    return bodies
+
+
+def check_refused(document, refused):
+    """What the code refuses by its text alone, the document's schema refuses too."""
+    for name, texts in refused.items():
+        schema = {"$ref": f"#/components/schemas/{name}"}
+        for text in texts:
+            check(not validator(document, schema).is_valid(json.loads(text)),
+                  f"{name} allows what the code refuses: {text}")
+
+
+def check_answers(document, answers):
+    for name, texts in answers.items():
+        for text in texts:
+            expect_valid(document, {"$ref": f"#/components/schemas/{name}"},
+                         json.loads(text), f"{name} as rendered")
+
+
+def check_references(document):
+    used = set(re.findall(r"#/components/(\w+/\w+)", json.dumps(document)))
+    defined = {f"{kind}/{name}" for kind, group in document["components"].items()
+               for name in group}
+    check(used <= defined, f"references to nothing: {used - defined}")
+    check(defined <= used, f"never referred to: {defined - used}")
+
+
+def main():
+    document_path, limits_path, facts_path, bodies_path = sys.argv[1:]
+    with open(document_path, encoding="utf-8") as file:
+        document = yaml.safe_load(file)
+    with open(facts_path, encoding="utf-8") as file:
+        facts = json.load(file)
+    with open(limits_path, encoding="utf-8") as file:
+        header = file.read()
+    check(document["openapi"].startswith("3.1."), "not OpenAPI 3.1")
+    check(document["info"]["version"] == facts["version"], "info.version")
+    for schema in document["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    check_references(document)
+    check_routes(document, facts["routes"])
+    check_codes(document, facts["codes"])
+    check_limits(document, header)
+    check_algorithms(document, facts["algorithms"])
+    bodies = check_examples(copy.deepcopy(document))
+    check_answers(document, facts["answers"])
+    check_refused(document, facts["refused"])
+    with open(bodies_path, "w", encoding="utf-8") as file:
+        json.dump(bodies, file)
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
