@@ -100,7 +100,8 @@ $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	$< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond
 
-$(BUILD)/service/assets.o: openapi.yaml
+$(BUILD)/service/assets.o $(BUILD)/tests/api/test_openapi.ok: openapi.yaml
+$(BUILD)/tests/api/test_openapi.ok: api/limits.h tests/api/test_openapi.py
 
 test:                                      ## everything that must pass: unit, then e2e
 	@deploy/install-deps --if-missing
