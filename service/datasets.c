@@ -52,8 +52,9 @@ static bool state_parse(enum dataset_state *state, const char *text)
     return false;
 }
 
-static void dataset_destroy(struct dataset *dataset)
+static void dataset_destroy(void *item)
 {
+    struct dataset *dataset = item;
     if (dataset == NULL)
         return;
     dataset_spec_fini(&dataset->spec);
@@ -114,9 +115,7 @@ void datasets_close(struct datasets *datasets)
 {
     if (datasets == NULL)
         return;
-    for (size_t i = 0; i < datasets->table.count; i++)
-        dataset_destroy(datasets->table.items[i]);
-    table_fini(&datasets->table);
+    table_fini(&datasets->table, dataset_destroy);
     pthread_rwlock_destroy(&datasets->lock);
     free(datasets);
 }

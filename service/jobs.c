@@ -53,8 +53,9 @@ void job_plan_fini(struct job_plan *plan)
     *plan = (struct job_plan){0};
 }
 
-static void job_destroy(struct job *job)
+static void job_destroy(void *item)
 {
+    struct job *job = item;
     if (job == NULL)
         return;
     job_plan_fini(&job->plan);
@@ -229,9 +230,7 @@ void jobs_close(struct jobs *jobs)
 {
     if (jobs == NULL)
         return;
-    for (size_t i = 0; i < jobs->table.count; i++)
-        job_destroy(jobs->table.items[i]);
-    table_fini(&jobs->table);
+    table_fini(&jobs->table, job_destroy);
     pthread_rwlock_destroy(&jobs->lock);
     free(jobs);
 }

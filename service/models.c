@@ -34,8 +34,9 @@ static struct model *model_create(const struct model_row *row)
     return model;
 }
 
-static void model_destroy(struct model *model)
+static void model_destroy(void *item)
 {
+    struct model *model = item;
     free(model->card);
     free(model);
 }
@@ -65,9 +66,7 @@ void models_close(struct models *models)
 {
     if (models == NULL)
         return;
-    for (size_t i = 0; i < models->table.count; i++)
-        model_destroy(models->table.items[i]);
-    table_fini(&models->table);
+    table_fini(&models->table, model_destroy);
     pthread_rwlock_destroy(&models->lock);
     free(models);
 }

@@ -11,15 +11,17 @@ static int compare(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-void table_fini(struct table *table)
+void table_fini(struct table *table, void (*destroy)(void *item))
 {
-    for (size_t i = 0; i < table->count; i++)
+    for (size_t i = 0; i < table->count; i++) {
         tdelete(table->items[i], &table->tree, compare);
+        destroy(table->items[i]);
+    }
     free(table->items);
     *table = (struct table){0};
 }
 
-void table_add(struct table *table, void *item)
+void table_add(struct table *table, void *item_take)
 {
     if (table->count == table->capacity) {
         table->capacity = table->capacity == 0 ? 64 : 2 * table->capacity;
@@ -27,9 +29,9 @@ void table_add(struct table *table, void *item)
             reallocarray(table->items, table->capacity, sizeof *table->items);
         CHECK(table->items != NULL);
     }
-    void *const *node = tsearch(item, &table->tree, compare);
-    CHECK(node != NULL && *node == item);
-    table->items[table->count++] = item;
+    void *const *node = tsearch(item_take, &table->tree, compare);
+    CHECK(node != NULL && *node == item_take);
+    table->items[table->count++] = item_take;
 }
 
 void *table_find(const struct table *table, const char *id)

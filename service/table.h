@@ -13,14 +13,15 @@
 
 struct table {
     size_t count, capacity;
-    void **items; /* (count), oldest first; borrowed */
+    void **items; /* (count), oldest first; owned once added */
     void *tree;   /* the same items by id */
 };
 
-void table_fini(struct table *table); /* items stay the caller's */
+/* Forgets the items, calling destroy with each. */
+void table_fini(struct table *table, void (*destroy)(void *item));
 
 /* The id must be new. */
-void table_add(struct table *table, void *item);
+void table_add(struct table *table, void *item_take);
 
 /* NULL if there is none. */
 void *table_find(const struct table *table, const char *id);

@@ -12,6 +12,14 @@ struct item {
     int number;
 };
 
+static int destroyed;
+
+static void count_destroyed(void *item)
+{
+    (void)item;
+    destroyed++;
+}
+
 static void items_are_found_by_id_and_kept_in_order(void **state)
 {
     (void)state;
@@ -30,7 +38,8 @@ static void items_are_found_by_id_and_kept_in_order(void **state)
         assert_ptr_equal(table.items[i], &items[i]);
     }
     assert_null(table_find(&table, "id-1000"));
-    table_fini(&table);
+    table_fini(&table, count_destroyed);
+    assert_int_equal(destroyed, COUNT);
     assert_null(table_find(&table, "id-1"));
 }
 
