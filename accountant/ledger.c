@@ -7,7 +7,7 @@
 
 #include "accountant/entry.h"
 #include "accountant/ledger_inside.h"
-#include "accountant/replay.h"
+#include "accountant/history.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -56,7 +56,7 @@ enum status ledger_open(struct ledger **out, struct store *store, struct error *
     CHECK(pthread_mutex_init(&ledger->lock, NULL) == 0);
     ledger->store = store;
     book_init(&ledger->book);
-    enum status status = replay(&ledger->book, &ledger->now, store, error);
+    enum status status = history_read(&ledger->book, &ledger->now, store, error);
     if (status != ST_OK) {
         ledger_close(ledger);
         return status;

@@ -11,8 +11,8 @@
 #include <sqlite3.h>
 
 #include "base/check.h"
-#include "store/query.h"
-#include "store/schema.h"
+#include "store/statement.h"
+#include "store/tables.h"
 
 enum {
     HOOKS_MAX = 8,
@@ -151,11 +151,11 @@ static enum status open_writing(struct store *store, const char *path,
                         NULL) != SQLITE_OK)
         return error_set(error, ST_IO, "%s: %s", path, sqlite3_errmsg(store->db));
     sqlite3_extended_result_codes(store->db, 0);
-    if ((status = schema_found(&found, store->db, schema_current(), error)) != ST_OK ||
+    if ((status = tables_found(&found, store->db, tables_current(), error)) != ST_OK ||
         (status = set_pragmas(store, error)) != ST_OK ||
         (status = check_integrity(store, error)) != ST_OK)
         return status;
-    return schema_forward(store->db, path, found, schema_current(), error);
+    return tables_forward(store->db, path, found, tables_current(), error);
 }
 
 enum status store_open(struct store **out, const char *path, struct error *error)
@@ -205,13 +205,13 @@ static enum status open_reading(struct store *store, const char *path,
                         NULL) != SQLITE_OK)
         return error_set(error, ST_IO, "%s: %s", path, sqlite3_errmsg(store->db));
     sqlite3_busy_timeout(store->db, READ_WAIT_MS);
-    if ((status = schema_found(&found, store->db, schema_current(), error)) != ST_OK ||
+    if ((status = tables_found(&found, store->db, tables_current(), error)) != ST_OK ||
         (status = set_pragmas(store, error)) != ST_OK ||
         (status = check_integrity(store, error)) != ST_OK)
         return status;
-    if (found != schema_current()->count)
+    if (found != tables_current()->count)
         return error_set(error, ST_INVALID, "the database has schema %d, not %d", found,
-                         schema_current()->count);
+                         tables_current()->count);
     return ST_OK;
 }
 
@@ -334,7 +334,7 @@ void store_poison(struct store *store)
 
 int store_schema_version(void)
 {
-    return schema_current()->count;
+    return tables_current()->count;
 }
 
 struct sqlite3 *store_tx_db(struct store_tx *tx)

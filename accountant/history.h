@@ -1,8 +1,8 @@
 /*
- * replay.h - the book as the entries of a store say it. Inside accountant only.
+ * history.h - the book as the entries of a store say it. Inside accountant only.
  */
-#ifndef ACCOUNTANT_REPLAY_H
-#define ACCOUNTANT_REPLAY_H
+#ifndef ACCOUNTANT_HISTORY_H
+#define ACCOUNTANT_HISTORY_H
 
 #include "accountant/book.h"
 #include "accountant/head_file.h"
@@ -11,7 +11,7 @@
  * each entry, each COMMIT against its RESERVE and mark, and the invariant after each.
  *   ST_CORRUPT  the error names the seq and what is wrong; book must still be finished
  *   ST_IO       the store cannot be read */
-enum status replay(struct book *book, struct head *head, struct store *store,
-                   struct error *error);
+enum status history_read(struct book *book, struct head *head, struct store *store,
+                         struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-#include "store/schema.h"
+#include "store/tables.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -77,9 +77,9 @@ static const char step_1[] =
 
 static const char *const steps[] = {step_1};
 
-const struct schema *schema_current(void)
+const struct tables *tables_current(void)
 {
-    static const struct schema current = {steps, sizeof steps / sizeof *steps};
+    static const struct tables current = {steps, sizeof steps / sizeof *steps};
     return &current;
 }
 
@@ -95,7 +95,7 @@ static int number_of(struct sqlite3 *db, const char *sql, int *number)
     return rc;
 }
 
-enum status schema_found(int *found, struct sqlite3 *db, const struct schema *schema,
+enum status tables_found(int *found, struct sqlite3 *db, const struct tables *schema,
                          struct error *error)
 {
     int application = 0, version = 0, tables = 0;
@@ -144,7 +144,7 @@ static enum status keep_copy(struct sqlite3 *db, const char *path, int found,
     return ST_OK;
 }
 
-static int take_steps(struct sqlite3 *db, int found, const struct schema *schema)
+static int take_steps(struct sqlite3 *db, int found, const struct tables *schema)
 {
     char header[STATEMENT_SIZE];
     int rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
@@ -159,8 +159,8 @@ static int take_steps(struct sqlite3 *db, int found, const struct schema *schema
     return rc;
 }
 
-enum status schema_forward(struct sqlite3 *db, const char *path, int found,
-                           const struct schema *schema, struct error *error)
+enum status tables_forward(struct sqlite3 *db, const char *path, int found,
+                           const struct tables *schema, struct error *error)
 {
     if (found == schema->count)
         return ST_OK;

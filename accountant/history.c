@@ -1,4 +1,4 @@
-#include "accountant/replay.h"
+#include "accountant/history.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -220,8 +220,8 @@ static enum status read_all(struct reading *reading, struct store_tx *tx,
     return status != ST_OK ? status : reading->status;
 }
 
-enum status replay(struct book *book, struct head *head, struct store *store,
-                   struct error *error)
+enum status history_read(struct book *book, struct head *head, struct store *store,
+                         struct error *error)
 {
     struct reading reading = {.book = book, .head = head, .error = error};
     struct store_tx *tx;
