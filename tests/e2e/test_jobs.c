@@ -171,30 +171,6 @@ static void an_ended_job_cannot_be_cancelled(void **state)
                    404, "not_found");
 }
 
-/* Clipped steps cannot run away, so this takes a plain descent: its rate is far beyond
- * 2 / the largest curvature. */
-static void a_job_that_diverges_fails_by_name(void **state)
-{
-    struct client *client = client_of(state);
-    assert_status(client_create(client, "/v1/datasets",
-                                "{'id':'steep','format':'libsvm','task':'regression',"
-                                "'features':{'count':2},'target':{'range':[0,1]},"
-                                "'privacy':'public'}"),
-                  201);
-    const char *path = "/v1/datasets/steep/files/data",
-               text[] = "0 1:1\n1 2:1\n1 1:1 2:1\n";
-    assert_status(client_put(client, path, text, strlen(text)), 204);
-    assert_status(client_act(client, "/v1/datasets/steep:import"), 200);
-    const struct reply *job = await_end(
-        client, submit(client, "{'dataset':'steep','model':{'preset':'linear'},"
-                               "'algorithm':{'name':'sgd'},"
-                               "'optimizer':{'name':'sgd','learning_rate':1000000},"
-                               "'batch_size':3,'steps':200}"));
-    assert_string_equal(reply_text(job, "state"), "FAILED");
-    assert_string_equal(reply_text(job, "state_reason"), "diverged");
-    assert_true(json_is_null(reply_at(job, "model")));
-}
-
 static void every_default_is_written_into_the_job(void **state)
 {
     struct client *client = client_of(state);
@@ -246,7 +222,6 @@ int main(void)
         cmocka_unit_test(a_full_queue_refuses_and_reserves_nothing),
         cmocka_unit_test(jobs_run_first_in_first_out),
         cmocka_unit_test(an_ended_job_cannot_be_cancelled),
-        cmocka_unit_test(a_job_that_diverges_fails_by_name),
         cmocka_unit_test(every_default_is_written_into_the_job),
         cmocka_unit_test(adam_and_momentum_train_too),
     };

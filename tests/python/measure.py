@@ -45,7 +45,7 @@ def accuracy(daemon, name, claim, spec, runs):
     median = statistics.median(results)
     print(f"| {name} | {spec['privacy']['epsilon']} | {median:.1f} % "
           f"({min(results):.1f} to {max(results):.1f}) | {claim} % "
-          f"| {statistics.median(times):.1f} s |", flush=True)
+          f"| {statistics.median(times):.2f} s |", flush=True)
     return median >= claim
 
 
@@ -84,7 +84,7 @@ def speed(binary, shared, runs):
             seconds = [daemon.run_job(spec)[1] for _ in range(runs)]
             rates[name] = 20 * 60000 / statistics.median(seconds)
             print(f"| MNIST, mlp, batch 1024, 20 epochs, `{name}`, submit to model published "
-                  f"| {statistics.median(seconds):.1f} s, {rates[name]:,.0f} examples/s |", flush=True)
+                  f"| {statistics.median(seconds):.2f} s, {rates[name]:,.0f} examples/s |", flush=True)
         print(f"| `dpsgd` over `sgd`, same model, batch and threads | {rates['dpsgd'] / rates['sgd']:.2f} |", flush=True)
 
 
@@ -101,7 +101,7 @@ def memory(binary, shared):
             peaks.append(daemon.resident()[1])
             print(f"| resident memory, MNIST mlp, batch {batch_size} | {peaks[-1]:.0f} MiB "
                   f"at most during the job ({before:.0f} MiB before it) |", flush=True)
-    print(f"| growth when the batch grows eight-fold | {peaks[1] - peaks[0]:.0f} MiB "
+    print(f"| growth when the batch grows eight-fold | {max(0, peaks[1] - peaks[0]):.1f} MiB "
           f"(batch x parameters would be {7168 * 101770 * 4 / 2**20:,.0f} MiB) |")
 
 
