@@ -116,6 +116,13 @@ static char *read_log(const struct daemon *daemon)
     return text;
 }
 
+void daemon_show_log(const struct daemon *daemon)
+{
+    char *log = read_log(daemon);
+    print_error("the daemon's log:\n%s\n", log);
+    free(log);
+}
+
 bool daemon_logged(const struct daemon *daemon, const char *text)
 {
     char *log = read_log(daemon);
@@ -144,9 +151,8 @@ static unsigned listening_port(const char *log, size_t from)
 
 static void fail_to_start(struct daemon *daemon, const char *why, int code)
 {
-    char *log = read_log(daemon);
-    print_error("%s (exit code %d); its log:\n%s\n", why, code, log);
-    free(log);
+    print_error("%s (exit code %d)\n", why, code);
+    daemon_show_log(daemon);
     daemon->pid = 0;
     fail();
 }

@@ -38,6 +38,9 @@ int daemon_run(struct daemon *daemon, const char *const *arguments);
 /* SIGKILL where it runs; the directory goes. */
 void daemon_fini(struct daemon *daemon);
 
+/* Its whole log, on stderr. */
+void daemon_show_log(const struct daemon *daemon);
+
 /* Whether its log holds text. */
 bool daemon_logged(const struct daemon *daemon, const char *text);
 

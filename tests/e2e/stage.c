@@ -24,9 +24,13 @@ int stage_begin(void **state)
 int stage_end(void **state)
 {
     struct stage *stage = *state;
+    bool clean = !daemon_logged(&stage->daemon, "Sanitizer") &&
+                 !daemon_logged(&stage->daemon, "runtime error:");
+    if (!clean)
+        daemon_show_log(&stage->daemon);
     client_fini(&stage->client);
     daemon_fini(&stage->daemon);
     free(stage);
     curl_global_cleanup();
-    return 0;
+    return clean ? 0 : -1;
 }

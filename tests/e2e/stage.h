@@ -13,7 +13,8 @@ struct stage {
     struct client client;
 };
 
-/* cmocka's setup and teardown, of a test or of a group. */
+/* cmocka's setup and teardown, of a test or of a group. The end fails if a sanitizer said
+ * anything in the daemon's log. */
 int stage_begin(void **state);
 int stage_begin_with(void **state, const char *const *options);
 int stage_end(void **state);

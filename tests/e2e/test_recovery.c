@@ -184,11 +184,10 @@ static void a_term_signal_lets_short_jobs_finish(void **state)
     struct stage *stage = *state;
     struct client *client = &stage->client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
-    /* About a second of work. */
-    const char *job = submit(client, SAMPLE_JOB, "points", 50000, 10000.0);
+    const char *job = submit(client, SAMPLE_JOB, "points", 20000, 10000.0);
     const char *queued[6];
     for (int i = 0; i < 6; i++)
-        queued[i] = submit(client, SAMPLE_JOB, "points", 50000, 10000.0);
+        queued[i] = submit(client, SAMPLE_JOB, "points", 20000, 10000.0);
     await_step(client, job, 1);
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
     daemon_start(&stage->daemon, two_workers);
