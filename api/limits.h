@@ -14,7 +14,10 @@ enum {
     LIMIT_CLASSES = 65536,
     LIMIT_FEATURES = 1 << 20,
     LIMIT_COLUMNS = 65536,
+    LIMIT_SHAPE = 4, /* dimensions of a record of idx */
     LIMIT_LAYERS = 1024,
+    LIMIT_HIDDEN = 64,     /* layers that an mlp names */
+    LIMIT_WIDTH = 1 << 26, /* outputs of a layer: engine/nn/network.c takes no more */
     LIMIT_STEPS = 10000000,
     LIMIT_PAGE_SIZE = 1000,
     LIMIT_PAGE_SIZE_DEFAULT = 50,

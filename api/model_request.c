@@ -9,6 +9,13 @@
 #include "api/limits.h"
 #include "base/check.h"
 
+_Static_assert((int)LIMIT_LAYERS == (int)MODEL_LAYERS_MAX,
+               "the contract and the engine agree");
+_Static_assert((int)LIMIT_HIDDEN == (int)MODEL_HIDDEN_MAX,
+               "the contract and the engine agree");
+_Static_assert(LIMIT_PARAMETERS == MODEL_PARAMETERS_MAX,
+               "the contract and the engine agree");
+
 enum { MLP_HIDDEN = 128 }; /* MODELS.md 8 */
 
 static const char *const preset_names[] = {
@@ -45,10 +52,10 @@ static void read_hidden(struct model_spec *model, struct json_node hidden)
     model->hidden[0] = MLP_HIDDEN;
     if (!json_present(hidden))
         return;
-    model->hidden_count = json_read_array(hidden, 1, MODEL_HIDDEN_MAX);
+    model->hidden_count = json_read_array(hidden, 1, LIMIT_HIDDEN);
     for (size_t i = 0; i < model->hidden_count; i++)
         model->hidden[i] =
-            (uint32_t)json_read_count(json_element(&hidden, i), 1, LIMIT_PARAMETERS);
+            (uint32_t)json_read_count(json_element(&hidden, i), 1, LIMIT_WIDTH);
 }
 
 static void read_mlp(struct model_spec *model, const struct json_node *node)
@@ -72,8 +79,7 @@ static void read_layer(struct layer_spec *layer, struct json_node node)
         json_read_object(node, (const char *const[]){"type", NULL});
         return;
     }
-    layer->out =
-        (uint32_t)json_read_count(json_member(&node, "out"), 1, LIMIT_PARAMETERS);
+    layer->out = (uint32_t)json_read_count(json_member(&node, "out"), 1, LIMIT_WIDTH);
     layer->bias = read_bias(&node);
 }
 
@@ -229,7 +235,7 @@ enum status model_request_fit(struct model_spec *model, bool has_loss,
     const struct layer_spec *last = &model->layers[model->layer_count - 1];
     if (last->kind != LAYER_DENSE || last->out != outputs)
         return refuse_layer(error, model->layer_count - 1, outputs);
-    /* Widths are below 2^31, so a product is below 2^62 and a sum cannot wrap. */
+    /* Widths are at most 2^26, so a product is below 2^53 and a sum cannot wrap. */
     uint64_t parameters = 0, width = schema_features(schema);
     for (size_t i = 0; i < model->layer_count; i++) {
         const struct layer_spec *layer = &model->layers[i];

@@ -11,6 +11,9 @@
 #include "api/limits.h"
 #include "base/check.h"
 
+_Static_assert((int)LIMIT_SHAPE == (int)SCHEMA_SHAPE_MAX,
+               "the contract and the engine agree");
+
 static const struct json_range any_real = {-INFINITY, INFINITY, false, false};
 
 void schema_text_members(const char *members[SCHEMA_MEMBERS_MAX],
@@ -226,7 +229,7 @@ static void read_idx_features(struct schema *schema, struct json_node features)
     struct json_node shape = json_member(&features, "shape");
     uint64_t product = 1;
     json_read_object(features, (const char *const[]){"shape", "scale", NULL});
-    schema->shape_count = json_read_array(shape, 1, SCHEMA_SHAPE_MAX);
+    schema->shape_count = json_read_array(shape, 1, LIMIT_SHAPE);
     for (size_t i = 0; i < schema->shape_count; i++) {
         uint64_t side = json_read_count(json_element(&shape, i), 1, LIMIT_FEATURES);
         schema->shape[i] = (uint32_t)side;

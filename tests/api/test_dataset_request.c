@@ -350,6 +350,35 @@ static void one_hot_features_are_counted_against_the_limit(void **state)
     free(body);
 }
 
+static void columns_are_limited_in_number(void **state)
+{
+    (void)state;
+    for (size_t count = LIMIT_COLUMNS; count <= LIMIT_COLUMNS + 1; count++) {
+        char *body = malloc(64 * count + 200);
+        struct dataset_spec spec;
+        struct error error = {0};
+        assert_non_null(body);
+        size_t at = (size_t)sprintf(body, "{\"id\":\"w\",\"format\":\"csv\",\"task\":"
+                                          "\"regression\",\"privacy\":\"public\","
+                                          "\"columns\":[{\"name\":\"y\",\"kind\":"
+                                          "\"label\",\"range\":[0,1]}");
+        for (size_t c = 1; c < count; c++)
+            at += (size_t)sprintf(body + at,
+                                  ",{\"name\":\"c%zu\",\"kind\":\"numeric\","
+                                  "\"range\":[0,1]}",
+                                  c);
+        strcpy(body + at, "]}");
+        if (count == LIMIT_COLUMNS) {
+            must_parse(&spec, body);
+            dataset_spec_fini(&spec);
+        } else {
+            assert_int_equal(parse(&spec, body, &error), ST_INVALID);
+            assert_string_equal(error.pointer, "/columns");
+        }
+        free(body);
+    }
+}
+
 static void the_body_is_an_object(void **state)
 {
     (void)state;
@@ -371,6 +400,7 @@ int main(void)
         cmocka_unit_test(columns_are_checked_member_by_member),
         cmocka_unit_test(libsvm_is_checked_member_by_member),
         cmocka_unit_test(one_hot_features_are_counted_against_the_limit),
+        cmocka_unit_test(columns_are_limited_in_number),
         cmocka_unit_test(the_body_is_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

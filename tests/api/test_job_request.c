@@ -225,7 +225,7 @@ static void models_are_checked(void **state)
         {"[128]", "128", "/model/hidden"},
         {"[128]", "[0]", "/model/hidden/0"},
         {"[128]", "[64,-1]", "/model/hidden/1"},
-        {"[128]", "[2147483648]", "/model/hidden/0"},
+        {"[128]", "[67108865]", "/model/hidden/0"},
         {"[128]", "[128],\"layers\":[{\"type\":\"relu\"}]", "/model/layers"},
         {"\"relu\"", "\"dense\"", "/model/activation"},
         {"\"relu\"", "\"gelu\"", "/model/activation"},
@@ -239,7 +239,7 @@ static void models_are_checked(void **state)
     static const struct broken layers[] = {
         {"\"out\":32", "\"out\":0", "/model/layers/0/out"},
         {",\"out\":32", "", "/model/layers/0/out"},
-        {"\"out\":32", "\"out\":4294967296", "/model/layers/0/out"},
+        {"\"out\":32", "\"out\":67108865", "/model/layers/0/out"},
         {"\"out\":32", "\"outs\":32", "/model/layers/0/outs"},
         {"\"tanh\"", "\"tanh\",\"out\":3", "/model/layers/1/out"},
         {"\"tanh\"", "\"batch_norm\"", "/model/layers/1/type"},
@@ -464,9 +464,9 @@ static void parameters_are_limited_without_overflow(void **state)
     must_resolve(&request, body, private_data(&images, 60000));
     job_request_fini(&request);
     free(body);
-    static const char *const hidden[] = {"[2701238]", "[2147483647]",
-                                         "[2147483647,2147483647,2147483647]",
-                                         "[1,2147483647,2147483647]"};
+    static const char *const hidden[] = {"[2701238]", "[67108864]",
+                                         "[67108864,67108864,67108864]",
+                                         "[1,67108864,67108864]"};
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
         body = edit(JOB, "[128]", hidden[i]);
         refused(body, private_data(&images, 60000), ST_INVALID, "/model");
