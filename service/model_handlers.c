@@ -165,6 +165,8 @@ static enum status predict_rows(const char *path, const struct job_plan *plan,
     *text = predict_render(schema, values, rows->rows);
     free(values);
     predictor_close(predictor);
+    if (*text == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for the answer");
     return ST_OK;
 }
 
