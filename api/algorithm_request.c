@@ -33,6 +33,17 @@ static double read_value(struct json_node node,
     return 0;
 }
 
+/* The choice that parameter hangs on. */
+static const struct algorithm_parameter *
+find_choice(const struct algorithm *algorithm,
+            const struct algorithm_parameter *parameter)
+{
+    size_t i = 0;
+    while (strcmp(algorithm->parameters[i].name, parameter->only_with) != 0)
+        i++;
+    return &algorithm->parameters[i];
+}
+
 static void check_members(const struct json_node *node,
                           const struct algorithm *algorithm)
 {
@@ -41,6 +52,21 @@ static void check_members(const struct json_node *node,
     for (size_t i = 0; i < algorithm->parameter_count; i++)
         members[i + 1] = algorithm->parameters[i].name;
     json_read_object(*node, members);
+}
+
+/* What is named where it means nothing would be a silent mistake. */
+static void check_applies(const struct json_node *node,
+                          const struct algorithm_spec *spec)
+{
+    const struct algorithm *algorithm = spec->algorithm;
+    for (size_t i = 0; i < algorithm->parameter_count; i++) {
+        const struct algorithm_parameter *parameter = &algorithm->parameters[i];
+        struct json_node value = json_member(node, parameter->name);
+        if (json_present(value) && !algorithm_applies(spec, parameter))
+            json_refuse(
+                value, "applies only where %s is \"%s\"", parameter->only_with,
+                find_choice(algorithm, parameter)->choices[parameter->only_value]);
+    }
 }
 
 void algorithm_request_read(struct algorithm_spec *spec, const struct json_node *node)
@@ -60,6 +86,7 @@ void algorithm_request_read(struct algorithm_spec *spec, const struct json_node 
         if (json_present(value))
             spec->values[i] = read_value(value, &algorithm->parameters[i]);
     }
+    check_applies(node, spec);
 }
 
 static void write_value(struct json_writer *writer, const char *name,
@@ -81,8 +108,9 @@ void algorithm_request_write(struct json_writer *writer, const char *name,
     json_write_object(writer, name);
     json_write_text(writer, "name", spec->algorithm->name);
     for (size_t i = 0; i < spec->algorithm->parameter_count; i++)
-        write_value(writer, spec->algorithm->parameters[i].name,
-                    &spec->algorithm->parameters[i], spec->values[i]);
+        if (algorithm_applies(spec, &spec->algorithm->parameters[i]))
+            write_value(writer, spec->algorithm->parameters[i].name,
+                        &spec->algorithm->parameters[i], spec->values[i]);
     json_write_object_end(writer);
 }
 
@@ -125,6 +153,48 @@ static void write_parameter(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
+/* {"if": the choice has that value, "else": the parameter is not named}. A choice that is
+ * not named has its default. */
+static void write_condition(struct json_writer *writer,
+                            const struct algorithm *algorithm,
+                            const struct algorithm_parameter *parameter)
+{
+    const struct algorithm_parameter *choice = find_choice(algorithm, parameter);
+    json_write_object(writer, NULL);
+    json_write_object(writer, "if");
+    json_write_object(writer, "properties");
+    json_write_object(writer, choice->name);
+    json_write_text(writer, "const", choice->choices[parameter->only_value]);
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+    json_write_array(writer, "required");
+    if ((size_t)choice->fallback != parameter->only_value)
+        json_write_text(writer, NULL, choice->name);
+    json_write_array_end(writer);
+    json_write_object_end(writer);
+    json_write_object(writer, "else");
+    json_write_object(writer, "properties");
+    json_write_flag(writer, parameter->name, false);
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+}
+
+static void write_conditions(struct json_writer *writer,
+                             const struct algorithm *algorithm)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < algorithm->parameter_count; i++)
+        count += algorithm->parameters[i].only_with != NULL;
+    if (count == 0)
+        return;
+    json_write_array(writer, "allOf");
+    for (size_t i = 0; i < algorithm->parameter_count; i++)
+        if (algorithm->parameters[i].only_with != NULL)
+            write_condition(writer, algorithm, &algorithm->parameters[i]);
+    json_write_array_end(writer);
+}
+
 static void write_schema(struct json_writer *writer, const struct algorithm *algorithm)
 {
     json_write_object(writer, "schema");
@@ -140,6 +210,7 @@ static void write_schema(struct json_writer *writer, const struct algorithm *alg
     json_write_text(writer, NULL, "name");
     json_write_array_end(writer);
     json_write_flag(writer, "additionalProperties", false);
+    write_conditions(writer, algorithm);
     json_write_object_end(writer);
 }
 

@@ -34,6 +34,13 @@ double algorithm_value(const struct algorithm_spec *spec, const char *name)
     return spec->values[k];
 }
 
+bool algorithm_applies(const struct algorithm_spec *spec,
+                       const struct algorithm_parameter *parameter)
+{
+    return parameter->only_with == NULL ||
+           (size_t)algorithm_value(spec, parameter->only_with) == parameter->only_value;
+}
+
 double algorithm_rate(const struct algorithm_demand *demand)
 {
     return (double)demand->batch_size / (double)demand->records;

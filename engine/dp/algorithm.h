@@ -35,6 +35,10 @@ struct algorithm_parameter {
     double fallback;            /* when the job does not name it */
     const char *const *choices; /* choice: NULL-ended; a value is its index */
     const char *about;          /* one sentence for people, shown by /v1/algorithms */
+    /* NULL, or a choice: elsewhere than at its value only_value this one means nothing,
+     * is not shown, and naming it is refused. */
+    const char *only_with;
+    size_t only_value;
 };
 
 /* A job's choice of algorithm: values[i] belongs to algorithm->parameters[i]. */
@@ -106,6 +110,10 @@ void algorithm_spec_init(struct algorithm_spec *spec,
 
 /* The value of the parameter called name, which must exist. */
 double algorithm_value(const struct algorithm_spec *spec, const char *name);
+
+/* Whether parameter means something beside the other values of spec (only_with). */
+bool algorithm_applies(const struct algorithm_spec *spec,
+                       const struct algorithm_parameter *parameter);
 
 /* batch_size / records: the one double that sampler and accountant both use. */
 double algorithm_rate(const struct algorithm_demand *demand);

@@ -24,3 +24,15 @@ void clip_flat(float *weights, const struct measures *measures, const void *cont
         weights[i] = inside ? 1.0F : toward_zero(clip_margin * weight);
     }
 }
+
+void clip_automatic(float *weights, const struct measures *measures,
+                    const void *context)
+{
+    const struct automatic_clip *clip = context;
+    double spread_max = clip->spread * clip->clip_norm;
+    for (size_t i = 0; i < measures->count; i++) {
+        double weight = fmin(clip->clip_norm / (measures->norms[i] + clip->gamma),
+                             spread_max / measures->spreads[i]);
+        weights[i] = toward_zero(clip_margin * weight);
+    }
+}

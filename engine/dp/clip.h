@@ -30,4 +30,20 @@ struct flat_clip {
  *   context  struct flat_clip */
 clip_rule clip_flat;
 
+struct automatic_clip {
+    double clip_norm; /* C */
+    double gamma;     /* > 0, and C / gamma <= CLIP_GAIN_MAX */
+    double spread;    /* kappa */
+};
+
+/* The most a rule may lengthen a record by: factors are at most 2^64 (NOISE.md 2.4),
+ * and must stay far below the largest float32 once scaled. */
+#define CLIP_GAIN_MAX 0x1p60
+
+/* w = (1 - 2^-22) min(C / (nu_up + gamma), kappa C / M_up) rounded toward zero, for
+ * every record: short ones are lengthened, up to C / gamma times (Bu et al. 2023).
+ * ||fl(w b) x a|| <= C by the proof of clip_flat, which asks of w only that it is at
+ * most (1 - 2^-22) C / nu_up. context  struct automatic_clip */
+clip_rule clip_automatic;
+
 #endif

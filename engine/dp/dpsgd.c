@@ -8,19 +8,41 @@
 /* Expected records of a batch in a cell: the inflation is then 1.1 % (NOISE.md 2.3). */
 enum { CELL_MEAN = 128 };
 
+enum clipping { CLIPPING_FLAT, CLIPPING_AUTOMATIC };
+
 struct state {
     double rate, divisor;
-    struct flat_clip clip;
+    enum clipping clipping;
+    struct flat_clip flat;
+    struct automatic_clip automatic;
     struct noise_plan noise;
 };
 
+static const char *const clippings[] = {"flat", "automatic", NULL};
+
 static const struct algorithm_parameter parameters[] = {
+    {.name = "clipping",
+     .kind = PARAMETER_CHOICE,
+     .choices = clippings,
+     .fallback = CLIPPING_FLAT,
+     .about = "flat shortens long gradients to clip_norm; automatic scales every "
+              "gradient to about clip_norm, which then only scales the learning rate."},
     {.name = "clip_norm",
      .kind = PARAMETER_REAL,
      .low = 1e-12,
      .high = 1e18,
      .fallback = 1,
-     .about = "Gradients longer than this are shortened to it; noise grows with it."},
+     .about = "No record's part in the sum is longer than this; noise grows with it."},
+    {.name = "gamma",
+     .kind = PARAMETER_REAL,
+     .low = 1e-6,
+     .high = 1e6,
+     .fallback = 0.01,
+     .about =
+         "Added to every norm before clip_norm is divided by it, so that gradients "
+         "near zero stay small.",
+     .only_with = "clipping",
+     .only_value = CLIPPING_AUTOMATIC},
 };
 
 /* Each step releases one sum of records that were drawn independently at the same rate,
@@ -37,12 +59,30 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
     return ST_OK;
 }
 
+static void set_clip(struct state *state, const struct algorithm_spec *spec,
+                     double spread)
+{
+    double clip_norm = algorithm_value(spec, "clip_norm");
+    state->clipping = (enum clipping)algorithm_value(spec, "clipping");
+    state->flat = (struct flat_clip){.clip_norm = clip_norm, .spread = spread};
+    state->automatic = (struct automatic_clip){.clip_norm = clip_norm,
+                                               .gamma = algorithm_value(spec, "gamma"),
+                                               .spread = spread};
+    state->noise.clip_norm = clip_norm;
+    state->noise.spread = spread;
+}
+
 static enum status start(void *context, const struct algorithm_demand *demand,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    struct grid_demand grid = {.clip_norm = clip_norm,
+    set_clip(state, demand->spec, model->spread);
+    if (state->clipping == CLIPPING_AUTOMATIC &&
+        state->automatic.clip_norm > CLIP_GAIN_MAX * state->automatic.gamma)
+        return error_set_at(error, ST_INVALID, "/algorithm/gamma",
+                            "clip_norm / gamma must be at most 2^60: give a larger "
+                            "gamma or a smaller clip_norm");
+    struct grid_demand grid = {.clip_norm = state->noise.clip_norm,
                                .noise_multiplier = demand->noise_multiplier,
                                .sampling_rate = algorithm_rate(demand),
                                .records = demand->records,
@@ -52,19 +92,27 @@ static enum status start(void *context, const struct algorithm_demand *demand,
     enum status status = grid_plan(&state->noise.grid, &grid, error);
     if (status != ST_OK)
         return status;
-    state->noise.clip_norm = clip_norm;
-    state->noise.spread = model->spread;
-    state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
     state->rate = algorithm_rate(demand);
     state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
     return ST_OK;
 }
 
+static struct pass pass_of(const struct state *state)
+{
+    switch (state->clipping) {
+    case CLIPPING_FLAT:
+        return (struct pass){
+            .grid = &state->noise.grid, .weigh = clip_flat, .rule = &state->flat};
+    case CLIPPING_AUTOMATIC: break;
+    }
+    return (struct pass){
+        .grid = &state->noise.grid, .weigh = clip_automatic, .rule = &state->automatic};
+}
+
 static enum status step(void *context, struct training *training, struct error *error)
 {
     const struct state *state = context;
-    struct pass pass = {
-        .grid = &state->noise.grid, .weigh = clip_flat, .rule = &state->clip};
+    struct pass pass = pass_of(state);
     training_sample(training, state->rate);
     enum status status = training_pass(training, &pass, error);
     if (status != ST_OK)
@@ -81,8 +129,9 @@ static const struct noise_plan *noise(const void *context)
 
 const struct algorithm dpsgd = {
     .name = "dpsgd",
-    .title = "DP-SGD with flat clipping",
-    .paper = "Abadi et al., Deep Learning with Differential Privacy, CCS 2016",
+    .title = "DP-SGD with flat or automatic clipping",
+    .paper = "Abadi et al., Deep Learning with Differential Privacy, CCS 2016; Bu et "
+             "al., Automatic Clipping, NeurIPS 2023",
     .charge = "sampled Gaussian: one release a step at rate batch_size / n",
     .when_to_use = "The default: any model here, with batches and rates larger than "
                    "without privacy.",

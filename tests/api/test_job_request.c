@@ -172,6 +172,12 @@ static void every_member_is_checked(void **state)
         {"\"clip_norm\":1.5", "\"clip_norm\":null", "/algorithm/clip_norm"},
         {"\"clip_norm\":1.5", "\"clipnorm\":1", "/algorithm/clipnorm"},
         {"\"clip_norm\":1.5", "\"clipping\":\"none\"", "/algorithm/clipping"},
+        {"\"clip_norm\":1.5", "\"clipping\":1", "/algorithm/clipping"},
+        {"\"clip_norm\":1.5", "\"gamma\":0.01", "/algorithm/gamma"},
+        {"\"clip_norm\":1.5", "\"clipping\":\"flat\",\"gamma\":0.01",
+         "/algorithm/gamma"},
+        {"\"clip_norm\":1.5", "\"clipping\":\"automatic\",\"gamma\":0",
+         "/algorithm/gamma"},
     };
     REFUSE_EACH(JOB, cases);
 }
@@ -548,12 +554,28 @@ static void every_default_is_written_out(void **state)
     assert_non_null(strstr(text, "{\"dataset\":\"d\",\"model\":{\"preset\":\"linear\","
                                  "\"loss\":\"logistic\",\"init_seed\":0},"
                                  "\"algorithm\":{\"name\":\"dpsgd\","));
-    assert_non_null(strstr(text, "\"clip_norm\":1.0"));
+    assert_non_null(strstr(text, "{\"name\":\"dpsgd\",\"clipping\":\"flat\","
+                                 "\"clip_norm\":1.0}"));
     assert_non_null(strstr(text,
                            "\"optimizer\":{\"name\":\"sgd\",\"learning_rate\":2.0,"
                            "\"momentum\":0.0},\"batch_size\":512,\"epochs\":20,"
                            "\"privacy\":{\"epsilon\":2.0,\"delta\":1e-05}}"));
     free(text);
+    job_request_fini(&request);
+}
+
+static void a_parameter_is_shown_only_where_it_means_something(void **state)
+{
+    (void)state;
+    struct job_request request;
+    char *body = edit(SHORT, "\"name\":\"dpsgd\"",
+                      "\"name\":\"dpsgd\",\"clipping\":\"automatic\"");
+    must_resolve(&request, body, private_data(&pairs, 32560));
+    char *text = job_request_render(&request);
+    assert_non_null(strstr(text, "{\"name\":\"dpsgd\",\"clipping\":\"automatic\","
+                                 "\"clip_norm\":1.0,\"gamma\":0.01}"));
+    free(text);
+    free(body);
     job_request_fini(&request);
 }
 
@@ -775,6 +797,7 @@ int main(void)
         cmocka_unit_test(delta_is_the_datasets_unless_a_smaller_one_is_asked),
         cmocka_unit_test(what_is_not_private_needs_public_data),
         cmocka_unit_test(every_default_is_written_out),
+        cmocka_unit_test(a_parameter_is_shown_only_where_it_means_something),
         cmocka_unit_test(what_is_rendered_reads_back_to_the_same_job),
         cmocka_unit_test(an_architecture_reads_back),
     };

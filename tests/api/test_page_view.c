@@ -31,13 +31,46 @@ static void a_version_names_what_may_be_relied_on(void **state)
     free(text);
 }
 
+/* The choice beside which parameter means something, as {name: value}: from the schema
+ * of the algorithm, {"if": ..., "else": ...}. */
+static json_t *condition_of(const char *algorithm, const char *parameter)
+{
+    char *text = algorithms_render();
+    json_auto_t *root = json_loads(text, 0, NULL);
+    json_t *item, *rule, *schema, *found = json_object();
+    const char *name;
+    size_t i, j;
+    free(text);
+    json_array_foreach(json_object_get(root, "algorithms"), i, item)
+    {
+        if (strcmp(json_string_value(json_object_get(item, "name")), algorithm) != 0)
+            continue;
+        item = json_object_get(json_object_get(item, "schema"), "allOf");
+        json_array_foreach(item, j, rule)
+        {
+            json_t *other =
+                json_object_get(json_object_get(rule, "else"), "properties");
+            json_t *when = json_object_get(json_object_get(rule, "if"), "properties");
+            if (json_is_false(json_object_get(other, parameter)))
+                json_object_foreach(when, name, schema)
+                {
+                    json_object_set(found, name, json_object_get(schema, "const"));
+                }
+        }
+        break;
+    }
+    return found;
+}
+
 /* Whether a job whose algorithm has this one parameter parses. */
 static bool accepts(const char *algorithm, const char *parameter, json_t *value)
 {
     struct job_request request;
-    json_auto_t *body =
-        json_pack("{s:s,s:{s:s},s:{s:s,s:O}}", "dataset", "d", "model", "preset",
-                  "linear", "algorithm", "name", algorithm, parameter, value);
+    json_t *members = condition_of(algorithm, parameter);
+    json_object_set_new(members, "name", json_string(algorithm));
+    json_object_set(members, parameter, value);
+    json_auto_t *body = json_pack("{s:s,s:{s:s},s:o}", "dataset", "d", "model",
+                                  "preset", "linear", "algorithm", members);
     assert_non_null(body);
     char *text = json_dumps(body, JSON_REAL_PRECISION(17));
     enum status status = job_request_parse(&request, text, strlen(text), NULL);
