@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Replays openapi.yaml, as the daemon itself serves it, against the daemon: every example
+of a request is sent, every operation is called until it succeeds, and each answer must be
+one that the document promises: its status, its type, and nothing in it that the schema
+does not name.
+
+  replay_openapi.py http://127.0.0.1:PORT
+"""
+import itertools
+import json
+import random
+import struct
+import sys
+import time
+import urllib.error
+import urllib.request
+import warnings
+
+import yaml
+
+warnings.simplefilter("ignore", DeprecationWarning)  # RefResolver, all that 4.10 has
+import jsonschema  # noqa: E402
+
+METHODS = ("get", "put", "post", "delete")
+UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+
+
+class Replay:
+    def __init__(self, base):
+        self.base, self.failures, self.keys = base, [], itertools.count()
+        self.succeeded = set()
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        self.open = opener.open
+        with self.open(base + "/openapi.yaml") as answer:
+            self.document = yaml.safe_load(answer.read())
+        closed = {**self.document, "components": {
+            **self.document["components"],
+            "schemas": self.strict(self.document["components"]["schemas"])}}
+        self.resolver = jsonschema.RefResolver("", closed)
+
+    def strict(self, schema):
+        """Every object closed, so that a member that the document lacks is noticed."""
+        if isinstance(schema, list):
+            return [self.strict(item) for item in schema]
+        if not isinstance(schema, dict):
+            return schema
+        closed = {key: self.strict(value) for key, value in schema.items()}
+        if isinstance(closed.get("properties"), dict) and "object" in closed.get("type", ()):
+            closed.setdefault("additionalProperties", False)
+        return closed
+
+    def deref(self, node):
+        while "$ref" in node:
+            _, node = self.resolver.resolve(node["$ref"])
+        return node
+
+    def validate(self, schema, value, where):
+        checker = jsonschema.Draft202012Validator(self.strict(schema),
+                                                  resolver=self.resolver)
+        for error in checker.iter_errors(value):
+            place = "/".join(str(part) for part in error.absolute_path)
+            self.failures.append(f"{where}: /{place}: {error.message[:300]}")
+
+    def call(self, method, template, body=None, query="", headers=None, **names):
+        """Sends it, checks the answer against the document, returns (status, value)."""
+        operation = self.document["paths"][template][method]
+        path = template.format(**names) + query
+        request = urllib.request.Request(self.base + path, method=method.upper())
+        request.add_header("Idempotency-Key", f"replay-{next(self.keys)}")
+        if isinstance(body, bytes):
+            request.data = body
+            request.add_header("Content-Type", "application/octet-stream")
+        elif body is not None:
+            request.data = json.dumps(body).encode()
+            request.add_header("Content-Type", "application/json")
+        for name, value in (headers or {}).items():
+            request.add_header(name, value)
+        try:
+            answer = self.open(request, timeout=60)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with answer:
+            status, content = answer.status, answer.read()
+            kind = answer.headers.get("Content-Type", "").split(";")[0]
+        where = f"{method.upper()} {path} answered {status}"
+        self.compare(operation["responses"], status, kind, content, where)
+        if status < 300:
+            self.succeeded.add((method, template))
+        return status, json.loads(content) if "json" in kind and "nd" not in kind else content
+
+    def compare(self, responses, status, kind, content, where):
+        if str(status) not in responses:
+            self.failures.append(f"{where}, which the document does not name")
+            return
+        promised = self.deref(responses[str(status)]).get("content", {})
+        if not promised and content:
+            self.failures.append(f"{where} with a body")
+        elif promised and kind not in promised:
+            self.failures.append(f"{where} as {kind}, promised {sorted(promised)}")
+        elif kind == "application/x-ndjson":
+            page = self.deref(promised["application/json"]["schema"])
+            for line in content.splitlines():
+                self.validate(page["properties"]["entries"]["items"], json.loads(line), where)
+        elif kind.endswith("json"):
+            self.validate(promised[kind]["schema"], json.loads(content), where)
+
+    def examples(self, method, template):
+        body = self.document["paths"][template][method]["requestBody"]["content"]
+        for name, example in body["application/json"].get("examples", {}).items():
+            yield name, example["value"]
+
+
+def images(count, seed):
+    draw = random.Random(seed)
+    return {"features": struct.pack(">IIII", 0x803, count, 28, 28) + draw.randbytes(count * 784),
+            "labels": struct.pack(">II", 0x801, count)
+                      + bytes(draw.randrange(10) for _ in range(count))}
+
+
+FILES = {"mnist": images(3000, 1), "mnist-test": images(200, 2),
+         "adult": {"data": b"39, State-gov, 77516, <=50K\n51,, 1, >50K\n"},
+         "a9a": {"data": b"-1 3:1 11:1\n1 5:1\n"},
+         "housing": {"data": b"rooms,value\n6,250000\n,100000\n"}}
+
+
+def datasets(replay):
+    for name, body in replay.examples("post", "/v1/datasets"):
+        status, _ = replay.call("post", "/v1/datasets", body)
+        if status != 201:
+            replay.failures.append(f"the example {name} of a dataset is refused: {status}")
+        for file, content in FILES[body["id"]].items():
+            replay.call("put", "/v1/datasets/{id}/files/{name}", content, id=body["id"], name=file)
+        status, answer = replay.call("post", "/v1/datasets/{id}:import", id=body["id"])
+        if status != 200:
+            replay.failures.append(f"{body['id']} cannot be imported: {answer}")
+        replay.call("get", "/v1/datasets/{id}", id=body["id"])
+        replay.call("get", "/v1/datasets/{id}/budget", id=body["id"])
+        replay.call("get", "/v1/datasets/{id}/ledger", id=body["id"])
+    replay.call("post", "/v1/datasets", {"id": "mnist", "seed": 1})
+    replay.call("get", "/v1/datasets", query="?page_size=2")
+    replay.call("get", "/v1/datasets", query="?page_size=-2")
+    for method, path in (("get", ""), ("delete", ""), ("get", "/budget"), ("get", "/ledger")):
+        replay.call(method, "/v1/datasets/{id}" + path, id="nowhere")
+
+
+def jobs(replay):
+    finished = []
+    for _, body in replay.examples("post", "/v1/jobs:estimate"):
+        replay.call("post", "/v1/jobs:estimate", body)
+    for name, body in replay.examples("post", "/v1/jobs"):
+        replay.call("post", "/v1/jobs:estimate", body)
+        status, job = replay.call("post", "/v1/jobs", body)
+        if status not in (201, 409):
+            replay.failures.append(f"the example {name} of a job is refused: {job}")
+        while status == 201 and job["state"] in ("QUEUED", "RUNNING"):
+            _, job = replay.call("get", "/v1/jobs/{id}", query="?wait=10", id=job["id"])
+        finished += [job] if status == 201 else []
+    replay.call("get", "/v1/jobs", query="?state=SUCCEEDED&page_size=1")
+    replay.call("get", "/v1/jobs", query="?state=DONE")
+    replay.call("get", "/v1/jobs/{id}", id="job_" + UNKNOWN)
+    replay.call("post", "/v1/jobs", {"dataset": "nowhere"})
+    long = {"dataset": "mnist-test", "model": {"preset": "linear"}, "algorithm": {"name": "sgd"},
+            "steps": 10000000}
+    _, job = replay.call("post", "/v1/jobs", long)
+    replay.call("post", "/v1/jobs/{id}:cancel", id=job["id"])
+    while replay.call("get", "/v1/jobs/{id}", id=job["id"])[1]["state"] != "CANCELLED":
+        time.sleep(0.05)
+    replay.call("post", "/v1/jobs/{id}:cancel", id=finished[0]["id"])
+    return [job["model"] for job in finished if job["model"]]
+
+
+def models(replay, published):
+    replay.call("get", "/v1/models", query="?page_size=1")
+    for model in published:
+        replay.call("get", "/v1/models/{id}", id=model)
+        replay.call("get", "/v1/models/{id}/content", id=model)
+    model = published[0]
+    content = "/v1/models/{id}/content"
+    replay.call("get", content, id=model, headers={"Range": "bytes=0-7"})
+    replay.call("get", content, id=model, headers={"Range": "bytes=999999999-"})
+    replay.call("get", content, id="mdl_" + UNKNOWN)
+    for _, body in replay.examples("post", "/v1/models/{id}/predict"):
+        replay.call("post", "/v1/models/{id}/predict", body, id=model)
+    replay.call("post", "/v1/models/{id}/predict", {"inputs": [[0] * 784]}, id=model)
+
+
+def rest(replay):
+    for path in ("/v1/ledger/head", "/v1/algorithms", "/openapi.yaml", "/v1/version",
+                 "/livez", "/readyz"):
+        replay.call("get", path)
+    replay.call("get", "/v1/datasets/{id}/ledger", id="mnist",
+                headers={"Accept": "application/x-ndjson"})
+    replay.call("delete", "/v1/datasets/{id}", id="mnist")
+    replay.call("get", "/v1/datasets/{id}", id="mnist")
+    for template, operations in replay.document["paths"].items():
+        for method in METHODS:
+            if method in operations and (method, template) not in replay.succeeded:
+                replay.failures.append(f"{method.upper()} {template} never succeeded")
+
+
+def main(base):
+    replay = Replay(base)
+    datasets(replay)
+    models(replay, jobs(replay))
+    rest(replay)
+    for failure in replay.failures:
+        print(failure, file=sys.stderr)
+    return 1 if replay.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
