@@ -13,7 +13,7 @@
 /* Rows are read one at a time, so that memory holds the features of all and the JSON of
  * one: a body of 64 MiB as a tree of cells would be twenty times its size. */
 struct rows {
-    const char *at, *end;
+    const char *body, *at, *end;
     const struct schema *schema;
     struct encoder *encoders; /* of csv, one a column */
     size_t cells, features, capacity;
@@ -38,8 +38,21 @@ static bool take(struct rows *rows, char c)
     return true;
 }
 
+/* A body of the size of other requests is read once more, whole, to name the member. */
 static enum status refuse_frame(struct rows *rows)
 {
+    struct json_reader reader;
+    struct json_node root;
+    size_t size = (size_t)(rows->end - rows->body);
+    if (size <= LIMIT_JSON_BODY) {
+        if (json_reader_open(&reader, &root, rows->body, size, rows->error) == ST_OK) {
+            json_read_object(root, (const char *const[]){"inputs", NULL});
+            json_read_array(json_member(&root, "inputs"), 1, LIMIT_PREDICT_ROWS);
+        }
+        enum status status = json_reader_close(&reader);
+        if (status != ST_OK)
+            return status;
+    }
     return error_set(rows->error, ST_INVALID,
                      "must be {\"inputs\":[[cells...],...]} and no more");
 }
@@ -228,7 +241,8 @@ enum status predict_request_parse(struct predict_request *request, const char *b
                                   struct error *error)
 {
     struct predict_request read = {0};
-    struct rows rows = {.at = body,
+    struct rows rows = {.body = body,
+                        .at = body,
                         .end = body + size,
                         .schema = schema,
                         .cells = schema_cells(schema),
