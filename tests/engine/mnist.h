@@ -21,7 +21,8 @@ static inline void mnist_import(struct matrix *matrix, const char *name)
                             .shape_count = 3,
                             .shape = {1, 28, 28},
                             .scale = 255};
-    char features[1024], labels[1024], file[64], path[64] = "/tmp/epsilond-mnist-XXXXXX";
+    char features[1024], labels[1024], file[64],
+        path[64] = "/tmp/epsilond-mnist-XXXXXX";
     struct import_limits limits = {.unpacked_size_max = 1 << 30};
     struct import_result result;
     struct import_place place;
@@ -32,7 +33,8 @@ static inline void mnist_import(struct matrix *matrix, const char *name)
     shared_path(labels, file);
     struct import_files files = {.features = features, .labels = labels};
     close(mkstemp(path));
-    if (import_run(&schema, &files, &limits, path, NULL, &result, &place, &error) != ST_OK)
+    if (import_run(&schema, &files, &limits, path, NULL, &result, &place, &error) !=
+        ST_OK)
         fail_msg("%s", error.text);
     assert_int_equal(matrix_open(matrix, path, NULL), ST_OK);
     unlink(path);

@@ -1,0 +1,156 @@
+/* Goal: the updates are the published ones, and a vector may be moved in parts. Method:
+ * plain loops in double, 50 steps; schedules at their ends; a parameter pushed out of
+ * range. */
+#include "engine/dp/optimizer.h"
+
+#include <string.h>
+
+#include "tests/expect.h"
+
+enum { DIM = 103, STEPS = 50 };
+
+static void gradient_of(float *g, uint64_t step)
+{
+    for (int j = 0; j < DIM; j++)
+        g[j] = (float)sin(0.37 * j + 1.3 * (double)step) + 0.2F;
+}
+
+struct oracle { /* one parameter's history */
+    double p, first, second;
+};
+
+static void oracle_step(struct oracle *o, const struct optimizer_spec *spec, double g,
+                        uint64_t step)
+{
+    double share = (double)step / (STEPS - 1), t = (double)step + 1;
+    double rate = spec->learning_rate * (1 - share) + spec->learning_rate_final * share;
+    if (spec->kind == OPTIMIZER_SGD) {
+        o->first = spec->momentum * o->first + g;
+        o->p -= rate * o->first;
+        return;
+    }
+    o->first = spec->beta1 * o->first + (1 - spec->beta1) * g;
+    o->second = spec->beta2 * o->second + (1 - spec->beta2) * g * g;
+    o->p -= rate * (o->first / (1 - pow(spec->beta1, t))) /
+            (sqrt(o->second / (1 - pow(spec->beta2, t))) + spec->epsilon);
+}
+
+static const struct optimizer_spec specs[] = {
+    {.kind = OPTIMIZER_SGD, .learning_rate = 0.3, .learning_rate_final = 0.3},
+    {.kind = OPTIMIZER_SGD, .learning_rate = 0.3, .learning_rate_final = 0},
+    {.kind = OPTIMIZER_SGD,
+     .learning_rate = 0.1,
+     .learning_rate_final = 0.02,
+     .momentum = 0.9},
+    {.kind = OPTIMIZER_ADAM,
+     .learning_rate = 0.01,
+     .learning_rate_final = 0.001,
+     .beta1 = 0.9,
+     .beta2 = 0.999,
+     .epsilon = 1e-8},
+};
+
+static void updates_are_the_published_ones(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        struct oracle oracles[DIM] = {{0}};
+        float whole[DIM] = {0}, parts[DIM] = {0}, g[DIM];
+        struct optimizer *one, *two;
+        assert_int_equal(optimizer_create(&one, &specs[k], DIM, STEPS, NULL), ST_OK);
+        assert_int_equal(optimizer_create(&two, &specs[k], DIM, STEPS, NULL), ST_OK);
+        for (uint64_t step = 0; step < STEPS; step++) {
+            gradient_of(g, step);
+            assert_true(optimizer_apply(one, whole, g, (struct span){0, DIM}, step));
+            assert_true(
+                optimizer_apply(two, parts, g, (struct span){64, DIM - 64}, step));
+            assert_true(optimizer_apply(two, parts, g, (struct span){0, 64}, step));
+            for (int j = 0; j < DIM; j++)
+                oracle_step(&oracles[j], &specs[k], (double)g[j], step);
+        }
+        for (int j = 0; j < DIM; j++) {
+            /* 50 updates, a few float32 roundings each, of parameters below 50. */
+            assert_true(fabs((double)whole[j] - oracles[j].p) < 1e-4);
+            assert_true(fabs(oracles[j].p) > 1e-4);
+        }
+        assert_memory_equal(parts, whole, sizeof whole);
+        optimizer_destroy(one);
+        optimizer_destroy(two);
+    }
+    optimizer_destroy(NULL);
+}
+
+static void the_rate_goes_in_a_straight_line(void **state)
+{
+    (void)state;
+    struct optimizer *optimizer;
+    struct optimizer_spec spec = {.learning_rate = 8, .learning_rate_final = 2};
+    assert_int_equal(optimizer_create(&optimizer, &spec, 1, 4, NULL), ST_OK);
+    for (uint64_t step = 0; step < 4; step++)
+        assert_close(optimizer_rate(optimizer, step), 8 - 2 * (double)step, 1e-15);
+    optimizer_destroy(optimizer);
+    assert_int_equal(optimizer_create(&optimizer, &spec, 1, 1, NULL), ST_OK);
+    assert_close(optimizer_rate(optimizer, 0), 8, 0);
+    optimizer_destroy(optimizer);
+}
+
+static void a_parameter_out_of_range_is_told(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        for (int bad = 0; bad < 2; bad++) {
+            struct optimizer *optimizer;
+            float p[DIM] = {0}, g[DIM] = {0};
+            g[41] = bad == 0 ? NAN : 1;
+            p[41] = bad == 0 ? 0 : -INFINITY;
+            assert_int_equal(optimizer_create(&optimizer, &specs[k], DIM, STEPS, NULL),
+                             ST_OK);
+            assert_true(optimizer_apply(optimizer, p, g, (struct span){0, 41}, 0));
+            assert_false(optimizer_apply(optimizer, p, g, (struct span){41, 62}, 0));
+            optimizer_destroy(optimizer);
+        }
+    }
+}
+
+static void state_has_the_size_that_was_said(void **state)
+{
+    (void)state;
+    assert_int_equal(optimizer_size(&specs[0], 1000), 0);
+    assert_int_equal(optimizer_size(&specs[2], 1000), 4000);
+    assert_int_equal(optimizer_size(&specs[3], 1000), 8000);
+}
+
+static void state_that_cannot_be_had_is_refused(void **state)
+{
+    (void)state;
+    struct optimizer *optimizer = NULL;
+    struct error error = {0};
+    assert_int_equal(
+        optimizer_create(&optimizer, &specs[3], SIZE_MAX / 8, STEPS, &error),
+        ST_NO_MEMORY);
+    assert_null(optimizer);
+    assert_int_equal(error.status, ST_NO_MEMORY);
+}
+
+static void names_are_read_back(void **state)
+{
+    (void)state;
+    enum optimizer_kind kind;
+    assert_true(optimizer_kind_parse(&kind, "adam") && kind == OPTIMIZER_ADAM);
+    assert_true(optimizer_kind_parse(&kind, "sgd") && kind == OPTIMIZER_SGD);
+    assert_false(optimizer_kind_parse(&kind, "SGD"));
+    assert_string_equal(optimizer_kind_name(OPTIMIZER_ADAM), "adam");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(updates_are_the_published_ones),
+        cmocka_unit_test(the_rate_goes_in_a_straight_line),
+        cmocka_unit_test(a_parameter_out_of_range_is_told),
+        cmocka_unit_test(state_has_the_size_that_was_said),
+        cmocka_unit_test(state_that_cannot_be_had_is_refused),
+        cmocka_unit_test(names_are_read_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
