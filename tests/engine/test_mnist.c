@@ -53,6 +53,9 @@ static double accuracy_of(const struct mnist *mnist, const struct workload *work
 static void check(const struct workload *workload)
 {
     struct mnist mnist;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* nothing runs here that test_trainer does not run, and this is slow */
+#endif
     mnist_open(&mnist);
     assert_true(accuracy_of(&mnist, workload) >= workload->accuracy_min);
     mnist_close(&mnist);

@@ -266,10 +266,9 @@ static void a_regression_has_an_error_in_mapped_units(void **state)
 static void records_that_are_not_finite_leave_only_noise(void **state)
 {
     (void)state;
-    enum { WIDE = 3000 };
     uint8_t digest[2][SHA256_SIZE];
     struct world *world = world_create("dpsgd");
-    set_model(&world->spec.model, WIDE, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
+    set_model(&world->spec.model, 400, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
     world->spec.model.layers[1].kind = LAYER_RELU;
     for (int k = 0; k < 2; k++) { /* two datasets of which nothing may be seen */
         for (size_t i = 0; i < RECORDS * FEATURES; i++)
@@ -379,7 +378,7 @@ static void a_flag_raised_in_a_step_is_seen(void **state)
     struct canceller canceller = {0};
     pthread_t thread;
     struct world *world = world_create("dpsgd");
-    set_model(&world->spec.model, 2000, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
+    set_model(&world->spec.model, 500, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
     world->spec.steps = 1000000;
     world->spec.batch_size = RECORDS;
     struct trainer_options options = options_of(world, 2);
