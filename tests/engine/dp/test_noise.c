@@ -96,6 +96,24 @@ static void a_release_is_sum_plus_noise_however_it_is_split(void **state)
     noise_destroy(noise);
 }
 
+static void a_release_recentres_the_floor(void **state)
+{
+    (void)state;
+    struct noise_key key = key_of(7);
+    struct grid grid = {.scale = 0.125};
+    struct noise_release release = {{&key, 0}, &grid, 4};
+    struct noise *noise = noise_create();
+    int64_t drawn[NOISE_CHUNK];
+    float out[NOISE_CHUNK];
+    noise_draw(noise, drawn, &release.address, 0, 1);
+    for (int j = 0; j < NOISE_CHUNK; j++)
+        drawn[j] = j - 1000 - drawn[j]; /* so that the noise cancels */
+    noise_release(noise, out, drawn, 0, NOISE_CHUNK, &release);
+    for (int j = 0; j < NOISE_CHUNK; j++)
+        assert_true((double)out[j] == 2 * (j - 1000 + 0.5));
+    noise_destroy(noise);
+}
+
 static void a_zero_gradient_comes_out_with_the_planned_deviation(void **state)
 {
     (void)state;
@@ -279,6 +297,7 @@ int main(void)
         cmocka_unit_test(known_answers),
         cmocka_unit_test(another_query_or_key_is_another_noise),
         cmocka_unit_test(a_release_is_sum_plus_noise_however_it_is_split),
+        cmocka_unit_test(a_release_recentres_the_floor),
         cmocka_unit_test(a_zero_gradient_comes_out_with_the_planned_deviation),
         cmocka_unit_test(the_law_is_the_floored_gaussians),
     };

@@ -227,6 +227,44 @@ static void flags_and_rejections_are_the_published_ones(void **state)
     bench_destroy(bench);
 }
 
+/* f - y of a flagged trial as a double, from the first 448 bits of both. */
+static double gap_of(const struct model *model, uint64_t r, uint64_t v, uint64_t theta)
+{
+    uint64_t layer = r >> 52 & 255;
+    struct big u = big_half(big_of(r & NOISE_WIDTH_MASK), 52);
+    u = big_add(u, big_half(big_of(theta & NOISE_WIDTH_MASK), 104));
+    struct big x = big_half(big_multiply(u, big_of(noise_widths[layer])), 36);
+    struct big f = big_exp_minus(big_half(big_multiply(x, x), 1));
+    struct big y = big_add(model->base[layer],
+                           big_multiply(model->height[layer], fraction_of(&v, 1)));
+    bool above = big_compare(f, y) > 0;
+    struct big apart = above ? big_subtract(f, y) : big_subtract(y, f);
+    double gap = 0;
+    for (int k = BIG_FRACTION; k >= 0; k--)
+        gap += ldexp(apart.word[k], 32 * (k - BIG_FRACTION));
+    return above ? gap : -gap;
+}
+
+static void a_double_decides_within_its_proved_error(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_create(5);
+    double worst = 0;
+    for (uint64_t c = 0; c < 100; c++) {
+        draw(bench, c, &noise_layout);
+        const struct noise_chunk *chunk = &bench->chunk;
+        for (unsigned k = 0; k < chunk->flagged_count; k++) {
+            double exact = gap_of(&bench->model, chunk->words[chunk->flagged[k]],
+                                  chunk->words[NOISE_TRIALS + k],
+                                  chunk->words[NOISE_TRIALS + NOISE_FLAGS + k]);
+            worst = fmax(worst, fabs(chunk->gap[k] - exact));
+        }
+    }
+    assert_true(worst < 0x1p-48); /* NOISE.md 4.5 */
+    assert_true(worst > 0x1p-56);
+    bench_destroy(bench);
+}
+
 static void few_spare_words_take_the_rare_paths_rightly(void **state)
 {
     (void)state;
@@ -281,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_model_gives_the_published_hundred_chunks),
         cmocka_unit_test(flags_and_rejections_are_the_published_ones),
+        cmocka_unit_test(a_double_decides_within_its_proved_error),
         cmocka_unit_test(few_spare_words_take_the_rare_paths_rightly),
         cmocka_unit_test(deciding_all_in_integers_changes_nothing),
         cmocka_unit_test(a_wiped_chunk_holds_nothing_but_its_table),
