@@ -72,6 +72,15 @@ static struct world *world_create(const char *algorithm)
     return world;
 }
 
+static void set_parameter(struct world *world, const char *name, double value)
+{
+    struct algorithm_spec *spec = &world->spec.algorithm;
+    size_t k = 0;
+    while (strcmp(spec->algorithm->parameters[k].name, name) != 0)
+        k++;
+    spec->values[k] = value;
+}
+
 static void world_destroy(struct world *world)
 {
     train_spec_fini(&world->spec);
@@ -285,7 +294,7 @@ static void the_noise_of_a_step_has_the_planned_deviation(void **state)
     struct world *world = world_create("dpsgd");
     set_model(&world->spec.model, 0, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
     world->spec.optimizer.learning_rate = world->spec.optimizer.learning_rate_final = 1;
-    world->spec.algorithm.values[0] = 0.37;
+    set_parameter(world, "clip_norm", 0.37);
     for (size_t i = 0; i < RECORDS * FEATURES; i++)
         world->x[i] = 3e38F * (i % 2 == 0 ? 1 : -1);
     struct trainer_options options = options_of(world, 2);
