@@ -90,13 +90,18 @@ char *mechanism_render(const struct mechanism *m)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     CHECK(out != NULL);
-    fprintf(out, "{\"kind\":\"%s\",\"relation\":\"%s\",\"runs\":[", kind_name(m->kind),
-            relation_name(m->relation));
+    bool whole = fprintf(out, "{\"kind\":\"%s\",\"relation\":\"%s\",\"runs\":[",
+                         kind_name(m->kind), relation_name(m->relation)) > 0;
     for (size_t i = 0; i < m->run_count; i++)
-        fprintf(out, "%s[%.17g,%.17g,%llu]", i == 0 ? "" : ",", m->runs[i].sampling_rate,
-                m->runs[i].noise_multiplier, (unsigned long long)m->runs[i].steps);
-    fprintf(out, "],\"prefixes_priced\":%s}", m->prefixes_priced ? "true" : "false");
-    CHECK(fclose(out) == 0);
+        whole = fprintf(out, "%s[%.17g,%.17g,%llu]", i == 0 ? "" : ",",
+                        m->runs[i].sampling_rate, m->runs[i].noise_multiplier,
+                        (unsigned long long)m->runs[i].steps) > 0 &&
+                whole;
+    whole = fprintf(out, "],\"prefixes_priced\":%s}",
+                    m->prefixes_priced ? "true" : "false") > 0 &&
+            whole;
+    /* Without memory the stream drops what it cannot hold, and fclose says nothing. */
+    CHECK(fclose(out) == 0 && whole && text != NULL);
     return text;
 }
 
