@@ -56,7 +56,8 @@ void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is 
  * call once, before the first of them. A store that does not contain the head found there
  * is older than what was promised: all that its open reservations hold is authorised and
  * every dataset is frozen, durably, until ledger_regrant; *frozen tells.
- *   ST_CORRUPT  the file is there and is not a head file
+ *   ST_CORRUPT  the file is there and is not a head file, or names an entry while the store
+ *               is empty
  *   ST_IO       it cannot be read or written
  * A later failure to write it poisons the store. */
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,

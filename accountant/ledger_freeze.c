@@ -105,6 +105,9 @@ static enum status check_head(struct ledger *ledger, struct store_tx *tx,
                               struct error *error)
 {
     bool contained = false;
+    if (kept->entry.seq > 0 && ledger->book.accounts.count == 0)
+        return error_set(error, ST_CORRUPT,
+                         "the store is empty, the head kept elsewhere is not");
     enum status status = contains(ledger, tx, kept, &contained, error);
     if (status == ST_OK && !contained)
         status = freeze_all(ledger, tx, &kept->entry, error);

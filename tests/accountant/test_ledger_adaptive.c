@@ -235,7 +235,7 @@ static void random_adversaries_never_pass_delta(void **state)
 {
     (void)state;
     double most = worst(false, 600, 1);
-    assert_true(most <= delta); /* 0.75 delta */
+    assert_true(most <= delta);     /* 0.75 delta */
     assert_true(most >= delta / 4); /* they do try */
 }
 

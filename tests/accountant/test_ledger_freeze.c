@@ -239,6 +239,20 @@ static void a_head_file_that_cannot_be_used_is_refused(void **state)
     end_scene(&scene);
 }
 
+/* A file of no bytes is a new database to SQLite; nothing in it could be frozen. */
+static void an_empty_store_beside_a_head_is_refused(void **state)
+{
+    (void)state;
+    struct scene scene = make_scene();
+    bool frozen;
+    kit_close(&scene.kit);
+    assert_int_equal(truncate(scene.place.path, 0), 0);
+    scene.kit = kit_open(scene.place.path);
+    assert_int_equal(ledger_head_file(scene.kit.ledger, scene.head, &frozen, NULL),
+                     ST_CORRUPT);
+    end_scene(&scene);
+}
+
 /* What is promised elsewhere must be there before anything is run on it. */
 static void a_head_that_cannot_be_written_stops_the_ledger(void **state)
 {
@@ -273,6 +287,7 @@ int main(void)
         cmocka_unit_test(another_history_of_the_same_length_is_noticed),
         cmocka_unit_test(a_new_epoch_starts_from_nothing_and_keeps_the_old_one),
         cmocka_unit_test(a_head_file_that_cannot_be_used_is_refused),
+        cmocka_unit_test(an_empty_store_beside_a_head_is_refused),
         cmocka_unit_test(a_head_that_cannot_be_written_stops_the_ledger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,10 +74,12 @@ static int fault_truncate(sqlite3_file *file, sqlite3_int64 size)
     return fault_now() ? SQLITE_IOERR_TRUNCATE : real->pMethods->xTruncate(real, size);
 }
 
+/* Nobody cuts the power here: a sync that succeeds need not wait for the disk. */
 static int fault_sync(sqlite3_file *file, int flags)
 {
-    sqlite3_file *real = fault_inner(file);
-    return fault_now() ? SQLITE_IOERR_FSYNC : real->pMethods->xSync(real, flags);
+    (void)file;
+    (void)flags;
+    return fault_now() ? SQLITE_IOERR_FSYNC : SQLITE_OK;
 }
 
 static int fault_size(sqlite3_file *file, sqlite3_int64 *size)
