@@ -1,0 +1,100 @@
+/* Goal: the four figures are those of SERVICE.md A6. Expected values: its formulas in long
+ * double, on curves made here. */
+#include "accountant/spending.h"
+
+#include <string.h>
+
+#include "tests/expect.h"
+
+static const double delta = 1e-5;
+
+static struct balance fresh(double epsilon)
+{
+    struct balance balance;
+    struct filter filter;
+    struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, 0};
+    memset(&balance, 0, sizeof balance);
+    assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
+    balance.epsilon = epsilon;
+    balance.delta = delta;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        balance.weighted[i] = filter.weighted[i];
+        balance.capacity[i] = filter.capacity[i];
+    }
+    return balance;
+}
+
+static void spend(struct curve *curve, double rate)
+{
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        curve->at[i] = rate * curve_orders[i];
+}
+
+static long double converted(long double rate)
+{
+    long double least = INFINITY, reduced = (long double)delta - 0x1p-40L;
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        long double a = curve_orders[i];
+        long double epsilon =
+            rate * a + logl(1 - 1 / a) - (logl(reduced) + logl(a)) / (a - 1);
+        least = fminl(least, epsilon);
+    }
+    return fmaxl(0, least);
+}
+
+static void nothing_spent_is_zero_and_everything_remains(void **state)
+{
+    (void)state;
+    struct balance balance = fresh(2);
+    spending_of(&balance);
+    assert_true(balance.epsilon_spent == 0 && balance.epsilon_held == 0);
+    assert_true(balance.fraction_remaining == 1);
+    double rate = fmax(balance.capacity[0] / curve_orders[balance.weighted[0]],
+                       balance.capacity[1] / curve_orders[balance.weighted[1]]);
+    assert_close(balance.epsilon_remaining, (double)converted(rate), 1e-10);
+    assert_true(balance.epsilon_remaining <= (double)converted(rate));
+}
+
+static void what_is_spent_and_held_is_the_tight_conversion(void **state)
+{
+    (void)state;
+    struct balance balance = fresh(4);
+    spend(&balance.committed, .0317);
+    spend(&balance.held, .0643);
+    spending_of(&balance);
+    assert_close(balance.epsilon_spent, (double)converted(.0317L), 1e-12);
+    assert_true(balance.epsilon_spent >= (double)converted(.0317L));
+    assert_close(balance.epsilon_spent + balance.epsilon_held, (double)converted(.096L),
+                 1e-12);
+    double fraction = 0, rate = 0;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        double a = curve_orders[balance.weighted[i]];
+        double room = balance.capacity[i] - .096 * a;
+        fraction = fmax(fraction, room / balance.capacity[i]);
+        rate = fmax(rate, room / a);
+    }
+    assert_close(balance.fraction_remaining, fraction, 1e-12);
+    assert_close(balance.epsilon_remaining, (double)converted(rate), 1e-10);
+}
+
+static void nothing_remains_of_an_exhausted_budget(void **state)
+{
+    (void)state;
+    struct balance balance = fresh(1);
+    spend(&balance.committed, .5);
+    balance.committed.at[49] = INFINITY;
+    spending_of(&balance);
+    assert_true(balance.epsilon_remaining == 0 && balance.fraction_remaining == 0);
+    assert_true(balance.epsilon_held == 0);
+    assert_close(balance.epsilon_spent, (double)converted(.5L), 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_spent_is_zero_and_everything_remains),
+        cmocka_unit_test(what_is_spent_and_held_is_the_tight_conversion),
+        cmocka_unit_test(nothing_remains_of_an_exhausted_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
