@@ -79,21 +79,25 @@ static void rows_are_encoded_as_at_import(void **state)
 static void only_the_one_shape_is_read(void **state)
 {
     (void)state;
-    static const char *const frames[] = {"",
-                                         "{}",
-                                         "[]",
-                                         "[[1,2]]",
-                                         "{\"inputs\":[[1,2]]",
-                                         "{\"inputs\":[[1,2]]}x",
-                                         "{\"inputs\":[[1,2]],\"n\":1}",
-                                         "{\"n\":1,\"inputs\":[[1,2]]}",
-                                         "{\"inputs\":7}",
-                                         "{\"inputs\":[[1,2]],\"inputs\":[[1,2]]}",
-                                         "{\"inputs\":[[1,2]] ]}",
-                                         "{\"inputs\":null}",
-                                         "{inputs:[[1,2]]}"};
+    static const struct {
+        const char *body, *pointer;
+    } frames[] = {
+        {"", ""},
+        {"{}", "/inputs"},
+        {"[]", ""},
+        {"[[1,2]]", ""},
+        {"{\"inputs\":[[1,2]]", "/inputs/0"},
+        {"{\"inputs\":[[1,2]]}x", ""},
+        {"{\"inputs\":[[1,2]],\"n\":1}", "/n"},
+        {"{\"n\":1,\"inputs\":[[1,2]]}", "/n"},
+        {"{\"inputs\":7}", "/inputs"},
+        {"{\"inputs\":[[1,2]],\"inputs\":[[1,2]]}", "/inputs"},
+        {"{\"inputs\":[[1,2]] ]}", "/inputs"},
+        {"{\"inputs\":null}", "/inputs"},
+        {"{inputs:[[1,2]]}", ""},
+    };
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
-        expect_refusal(&images, frames[i], "");
+        expect_refusal(&images, frames[i].body, frames[i].pointer);
     static const struct {
         const char *body, *pointer;
     } rows[] = {
