@@ -103,6 +103,9 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
 bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
                         struct ledger_entry_name *entry);
 
+/* Canonical text of what that entry holds, to be freed; NULL if there is none. */
+char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job);
+
 /* Allows the job its first steps steps; durable on return, in its own transaction. A
  * mechanism without priced prefixes takes nothing but all its steps.
  *   ST_INVALID         not more than before, or more than were reserved

@@ -18,6 +18,17 @@ bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
     return found;
 }
 
+char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct reservation *reservation = book_reservation(&ledger->book, job);
+    char *text = reservation != NULL && reservation->durable
+                     ? mechanism_render(&reservation->mechanism)
+                     : NULL;
+    pthread_mutex_unlock(&ledger->lock);
+    return text;
+}
+
 uint64_t ledger_authorised(struct ledger *ledger, const struct job_id *job)
 {
     pthread_mutex_lock(&ledger->lock);

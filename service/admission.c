@@ -14,7 +14,7 @@
 enum { EMPTY_BODY_MAX = 64 }; /* room for `{}` and blanks */
 
 struct framing { /* how often each header that frames a message occurs */
-    unsigned lengths, hosts, encodings;
+    unsigned lengths, hosts, encodings, blank_ends;
     const char *length, *encoding;
 };
 
@@ -22,7 +22,10 @@ static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
                                     const char *key, const char *value)
 {
     struct framing *framing = context;
+    size_t length = strlen(key);
     (void)kind;
+    /* `Content-Length :` is no Content-Length to the library, and hides a body. */
+    framing->blank_ends += length > 0 && strchr(" \t", key[length - 1]) != NULL;
     if (strcasecmp(key, "Content-Length") == 0) {
         framing->lengths++;
         framing->length = value;
@@ -37,6 +40,8 @@ static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
 
 static enum status check_framing(const struct framing *framing, struct error *error)
 {
+    if (framing->blank_ends > 0)
+        return error_set(error, ST_INVALID, "a blank before the colon of a header");
     if (framing->hosts > 1)
         return error_set(error, ST_INVALID, "more than one Host header");
     if (framing->lengths > 1)

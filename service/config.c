@@ -51,6 +51,15 @@ static enum status set_data_dir(struct config *config, const char *text,
     return ST_OK;
 }
 
+static enum status set_head_file(struct config *config, const char *text,
+                                 struct error *error)
+{
+    if (text[0] == '\0' || strlen(text) >= sizeof config->head_file - 16)
+        return error_set(error, ST_INVALID, "not a usable path");
+    snprintf(config->head_file, sizeof config->head_file, "%s", text);
+    return ST_OK;
+}
+
 static bool is_loopback(const char *address)
 {
     struct in_addr four;
@@ -155,6 +164,7 @@ static const struct option options[] = {
     {"job-memory-max", set_memory},
     {"drain-timeout", set_drain},
     {"log-level", set_log_level},
+    {"head-file", set_head_file},
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof *options };
@@ -209,9 +219,8 @@ static enum status read_line(struct config *config, const char *path, unsigned n
                              char *line, struct error *error)
 {
     char source[64];
-    line[strcspn(line, "#")] = '\0';
     char *name = trim(line), *equals = strchr(name, '=');
-    if (*name == '\0')
+    if (*name == '\0' || *name == '#')
         return ST_OK;
     if (equals == NULL)
         return error_set(error, ST_IO, "%s: line %u: not `name = value`", path, number);
@@ -345,6 +354,8 @@ const char *config_help(void)
 {
     return "usage: epsilond --data-dir DIR [--listen ADDR:PORT] [options]\n"
            "       epsilond verify --data-dir DIR\n"
+           "       epsilond regrant ID --epsilon E --delta D [--order A] --data-dir "
+           "DIR\n"
            "\n"
            "  --data-dir DIR             where everything is kept (required)\n"
            "  --listen ADDR:PORT         loopback only; port 0 takes a free one\n"
@@ -356,6 +367,7 @@ const char *config_help(void)
            "  --unpacked-size-max BYTES  of one file after gzip [64 GiB]\n"
            "  --job-memory-max BYTES     of one job [half of RAM]\n"
            "  --drain-timeout SECONDS    for running jobs after SIGTERM [120]\n"
+           "  --head-file PATH           the ledger's head, kept on another disk too\n"
            "  --log-level LEVEL          debug, info, warning, error [info]\n"
            "  --config FILE              lines of `name = value`\n"
            "\n"

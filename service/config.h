@@ -1,7 +1,7 @@
 /*
  * config.h - how this process was told to run. A flag wins over the environment
  * (EPSILOND_DATA_DIR for --data-dir), that over the file named by --config (lines of
- * `data-dir = DIR`, # comments), that over the default. An unknown name is an error.
+ * `data-dir = DIR`, and comments that begin with #), that over the default. An unknown name is an error.
  *
  * Ownership: plain data.
  */
@@ -26,6 +26,7 @@ struct config {
     uint64_t job_memory_max; /* bytes */
     unsigned drain_timeout_s;
     enum log_level log_level;
+    char head_file[CONFIG_PATH_SIZE]; /* "" for none */
 };
 
 enum config_outcome { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };

@@ -10,6 +10,7 @@
 #include "api/views.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "service/handlers.h"
 #include "service/importer.h"
@@ -18,6 +19,7 @@
 #include "service/replay.h"
 
 static const int64_t import_answer_ns = INT64_C(10000000000);
+static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
 
 static enum status find(struct service *service, const struct request *request,
                         struct dataset **dataset, struct dataset_info *info,
@@ -63,7 +65,12 @@ static enum status create(struct service *service, struct request *request, char
         &spec, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
-    status = store_begin(service->store, &tx, error);
+    if (datasets_find(service->datasets, spec.id.text) != NULL)
+        status = error_set_at(error, ST_ALREADY_EXISTS, "/id",
+                              "\"%s\" was used before; ids are never free again",
+                              spec.id.text);
+    if (status == ST_OK)
+        status = store_begin(service->store, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(&spec);
         return status;
@@ -145,38 +152,44 @@ static enum status delete_row(struct service *service, struct dataset *dataset,
 }
 
 /* What is left by a crash in the middle is removed at the next start. */
-static void delete_files(struct service *service, const struct dataset_id *id)
+static enum status delete_files(struct service *service, const struct dataset_id *id,
+                                struct error *error)
 {
     static const char *const names[] = {"features", "labels", "data"};
     char name[UPLOAD_NAME_SIZE];
     matrix_file_name(name, id);
-    blob_remove(service->blobs, name, NULL);
+    bool removed = service_remove(service, name);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         upload_file_name(name, id, names[i]);
-        blob_remove(service->blobs, name, NULL);
+        removed = service_remove(service, name) && removed;
     }
+    if (!removed)
+        return error_set(error, ST_INTERNAL, "a file could not be removed: try again");
+    return ST_OK;
 }
 
-static enum status delete (struct service *service, struct request *request,
-                           struct error *error) {
-    struct dataset *dataset; struct dataset_info info;
+static enum status delete_dataset(struct service *service, struct request *request,
+                                  struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
     enum status status = find(service, request, &dataset, &info, error);
-    if (status != ST_OK || info.state == DATASET_DELETED) return status;
-    if (info.state == DATASET_IMPORTING) return error_set(error, ST_DATASET_BUSY,
-                                                          "it is being imported");
+    if (status != ST_OK)
+        return status;
     const struct dataset_id *id = &dataset_spec(dataset)->id;
-    if (jobs_active_on(service->jobs, id) >
-        0) return error_set(error, ST_DATASET_IN_USE,
-                            "a job on it is queued or running");
-    status = delete_row(service, dataset, &info, error);
-    if (status == ST_OK) delete_files(service, id);
-    return status;
+    if (info.state == DATASET_IMPORTING)
+        return error_set(error, ST_DATASET_BUSY, "it is being imported");
+    if (jobs_active_on(service->jobs, id) > 0)
+        return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
+    if (info.state != DATASET_DELETED)
+        status = delete_row(service, dataset, &info, error);
+    return status == ST_OK ? delete_files(service, id, error) : status;
 }
 
 void dataset_delete(struct service *service, struct request *request)
 {
     struct error error = {0};
-    if (delete (service, request, &error) == ST_OK)
+    if (delete_dataset(service, request, &error) == ST_OK)
         reply_empty(request, MHD_HTTP_NO_CONTENT);
     else
         reply_problem(request, &error, NULL);
@@ -207,12 +220,23 @@ static enum status check_upload(struct service *service, const struct request *r
     return service_check_disk(service, error);
 }
 
+static enum status check_disk(const struct service *service, uint64_t size,
+                              struct error *error)
+{
+    if (service_disk_room(service) < size)
+        return error_set(error, ST_QUEUE_FULL, "the disk has no room for the file");
+    return ST_OK;
+}
+
 enum status upload_begin(struct service *service, struct request *request,
                          struct error *error)
 {
     uint64_t random;
     char path[BLOB_PATH_SIZE];
+    const char *length = request_header(request, "Content-Length");
     enum status status = check_upload(service, request, error);
+    if (status == ST_OK && length != NULL)
+        status = check_disk(service, strtoull(length, NULL, 10), error);
     if (status != ST_OK)
         return status;
     random_bytes(&random, sizeof random);
@@ -221,7 +245,7 @@ enum status upload_begin(struct service *service, struct request *request,
     blob_path(service->blobs, path, request->upload_name);
     request->upload = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (request->upload < 0)
-        return error_set(error, ST_INTERNAL, "cannot write the upload");
+        return error_set(error, ST_INTERNAL, "the file cannot be stored");
     return ST_OK;
 }
 
@@ -234,6 +258,10 @@ enum status upload_write(struct service *service, struct request *request,
         return error_set(error, ST_BODY_TOO_LARGE,
                          "the file may have at most %llu bytes",
                          (unsigned long long)max);
+    if (request->upload_size / disk_check_every !=
+            (request->upload_size + size) / disk_check_every &&
+        service_check_disk(service, error) != ST_OK)
+        return ST_QUEUE_FULL;
     request->upload_size += size;
     while (size > 0) {
         ssize_t written = write(request->upload, next, size);
@@ -269,7 +297,12 @@ static enum status put(struct service *service, struct request *request,
     upload_file_name(
         name, &dataset_spec(datasets_find(service->datasets, request->match.id))->id,
         request->match.name);
-    return blob_publish(service->blobs, request->upload_name, name, error);
+    struct error inner = {0};
+    if (blob_publish(service->blobs, request->upload_name, name, &inner) == ST_OK)
+        return ST_OK;
+    /* No part of the ledger: this must not read as its failure, nor show paths. */
+    log_event(LOG_ERROR, "upload_failed", "detail", inner.text, (char *)NULL);
+    return error_set(error, ST_INTERNAL, "the file could not be stored");
 }
 
 void dataset_file_put(struct service *service, struct request *request)
@@ -332,6 +365,12 @@ bool dataset_import_answer(struct service *service, struct request *request)
     }
     if (info.state == DATASET_FAILED) {
         import_refused(request, info.detail.reason);
+        return true;
+    }
+    if (info.state == DATASET_CREATED) {
+        struct error error = {0};
+        error_set(&error, ST_DRAINING, "the import was ended by the service's stop");
+        reply_problem(request, &error, NULL);
         return true;
     }
     reply_json(request,

@@ -82,6 +82,8 @@ enum status importer_start(struct service *service, struct dataset *dataset,
         find_uploads(service, dataset_spec(dataset), paths, place, error);
     if (status != ST_OK)
         return status;
+    if (atomic_load(&service->draining))
+        return error_set(error, ST_DRAINING, "the service is stopping");
     if (!pool_has_room(service->importer))
         return error_set(error, ST_QUEUE_FULL, "too many imports wait");
     info.state = DATASET_IMPORTING;
@@ -132,7 +134,9 @@ static enum status convert(struct service *service, const struct dataset *datase
         .labels = paths[1][0] != '\0' ? paths[1] : NULL,
         .data = paths[2][0] != '\0' ? paths[2] : NULL,
     };
-    struct import_limits limits = {service->config->unpacked_size_max};
+    uint64_t room = service_disk_room(service);
+    uint64_t unpacked = service->config->unpacked_size_max;
+    struct import_limits limits = {room < unpacked ? room : unpacked};
     snprintf(scratch, sizeof scratch, "scratch/%s.matrix", spec->id.text);
     blob_path(service->blobs, scratch_path, scratch);
     status = import_run(&spec->schema, &files, &limits, scratch_path,
@@ -155,14 +159,17 @@ static void remove_uploads(struct service *service, const struct dataset_spec *s
         if (!upload_name_valid(spec->schema.format, file_names[i]))
             continue;
         upload_file_name(name, &spec->id, file_names[i]);
-        blob_remove(service->blobs, name, NULL);
+        service_remove(service, name);
     }
 }
 
+/* What the owner is told: of our own failures no more than that. */
 static void reason_of(char reason[320], enum status status,
                       const struct import_place *place, const struct error *error)
 {
-    if (status == ST_IMPORT_FAILED && place->file != NULL)
+    if (status == ST_IO || status == ST_NO_MEMORY)
+        snprintf(reason, 320, "the service could not read or write its files");
+    else if (status == ST_IMPORT_FAILED && place->file != NULL)
         snprintf(reason, 320, "%s:%llu:%llu: %s", place->file,
                  (unsigned long long)place->line, (unsigned long long)place->column,
                  error->text);
@@ -215,8 +222,10 @@ void importer_run(void *context, void *item)
     }
     if (move(service, dataset, &info, &moving) == ST_OK && status == ST_OK)
         remove_uploads(service, spec);
+    /* Texts of a failed import may speak of private rows: they are the owner's. */
     log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
-              status_wire(status), (char *)NULL);
+              status_wire(status), "detail", status == ST_IO ? error.text : "",
+              (char *)NULL);
     waiters_wake(service->waiters, dataset);
     service_guard(service);
 }

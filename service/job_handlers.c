@@ -147,7 +147,8 @@ static enum status create_in(struct service *service, struct store_tx *tx,
                                 &plan->mechanism, &entry, error);
     if (status != ST_OK)
         return status;
-    status = jobs_add(service->jobs, tx, &id, plan, entry.seq, job, error);
+    struct job_addition addition = {id, plan, entry.seq};
+    status = jobs_add(service->jobs, tx, &addition, job, error);
     if (status != ST_OK)
         return status;
     snprintf(location, sizeof location, "/v1/jobs/%s", id.text);

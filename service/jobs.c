@@ -9,16 +9,20 @@
 #include "base/clock.h"
 #include "service/table.h"
 
-struct job_now { /* all of a job that may change */
+struct job_made { /* what a run has come to */
+    struct job_progress progress;
+    size_t point_count;
+};
+
+struct job_now { /* all of a job that may change, as shown */
     enum job_state state;
     enum job_reason reason;
     uint32_t attempt;
-    uint64_t version, step, authorised_steps;
-    double epsilon_spent;
+    uint64_t version;
+    struct job_made made;
     bool has_model;
     struct model_id model;
     int64_t start_ms, end_ms;
-    size_t point_count;
 };
 
 struct job {
@@ -30,6 +34,7 @@ struct job {
     atomic_bool stop;
     /* guarded by jobs->lock */
     struct job_now now;
+    struct job_made recorded;        /* not yet shown where it differs from now.made */
     struct evaluation_point *points; /* (LIMIT_HISTORY), NULL before the first */
 };
 
@@ -45,13 +50,6 @@ struct change { /* what becomes of memory when the transaction ends */
     struct job *job;
     struct job_now now;
 };
-
-void job_plan_fini(struct job_plan *plan)
-{
-    job_request_fini(&plan->request);
-    mechanism_fini(&plan->mechanism);
-    *plan = (struct job_plan){0};
-}
 
 static void job_destroy(void *item)
 {
@@ -75,17 +73,17 @@ static struct job_view view_of(const struct job *job, const struct job_now *now)
             now->reason != REASON_NONE ? job_reason_name(now->reason) : NULL,
         .attempt = now->attempt,
         .request = &job->plan.request,
-        .step = now->step,
+        .step = now->made.progress.step,
         .steps = train->steps,
         .is_private = job->plan.is_private,
         .noise_multiplier = train->noise_multiplier,
         .sampling_rate = (double)train->batch_size / (double)train->records,
         .epsilon_planned = job->plan.epsilon_planned,
-        .epsilon_spent = now->epsilon_spent,
-        .authorised_steps = now->authorised_steps,
+        .epsilon_spent = now->made.progress.epsilon_spent,
+        .authorised_steps = now->made.progress.authorised_steps,
         .ledger_seq = job->ledger_seq,
         .regression = job->regression,
-        .point_count = now->point_count,
+        .point_count = now->made.point_count,
         .points = job->points,
         .model = now->has_model ? &now->model : NULL,
         .create_ms = job->create_ms,
@@ -94,12 +92,25 @@ static struct job_view view_of(const struct job *job, const struct job_now *now)
     };
 }
 
-static enum status write_row(struct store_tx *tx, const struct job *job,
-                             const struct job_now *now, const char *spec,
-                             struct error *error)
+/* Under the lock: points may be growing. */
+static char *detail_of(struct jobs *jobs, const struct job *job,
+                       const struct job_now *now)
 {
+    pthread_rwlock_rdlock(&jobs->lock);
     struct job_view view = view_of(job, now);
     char *detail = job_detail_render(&view);
+    pthread_rwlock_unlock(&jobs->lock);
+    return detail;
+}
+
+/* Inserts the first version, updates with later ones. */
+static enum status write_row(struct jobs *jobs, struct store_tx *tx,
+                             const struct job *job, const struct job_now *now,
+                             struct error *error)
+{
+    bool is_new = now->version == 1;
+    char *spec = is_new ? job_request_render(&job->plan.request) : NULL;
+    char *detail = detail_of(jobs, job, now);
     struct job_row row = {
         .id = job->id,
         .version = now->version,
@@ -110,9 +121,10 @@ static enum status write_row(struct store_tx *tx, const struct job *job,
         .create_ms = job->create_ms,
         .update_ms = clock_wall_ms(),
     };
-    enum status status = spec != NULL ? job_row_insert(tx, &row, error)
-                                      : job_row_update(tx, &row, error);
+    enum status status =
+        is_new ? job_row_insert(tx, &row, error) : job_row_update(tx, &row, error);
     free(detail);
+    free(spec);
     return status;
 }
 
@@ -165,14 +177,17 @@ static void restore_now(struct job *job, const struct job_row *row,
     job->now.version = row->version;
     if (!job_reason_parse(&job->now.reason, detail->state_reason))
         job->now.reason = REASON_INTERNAL;
-    job->now.step = detail->step;
-    job->now.authorised_steps = detail->authorised_steps;
-    job->now.epsilon_spent = detail->epsilon_spent;
+    job->now.made = (struct job_made){
+        .progress = {.step = detail->step,
+                     .authorised_steps = detail->authorised_steps,
+                     .epsilon_spent = detail->epsilon_spent},
+        .point_count = detail->point_count,
+    };
+    job->recorded = job->now.made;
     job->now.has_model = detail->has_model;
     job->now.model = detail->model;
     job->now.start_ms = detail->start_ms;
     job->now.end_ms = detail->end_ms;
-    job->now.point_count = detail->point_count;
     if (detail->point_count > 0) {
         job->points = calloc(LIMIT_HISTORY, sizeof *job->points);
         CHECK(job->points != NULL);
@@ -272,14 +287,19 @@ const struct job_plan *job_plan(const struct job *job)
     return &job->plan;
 }
 
-uint64_t job_ledger_seq(const struct job *job)
-{
-    return job->ledger_seq;
-}
-
 atomic_bool *job_stop_flag(struct job *job)
 {
     return &job->stop;
+}
+
+/* With what is recorded but not yet shown. */
+static struct job_now job_latest(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    struct job_now now = job->now;
+    now.made = job->recorded;
+    pthread_rwlock_unlock(&jobs->lock);
+    return now;
 }
 
 static struct job_now job_read(struct jobs *jobs, const struct job *job)
@@ -295,14 +315,9 @@ enum job_state job_state(struct jobs *jobs, const struct job *job)
     return job_read(jobs, job).state;
 }
 
-uint32_t job_attempt(struct jobs *jobs, const struct job *job)
+struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
 {
-    return job_read(jobs, job).attempt;
-}
-
-uint64_t job_step(struct jobs *jobs, const struct job *job)
-{
-    return job_read(jobs, job).step;
+    return job_latest(jobs, job).made.progress;
 }
 
 uint64_t job_version(struct jobs *jobs, const struct job *job)
@@ -344,7 +359,7 @@ static struct change *change_create(struct jobs *jobs, struct job *job)
     CHECK(change != NULL);
     change->jobs = jobs;
     change->job = job;
-    change->now = job_read(jobs, job);
+    change->now = job_latest(jobs, job);
     return change;
 }
 
@@ -372,22 +387,20 @@ static enum task task_of(struct jobs *jobs, const struct job *job)
     return dataset_spec(dataset)->schema.task;
 }
 
-enum status jobs_add(struct jobs *jobs, struct store_tx *tx, const struct job_id *id,
-                     struct job_plan *plan_take, uint64_t ledger_seq, struct job **out,
+enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
+                     const struct job_addition *addition, struct job **out,
                      struct error *error)
 {
     struct job *job = calloc(1, sizeof *job);
     CHECK(job != NULL);
-    job->id = *id;
-    job->plan = *plan_take;
-    *plan_take = (struct job_plan){0};
+    job->id = addition->id;
+    job->plan = *addition->plan_take;
+    *addition->plan_take = (struct job_plan){0};
     job->regression = task_of(jobs, job) == TASK_REGRESSION;
-    job->ledger_seq = ledger_seq;
+    job->ledger_seq = addition->ledger_seq;
     job->create_ms = clock_wall_ms();
     job->now.version = 1;
-    char *spec = job_request_render(&job->plan.request);
-    enum status status = write_row(tx, job, &job->now, spec, error);
-    free(spec);
+    enum status status = write_row(jobs, tx, job, &job->now, error);
     if (status != ST_OK) {
         job_destroy(job);
         return status;
@@ -402,43 +415,38 @@ static void moved(void *context)
 {
     struct change *change = context;
     struct jobs *jobs = change->jobs;
-    struct job_now *now = &change->job->now;
-    const void *subject = change->job;
+    struct job *job = change->job;
     pthread_rwlock_wrlock(&jobs->lock);
-    now->state = change->now.state;
-    now->reason = change->now.reason;
-    now->attempt = change->now.attempt;
-    now->has_model = change->now.has_model;
-    now->model = change->now.model;
-    now->start_ms = change->now.start_ms;
-    now->end_ms = change->now.end_ms;
-    now->version++;
+    struct job_made shown = job->now.made;
+    uint64_t version = job->now.version + 1;
+    job->now = change->now;
+    job->now.version = version;
+    job->now.made = job_state_is_terminal(job->now.state) ? job->recorded : shown;
     pthread_rwlock_unlock(&jobs->lock);
     free(change);
-    waiters_wake(jobs->waiters, subject);
+    waiters_wake(jobs->waiters, job);
 }
 
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
-                     enum job_state state, enum job_reason reason,
-                     const struct model_id *model, struct error *error)
+                     const struct job_move *move, struct error *error)
 {
     struct change *change = change_create(jobs, job);
     struct job_now *now = &change->now;
-    CHECK(job_state_may_move(now->state, state));
-    now->state = state;
-    now->reason = reason;
+    CHECK(job_state_may_move(now->state, move->state));
+    now->state = move->state;
+    now->reason = move->reason;
     now->version++;
-    if (state == JOB_RUNNING) {
+    if (move->state == JOB_RUNNING) {
         now->attempt++;
         now->start_ms = clock_wall_ms();
     }
-    if (job_state_is_terminal(state))
+    if (job_state_is_terminal(move->state))
         now->end_ms = clock_wall_ms();
-    if (model != NULL) {
+    if (move->model != NULL) {
         now->has_model = true;
-        now->model = *model;
+        now->model = *move->model;
     }
-    enum status status = write_row(tx, job, now, NULL, error);
+    enum status status = write_row(jobs, tx, job, now, error);
     if (status != ST_OK) {
         free(change);
         return status;
@@ -447,46 +455,44 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
     return ST_OK;
 }
 
-void job_progress(struct jobs *jobs, struct job *job, uint64_t step,
-                  uint64_t authorised_steps, double epsilon_spent)
+void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
+                const struct evaluation_point *point)
 {
     pthread_rwlock_wrlock(&jobs->lock);
-    job->now.step = step;
-    job->now.authorised_steps = authorised_steps;
-    job->now.epsilon_spent = epsilon_spent;
-    job->now.version++;
-    pthread_rwlock_unlock(&jobs->lock);
-    waiters_wake(jobs->waiters, job);
-}
-
-static void point_append(struct jobs *jobs, struct job *job,
-                         const struct evaluation_point *point)
-{
-    pthread_rwlock_wrlock(&jobs->lock);
-    if (job->points == NULL) {
+    job->recorded.progress = *progress;
+    if (point != NULL && job->points == NULL) {
         job->points = calloc(LIMIT_HISTORY, sizeof *job->points);
         CHECK(job->points != NULL);
     }
-    CHECK(job->now.point_count < LIMIT_HISTORY);
-    job->points[job->now.point_count++] = *point;
-    job->now.version++;
+    if (point != NULL) {
+        CHECK(job->recorded.point_count < LIMIT_HISTORY);
+        job->points[job->recorded.point_count++] = *point;
+    }
     pthread_rwlock_unlock(&jobs->lock);
 }
 
-enum status job_evaluated(struct jobs *jobs, struct store *store, struct job *job,
-                          const struct evaluation_point *point, struct error *error)
+void job_show(struct jobs *jobs, struct job *job)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    job->now.made = job->recorded;
+    job->now.version++;
+    pthread_rwlock_unlock(&jobs->lock);
+    waiters_wake(jobs->waiters, job);
+}
+
+enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,
+                     struct error *error)
 {
     struct store_tx *tx = NULL;
-    point_append(jobs, job, point);
     enum status status = store_begin(store, &tx, error);
     if (status != ST_OK)
         return status;
-    struct job_now now = job_read(jobs, job);
-    status = write_row(tx, job, &now, NULL, error);
-    if (status == ST_OK)
-        status = store_commit(tx, error);
-    else
+    struct job_now now = job_latest(jobs, job);
+    now.version++;
+    status = write_row(jobs, tx, job, &now, error);
+    if (status != ST_OK) {
         store_rollback(tx);
-    waiters_wake(jobs->waiters, job);
-    return status;
+        return status;
+    }
+    return store_commit(tx, error);
 }

@@ -18,10 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/job_request.h"
 #include "api/views.h"
-#include "base/mechanism.h"
 #include "service/datasets.h"
+#include "service/job_plan.h"
 #include "service/job_state.h"
 #include "service/waiters.h"
 #include "store/db.h"
@@ -29,24 +28,21 @@
 struct jobs; /* opaque */
 struct job;  /* opaque */
 
-/* What was asked and planned, complete before the job is added. */
-struct job_plan {
-    struct job_request request; /* resolved; owned */
-    bool is_private;            /* of the dataset: something is reserved */
-    struct mechanism mechanism; /* empty where the algorithm adds no noise; owned */
-    double epsilon_planned, order;
-};
-void job_plan_fini(struct job_plan *plan); /* a zeroed one is allowed */
-
 /* Reads all rows.  ST_IO, ST_CORRUPT */
 enum status jobs_open(struct jobs **out, struct store_tx *tx, struct datasets *datasets,
                       struct waiters *waiters, struct error *error);
 void jobs_close(struct jobs *jobs); /* NULL is allowed */
 
-/* Inserts a QUEUED job; takes plan (on failure too).
- *   out  good once the transaction is durable */
-enum status jobs_add(struct jobs *jobs, struct store_tx *tx, const struct job_id *id,
-                     struct job_plan *plan_take, uint64_t ledger_seq, struct job **out,
+struct job_addition {
+    struct job_id id;
+    struct job_plan *plan_take;
+    uint64_t ledger_seq; /* of RESERVE; 0 where nothing is reserved */
+};
+
+/* Inserts a QUEUED job; takes its plan (on failure too).
+ *   out  good once the transaction is durable, gone if it is not */
+enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
+                     const struct job_addition *addition, struct job **out,
                      struct error *error);
 
 struct job *jobs_find(struct jobs *jobs, const char *id); /* NULL: none */
@@ -56,29 +52,41 @@ struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 const struct job_id *job_id(const struct job *job);
 const struct job_plan *job_plan(const struct job *job);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
-uint32_t job_attempt(struct jobs *jobs, const struct job *job);
-uint64_t job_step(struct jobs *jobs, const struct job *job);
 uint64_t job_version(struct jobs *jobs, const struct job *job);
-uint64_t job_ledger_seq(const struct job *job);
 /* Set to end the run between two micro-batches; read by the trainer. */
 atomic_bool *job_stop_flag(struct job *job);
 
 /* How many jobs on the dataset are queued or running. */
 size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 
-/* Moves job in tx; a move that is not in the drawing is our bug. Start and end times
- * and the attempt are set by the move. model  the published model's id, or NULL */
+struct job_move {
+    enum job_state state;
+    enum job_reason reason;
+    const struct model_id *model; /* once published, or NULL */
+};
+
+/* Moves job in tx; a move that is not in the drawing is our bug. Start and end times and
+ * the attempt are set by the move; a terminal one shows all that was recorded. */
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
-                     enum job_state state, enum job_reason reason,
-                     const struct model_id *model, struct error *error);
+                     const struct job_move *move, struct error *error);
 
-/* Shows progress (memory only; the caller keeps to once a second). */
-void job_progress(struct jobs *jobs, struct job *job, uint64_t step,
-                  uint64_t authorised_steps, double epsilon_spent);
+struct job_progress {
+    uint64_t step, authorised_steps;
+    double epsilon_spent;
+};
 
-/* Appends one evaluation and writes the row, in a transaction of its own. */
-enum status job_evaluated(struct jobs *jobs, struct store *store, struct job *job,
-                          const struct evaluation_point *point, struct error *error);
+/* Remembers progress, and an evaluation (or NULL), without showing them. */
+void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
+                const struct evaluation_point *point);
+
+struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
+
+/* Shows what was recorded and wakes whoever waits; the caller keeps to once a second. */
+void job_show(struct jobs *jobs, struct job *job);
+
+/* Writes what was recorded to the job's row, in a transaction of its own. */
+enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,
+                     struct error *error);
 
 /* As answered, with the version it shows; to be freed. */
 char *job_text(struct jobs *jobs, const struct job *job, uint64_t *version);

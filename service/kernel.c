@@ -20,6 +20,7 @@ static bool has_avx512(void)
 
 void kernel_select(char **argv)
 {
+    char path[4096];
     const char *threads = getenv(threads_variable);
     bool choose = getenv(variable) == NULL && has_avx512();
     bool one = threads != NULL && strcmp(threads, "1") == 0;
@@ -27,8 +28,13 @@ void kernel_select(char **argv)
         return;
     if (choose)
         setenv(variable, "SkylakeX", 1);
-    if (setenv(threads_variable, "1", 1) == 0)
-        execv("/proc/self/exe", argv);
+    setenv(threads_variable, "1", 1);
+    /* By its own path, so that the process keeps its name. */
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length > 0) {
+        path[length] = '\0';
+        execv(path, argv);
+    }
 }
 
 const char *kernel_name(void)

@@ -172,8 +172,5 @@ enum status planner_plan(struct service *service, struct job_request *request_ta
 {
     *plan = (struct job_plan){.request = *request_take};
     *request_take = (struct job_request){0};
-    enum status status = complete(service, plan, cost, error);
-    if (status != ST_OK)
-        job_plan_fini(plan);
-    return status;
+    return complete(service, plan, cost, error);
 }

@@ -146,6 +146,14 @@ void pool_pause(struct pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
+void pool_resume(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->paused = false;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 static bool pool_is_idle(const struct pool *pool)
 {
     return pool->running == 0 && (pool->paused || pool->count == 0);

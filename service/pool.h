@@ -39,6 +39,7 @@ bool pool_has_room(struct pool *pool);
 bool pool_withdraw(struct pool *pool, const void *item);
 
 void pool_pause(struct pool *pool);
+void pool_resume(struct pool *pool);
 
 /* Waits until nothing runs (and, unless paused, nothing waits), at most timeout_ms.
  * True if so. */

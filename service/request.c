@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/log.h"
 
 const char *request_header(const struct request *request, const char *name)
 {
@@ -113,6 +114,9 @@ void reply_problem(struct request *request, const struct error *error,
     if (more != NULL)
         problem = *more;
     problem.instance = request->id;
+    if (problem_http_status(error->status) >= 500)
+        log_event(LOG_ERROR, "request_failed", "id", request->id, "code",
+                  status_wire(error->status), "detail", error->text, (char *)NULL);
     reply_reset(&request->reply);
     reply_json(request, problem_http_status(error->status),
                problem_render(error, &problem));

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "engine/trainer.h"
 #include "service/planner.h"
+#include "service/publication.h"
 
 enum { BLOCKS_MIN = 100 }; /* a block is at most 1 % of the steps */
 static const int64_t block_ns = INT64_C(2000000000);
@@ -25,8 +26,7 @@ struct run {
     uint64_t authorised; /* steps */
     uint64_t evaluated;  /* the step of the last evaluation */
     int64_t shown_ns;    /* when progress was last shown */
-    int64_t step_ns;     /* of the slowest block so far, per step */
-    enum job_reason reason;
+    int64_t step_ns;     /* of the last block, per step; 0 before the first */
 };
 
 static enum status open_matrix(struct service *service, struct matrix *matrix,
@@ -65,14 +65,16 @@ static void run_close(struct run *run)
     matrix_close(&run->data);
 }
 
-/* The next block's end. */
+/* The next block's end. The first block is one step: how long it takes is not known. */
 static uint64_t block_end(const struct run *run)
 {
     uint64_t steps = run->train->steps;
     uint64_t block = (steps + BLOCKS_MIN - 1) / BLOCKS_MIN;
     if (!job_plan(run->job)->mechanism.prefixes_priced)
         return steps;
-    if (run->step_ns > 0 && (int64_t)block > block_ns / run->step_ns)
+    if (run->step_ns == 0)
+        block = 1;
+    else if ((int64_t)block > block_ns / run->step_ns)
         block = (uint64_t)(block_ns / run->step_ns);
     if (block == 0)
         block = 1;
@@ -104,15 +106,25 @@ static double spent(const struct run *run)
     return figure.epsilon;
 }
 
-static void show(struct run *run, bool always)
+static void record(struct run *run, const struct evaluation_point *point)
+{
+    struct job_progress progress = {
+        .step = run->trainer != NULL ? trainer_steps_done(run->trainer) : 0,
+        .authorised_steps = run->is_private ? run->authorised : 0,
+        .epsilon_spent = spent(run),
+    };
+    job_record(run->service->jobs, run->job, &progress, point);
+}
+
+/* At most once a second (P6). */
+static void show(struct run *run)
 {
     int64_t now_ns = clock_monotonic_ns();
-    if (!always && now_ns - run->shown_ns < shown_every_ns)
+    if (now_ns - run->shown_ns < shown_every_ns)
         return;
     run->shown_ns = now_ns;
-    job_progress(run->service->jobs, run->job,
-                 run->trainer != NULL ? trainer_steps_done(run->trainer) : 0,
-                 run->is_private ? run->authorised : 0, spent(run));
+    record(run, NULL);
+    job_show(run->service->jobs, run->job);
 }
 
 /* Steps between evaluations: one pass over the data or 1 % of the steps. */
@@ -144,27 +156,28 @@ static enum status evaluate(struct run *run, struct error *error)
                        : evaluation.accuracy,
     };
     run->evaluated = point.step;
-    return job_evaluated(run->service->jobs, run->service->store, run->job, &point,
-                         error);
+    record(run, &point);
+    return job_save(run->service->jobs, run->service->store, run->job, error);
 }
 
 static enum status run_block(struct run *run, struct error *error)
 {
-    enum status status = authorise(run, error);
     uint64_t period = evaluation_period(run->train);
-    uint64_t first = trainer_steps_done(run->trainer);
-    int64_t start_ns = clock_monotonic_ns();
-    while (status == ST_OK && trainer_steps_done(run->trainer) < run->authorised) {
+    uint64_t first = trainer_steps_done(run->trainer), done = first;
+    int64_t stepping_ns = 0;
+    enum status status = authorise(run, error);
+    while (status == ST_OK && done < run->authorised) {
+        int64_t start_ns = clock_monotonic_ns();
         status = trainer_step(run->trainer, error);
-        show(run, false);
-        uint64_t done = trainer_steps_done(run->trainer);
+        stepping_ns += clock_monotonic_ns() - start_ns;
+        done = trainer_steps_done(run->trainer);
+        show(run);
         if (status == ST_OK && (done % period == 0 || done == run->train->steps) &&
             done != run->evaluated)
             status = evaluate(run, error);
     }
-    uint64_t ran = trainer_steps_done(run->trainer) - first;
-    if (ran > 0)
-        run->step_ns = (clock_monotonic_ns() - start_ns) / (int64_t)ran;
+    if (done > first)
+        run->step_ns = stepping_ns / (int64_t)(done - first) + 1;
     return status;
 }
 
@@ -178,14 +191,14 @@ static enum status train(struct run *run, struct error *error)
 
 /* Settles what was reserved and moves the job, in one transaction that ends here. */
 static enum status settle_and_move(struct service *service, struct store_tx *tx,
-                                   struct job *job, enum job_state state,
-                                   enum job_reason reason, struct error *error)
+                                   struct job *job, const struct job_move *move,
+                                   struct error *error)
 {
     enum status status = ST_OK;
     if (job_plan(job)->is_private)
         status = ledger_settle(service->ledger, tx, job_id(job), NULL, error);
     if (status == ST_OK)
-        status = job_move(service->jobs, tx, job, state, reason, NULL, error);
+        status = job_move(service->jobs, tx, job, move, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
@@ -198,17 +211,18 @@ enum status runner_settle(struct service *service, struct job *job,
                           struct error *error)
 {
     struct store_tx *tx = NULL;
+    const struct job_move end = {.state = state, .reason = reason};
     enum status status = store_begin(service->store, &tx, error);
     if (status != ST_OK)
         return status;
-    return settle_and_move(service, tx, job, state, reason, error);
+    return settle_and_move(service, tx, job, &end, error);
 }
 
 static enum status move_only(struct service *service, struct store_tx *tx,
-                             struct job *job, enum job_state state,
-                             enum job_reason reason, struct error *error)
+                             struct job *job, const struct job_move *move,
+                             struct error *error)
 {
-    enum status status = job_move(service->jobs, tx, job, state, reason, NULL, error);
+    enum status status = job_move(service->jobs, tx, job, move, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
@@ -218,19 +232,24 @@ static enum status move_only(struct service *service, struct store_tx *tx,
 
 enum status runner_cancel(struct service *service, struct job *job, struct error *error)
 {
+    static const struct job_move at_once = {.state = JOB_CANCELLED,
+                                            .reason = REASON_USER_CANCEL};
+    static const struct job_move soon = {.state = JOB_CANCELLING,
+                                         .reason = REASON_USER_CANCEL};
     struct store_tx *tx = NULL;
     enum status status = store_begin(service->store, &tx, error);
     if (status != ST_OK)
         return status;
     switch (job_state(service->jobs, job)) {
     case JOB_QUEUED:
-        status =
-            settle_and_move(service, tx, job, JOB_CANCELLED, REASON_USER_CANCEL, error);
-        pool_withdraw(service->trainers, job);
+        status = settle_and_move(service, tx, job, &at_once, error);
+        if (status == ST_OK)
+            pool_withdraw(service->trainers, job);
         return status;
     case JOB_RUNNING:
-        status = move_only(service, tx, job, JOB_CANCELLING, REASON_USER_CANCEL, error);
-        atomic_store(job_stop_flag(job), true);
+        status = move_only(service, tx, job, &soon, error);
+        if (status == ST_OK)
+            atomic_store(job_stop_flag(job), true);
         return status;
     case JOB_CANCELLING:
     case JOB_CANCELLED: store_rollback(tx); return ST_OK;
@@ -241,128 +260,77 @@ enum status runner_cancel(struct service *service, struct job *job, struct error
     return error_set(error, ST_JOB_TERMINAL, "the job has ended");
 }
 
-/* --- the model --- */
-
-static char *noise_text(const struct trainer *trainer)
-{
-    struct noise_certificate noise;
-    if (!trainer_noise_certificate(trainer, &noise))
-        return NULL;
-    return noise_render(&noise);
-}
-
-static enum status save(struct run *run, const struct model_id *id,
-                        struct model_row *row, char **card, struct error *error)
-{
-    const struct job_plan *plan = job_plan(run->job);
-    const struct dataset *dataset =
-        datasets_find(run->service->datasets, plan->request.dataset.text);
-    struct ledger_entry_name reserve = {0};
-    if (run->is_private)
-        CHECK(ledger_reservation(run->service->ledger, job_id(run->job), &reserve));
-    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
-    char *mechanism =
-        plan->mechanism.run_count > 0 ? mechanism_render(&plan->mechanism) : NULL;
-    char *noise = noise_text(run->trainer);
-    struct model_view view = {
-        .id = id,
-        .job = job_id(run->job),
-        .dataset = dataset_spec(dataset),
-        .request = &plan->request,
-        .mechanism = mechanism,
-        .noise_multiplier = run->train->noise_multiplier,
-        .sampling_rate = (double)run->train->batch_size / (double)run->train->records,
-        .epsilon = plan->epsilon_planned,
-        .order = plan->order,
-        .steps = run->train->steps,
-        .reserve = run->is_private ? &reserve : NULL,
-        .noise = noise,
-        .version = EPSILOND_VERSION,
-    };
-    *card = certificate_render(&view);
-    char *arch = model_spec_render(&run->train->model);
-    char *inputs = inputs_render(&dataset_spec(dataset)->schema);
-    const struct metadata metadata[] = {
-        {"format", "epsilond/1"},
-        {"arch", arch},
-        {"inputs", inputs},
-        {"certificate", *card},
-    };
-    model_scratch_name(name, id);
-    blob_path(run->service->blobs, path, name);
-    enum status status =
-        trainer_save(run->trainer, path, metadata, sizeof metadata / sizeof *metadata,
-                     row->sha256, &row->size, error);
-    free(inputs);
-    free(arch);
-    free(noise);
-    free(mechanism);
-    return status;
-}
-
-static enum status publish_row(struct run *run, const struct model_row *row,
-                               struct error *error)
+static enum status publish_rows(struct run *run, struct store_tx *tx,
+                                const struct model_row *row, struct error *error)
 {
     struct service *service = run->service;
-    struct store_tx *tx = NULL;
-    enum status status = store_begin(service->store, &tx, error);
-    if (status != ST_OK)
-        return status;
+    const struct job_move end = {.state = JOB_SUCCEEDED, .model = &row->id};
+    enum status status = ST_OK;
     if (run->is_private)
         status =
             ledger_settle(service->ledger, tx, job_id(run->job), row->sha256, error);
     if (status == ST_OK)
         status = models_add(service->models, tx, row, error);
     if (status == ST_OK)
-        status = job_move(service->jobs, tx, run->job, JOB_SUCCEEDED, REASON_NONE,
-                          &row->id, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    return store_commit(tx, error);
+        status = job_move(service->jobs, tx, run->job, &end, error);
+    return status;
 }
 
+/* The file is in place before its row: only the row publishes. */
 static enum status publish(struct run *run, struct error *error)
 {
-    char from[MODEL_NAME_SIZE], to[MODEL_NAME_SIZE], *card = NULL;
-    struct model_row row = {.job = *job_id(run->job), .create_ms = clock_wall_ms()};
-    model_id_make(&row.id);
-    model_scratch_name(from, &row.id);
-    model_file_name(to, &row.id);
-    enum status status = save(run, &row.id, &row, &card, error);
+    struct service *service = run->service;
+    struct publication model = {0};
+    struct store_tx *tx = NULL;
+    enum status status =
+        publication_write(&model, service, run->job, run->trainer, error);
     if (status == ST_OK)
-        status = blob_publish(run->service->blobs, from, to, error);
-    row.card = card;
-    if (status == ST_OK)
-        status = publish_row(run, &row, error);
-    free(card);
+        status = store_begin(service->store, &tx, error);
+    if (status == ST_OK) {
+        status = publish_rows(run, tx, &model.row, error);
+        if (status != ST_OK) {
+            store_rollback(tx);
+            publication_remove(&model, service);
+        } else {
+            /* After a failed commit the file stays: the row may be there. */
+            status = store_commit(tx, error);
+        }
+    }
+    publication_fini(&model);
     return status;
 }
 
 /* --- the way of one job --- */
 
+static bool stopping(const struct run *run)
+{
+    return atomic_load(&run->service->stop_training);
+}
+
+/* A job that is not to start any more stays as it is: ST_CANCELLED. */
 static enum status start(struct run *run, struct error *error)
 {
+    static const struct job_move begin = {.state = JOB_RUNNING};
     struct service *service = run->service;
     struct store_tx *tx = NULL;
     enum status status = store_begin(service->store, &tx, error);
     if (status != ST_OK)
         return status;
-    if (job_state(service->jobs, run->job) != JOB_QUEUED) {
+    if (job_state(service->jobs, run->job) != JOB_QUEUED || stopping(run)) {
         store_rollback(tx);
-        return error_set(error, ST_CANCELLED, "no longer queued");
+        return error_set(error, ST_CANCELLED, "no longer to start");
     }
-    return move_only(service, tx, run->job, JOB_RUNNING, REASON_NONE, error);
+    status = move_only(service, tx, run->job, &begin, error);
+    if (stopping(run)) /* it may have come between the two */
+        atomic_store(job_stop_flag(run->job), true);
+    return status;
 }
 
 static enum job_reason reason_of(const struct run *run, enum status status)
 {
+    bool cancelling = job_state(run->service->jobs, run->job) == JOB_CANCELLING;
     if (status == ST_CANCELLED)
-        return atomic_load(&run->service->stop_training) &&
-                       job_state(run->service->jobs, run->job) != JOB_CANCELLING
-                   ? REASON_SHUTDOWN
-                   : REASON_USER_CANCEL;
+        return stopping(run) && !cancelling ? REASON_SHUTDOWN : REASON_USER_CANCEL;
     if (status == ST_NO_MEMORY)
         return REASON_NO_MEMORY;
     /* The trainer's one ST_INTERNAL after creation: parameters are not finite. */
@@ -375,10 +343,24 @@ static void finish_failed(struct run *run, enum status status)
     struct error error = {0};
     enum job_reason reason = reason_of(run, status);
     enum job_state state = reason == REASON_USER_CANCEL ? JOB_CANCELLED : JOB_FAILED;
-    show(run, true);
+    record(run, NULL);
     if (runner_settle(run->service, run->job, state, reason, &error) != ST_OK)
         log_event(LOG_ERROR, "settle_failed", "job", job_id(run->job)->text, "detail",
                   error.text, (char *)NULL);
+}
+
+static void log_end(const struct run *run, enum status status,
+                    const struct error *error)
+{
+    struct ledger_entry_name head;
+    char seq[24], hash[SHA256_HEX_SIZE];
+    ledger_head(run->service->ledger, &head);
+    snprintf(seq, sizeof seq, "%llu", (unsigned long long)head.seq);
+    sha256_render(hash, head.hash);
+    log_event(status == ST_OK || status == ST_CANCELLED ? LOG_INFO : LOG_ERROR,
+              "job_ended", "job", job_id(run->job)->text, "status", status_wire(status),
+              "detail", error->text, "ledger_seq", seq, "ledger_hash", hash,
+              (char *)NULL);
 }
 
 void runner_run(void *context, void *item)
@@ -392,14 +374,12 @@ void runner_run(void *context, void *item)
     if (status == ST_OK) {
         log_event(LOG_INFO, "job_started", "job", job_id(run.job)->text, (char *)NULL);
         status = train(&run, &error);
-        if (status == ST_OK) {
-            show(&run, true);
+        record(&run, NULL);
+        if (status == ST_OK)
             status = publish(&run, &error);
-        }
         if (status != ST_OK)
             finish_failed(&run, status);
-        log_event(LOG_INFO, "job_ended", "job", job_id(run.job)->text, "status",
-                  status_wire(status), (char *)NULL);
+        log_end(&run, status, &error);
     }
     run_close(&run);
     service_guard(run.service);

@@ -26,25 +26,76 @@ static const uint64_t disk_free_min = UINT64_C(64) << 20; /* bytes */
 
 /* --- recovery: what a dead process left --- */
 
+/* What is to run is what was reserved: the same canonical text (STYLE 8). */
+static enum status check_reserved(struct service *service, const struct job *job,
+                                  struct error *error)
+{
+    const struct job_plan *plan = job_plan(job);
+    if (!plan->is_private)
+        return ST_OK;
+    char *reserved = ledger_reserved_text(service->ledger, job_id(job));
+    char *planned = mechanism_render(&plan->mechanism);
+    bool same = reserved != NULL && strcmp(reserved, planned) == 0;
+    free(planned);
+    free(reserved);
+    if (!same)
+        return error_set(error, ST_CORRUPT,
+                         "%s: its reservation is of another mechanism",
+                         job_id(job)->text);
+    return ST_OK;
+}
+
 static enum status recover_job(struct service *service, struct job *job,
                                struct error *error)
 {
     enum job_state state = job_state(service->jobs, job);
-    if (state == JOB_QUEUED || job_state_is_terminal(state))
+    if (job_state_is_terminal(state))
         return ST_OK;
+    enum status status = check_reserved(service, job, error);
+    if (status != ST_OK || state == JOB_QUEUED)
+        return status;
     const struct job_plan *plan = job_plan(job);
-    uint64_t authorised =
-        plan->is_private ? ledger_authorised(service->ledger, job_id(job)) : 0;
+    struct job_progress progress = job_recorded(service->jobs, job);
     struct figure figure = {0};
-    if (authorised > 0)
-        CHECK(figure_epsilon(&figure, &plan->mechanism, authorised, plan->request.delta,
-                             NULL) == ST_OK);
-    job_progress(service->jobs, job, job_step(service->jobs, job), authorised,
-                 figure.epsilon);
+    if (plan->is_private)
+        progress.authorised_steps = ledger_authorised(service->ledger, job_id(job));
+    if (progress.authorised_steps > 0)
+        CHECK(figure_epsilon(&figure, &plan->mechanism, progress.authorised_steps,
+                             plan->request.delta, NULL) == ST_OK);
+    progress.epsilon_spent = figure.epsilon;
+    job_record(service->jobs, job, &progress, NULL);
     bool cancelling = state == JOB_CANCELLING;
     log_event(LOG_WARNING, "job_lost", "job", job_id(job)->text, (char *)NULL);
     return runner_settle(service, job, cancelling ? JOB_CANCELLED : JOB_FAILED,
                          cancelling ? REASON_USER_CANCEL : REASON_WORKER_LOST, error);
+}
+
+struct orphans {
+    struct service *service;
+    bool found;
+    struct job_id job;
+};
+
+static bool visit_reservation(void *context,
+                              const struct ledger_open_reservation *reservation)
+{
+    struct orphans *orphans = context;
+    const struct job *job = jobs_find(orphans->service->jobs, reservation->job.text);
+    orphans->found =
+        job == NULL || job_state_is_terminal(job_state(orphans->service->jobs, job));
+    orphans->job = reservation->job;
+    return !orphans->found;
+}
+
+/* Job and reservation are written in one transaction, and end in one. */
+static enum status check_orphans(struct service *service, struct error *error)
+{
+    struct orphans orphans = {.service = service};
+    ledger_open_walk(service->ledger, visit_reservation, &orphans);
+    if (orphans.found)
+        return error_set(error, ST_CORRUPT, "the reservation of %s has no live job",
+                         orphans.job.text);
+    return ST_OK;
 }
 
 static enum status recover_jobs(struct service *service, struct error *error)
@@ -106,7 +157,7 @@ static bool sweep_model(void *context, const char *file_name)
     if (!stem_of(file_name, ".safetensors", stem) ||
         models_find(service->models, stem) == NULL) {
         snprintf(name, sizeof name, "models/%s", file_name);
-        blob_remove(service->blobs, name, NULL);
+        service_remove(service, name);
     }
     return true;
 }
@@ -123,7 +174,7 @@ static bool sweep_matrix(void *context, const char *file_name)
         dataset_read(service->datasets, dataset, &info);
     if (info.state != DATASET_READY) {
         snprintf(name, sizeof name, "datasets/%s", file_name);
-        blob_remove(service->blobs, name, NULL);
+        service_remove(service, name);
     }
     return true;
 }
@@ -141,7 +192,7 @@ static bool sweep_upload(void *context, const char *file_name)
         dataset_read(service->datasets, dataset, &info);
     if (info.state == DATASET_DELETED || info.state == DATASET_READY) {
         snprintf(name, sizeof name, "uploads/%s", file_name);
-        blob_remove(service->blobs, name, NULL);
+        service_remove(service, name);
     }
     return true;
 }
@@ -178,6 +229,19 @@ static enum status open_rows(struct service *service, struct error *error)
     return status;
 }
 
+static enum status open_head_file(struct service *service, struct error *error)
+{
+    bool frozen = false;
+    enum status status =
+        ledger_head_file(service->ledger, service->config->head_file, &frozen, error);
+    if (status == ST_OK && frozen)
+        log_event(LOG_WARNING, "frozen", "detail",
+                  "the database is older than the head on record: its private datasets "
+                  "are frozen until `epsilond regrant`",
+                  (char *)NULL);
+    return status;
+}
+
 static enum status open_store(struct service *service, struct error *error)
 {
     char path[BLOB_PATH_SIZE];
@@ -188,6 +252,8 @@ static enum status open_store(struct service *service, struct error *error)
     status = store_open(&service->store, path, error);
     if (status == ST_OK)
         status = ledger_open(&service->ledger, service->store, error);
+    if (status == ST_OK && service->config->head_file[0] != '\0')
+        status = open_head_file(service, error);
     return status;
 }
 
@@ -203,7 +269,8 @@ static size_t queue_capacity(struct service *service, size_t *queued)
                : service->config->queue_length_max;
 }
 
-static void start_trainers(struct service *service)
+/* Paused until service_start. */
+static void open_trainers(struct service *service)
 {
     size_t queued, count = jobs_count(service->jobs);
     size_t capacity = queue_capacity(service, &queued);
@@ -214,6 +281,7 @@ static void start_trainers(struct service *service)
             waiting[next++] = jobs_at(service->jobs, i);
     service->trainers =
         pool_create(service->config->workers, capacity, runner_run, service);
+    pool_pause(service->trainers);
     for (size_t i = 0; i < queued; i++)
         CHECK(pool_submit(service->trainers, waiting[i], NULL) == ST_OK);
     free(waiting);
@@ -237,6 +305,8 @@ enum status service_open(struct service *service, const struct config *config,
     if (status == ST_OK)
         status = open_rows(service, error);
     if (status == ST_OK)
+        status = check_orphans(service, error);
+    if (status == ST_OK)
         status = recover_jobs(service, error);
     if (status == ST_OK)
         status = recover_datasets(service, error);
@@ -249,8 +319,13 @@ enum status service_open(struct service *service, const struct config *config,
     service->desk = pool_create(1, DESK_QUEUE, hooks->desk_run, service);
     service->reader = pool_create(1, READER_QUEUE, hooks->reader_run, service);
     service->importer = pool_create(1, IMPORT_QUEUE, importer_run, service);
-    start_trainers(service);
+    open_trainers(service);
     return ST_OK;
+}
+
+void service_start(struct service *service)
+{
+    pool_resume(service->trainers);
 }
 
 /* --- the end --- */
@@ -279,9 +354,6 @@ void service_drain(struct service *service)
         pool_wait_idle(service->trainers, STOP_TIMEOUT_MS);
     }
     pool_wait_idle(service->importer, STOP_TIMEOUT_MS);
-    waiters_close(service->waiters);
-    pool_wait_idle(service->desk, STOP_TIMEOUT_MS);
-    pool_wait_idle(service->reader, STOP_TIMEOUT_MS);
 }
 
 void service_close(struct service *service)
@@ -302,11 +374,31 @@ void service_close(struct service *service)
 
 enum status service_check_disk(const struct service *service, struct error *error)
 {
-    uint64_t free_bytes = 0;
-    enum status status = blobs_free(service->blobs, &free_bytes, error);
-    if (status == ST_OK && free_bytes < disk_free_min)
+    uint64_t free_bytes = service_disk_room(service);
+    if (free_bytes == 0)
         return error_set(error, ST_QUEUE_FULL, "the disk is nearly full");
-    return status;
+    return ST_OK;
+}
+
+bool service_remove(const struct service *service, const char *name)
+{
+    struct error error = {0};
+    if (blob_remove(service->blobs, name, &error) == ST_OK)
+        return true;
+    log_event(LOG_ERROR, "not_removed", "file", name, "detail", error.text,
+              (char *)NULL);
+    return false;
+}
+
+uint64_t service_disk_room(const struct service *service)
+{
+    uint64_t free_bytes = 0;
+    struct error error = {0};
+    if (blobs_free(service->blobs, &free_bytes, &error) != ST_OK) {
+        log_event(LOG_ERROR, "disk", "detail", error.text, (char *)NULL);
+        return 0;
+    }
+    return free_bytes > disk_free_min ? free_bytes - disk_free_min : 0;
 }
 
 void service_guard(const struct service *service)

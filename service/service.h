@@ -2,8 +2,8 @@
  * service.h - everything one process holds, and the order in which it is opened,
  * recovered, drained and closed.
  *
- * Locks, outermost first: the store's transaction; then one of datasets, jobs, models,
- * waiters, pool or the ledger at a time.
+ * Locks, outermost first: the store's transaction; the waiters; then one of datasets, jobs,
+ * models, pool, ledger or sessions at a time.
  *
  * Threads
  *   desk      one: whatever writes to the store on behalf of a request, so that twins
@@ -57,6 +57,10 @@ struct service_hooks {
 enum status service_open(struct service *service, const struct config *config,
                          const struct service_hooks *hooks, struct error *error);
 
+/* Starts the trainers on what is queued: once the server listens, so that a process that
+ * cannot be reached runs nothing. */
+void service_start(struct service *service);
+
 /* Refuses new jobs, waits for the running ones as the configuration says, then stops
  * them between steps. Queued jobs stay queued. */
 void service_drain(struct service *service);
@@ -66,6 +70,12 @@ void service_close(struct service *service);
 
 /*   ST_QUEUE_FULL  less than 64 MiB is free: nothing new is taken (SERVICE.md D3) */
 enum status service_check_disk(const struct service *service, struct error *error);
+
+/* Removes a file of the data directory, durably; a failure is logged. */
+bool service_remove(const struct service *service, const char *name);
+
+/* Bytes that may still be written before that. */
+uint64_t service_disk_room(const struct service *service);
 
 /* For any failure that may mean the ledger can no longer be written: where the store is
  * poisoned, logs it, lets replies leave for a moment and ends the process with 75. */

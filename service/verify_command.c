@@ -48,6 +48,10 @@ int verify_command(int argc, char **argv)
         fprintf(stderr, "epsilond verify: %s\n", error.text);
         return status == ST_IO ? EX_CONFIG : EX_USAGE;
     }
+    if (outcome != CONFIG_RUN) {
+        fputs(config_help(), stdout);
+        return EX_OK;
+    }
     snprintf(path, sizeof path, "%s/epsilond.db", config.data_dir);
     if (access(path, R_OK) != 0) {
         printf("epsilond verify: %s cannot be read\n", path);

@@ -122,13 +122,20 @@ void watch_headers_done(struct watch *watch, struct watched *watched)
 void watch_body_received(struct watch *watch, struct watched *watched, uint64_t size)
 {
     pthread_mutex_lock(&watch->lock);
-    watched->deadline_ns += (int64_t)size * (second_ns / WATCH_BODY_RATE);
+    if (watched->deadline_ns != INT64_MAX)
+        watched->deadline_ns += (int64_t)size * (second_ns / WATCH_BODY_RATE);
     pthread_mutex_unlock(&watch->lock);
 }
 
 void watch_body_done(struct watch *watch, struct watched *watched)
 {
     deadline_set(watch, watched, INT64_MAX);
+}
+
+void watch_reply_starts(struct watch *watch, struct watched *watched, uint64_t size)
+{
+    deadline_set(watch, watched,
+                 in_seconds(WATCH_BODY_S + (int64_t)(size / WATCH_BODY_RATE)));
 }
 
 void watch_request_done(struct watch *watch, struct watched *watched)

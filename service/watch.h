@@ -32,6 +32,7 @@ void watch_remove(struct watch *watch,
 void watch_headers_done(struct watch *watch, struct watched *watched);
 void watch_body_received(struct watch *watch, struct watched *watched, uint64_t size);
 void watch_body_done(struct watch *watch, struct watched *watched);
+void watch_reply_starts(struct watch *watch, struct watched *watched, uint64_t size);
 void watch_request_done(struct watch *watch, struct watched *watched);
 
 #endif

@@ -42,7 +42,7 @@ static void flags_win_over_environment_over_file_over_default(void **state)
     struct error error;
     char path[64];
     write_file(path, "# a comment\ndata-dir = /from/file\n\nqueue-length-max = 7\n"
-                     "drain-timeout=3 # seconds\nworkers = 2\n");
+                     "  # another\ndrain-timeout=3\nworkers = 2\n");
     setenv("EPSILOND_QUEUE_LENGTH_MAX", "8", 1);
     setenv("EPSILOND_DRAIN_TIMEOUT", "4", 1);
     assert_int_equal(READ("epsilond", "--config", path, "--drain-timeout=5"), ST_OK);

@@ -103,7 +103,7 @@ static void what_is_withdrawn_never_runs(void **state)
     pool_destroy(pool);
 }
 
-static void a_paused_pool_takes_nothing(void **state)
+static void a_paused_pool_takes_nothing_until_it_is_resumed(void **state)
 {
     (void)state;
     struct gate gate = GATE;
@@ -112,8 +112,11 @@ static void a_paused_pool_takes_nothing(void **state)
     pool_pause(pool);
     assert_int_equal(pool_submit(pool, &numbers[0], NULL), ST_OK);
     assert_true(pool_wait_idle(pool, 60000));
-    pool_destroy(pool);
     assert_int_equal(gate.ran_count, 0);
+    pool_resume(pool);
+    assert_true(pool_wait_idle(pool, 60000));
+    assert_int_equal(gate.ran_count, 1);
+    pool_destroy(pool);
 }
 
 static void waiting_for_idle_ends_at_its_deadline(void **state)
@@ -134,7 +137,7 @@ int main(void)
         cmocka_unit_test(items_run_in_the_order_of_submission),
         cmocka_unit_test(a_full_queue_refuses),
         cmocka_unit_test(what_is_withdrawn_never_runs),
-        cmocka_unit_test(a_paused_pool_takes_nothing),
+        cmocka_unit_test(a_paused_pool_takes_nothing_until_it_is_resumed),
         cmocka_unit_test(waiting_for_idle_ends_at_its_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

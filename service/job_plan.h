@@ -1,0 +1,25 @@
+/*
+ * job_plan.h - what a job was asked and is planned to do, from public values only. What is
+ * run and what is charged are both read from here.
+ *
+ * Ownership: owns its request and its mechanism.
+ */
+#ifndef SERVICE_JOB_PLAN_H
+#define SERVICE_JOB_PLAN_H
+
+#include <stdbool.h>
+
+#include "api/job_request.h"
+#include "base/mechanism.h"
+
+struct job_plan {
+    struct job_request request; /* resolved */
+    bool is_private;            /* of the dataset: something is reserved */
+    struct mechanism mechanism; /* empty where the algorithm adds no noise */
+    double epsilon_planned;     /* tight, of the mechanism at request.delta */
+    double order; /* that gives it; not known of jobs of an earlier start */
+};
+
+void job_plan_fini(struct job_plan *plan); /* a zeroed one is allowed */
+
+#endif

@@ -1,0 +1,126 @@
+#include "service/publication.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "accountant/figures.h"
+#include "api/views.h"
+#include "base/check.h"
+#include "base/clock.h"
+
+static char *noise_text(const struct trainer *trainer)
+{
+    struct noise_certificate noise;
+    if (!trainer_noise_certificate(trainer, &noise))
+        return NULL;
+    return noise_render(&noise);
+}
+
+/* The certificate of a finished run: all its steps, priced again from its mechanism. */
+static char *certify(struct service *service, const struct job *job,
+                     const struct trainer *trainer, const struct model_id *id)
+{
+    const struct job_plan *plan = job_plan(job);
+    const struct train_spec *train = &plan->request.train;
+    const struct dataset *dataset =
+        datasets_find(service->datasets, plan->request.dataset.text);
+    bool noisy = plan->mechanism.run_count > 0;
+    struct ledger_entry_name reserve = {0};
+    struct figure figure = {0};
+    if (plan->is_private)
+        CHECK(ledger_reservation(service->ledger, job_id(job), &reserve));
+    if (noisy)
+        CHECK(figure_epsilon(&figure, &plan->mechanism, train->steps,
+                             plan->request.delta, NULL) == ST_OK);
+    char *mechanism = noisy ? mechanism_render(&plan->mechanism) : NULL;
+    char *noise = noise_text(trainer);
+    struct model_view view = {
+        .id = id,
+        .job = job_id(job),
+        .dataset = dataset_spec(dataset),
+        .request = &plan->request,
+        .mechanism = mechanism,
+        .noise_multiplier = train->noise_multiplier,
+        .sampling_rate = (double)train->batch_size / (double)train->records,
+        .epsilon = figure.epsilon,
+        .order = figure.order,
+        .steps = train->steps,
+        .reserve = plan->is_private ? &reserve : NULL,
+        .noise = noise,
+        .version = EPSILOND_VERSION,
+    };
+    char *card = certificate_render(&view);
+    free(noise);
+    free(mechanism);
+    return card;
+}
+
+static enum status save(struct publication *publication, struct service *service,
+                        const struct job *job, struct trainer *trainer,
+                        struct error *error)
+{
+    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    const struct job_request *request = &job_plan(job)->request;
+    const struct schema *schema =
+        &dataset_spec(datasets_find(service->datasets, request->dataset.text))->schema;
+    char *arch = model_spec_render(&request->train.model);
+    char *inputs = inputs_render(schema);
+    const struct metadata metadata[] = {
+        {"format", "epsilond/1"},
+        {"arch", arch},
+        {"inputs", inputs},
+        {"certificate", publication->card},
+    };
+    model_scratch_name(name, &publication->row.id);
+    blob_path(service->blobs, path, name);
+    enum status status =
+        trainer_save(trainer, path, metadata, sizeof metadata / sizeof *metadata,
+                     publication->row.sha256, &publication->row.size, error);
+    free(inputs);
+    free(arch);
+    return status;
+}
+
+static enum status place(struct publication *publication, struct service *service,
+                         struct error *error)
+{
+    char from[MODEL_NAME_SIZE], to[MODEL_NAME_SIZE];
+    model_scratch_name(from, &publication->row.id);
+    model_file_name(to, &publication->row.id);
+    return blob_publish(service->blobs, from, to, error);
+}
+
+enum status publication_write(struct publication *publication, struct service *service,
+                              const struct job *job, struct trainer *trainer,
+                              struct error *error)
+{
+    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    *publication = (struct publication){
+        .row = {.job = *job_id(job), .create_ms = clock_wall_ms()}};
+    model_id_make(&publication->row.id);
+    publication->card = certify(service, job, trainer, &publication->row.id);
+    publication->row.card = publication->card;
+    enum status status = save(publication, service, job, trainer, error);
+    if (status == ST_OK)
+        status = place(publication, service, error);
+    if (status == ST_OK)
+        return ST_OK;
+    model_scratch_name(name, &publication->row.id);
+    blob_path(service->blobs, path, name);
+    unlink(path);
+    publication_fini(publication);
+    return status;
+}
+
+void publication_remove(const struct publication *publication, struct service *service)
+{
+    char name[MODEL_NAME_SIZE];
+    model_file_name(name, &publication->row.id);
+    service_remove(service, name);
+}
+
+void publication_fini(struct publication *publication)
+{
+    free(publication->card);
+    *publication = (struct publication){0};
+}

@@ -1,0 +1,30 @@
+/*
+ * publication.h - a trained model as a file with its certificate (DESIGN P10), written to
+ * scratch, synced and renamed. It is published by its row alone, which the caller inserts.
+ *
+ * Threads: the trainers'.
+ */
+#ifndef SERVICE_PUBLICATION_H
+#define SERVICE_PUBLICATION_H
+
+#include "engine/trainer.h"
+#include "service/jobs.h"
+#include "service/service.h"
+
+struct publication {
+    struct model_row row;
+    char *card; /* row.card, owned */
+};
+
+/*   ST_IO, ST_NO_MEMORY  the file cannot be written; nothing is left of it
+ * On ST_OK publication must be released with publication_fini. */
+enum status publication_write(struct publication *publication, struct service *service,
+                              const struct job *job, struct trainer *trainer,
+                              struct error *error);
+
+/* Removes the file again: its row was not inserted. */
+void publication_remove(const struct publication *publication, struct service *service);
+
+void publication_fini(struct publication *publication); /* a zeroed one is allowed */
+
+#endif

@@ -1,0 +1,104 @@
+#include "service/regrant_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "accountant/ledger.h"
+#include "engine/data/encode.h"
+#include "service/config.h"
+#include "service/service.h"
+
+static const char usage[] =
+    "usage: epsilond regrant ID --epsilon E --delta D [--order A] --data-dir DIR\n";
+
+struct regrant {
+    struct dataset_id dataset;
+    struct grant grant;
+    struct config config;
+};
+
+/* Takes --epsilon, --delta and --order out of the arguments; the rest is the
+ * configuration's. */
+static enum status read_arguments(struct regrant *regrant, int argc, char **argv,
+                                  struct error *error)
+{
+    const struct {
+        const char *name;
+        double *value;
+    } own[] = {{"--epsilon", &regrant->grant.epsilon},
+               {"--delta", &regrant->grant.delta},
+               {"--order", &regrant->grant.order}};
+    enum config_outcome outcome;
+    int kept = 1;
+    if (argc < 2 || !dataset_id_parse(&regrant->dataset, argv[1]))
+        return error_set(error, ST_INVALID,
+                         "the first argument must be a dataset's id");
+    for (int i = 2; i < argc; i++) {
+        size_t at = 0, count = sizeof own / sizeof *own;
+        while (at < count && strcmp(argv[i], own[at].name) != 0)
+            at++;
+        if (at == count) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        const char *text = i + 1 < argc ? argv[++i] : "";
+        if (encode_number(own[at].value, text, strlen(text)) != ST_OK)
+            return error_set(error, ST_INVALID, "%s needs a number", own[at].name);
+    }
+    return config_read(&regrant->config, &outcome, kept, argv, error);
+}
+
+static enum status grant_in(struct service *service, const struct regrant *regrant,
+                            struct error *error)
+{
+    struct store_tx *tx = NULL;
+    struct grant grant = regrant->grant;
+    struct balance balance;
+    enum status status =
+        ledger_balance(service->ledger, &regrant->dataset, &balance, error);
+    if (status != ST_OK)
+        return status;
+    grant.relation = balance.relation;
+    status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = ledger_regrant(service->ledger, tx, &regrant->dataset, &grant, error);
+    if (status != ST_OK) {
+        store_rollback(tx);
+        return status;
+    }
+    return store_commit(tx, error);
+}
+
+static int exit_code(enum status status)
+{
+    if (status == ST_CORRUPT)
+        return EX_DATAERR;
+    return status == ST_IO ? EX_TEMPFAIL : EX_USAGE;
+}
+
+int regrant_command(int argc, char **argv)
+{
+    struct regrant regrant = {0};
+    struct service service = {0};
+    const struct service_hooks none = {0};
+    struct error error = {0};
+    enum status status = read_arguments(&regrant, argc, argv, &error);
+    if (status != ST_OK) {
+        fprintf(stderr, "epsilond regrant: %s\n%s", error.text, usage);
+        return EX_USAGE;
+    }
+    status = service_open(&service, &regrant.config, &none, &error);
+    if (status == ST_OK)
+        status = grant_in(&service, &regrant, &error);
+    service_close(&service);
+    if (status != ST_OK) {
+        fprintf(stderr, "epsilond regrant: %s\n", error.text);
+        return exit_code(status);
+    }
+    printf("epsilond regrant: %s has a new epoch, epsilon %.15g at delta %.15g\n",
+           regrant.dataset.text, regrant.grant.epsilon, regrant.grant.delta);
+    return EX_OK;
+}

@@ -1,0 +1,433 @@
+#include "service/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "service/admission.h"
+#include "service/handlers.h"
+
+enum { BODY_STEP = 16 << 10 };
+
+/* So often a waiting connection is looked at: only then is a dead peer noticed. */
+static const int64_t wait_slice_ns = INT64_C(15000000000);
+static const int64_t past_ns = 1;
+
+enum stage { STAGE_HEADERS, STAGE_BODY, STAGE_ANSWER };
+
+struct session {
+    struct request request; /* first: handlers and waiters know this part */
+    struct sessions *sessions;
+    struct watched *watched;
+    enum stage stage;
+    char *uri;            /* as it came, before decoding */
+    struct error refused; /* found while the body came in */
+    uint64_t dropped;     /* bytes after that */
+    bool sent;
+};
+
+static struct session *session_of(struct request *request)
+{
+    /* request is the first member. */
+    return (struct session *)(void *)request;
+}
+
+/* --- all sessions together --- */
+
+void sessions_init(struct sessions *sessions, struct service *service)
+{
+    pthread_condattr_t monotonic;
+    *sessions = (struct sessions){.service = service, .watch = watch_create()};
+    pthread_mutex_init(&sessions->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&sessions->fewer, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void sessions_close(struct sessions *sessions)
+{
+    pthread_mutex_lock(&sessions->lock);
+    sessions->closing = true;
+    pthread_mutex_unlock(&sessions->lock);
+    waiters_close(sessions->service->waiters);
+    pthread_mutex_lock(&sessions->lock);
+    while (sessions->suspended > 0)
+        pthread_cond_wait(&sessions->fewer, &sessions->lock);
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+void sessions_await_end(struct sessions *sessions, int64_t timeout_ms)
+{
+    int64_t end_ns = clock_monotonic_ns() + timeout_ms * 1000000;
+    struct timespec end = {.tv_sec = end_ns / 1000000000,
+                           .tv_nsec = end_ns % 1000000000};
+    pthread_mutex_lock(&sessions->lock);
+    while (sessions->live > 0 &&
+           pthread_cond_timedwait(&sessions->fewer, &sessions->lock, &end) == 0)
+        continue;
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+void sessions_fini(struct sessions *sessions)
+{
+    watch_destroy(sessions->watch);
+    pthread_cond_destroy(&sessions->fewer);
+    pthread_mutex_destroy(&sessions->lock);
+}
+
+/* False when the server is closing: the caller answers at once. */
+static bool session_suspend(struct session *session)
+{
+    struct sessions *sessions = session->sessions;
+    pthread_mutex_lock(&sessions->lock);
+    bool open = !sessions->closing;
+    if (open) {
+        sessions->suspended++;
+        MHD_suspend_connection(session->request.connection);
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return open;
+}
+
+static void session_resume(struct session *session)
+{
+    struct sessions *sessions = session->sessions;
+    pthread_mutex_lock(&sessions->lock);
+    MHD_resume_connection(session->request.connection);
+    sessions->suspended--;
+    pthread_cond_broadcast(&sessions->fewer);
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+void session_run(void *context, void *item)
+{
+    struct service *service = context;
+    struct request *request = item;
+    handler_of(request->match.route)->work(service, request);
+    session_resume(session_of(request));
+    service_guard(service);
+}
+
+void session_wake(void *waiting)
+{
+    session_resume(session_of(waiting));
+}
+
+/* Takes bytes of the memory that bodies share; false if there is too little. */
+static bool bodies_take(struct sessions *sessions, uint64_t bytes)
+{
+    pthread_mutex_lock(&sessions->lock);
+    bool room = bytes <= SESSION_BODIES_MAX - sessions->body_bytes;
+    if (room)
+        sessions->body_bytes += bytes;
+    pthread_mutex_unlock(&sessions->lock);
+    return room;
+}
+
+static void bodies_give(struct sessions *sessions, uint64_t bytes)
+{
+    pthread_mutex_lock(&sessions->lock);
+    sessions->body_bytes -= bytes;
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+/* --- one session --- */
+
+struct session *session_create(struct sessions *sessions,
+                               struct MHD_Connection *connection, const char *uri)
+{
+    struct session *session = calloc(1, sizeof *session);
+    CHECK(session != NULL);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    session->sessions = sessions;
+    session->watched = info->socket_context;
+    session->request.connection = connection;
+    session->request.upload = -1;
+    session->request.reply.file = -1;
+    session->request.start_ns = clock_monotonic_ns();
+    session->uri = strdup(uri);
+    CHECK(session->uri != NULL);
+    pthread_mutex_lock(&sessions->lock);
+    sessions->live++;
+    pthread_mutex_unlock(&sessions->lock);
+    return session;
+}
+
+void session_destroy(struct session *session)
+{
+    if (session == NULL)
+        return;
+    struct sessions *sessions = session->sessions;
+    uint64_t body_bytes = session->request.body_capacity;
+    watch_request_done(sessions->watch, session->watched);
+    upload_abandon(sessions->service, &session->request);
+    free(session->uri);
+    request_destroy(&session->request);
+    pthread_mutex_lock(&sessions->lock);
+    sessions->live--;
+    sessions->body_bytes -= body_bytes;
+    pthread_cond_broadcast(&sessions->fewer);
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+/* --- replying --- */
+
+static struct MHD_Response *response_create(struct reply *reply)
+{
+    struct MHD_Response *response;
+    if (reply->file >= 0) {
+        response = MHD_create_response_from_fd_at_offset64(
+            reply->file_size, reply->file, reply->file_offset);
+        reply->file = -1;
+    } else if (reply->fixed != NULL) {
+        /* MHD never writes to a persistent buffer. */
+        union {
+            const void *fixed;
+            void *buffer;
+        } body = {.fixed = reply->fixed};
+        response = MHD_create_response_from_buffer(reply->size, body.buffer,
+                                                   MHD_RESPMEM_PERSISTENT);
+    } else {
+        response = MHD_create_response_from_buffer(reply->size, reply->body,
+                                                   MHD_RESPMEM_MUST_FREE);
+        reply->body = NULL;
+    }
+    CHECK(response != NULL);
+    return response;
+}
+
+static void log_access(const struct request *request)
+{
+    char status[16];
+    bool reads =
+        strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+    snprintf(status, sizeof status, "%u", request->reply.status);
+    log_event(reads && request->reply.status < 500 ? LOG_DEBUG : LOG_INFO, "request",
+              "id", request->id, "method", request->method, "path", request->path,
+              "status", status, (char *)NULL);
+}
+
+static enum MHD_Result session_reply(struct session *session)
+{
+    struct request *request = &session->request;
+    struct reply *reply = &request->reply;
+    CHECK(reply->status != 0);
+    if (session->sent) /* the server is stopping: it takes no more replies */
+        return MHD_NO;
+    session->sent = true;
+    log_access(request);
+    watch_reply_starts(session->sessions->watch, session->watched,
+                       reply->file >= 0 ? reply->file_size : reply->size);
+    struct MHD_Response *response = response_create(reply);
+    if (reply->type != NULL)
+        MHD_add_response_header(response, "Content-Type", reply->type);
+    MHD_add_response_header(response, "X-Request-Id", request->id);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    for (size_t i = 0; i < reply->header_count; i++)
+        MHD_add_response_header(response, reply->headers[i].name,
+                                reply->headers[i].value);
+    if (reply->close)
+        MHD_add_response_header(response, "Connection", "close");
+    enum MHD_Result result =
+        MHD_queue_response(request->connection, reply->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result session_refuse(struct session *session,
+                                      const struct error *error)
+{
+    reply_problem(&session->request, error, NULL);
+    return session_reply(session);
+}
+
+/* --- the stages --- */
+
+static void name_request(struct request *request)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789-_.";
+    const char *given = request_header(request, "X-Request-Id");
+    if (given != NULL && given[0] != '\0' && strlen(given) < REQUEST_ID_SIZE &&
+        strspn(given, allowed) == strlen(given)) {
+        snprintf(request->id, sizeof request->id, "%s", given);
+        return;
+    }
+    uint64_t random[2];
+    random_bytes(random, sizeof random);
+    snprintf(request->id, sizeof request->id, "%016llx%016llx",
+             (unsigned long long)random[0], (unsigned long long)random[1]);
+}
+
+static enum MHD_Result admit(struct session *session)
+{
+    struct request *request = &session->request;
+    struct service *service = session->sessions->service;
+    struct error error = {0};
+    watch_headers_done(session->sessions->watch, session->watched);
+    name_request(request);
+    enum status status =
+        admission_check(request, session->uri, service->config, &error);
+    if (status == ST_OK && request->match.route == ROUTE_DATASET_FILE_PUT)
+        status = upload_begin(service, request, &error);
+    if (status != ST_OK) {
+        request->reply.close = true;
+        return session_refuse(session, &error);
+    }
+    session->stage = STAGE_BODY;
+    return MHD_YES;
+}
+
+static enum status body_append(struct session *session, const char *data, size_t size,
+                               struct error *error)
+{
+    struct request *request = &session->request;
+    uint64_t max = admission_body_max(route_info(request->match.route)->body,
+                                      session->sessions->service->config);
+    if (size > max - request->body_size)
+        return error_set(error, ST_BODY_TOO_LARGE,
+                         "the body may have at most %llu bytes",
+                         (unsigned long long)max);
+    if (request->body_capacity - request->body_size <= size) {
+        size_t more = request->body_capacity + size + BODY_STEP;
+        if (!bodies_take(session->sessions, more))
+            return error_set(error, ST_QUEUE_FULL, "too many bodies are being read");
+        char *body = realloc(request->body, request->body_capacity + more);
+        if (body == NULL) {
+            bodies_give(session->sessions, more);
+            return error_set(error, ST_NO_MEMORY, "no memory for the body");
+        }
+        request->body = body;
+        request->body_capacity += more;
+    }
+    memcpy(request->body + request->body_size, data, size);
+    request->body_size += size;
+    request->body[request->body_size] = '\0';
+    return ST_OK;
+}
+
+/* After a refusal a little more is read and dropped, so that a body that ends can be
+ * answered (libmicrohttpd answers before a body or after it); then the connection ends. */
+static enum MHD_Result receive(struct session *session, const char *data, size_t size)
+{
+    struct request *request = &session->request;
+    struct service *service = session->sessions->service;
+    if (session->refused.status != ST_OK) {
+        session->dropped += size;
+        return session->dropped <= SESSION_DROPPED_MAX ? MHD_YES : MHD_NO;
+    }
+    enum status status =
+        route_info(request->match.route)->body == BODY_FILE
+            ? upload_write(service, request, data, size, &session->refused)
+            : body_append(session, data, size, &session->refused);
+    if (status == ST_OK)
+        watch_body_received(session->sessions->watch, session->watched, size);
+    else
+        upload_abandon(service, request);
+    return MHD_YES;
+}
+
+static enum status check_empty_body(const struct request *request, struct error *error)
+{
+    const char *rest = request->body;
+    if (route_info(request->match.route)->body != BODY_EMPTY || rest == NULL)
+        return ST_OK;
+    rest += strspn(rest, " \t\r\n");
+    if (*rest == '{') {
+        rest++;
+        rest += strspn(rest, " \t\r\n");
+        rest += *rest == '}';
+        rest += strspn(rest, " \t\r\n");
+    }
+    if (*rest != '\0')
+        return error_set(error, ST_INVALID, "this request takes no body, or {}");
+    return ST_OK;
+}
+
+/* Hands the request to another thread. */
+static enum MHD_Result dispatch(struct session *session, const struct handler *handler)
+{
+    struct service *service = session->sessions->service;
+    struct pool *pool = handler->thread == ON_READER ? service->reader : service->desk;
+    struct error error = {0};
+    session->stage = STAGE_ANSWER;
+    if (!session_suspend(session)) {
+        error_set(&error, ST_DRAINING, "the service is stopping");
+        return session_refuse(session, &error);
+    }
+    if (pool_submit(pool, &session->request, &error) != ST_OK) {
+        reply_problem(&session->request, &error, NULL);
+        session_resume(session);
+    }
+    return MHD_YES;
+}
+
+static int64_t wait_until(const struct request *request)
+{
+    int64_t slice_end_ns = clock_monotonic_ns() + wait_slice_ns;
+    return request->deadline_ns < slice_end_ns ? request->deadline_ns : slice_end_ns;
+}
+
+/* Calls the route's answer until it has one; false: the session waits, suspended. */
+static bool answer(struct session *session, const struct handler *handler)
+{
+    struct request *request = &session->request;
+    struct service *service = session->sessions->service;
+    if (handler->answer(service, request))
+        return true;
+    /* Asked again under the lock, so that no change is missed in between. */
+    waiters_lock(service->waiters);
+    bool done = handler->answer(service, request);
+    bool waits = !done && session_suspend(session);
+    if (waits && !waiters_add(service->waiters, request->subject, request,
+                              wait_until(request))) {
+        request->deadline_ns = past_ns;
+        session_resume(session);
+    }
+    waiters_unlock(service->waiters);
+    if (done || waits)
+        return done;
+    request->deadline_ns = past_ns;
+    CHECK(handler->answer(service, request));
+    return true;
+}
+
+static enum MHD_Result complete(struct session *session)
+{
+    struct request *request = &session->request;
+    const struct handler *handler = handler_of(request->match.route);
+    if (session->stage == STAGE_BODY) {
+        watch_body_done(session->sessions->watch, session->watched);
+        if (session->refused.status == ST_OK)
+            check_empty_body(request, &session->refused);
+        if (session->refused.status != ST_OK)
+            return session_refuse(session, &session->refused);
+        if (handler->work != NULL)
+            return dispatch(session, handler);
+        session->stage = STAGE_ANSWER;
+    }
+    if (request->reply.status == 0 && !answer(session, handler))
+        return MHD_YES;
+    return session_reply(session);
+}
+
+enum MHD_Result session_step(struct session *session, const char *method,
+                             const char *path, const char *data, size_t *size)
+{
+    session->request.method = method;
+    session->request.path = path;
+    if (session->stage == STAGE_HEADERS)
+        return admit(session);
+    if (*size == 0)
+        return complete(session);
+    size_t received = *size;
+    *size = 0;
+    return receive(session, data, received);
+}

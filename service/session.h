@@ -1,0 +1,67 @@
+/*
+ * session.h - a request as the HTTP server drives it, from its first line to the end of its
+ * reply.
+ *
+ *   HEADERS --> BODY --> [work on another thread] --> ANSWER --> sent
+ *                                                     |   ^
+ *                                                     +---+ waits (long poll)
+ *
+ * Invariants
+ *   (1) A suspended connection is resumed exactly once.
+ *   (2) A reply is handed to libmicrohttpd once, whatever it then asks.
+ *   (3) What bodies hold in memory together stays below SESSION_BODIES_MAX.
+ *
+ * Threads: the HTTP server's, but for session_run and session_wake, which resume.
+ */
+#ifndef SERVICE_SESSION_H
+#define SERVICE_SESSION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <microhttpd.h>
+
+#include "service/request.h"
+#include "service/service.h"
+#include "service/watch.h"
+
+enum {
+    SESSION_BODIES_MAX = 256 << 20, /* bytes of JSON bodies in memory, all together */
+    SESSION_DROPPED_MAX = 1 << 20, /* bytes read and dropped of a body refused midway */
+};
+
+/* What all sessions of a server share. */
+struct sessions {
+    struct service *service;
+    struct watch *watch;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t fewer; /* live or suspended has fallen */
+    size_t live, suspended;
+    uint64_t body_bytes;
+    bool closing; /* nothing is suspended any more */
+};
+
+void sessions_init(struct sessions *sessions, struct service *service);
+/* Suspends nothing from now on and waits until nothing is suspended. */
+void sessions_close(struct sessions *sessions);
+/* Waits until all have ended, at most timeout_ms. */
+void sessions_await_end(struct sessions *sessions, int64_t timeout_ms);
+void sessions_fini(struct sessions *sessions);
+
+struct session; /* opaque */
+
+/* uri is the request target as it came, before decoding. */
+struct session *session_create(struct sessions *sessions,
+                               struct MHD_Connection *connection, const char *uri);
+void session_destroy(struct session *session); /* NULL is allowed */
+
+/* One call of libmicrohttpd's access handler. */
+enum MHD_Result session_step(struct session *session, const char *method,
+                             const char *path, const char *data, size_t *size);
+
+/* The run function of the desk and the reader: context is the service, item the request. */
+void session_run(void *context, void *item);
+/* The waiters' resume function. */
+void session_wake(void *waiting);
+
+#endif
