@@ -7,6 +7,13 @@
 #include "tests/e2e/sample.h"
 #include "tests/e2e/stage.h"
 
+/* The promise is a second; a sanitizer makes the work of one step that much longer. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { CANCEL_S_MAX = 15 };
+#else
+enum { CANCEL_S_MAX = 1 };
+#endif
+
 static int begin(void **state)
 {
     stage_begin_with(state, (const char *const[]){"--workers", "2", "--threads", "1",
@@ -51,7 +58,7 @@ static void a_running_job_is_cancelled_within_a_second(void **state)
     assert_true(strcmp(reply_text(cancelling, "state"), "CANCELLING") == 0 ||
                 strcmp(reply_text(cancelling, "state"), "CANCELLED") == 0);
     const struct reply *ended = await_end(client, job);
-    assert_true(seconds() - start < 1);
+    assert_true(seconds() - start < CANCEL_S_MAX);
     assert_string_equal(reply_text(ended, "state"), "CANCELLED");
     assert_string_equal(reply_text(ended, "state_reason"), "user_cancel");
     assert_true(json_is_null(reply_at(ended, "model")));
@@ -74,7 +81,7 @@ static void a_big_step_is_cancelled_within_a_second(void **state)
     double start = seconds();
     cancel(client, job);
     await_end(client, job);
-    assert_true(seconds() - start < 1);
+    assert_true(seconds() - start < CANCEL_S_MAX);
 }
 
 static void a_queued_job_is_cancelled_for_nothing(void **state)
