@@ -128,6 +128,26 @@ enum status grid_plan(struct grid *out, const struct grid_demand *demand,
     return ST_OK;
 }
 
+enum status grid_plan_counts(struct grid *out, const struct count_demand *demand,
+                             struct error *error)
+{
+    double sigma = demand->noise_multiplier;
+    if (!(sigma >= 0x1p-10 && sigma <= 0x1p26))
+        return error_set(error, ST_INVALID,
+                         "the histogram's noise must be in [2^-10, 2^26]");
+    /* Rounded down beyond doubt: G sigma <= s0. */
+    double scale = floor(nextafter(GRID_NOISE_STDDEV / sigma * (1 - 0x1p-52), 0));
+    if (scale * (2 * demand->batch + 1024) + 0x1p41 > 0x1p62)
+        return error_set(error, ST_INVALID,
+                         "the histogram's noise is too small for this batch");
+    *out = (struct grid){.scale = scale,
+                         .multiplier = nextafter(GRID_NOISE_STDDEV / scale, 0),
+                         .records = demand->records,
+                         .dim = demand->counts,
+                         .cells = 1};
+    return ST_OK;
+}
+
 uint64_t grid_cell_start(const struct grid *grid, uint64_t cell)
 {
     __extension__ typedef unsigned __int128 wide;

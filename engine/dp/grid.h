@@ -53,6 +53,18 @@ struct grid {
 enum status grid_plan(struct grid *out, const struct grid_demand *demand,
                       struct error *error);
 
+/* A plan for counts of records, of which each adds one to at most one counter: as G is
+ * whole nothing is rounded, and Delta_Z = G.
+ *   counts  counters, at most NOISE_CHUNK
+ *   batch   expected records
+ *   ST_INVALID  noise_multiplier is not in [2^-10, 2^26], or too small for the batch */
+struct count_demand {
+    double noise_multiplier, batch;
+    uint64_t records, counts;
+};
+enum status grid_plan_counts(struct grid *out, const struct count_demand *demand,
+                             struct error *error);
+
 /* The first index of a cell; cell = grid->cells gives n. */
 uint64_t grid_cell_start(const struct grid *grid, uint64_t cell);
 

@@ -72,3 +72,17 @@ void noise_release(struct noise *noise, float *out, const int64_t *sum, size_t f
     }
     noise_chunk_wipe(&noise->chunk);
 }
+
+void noise_release_counts(struct noise *noise, double *out, const int64_t *counts,
+                          size_t count, const struct noise_release *release)
+{
+    uint64_t scale = (uint64_t)release->grid->scale;
+    double unit = 1 / (release->grid->scale * release->divisor);
+    CHECK(count <= NOISE_CHUNK && (double)scale == release->grid->scale);
+    draw(noise, &release->address, 0);
+    for (size_t j = 0; j < count; j++) {
+        uint64_t noisy = (uint64_t)counts[j] * scale + noise->chunk.candidate[j];
+        out[j] = ((double)(int64_t)noisy + 0.5) * unit;
+    }
+    noise_chunk_wipe(&noise->chunk);
+}

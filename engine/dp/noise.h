@@ -51,4 +51,9 @@ struct noise_release {
 void noise_release(struct noise *noise, float *out, const int64_t *sum, size_t first,
                    size_t count, const struct noise_release *release);
 
+/* out[j] = (G counts[j] + X_j + 1/2) / (G divisor), j in [0, count): of a whole G
+ * (grid_plan_counts). count is at most NOISE_CHUNK. */
+void noise_release_counts(struct noise *noise, double *out, const int64_t *counts,
+                          size_t count, const struct noise_release *release);
+
 #endif

@@ -16,6 +16,7 @@ struct training {
     struct training_setup setup;
     size_t dim;
     uint64_t step, query; /* query: releases of this step */
+    size_t bins;          /* of the last pass's histogram */
     struct noise_source *noise_source, *sampling_source;
     struct noise_key noise_key, sampling_key; /* of this step */
     struct poisson *poisson;
@@ -211,6 +212,12 @@ static void pass_member(void *context, unsigned member)
     worker_run(training->workers[member], &work->task, share);
 }
 
+static void clear_counts(struct training *training)
+{
+    for (size_t j = 0; j < HISTOGRAM_BINS_MAX; j++)
+        atomic_store(&training->sum.counts[j], 0);
+}
+
 enum status training_pass(struct training *training, const struct pass *pass,
                           struct error *error)
 {
@@ -225,6 +232,8 @@ enum status training_pass(struct training *training, const struct pass *pass,
                  .sum = &training->sum,
                  .cancel = setup->cancel},
     };
+    CHECK(pass->histogram == NULL || pass->weigh != NULL);
+    training->bins = pass->histogram != NULL ? pass->histogram->bins : 0;
     if (setup->grid != NULL)
         batch_cut_cells(&training->batch, pass->grid);
     else
@@ -233,6 +242,7 @@ enum status training_pass(struct training *training, const struct pass *pass,
     if (setup->cancel == NULL || !atomic_load(setup->cancel))
         return ST_OK;
     memset(training->sum.sum, 0, training->dim * sizeof *training->sum.sum);
+    clear_counts(training);
     return error_set(error, ST_CANCELLED, "cancelled");
 }
 
@@ -274,6 +284,20 @@ void training_release(struct training *training, const struct grid *grid,
     };
     training->query++;
     team_run(training->setup.team, release_member, &work);
+}
+
+void training_release_counts(struct training *training, const struct grid *grid,
+                             double *out)
+{
+    int64_t counts[HISTOGRAM_BINS_MAX];
+    struct noise_release release = {
+        .address = {&training->noise_key, training->query}, .grid = grid, .divisor = 1};
+    training->query++;
+    for (size_t j = 0; j < training->bins; j++)
+        counts[j] = atomic_load(&training->sum.counts[j]);
+    noise_release_counts(training->noises[0], out, counts, training->bins, &release);
+    hash_zero(counts, sizeof counts);
+    clear_counts(training);
 }
 
 struct average_work {

@@ -2,8 +2,8 @@
  * training.h - what an algorithm's step is made of: draw a batch, pass over it with a
  * rule for the weights, release the sum with noise, move the parameters.
  *
- *   sample --> pass --+--> release --> update          private
- *                     +--> average --> update          public data only
+ *   sample --> pass --+--> release, release_counts --> update     private
+ *                     +--> average --> update                     public data only
  *                 a reduction over machines fits between pass and release
  *
  * A pass takes the batch cell by cell (grid.h), each cell one float32 product a tile,
@@ -13,7 +13,8 @@
  *
  * Invariants
  *   (1) Nothing allocates but create.
- *   (2) The sum leaves through training_release alone, which zeroes it.
+ *   (2) The sum leaves through training_release alone, the counts through
+ *       training_release_counts; both zero what they released.
  *   (3) Each step has its own keys for noise and for sampling; a release its own query.
  *   (4) The same seed gives the same parameters, bit for bit, at any number of threads.
  *   (5) Sums, batches and records are zeroed by destroy (DESIGN P9).
@@ -31,6 +32,7 @@
 #include "engine/data/matrix.h"
 #include "engine/dp/clip.h"
 #include "engine/dp/grid.h"
+#include "engine/dp/histogram.h"
 #include "engine/dp/noise_key.h"
 #include "engine/dp/optimizer.h"
 #include "engine/dp/row_class.h"
@@ -77,6 +79,9 @@ struct pass {
     const struct grid *grid; /* where sums are rounded to, and the cells */
     clip_rule *weigh;        /* NULL: every record counts whole, and no norm is taken */
     const void *rule;        /* context of weigh */
+    /* Counts the batch's records by their norms before clipping, a record that is not
+     * finite as one of norm 0; or NULL. With weigh alone. */
+    const struct histogram *histogram;
 };
 
 /* sum += the weighted gradients of the batch, on the grid. A record whose gradient is
@@ -88,6 +93,11 @@ enum status training_pass(struct training *training, const struct pass *pass,
 /* gradient = (sum + noise) / divisor (noise_release); the sum is zero afterwards. */
 void training_release(struct training *training, const struct grid *grid,
                       double divisor);
+
+/* out[j] = the number of records in bin j of the pass's histogram + noise; the counts are
+ * zero afterwards. grid  of grid_plan_counts */
+void training_release_counts(struct training *training, const struct grid *grid,
+                             double *out);
 
 /* gradient = sum / divisor, without noise. The data must be public. */
 void training_average(struct training *training, const struct grid *grid,

@@ -172,14 +172,29 @@ static void fill(struct worker *worker, const struct task *task, struct cursor *
     }
 }
 
-static void weigh(struct worker *worker, const struct pass *pass)
+static void count_norms(const struct worker *worker, const struct task *task,
+                        const struct measures *measures)
 {
+    int64_t counts[HISTOGRAM_BINS_MAX] = {0};
+    for (size_t row = 0; row < worker->filled; row++)
+        if (worker->occupied[row])
+            counts[histogram_bin(task->pass->histogram, measures->norms[row])]++;
+    for (size_t j = 0; j < task->pass->histogram->bins; j++)
+        atomic_fetch_add(&task->sum->counts[j], counts[j]);
+    hash_zero(counts, sizeof counts);
+}
+
+static void weigh(struct worker *worker, const struct task *task)
+{
+    const struct pass *pass = task->pass;
     struct workspace *workspace = worker->workspace;
     workspace_measure(workspace);
     struct measures measures = {.norms = workspace_norms(workspace),
                                 .spreads = workspace_spreads(workspace),
                                 .losses = workspace_losses(workspace),
                                 .count = worker->filled};
+    if (pass->histogram != NULL)
+        count_norms(worker, task, &measures);
     pass->weigh(worker->weights, &measures, pass->rule);
     for (size_t row = 0; row < worker->filled; row++)
         if (!worker->occupied[row])
@@ -215,7 +230,7 @@ void worker_run(struct worker *worker, const struct task *task,
         workspace_loss(worker->workspace);
         workspace_backward(worker->workspace, task->parameters);
         if (task->pass->weigh != NULL)
-            weigh(worker, task->pass);
+            weigh(worker, task);
         for (size_t k = 0; k < tiles; k++)
             add_sums(worker, task, (share.tile + k) % tiles);
     }

@@ -24,6 +24,7 @@ struct worker; /* opaque */
 struct shared_sum {
     int64_t *sum;           /* (network_parameters), on the grid */
     pthread_mutex_t *locks; /* (network_tile_count) each guards its tile of sum */
+    _Atomic int64_t counts[HISTOGRAM_BINS_MAX]; /* records, by pass->histogram */
 };
 
 struct task { /* of one pass; read by all workers */

@@ -263,6 +263,38 @@ static void cells_hold_where_one_float_sum_breaks(void **state)
     assert_true(moved * demand.noise_multiplier <= GRID_NOISE_STDDEV);
 }
 
+static void counts_are_scaled_by_a_whole_number(void **state)
+{
+    (void)state;
+    uint64_t seed = 19;
+    for (int k = 0; k < 10000; k++) {
+        struct grid grid;
+        seed = seed * 6364136223846793005 + 1442695040888963407;
+        double sigma = exp2(20 * ((double)(seed >> 11) * 0x1p-53) - 1);
+        const struct count_demand demand = {sigma, 1024, 60000, 20};
+        assert_int_equal(grid_plan_counts(&grid, &demand, NULL), ST_OK);
+        assert_true(grid.scale == floor(grid.scale) && grid.scale >= 1);
+        assert_true((long double)grid.scale * sigma <= 0x1p36L);
+        assert_true((long double)grid.scale * sigma >= 0x1p36L - 2 * sigma);
+        assert_true(grid.multiplier >= sigma);
+        assert_true((long double)grid.multiplier * grid.scale <= 0x1p36L);
+    }
+}
+
+static void counts_without_a_plan_are_refused(void **state)
+{
+    (void)state;
+    static const struct count_demand refused[] = {
+        {0, 1024, 60000, 20},        {(double)NAN, 1024, 60000, 20},
+        {(double)INFINITY, 1, 2, 3}, {0x1p-11, 1024, 60000, 20},
+        {0x1p27, 1024, 60000, 20},   {0x1p-9, 0x1p30, UINT64_C(1) << 31, 20}};
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+        struct grid grid = {.cells = 77};
+        assert_int_equal(grid_plan_counts(&grid, &refused[k], NULL), ST_INVALID);
+        assert_int_equal(grid.cells, 77);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +308,8 @@ int main(void)
         cmocka_unit_test(values_are_rounded_half_to_even_and_bounded),
         cmocka_unit_test(addition_wraps_and_any_order_gives_the_same),
         cmocka_unit_test(cells_hold_where_one_float_sum_breaks),
+        cmocka_unit_test(counts_are_scaled_by_a_whole_number),
+        cmocka_unit_test(counts_without_a_plan_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

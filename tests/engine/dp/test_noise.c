@@ -291,6 +291,43 @@ static void the_law_is_the_floored_gaussians(void **state)
     free(census);
 }
 
+/* papers/dcsgd.md, check 5: 2^20 draws, deviation within .4 % and neighbours' correlation
+ * below .005 (five standard errors each), kurtosis 3 +- .03. */
+static void counts_leave_with_their_noise(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 512 };
+    static const int64_t none[NOISE_CHUNK];
+    static double out[NOISE_CHUNK];
+    const struct count_demand demand = {5, 1024, 60000, NOISE_CHUNK};
+    struct noise_key key = {{8}};
+    struct noise *noise = noise_create();
+    struct grid grid;
+    double square = 0, fourth = 0, neighbours = 0, count = (double)ROUNDS * NOISE_CHUNK;
+    assert_int_equal(grid_plan_counts(&grid, &demand, NULL), ST_OK);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        const struct noise_release release = {{&key, round}, &grid, 1};
+        noise_release_counts(noise, out, none, NOISE_CHUNK, &release);
+        for (size_t j = 0; j < NOISE_CHUNK; j++) {
+            square += out[j] * out[j] / count;
+            fourth += out[j] * out[j] * out[j] * out[j] / count;
+            neighbours += out[j] * out[j == 0 ? NOISE_CHUNK - 1 : j - 1] / count;
+        }
+    }
+    assert_close(sqrt(square), 5, 0.004);
+    assert_true(fabs(neighbours / square) < 0.005);
+    assert_true(fabs(fourth / square / square - 3) < 0.03);
+
+    const struct noise_release release = {{&key, 3}, &grid, 1};
+    int64_t counts[3] = {0, 1000000, 7};
+    double with[3];
+    noise_release_counts(noise, out, none, 3, &release);
+    noise_release_counts(noise, with, counts, 3, &release);
+    for (size_t j = 0; j < 3; j++)
+        assert_true(fabs(with[j] - out[j] - (double)counts[j]) < 1e-8);
+    noise_destroy(noise);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +337,7 @@ int main(void)
         cmocka_unit_test(a_release_recentres_the_floor),
         cmocka_unit_test(a_zero_gradient_comes_out_with_the_planned_deviation),
         cmocka_unit_test(the_law_is_the_floored_gaussians),
+        cmocka_unit_test(counts_leave_with_their_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
