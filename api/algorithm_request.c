@@ -108,7 +108,8 @@ void algorithm_request_write(struct json_writer *writer, const char *name,
     json_write_object(writer, name);
     json_write_text(writer, "name", spec->algorithm->name);
     for (size_t i = 0; i < spec->algorithm->parameter_count; i++)
-        if (algorithm_applies(spec, &spec->algorithm->parameters[i]))
+        if (algorithm_applies(spec, &spec->algorithm->parameters[i]) &&
+            !isnan(spec->values[i]))
             write_value(writer, spec->algorithm->parameters[i].name,
                         &spec->algorithm->parameters[i], spec->values[i]);
     json_write_object_end(writer);
@@ -149,7 +150,8 @@ static void write_parameter(struct json_writer *writer,
             json_write_text(writer, NULL, parameter->choices[i]);
         json_write_array_end(writer);
     }
-    write_value(writer, "default", parameter, parameter->fallback);
+    if (!parameter->optional)
+        write_value(writer, "default", parameter, parameter->fallback);
     json_write_object_end(writer);
 }
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/json_reader.h"
@@ -60,6 +61,7 @@ static void write_metrics(struct json_writer *writer, const struct job_view *vie
     for (size_t i = 0; i < view->point_count; i++)
         write_point(writer, NULL, view->regression, &view->points[i]);
     json_write_array_end(writer);
+    released_write(writer, "released", view->released, view->released_count);
     json_write_object_end(writer);
 }
 
@@ -111,6 +113,7 @@ char *job_detail_render(const struct job_view *view)
         json_write_array_end(&writer);
     }
     json_write_array_end(&writer);
+    released_write_detail(&writer, "released", view->released, view->released_count);
     json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
     json_write_count(&writer, "start_ms", (uint64_t)view->start_ms);
     json_write_count(&writer, "end_ms", (uint64_t)view->end_ms);
@@ -163,6 +166,7 @@ static void read_detail(struct job_detail *detail, const struct json_node *root)
     detail->epsilon_planned = read_figure(json_member(root, "epsilon_planned"));
     detail->epsilon_spent = read_figure(json_member(root, "epsilon_spent"));
     read_points(detail, json_member(root, "points"));
+    detail->released = released_read(json_member(root, "released"));
     detail->start_ms =
         (int64_t)json_read_count(json_member(root, "start_ms"), 0, INT64_MAX);
     detail->end_ms =
@@ -180,5 +184,7 @@ enum status job_detail_parse(struct job_detail *detail, const char *text,
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         *detail = read;
+    else
+        free(read.released);
     return status;
 }

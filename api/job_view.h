@@ -11,6 +11,7 @@
 
 #include "api/job_request.h"
 #include "api/limits.h"
+#include "api/released_view.h"
 
 struct evaluation_point {
     uint64_t step;
@@ -29,7 +30,9 @@ struct job_view {
     bool regression;
     size_t point_count;
     const struct evaluation_point *points; /* oldest first */
-    const struct model_id *model;          /* once published, or NULL */
+    size_t released_count;                 /* of released's points */
+    const struct released_history *released;
+    const struct model_id *model; /* once published, or NULL */
     int64_t create_ms, start_ms, end_ms;
 };
 /* "privacy" holds what was asked: "epsilon", null where a noise multiplier or a
@@ -44,6 +47,7 @@ struct job_detail {
     double noise_multiplier, sampling_rate, epsilon_planned, epsilon_spent;
     size_t point_count;
     struct evaluation_point points[LIMIT_HISTORY];
+    struct released_history *released; /* or NULL; to be freed */
     bool has_model;
     struct model_id model;
     int64_t start_ms, end_ms;

@@ -24,6 +24,12 @@ char *noise_render(const struct noise_certificate *noise)
     json_write_count(&writer, "position_classes", noise->position_classes);
     json_write_text(&writer, "kernel", noise->kernel);
     json_write_flag(&writer, "float_safe", noise->float_safe);
+    if (noise->histogram_bins > 0) {
+        json_write_object(&writer, "histogram");
+        json_write_count(&writer, "bins", noise->histogram_bins);
+        json_write_real(&writer, "scale", noise->histogram_scale);
+        json_write_object_end(&writer);
+    }
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

@@ -281,6 +281,14 @@ enum status trainer_save(struct trainer *trainer, const char *path,
     return ST_OK;
 }
 
+size_t trainer_released(const struct trainer *trainer,
+                        struct released_value values[RELEASED_SERIES_MAX])
+{
+    if (trainer->algorithm->released == NULL || trainer->steps_done == 0)
+        return 0;
+    return trainer->algorithm->released(trainer->state, values);
+}
+
 bool trainer_noise_certificate(const struct trainer *trainer,
                                struct noise_certificate *certificate)
 {
@@ -297,7 +305,9 @@ bool trainer_noise_certificate(const struct trainer *trainer,
                                    .terms_max = noise->grid.terms_max,
                                    .roundings = noise->grid.roundings,
                                    .position_classes = trainer->rows.count,
-                                   .float_safe = trainer->rows.safe};
+                                   .float_safe = trainer->rows.safe,
+                                   .histogram_bins = noise->histogram_bins,
+                                   .histogram_scale = noise->histogram_grid.scale};
     snprintf(certificate->kernel, sizeof certificate->kernel, "%s", blas_kernel());
     return true;
 }

@@ -81,6 +81,12 @@ enum status trainer_save(struct trainer *trainer, const char *path,
                          uint8_t sha256[SHA256_SIZE], uint64_t *size,
                          struct error *error);
 
+/* What the last step released beside the gradient, and paid for (algorithm.h): returns
+ * how many, 0 where the algorithm releases nothing else or no step was taken. Values are
+ * good until the next step. */
+size_t trainer_released(const struct trainer *trainer,
+                        struct released_value values[RELEASED_SERIES_MAX]);
+
 /* What the noise plan found, for the certificate (NOISE.md 5.4). */
 struct noise_certificate {
     double clip_norm, scale, inflation, spread; /* C, G, eta, kappa */
@@ -88,6 +94,8 @@ struct noise_certificate {
     uint32_t cell_rows_max, terms_max, roundings, position_classes; /* M, b, rho */
     char kernel[64];                                                /* of the BLAS */
     bool float_safe;
+    size_t histogram_bins;  /* released on the same batches, by counts times */
+    double histogram_scale; /* this; 0 bins: nothing */
 };
 
 /* False where the algorithm adds no noise. */

@@ -141,6 +141,21 @@ void dataset_read(struct datasets *datasets, const struct dataset *dataset,
     pthread_rwlock_unlock(&datasets->lock);
 }
 
+struct job_dataset dataset_facts(struct datasets *datasets,
+                                 const struct dataset *dataset)
+{
+    struct dataset_info info;
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    dataset_read(datasets, dataset, &info);
+    return (struct job_dataset){
+        .schema = &spec->schema,
+        .records = info.detail.records,
+        .is_public = spec->is_public,
+        .relation = spec->grant.relation,
+        .delta = spec->is_public ? 0 : spec->grant.delta,
+    };
+}
+
 static void added(void *context)
 {
     struct change *change = context;

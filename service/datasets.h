@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "api/dataset_request.h"
+#include "api/job_request.h"
 #include "api/views.h"
 #include "store/db.h"
 
@@ -55,6 +56,10 @@ struct dataset *datasets_find(struct datasets *datasets, const char *id);
 const struct dataset_spec *dataset_spec(const struct dataset *dataset);
 void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info);
+
+/* What a job's request is resolved with; borrows the dataset's schema. */
+struct job_dataset dataset_facts(struct datasets *datasets,
+                                 const struct dataset *dataset);
 
 /* Inserts a dataset in state CREATED; takes spec (on failure too).
  *   out  found by datasets_find once the transaction is durable, gone if it is not

@@ -11,7 +11,7 @@
 
 struct job_made { /* what a run has come to */
     struct job_progress progress;
-    size_t point_count;
+    size_t point_count, released_count;
 };
 
 struct job_now { /* all of a job that may change, as shown */
@@ -36,10 +36,11 @@ struct job {
     struct job_now now;
     struct job_made recorded;        /* not yet shown where it differs from now.made */
     struct evaluation_point *points; /* (LIMIT_HISTORY), NULL before the first */
+    struct released_history *released; /* NULL before the first */
 };
 
 struct jobs {
-    pthread_rwlock_t lock; /* guards table and every job's now and points */
+    pthread_rwlock_t lock; /* guards table and all of a job that changes */
     struct table table;
     struct waiters *waiters;
     struct datasets *datasets;
@@ -58,6 +59,7 @@ static void job_destroy(void *item)
         return;
     job_plan_fini(&job->plan);
     free(job->points);
+    free(job->released);
     free(job);
 }
 
@@ -85,6 +87,8 @@ static struct job_view view_of(const struct job *job, const struct job_now *now)
         .regression = job->regression,
         .point_count = now->made.point_count,
         .points = job->points,
+        .released_count = now->made.released_count,
+        .released = job->released,
         .model = now->has_model ? &now->model : NULL,
         .create_ms = job->create_ms,
         .start_ms = now->start_ms,
@@ -144,25 +148,16 @@ static enum status restore_plan(struct loading *loading, struct job *job,
     struct job_request *request = &job->plan.request;
     struct dataset *dataset =
         datasets_find(loading->jobs->datasets, request->dataset.text);
-    struct dataset_info info;
     if (dataset == NULL)
         return error_set(loading->error, ST_CORRUPT, "%s: no dataset %s", job->id.text,
                          request->dataset.text);
-    const struct dataset_spec *spec = dataset_spec(dataset);
-    dataset_read(loading->jobs->datasets, dataset, &info);
-    struct job_dataset facts = {
-        .schema = &spec->schema,
-        .records = info.detail.records,
-        .is_public = spec->is_public,
-        .relation = spec->grant.relation,
-        .delta = spec->is_public ? 0 : spec->grant.delta,
-    };
+    struct job_dataset facts = dataset_facts(loading->jobs->datasets, dataset);
     enum status status = job_request_resolve(request, &facts, loading->error);
     if (status != ST_OK)
         return status;
     request->train.noise_multiplier = detail->noise_multiplier;
-    job->regression = spec->schema.task == TASK_REGRESSION;
-    job->plan.is_private = !spec->is_public;
+    job->regression = facts.schema->task == TASK_REGRESSION;
+    job->plan.is_private = !facts.is_public;
     job->plan.epsilon_planned = detail->epsilon_planned;
     job->ledger_seq = detail->ledger_seq;
     if (!request->train.algorithm.algorithm->is_private)
@@ -182,6 +177,7 @@ static void restore_now(struct job *job, const struct job_row *row,
                      .authorised_steps = detail->authorised_steps,
                      .epsilon_spent = detail->epsilon_spent},
         .point_count = detail->point_count,
+        .released_count = detail->released != NULL ? detail->released->point_count : 0,
     };
     job->recorded = job->now.made;
     job->now.has_model = detail->has_model;
@@ -198,7 +194,7 @@ static void restore_now(struct job *job, const struct job_row *row,
 static bool load_row(void *context, const struct job_row *row)
 {
     struct loading *loading = context;
-    struct job_detail detail;
+    struct job_detail detail = {0};
     struct job *job = calloc(1, sizeof *job);
     CHECK(job != NULL);
     job->id = row->id;
@@ -207,6 +203,7 @@ static bool load_row(void *context, const struct job_row *row)
                                         strlen(row->spec), loading->error);
     if (loading->status == ST_OK)
         loading->status = job_detail_parse(&detail, row->detail, loading->error);
+    job->released = detail.released;
     if (loading->status == ST_OK && !job_state_parse(&job->now.state, row->state))
         loading->status =
             error_set(loading->error, ST_CORRUPT, "%s: no such state", row->id.text);
@@ -379,14 +376,6 @@ static void not_added(void *context)
     free(change);
 }
 
-static enum task task_of(struct jobs *jobs, const struct job *job)
-{
-    const struct dataset *dataset =
-        datasets_find(jobs->datasets, job->plan.request.dataset.text);
-    CHECK(dataset != NULL);
-    return dataset_spec(dataset)->schema.task;
-}
-
 enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
                      const struct job_addition *addition, struct job **out,
                      struct error *error)
@@ -396,7 +385,9 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->id = addition->id;
     job->plan = *addition->plan_take;
     *addition->plan_take = (struct job_plan){0};
-    job->regression = task_of(jobs, job) == TASK_REGRESSION;
+    const struct dataset *dataset =
+        datasets_find(jobs->datasets, job->plan.request.dataset.text);
+    job->regression = dataset_spec(dataset)->schema.task == TASK_REGRESSION;
     job->ledger_seq = addition->ledger_seq;
     job->create_ms = clock_wall_ms();
     job->now.version = 1;
@@ -468,6 +459,17 @@ void job_record(struct jobs *jobs, struct job *job, const struct job_progress *p
         CHECK(job->recorded.point_count < LIMIT_HISTORY);
         job->points[job->recorded.point_count++] = *point;
     }
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
+void job_released(struct jobs *jobs, struct job *job, uint64_t step,
+                  const struct released_value *values, size_t count)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    if (job->released == NULL)
+        job->released = released_create(values, count);
+    released_append(job->released, step, values);
+    job->recorded.released_count = job->released->point_count;
     pthread_rwlock_unlock(&jobs->lock);
 }
 

@@ -79,6 +79,10 @@ struct job_progress {
 void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
                 const struct evaluation_point *point);
 
+/* Remembers what step released beside the gradient; always the same names and counts. */
+void job_released(struct jobs *jobs, struct job *job, uint64_t step,
+                  const struct released_value *values, size_t count);
+
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
 
 /* Shows what was recorded and wakes whoever waits; the caller keeps to once a second. */

@@ -148,13 +148,7 @@ static enum status complete(struct service *service, struct job_plan *plan,
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(dataset);
-    struct job_dataset facts = {
-        .schema = &spec->schema,
-        .records = info.detail.records,
-        .is_public = spec->is_public,
-        .relation = spec->grant.relation,
-        .delta = spec->is_public ? 0 : spec->grant.delta,
-    };
+    struct job_dataset facts = dataset_facts(service->datasets, dataset);
     plan->is_private = !spec->is_public;
     status = job_request_resolve(request, &facts, error);
     if (status == ST_OK)

@@ -160,6 +160,18 @@ static enum status evaluate(struct run *run, struct error *error)
     return job_save(run->service->jobs, run->service->store, run->job, error);
 }
 
+/* Steps between points of what is released: 1 % of them. */
+static void keep_released(struct run *run)
+{
+    struct released_value values[RELEASED_SERIES_MAX];
+    uint64_t steps = run->train->steps, done = trainer_steps_done(run->trainer);
+    if (done % ((steps + BLOCKS_MIN - 1) / BLOCKS_MIN) != 0 && done != steps)
+        return;
+    size_t count = trainer_released(run->trainer, values);
+    if (count > 0)
+        job_released(run->service->jobs, run->job, done, values, count);
+}
+
 static enum status run_block(struct run *run, struct error *error)
 {
     uint64_t period = evaluation_period(run->train);
@@ -171,6 +183,8 @@ static enum status run_block(struct run *run, struct error *error)
         status = trainer_step(run->trainer, error);
         stepping_ns += clock_monotonic_ns() - start_ns;
         done = trainer_steps_done(run->trainer);
+        if (status == ST_OK)
+            keep_released(run);
         show(run);
         if (status == ST_OK && (done % period == 0 || done == run->train->steps) &&
             done != run->evaluated)

@@ -1,12 +1,14 @@
 #include "engine/dp/algorithm.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/dp/dcsgd.h"
 #include "engine/dp/dpsgd.h"
 #include "engine/dp/sgd.h"
 
-const struct algorithm *const algorithms[] = {&dpsgd, &sgd, NULL};
+const struct algorithm *const algorithms[] = {&dpsgd, &dcsgd_p, &dcsgd_e, &sgd, NULL};
 
 const struct algorithm *algorithm_find(const char *name)
 {
@@ -21,7 +23,9 @@ void algorithm_spec_init(struct algorithm_spec *spec, const struct algorithm *al
     CHECK(algorithm->parameter_count <= ALGORITHM_PARAMETERS_MAX);
     *spec = (struct algorithm_spec){.algorithm = algorithm};
     for (size_t k = 0; k < algorithm->parameter_count; k++)
-        spec->values[k] = algorithm->parameters[k].fallback;
+        spec->values[k] = algorithm->parameters[k].optional
+                              ? (double)NAN
+                              : algorithm->parameters[k].fallback;
 }
 
 double algorithm_value(const struct algorithm_spec *spec, const char *name)

@@ -39,6 +39,9 @@ struct algorithm_parameter {
      * is not shown, and naming it is refused. */
     const char *only_with;
     size_t only_value;
+    /* Not named, it is NAN and the algorithm chooses, as about says: fallback is unused,
+     * and it is not shown. Of reals. */
+    bool optional;
 };
 
 /* A job's choice of algorithm: values[i] belongs to algorithm->parameters[i]. */
@@ -67,6 +70,18 @@ struct algorithm_model {
 struct noise_plan { /* of the sum that an algorithm releases each step */
     double clip_norm, spread;
     struct grid grid;
+    size_t histogram_bins;      /* released beside it, on the same batch; 0: nothing */
+    struct grid histogram_grid; /* of those counts */
+};
+
+enum { RELEASED_SERIES_MAX = 4, RELEASED_NUMBERS_MAX = 80 };
+
+/* Numbers that a step released beside the gradient, and paid for: public, and shown. */
+struct released_value {
+    const char *name;
+    const double *numbers;
+    size_t count; /* 1 unless is_list; the same at every step */
+    bool is_list;
 };
 
 struct training; /* engine/dp/training.h: what a step is made of */
@@ -97,6 +112,12 @@ struct algorithm {
 
     /* What a started state adds as noise; NULL where nothing is. */
     const struct noise_plan *(*noise)(const void *state);
+
+    /* Fills in what the last step released beside the gradient and returns how many:
+     * always the same names and counts, at most RELEASED_NUMBERS_MAX numbers in all, good
+     * until the next step. NULL where nothing is. */
+    size_t (*released)(const void *state,
+                       struct released_value values[RELEASED_SERIES_MAX]);
 };
 
 extern const struct algorithm *const algorithms[]; /* NULL-ended */

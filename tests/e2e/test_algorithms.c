@@ -1,5 +1,7 @@
 /* Each algorithm of the papers through HTTP: it trains the digits or small points, is
  * charged as planned, shows what it released, and refuses what it has no proof for. */
+#include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "tests/expect.h"
@@ -44,6 +46,72 @@ static void flat_clipping_is_the_default_and_has_no_gamma(void **state)
     json_auto_t *algorithm = json_pack("{s:s,s:s,s:f}", "name", "dpsgd", "clipping",
                                        "flat", "clip_norm", 1.0);
     assert_true(json_equal(reply_at(job, "algorithm"), algorithm));
+    assert_int_equal(json_array_size(reply_at(job, "metrics.released")), 0);
+}
+
+/* The points of metrics.released: as many as one per cent of the steps each, all of them
+ * finite, a histogram of bins counts, and a clip norm that moved. */
+static void assert_released(const struct reply *job, size_t bins, double steps)
+{
+    const json_t *released = reply_at(job, "metrics.released"), *point;
+    size_t i;
+    double least = INFINITY, most = 0;
+    assert_true(json_array_size(released) >= 40 && json_array_size(released) <= 101);
+    json_array_foreach(released, i, point)
+    {
+        double clip_norm = json_real_value(json_object_get(point, "clip_norm"));
+        const json_t *counts = json_object_get(point, "histogram");
+        assert_true(json_real_value(json_object_get(point, "histogram_range")) > 0);
+        assert_true(clip_norm > 0);
+        assert_int_equal(json_array_size(counts), bins);
+        assert_true(json_is_real(json_array_get(counts, bins - 1)));
+        least = fmin(least, clip_norm);
+        most = fmax(most, clip_norm);
+    }
+    assert_true(least < most);
+    point = json_array_get(released, json_array_size(released) - 1);
+    assert_true(json_number_value(json_object_get(point, "step")) == steps);
+}
+
+#define ADAM "{'name':'adam','learning_rate':0.01}"
+
+static void a_percentile_of_the_norms_trains_the_digits(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *job =
+        train_digits(client, "{'name':'dcsgd_p','unclipped_fraction':0.5}", ADAM);
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.8);
+    assert_true(reply_number(job, "algorithm.bins") == 20);
+    assert_null(json_object_get(reply_at(job, "algorithm"), "histogram_noise"));
+    assert_released(job, 20, reply_number(job, "progress.steps"));
+    /* The certificate names the histogram; its mechanism is the joint one. */
+    const struct reply *model =
+        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    assert_true(reply_number(model, "certificate.noise.histogram.bins") == 20);
+    assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.1") == 1.5);
+}
+
+static void the_least_squared_error_trains_the_digits(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *job = train_digits(
+        client, "{'name':'dcsgd_e','bins':10,'histogram_noise':6.5}", ADAM);
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.8);
+    assert_true(reply_number(job, "algorithm.histogram_noise") == 6.5);
+    assert_released(job, 10, reply_number(job, "progress.steps"));
+}
+
+static void what_was_released_survives_a_restart(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    const struct reply *job = train_digits(client, "{'name':'dcsgd_e'}", ADAM);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, NULL);
+    const struct reply *again =
+        client_get(client, "/v1/jobs/%s", reply_text(job, "id"));
+    assert_true(json_equal(reply_at(again, "metrics.released"),
+                           reply_at(job, "metrics.released")));
 }
 
 /* A refusal and the member at fault. */
@@ -72,6 +140,18 @@ static void what_has_no_proof_is_refused_by_name(void **state)
                    "{'name':'dpsgd','clipping':'automatic','gamma':1e-6,"
                    "'clip_norm':1e17}",
                    SOME_NOISE, "/algorithm/gamma");
+    assert_refused(client, "{'name':'dcsgd_p','histogram_noise':20}", SOME_NOISE,
+                   "/algorithm/histogram_noise");
+    assert_refused(client, "{'name':'dcsgd_e','histogram_noise':0.1}", "{'epsilon':1}",
+                   "/algorithm/histogram_noise");
+    assert_refused(client, "{'name':'dcsgd_e','bins':65}", SOME_NOISE,
+                   "/algorithm/bins");
+    assert_refused(client, "{'name':'dcsgd_e','unclipped_fraction':0.5}", SOME_NOISE,
+                   "/algorithm/unclipped_fraction");
+    assert_refused(client, "{'name':'dcsgd_p','unclipped_fraction':1}", SOME_NOISE,
+                   "/algorithm/unclipped_fraction");
+    assert_refused(client, "{'name':'dcsgd_p','histogram_range':0}", SOME_NOISE,
+                   "/algorithm/histogram_range");
 }
 
 static int begin(void **state)
@@ -90,6 +170,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(automatic_clipping_trains_the_digits),
         cmocka_unit_test(flat_clipping_is_the_default_and_has_no_gamma),
+        cmocka_unit_test(a_percentile_of_the_norms_trains_the_digits),
+        cmocka_unit_test(the_least_squared_error_trains_the_digits),
+        cmocka_unit_test(what_was_released_survives_a_restart),
         cmocka_unit_test(what_has_no_proof_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);

@@ -1,0 +1,56 @@
+/*
+ * released_view.h - what a job's algorithm released beside the gradient, over time: named
+ * series of the same numbers at every point, all paid for, at most LIMIT_HISTORY points.
+ *
+ * Threads: the caller's lock guards it.
+ */
+#ifndef API_RELEASED_VIEW_H
+#define API_RELEASED_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/json_reader.h"
+#include "api/json_writer.h"
+#include "api/limits.h"
+#include "engine/dp/algorithm.h"
+
+enum { RELEASED_NAME_SIZE = 32 };
+
+struct released_series {
+    char name[RELEASED_NAME_SIZE];
+    size_t count; /* numbers of a point */
+    bool is_list;
+};
+
+struct released_history {
+    size_t series_count;
+    struct released_series series[RELEASED_SERIES_MAX];
+    size_t width; /* numbers of a point, all series together */
+    size_t point_count;
+    double
+        points[]; /* (LIMIT_HISTORY, 1 + width): the step, then the series in order */
+};
+
+/* One without points, for values like these; to be freed. */
+struct released_history *released_create(const struct released_value *values,
+                                         size_t count);
+
+/* Appends what step released; values are like those given to create, and there is room. */
+void released_append(struct released_history *history, uint64_t step,
+                     const struct released_value *values);
+
+/* As answered: [{"step":1,"clip_norm":1.0,"histogram":[...]},...] of the first point_count
+ * points; [] of NULL. */
+void released_write(struct json_writer *writer, const char *name,
+                    const struct released_history *history, size_t point_count);
+
+/* As stored: {"series":[[name,count,is_list],...],"points":[[step,...],...]} or null. */
+void released_write_detail(struct json_writer *writer, const char *name,
+                           const struct released_history *history, size_t point_count);
+
+/* NULL of null, of nothing, and of what is refused; else to be freed. */
+struct released_history *released_read(struct json_node node);
+
+#endif
