@@ -251,14 +251,24 @@ bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *ro
     return true;
 }
 
+/* The greatest double not above whole - part, for whole > part: Knuth's exact difference
+ * says what rounding to nearest has added. */
+static double rest_of(double whole, double part)
+{
+    double rest = whole - part;
+    double shift = rest - whole;
+    double lost = (whole - (rest - shift)) - (part + shift);
+    return lost < 0 ? nextafter(rest, 0) : rest;
+}
+
 void entry_released(struct curve *released, const struct curve *held,
                     const struct curve *committed)
 {
     for (size_t i = 0; i < CURVE_ORDERS; i++) {
         double whole = held->at[i], part = committed->at[i];
-        double rest = whole > part ? whole - part : 0;
-        if (isfinite(rest) && rest > 0 && rest + part > whole)
-            rest = nextafter(rest, 0);
-        released->at[i] = rest;
+        if (!(whole > part))
+            released->at[i] = 0;
+        else
+            released->at[i] = isinf(whole) ? whole : rest_of(whole, part);
     }
 }

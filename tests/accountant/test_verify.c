@@ -4,26 +4,17 @@
 #include "accountant/verify.h"
 
 #include <sqlite3.h>
-#include <sys/stat.h>
 
 #include "tests/expect.h"
 #include "accountant/entry.h"
 #include "tests/accountant/ledger_kit.h"
-
-enum { PATH_SIZE = 64 };
-
-struct place {
-    char folder[PATH_SIZE / 2];
-    char path[PATH_SIZE];
-};
+#include "tests/store/place.h"
 
 /* seq: 1 GRANT a, 2 GRANT b, 3-5 RESERVE jobs 1-3 on a, 6 RESERVE job 4 on b, 7 COMMIT job
  * 2 with 4 of 10 steps. */
-static struct place make_place(void)
+static struct place make_store(void)
 {
-    struct place place = {"/tmp/epsilond-verify-XXXXXX", ""};
-    assert_non_null(mkdtemp(place.folder));
-    snprintf(place.path, sizeof place.path, "%s/epsilond.db", place.folder);
+    struct place place = place_make();
     struct kit kit = kit_open(place.path);
     assert_int_equal(kit_grant(&kit, "a", 2, 1e-5, 0), ST_OK);
     assert_int_equal(kit_grant(&kit, "b", 4, 1e-6, 5), ST_OK);
@@ -35,17 +26,6 @@ static struct place make_place(void)
     assert_int_equal(kit_settle(&kit, 2), ST_OK);
     kit_close(&kit);
     return place;
-}
-
-static void remove_place(struct place *place)
-{
-    char path[PATH_SIZE + 8];
-    unlink(place->path);
-    snprintf(path, sizeof path, "%s-wal", place->path);
-    unlink(path);
-    snprintf(path, sizeof path, "%s-shm", place->path);
-    unlink(path);
-    assert_int_equal(rmdir(place->folder), 0);
 }
 
 static sqlite3 *open_behind(const struct place *place)
@@ -160,7 +140,7 @@ static void expect_refused(const struct place *place)
 static void a_true_store_verifies_beside_its_writer_too(void **state)
 {
     (void)state;
-    struct place place = make_place();
+    struct place place = make_store();
     struct verify_report report;
     struct error error = {0};
     assert_int_equal(verify(&place, &report, &error), ST_OK);
@@ -176,16 +156,16 @@ static void a_true_store_verifies_beside_its_writer_too(void **state)
     assert_int_equal(report.entries, 8);
     assert_int_equal(verify_store(kit.store, &report, &error), ST_OK);
     kit_close(&kit);
-    remove_place(&place);
+    place_remove(&place);
 }
 
 static void verifying_changes_no_byte(void **state)
 {
     (void)state;
-    struct place place = make_place();
+    struct place place = make_store();
     struct stat before, after;
     struct verify_report report;
-    char path[PATH_SIZE + 8];
+    char path[80];
     assert_int_equal(stat(place.path, &before), 0);
     assert_int_equal(verify(&place, &report, NULL), ST_OK);
     assert_int_equal(stat(place.path, &after), 0);
@@ -195,7 +175,7 @@ static void verifying_changes_no_byte(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
     snprintf(path, sizeof path, "%s-shm", place.path);
     assert_int_not_equal(access(path, F_OK), 0);
-    remove_place(&place);
+    place_remove(&place);
 }
 
 static void a_broken_chain_is_found_where_it_breaks(void **state)
@@ -217,14 +197,14 @@ static void a_broken_chain_is_found_where_it_breaks(void **state)
         {"UPDATE ledger SET seq=70 WHERE seq=7", 7, "is missing"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct place place = make_place();
+        struct place place = make_store();
         sqlite3 *db = open_behind(&place);
         run(db, "PRAGMA foreign_keys=OFF");
         run(db, all[i].sql);
         sqlite3_close(db);
         expect_wrong(&place, all[i].seq, all[i].what);
         expect_refused(&place);
-        remove_place(&place);
+        place_remove(&place);
     }
 }
 
@@ -275,13 +255,13 @@ static void a_forged_entry_with_true_hashes_is_found(void **state)
         {"INSERT INTO freeze VALUES('a',3,1,zeroblob(32),0)", 7, "unknown epoch"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct place place = make_place();
+        struct place place = make_store();
         sqlite3 *db = open_behind(&place);
         run(db, all[i].sql);
         make_hashes(db);
         sqlite3_close(db);
         expect_wrong(&place, all[i].seq, all[i].what);
-        remove_place(&place);
+        place_remove(&place);
     }
 }
 
@@ -300,50 +280,81 @@ static void a_curve_that_is_not_its_price_is_found(void **state)
         {6, 12, NAN, "form"},          {7, 30, 0.5, "price"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct place place = make_place();
+        struct place place = make_store();
         sqlite3 *db = open_behind(&place);
         scale_curve(db, all[i].seq, all[i].index, all[i].factor);
         make_hashes(db);
         sqlite3_close(db);
         expect_wrong(&place, (uint64_t)all[i].seq, all[i].what);
-        remove_place(&place);
+        place_remove(&place);
     }
+}
+
+/* Appends a RESERVE of m on dataset a, priced truly and admitted by nobody. */
+static void append_reserve(struct kit *kit, unsigned job, const struct mechanism *m,
+                           int64_t time_ms)
+{
+    struct curve charge;
+    uint8_t bytes[ENTRY_CURVE_SIZE];
+    struct ledger_entry_name head;
+    struct job_id id = kit_job(job);
+    char *meta = entry_reserve_render(m);
+    assert_int_equal(filter_charge(&charge, m, mechanism_steps(m), NULL), ST_OK);
+    entry_curve_encode(bytes, &charge);
+    ledger_head(kit->ledger, &head);
+    struct ledger_row row = {.seq = head.seq + 1,
+                             .dataset = "a",
+                             .epoch = 1,
+                             .job = id.text,
+                             .kind = "RESERVE",
+                             .curve = bytes,
+                             .curve_size = sizeof bytes,
+                             .meta = meta,
+                             .actor = "local",
+                             .time_ms = time_ms};
+    memcpy(row.prev, head.hash, SHA256_SIZE);
+    entry_hash(row.hash, &row);
+    struct store_tx *tx = kit_begin(kit);
+    assert_int_equal(ledger_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    free(meta);
 }
 
 /* Both its orders past the capacity, every price true: only the sum tells. */
 static void an_overspent_budget_is_found(void **state)
 {
     (void)state;
-    struct place place = make_place();
+    struct place place = make_store();
     struct kit kit = kit_open(place.path);
     struct mechanism m = kit_gaussian(1.1, 1);
-    struct curve charge;
-    uint8_t bytes[ENTRY_CURVE_SIZE];
-    assert_int_equal(filter_charge(&charge, &m, 1, NULL), ST_OK);
-    entry_curve_encode(bytes, &charge);
-    char *meta = entry_reserve_render(&m);
-    struct ledger_entry_name head;
-    ledger_head(kit.ledger, &head);
-    struct ledger_row row = {.seq = head.seq + 1,
-                             .dataset = "a",
-                             .epoch = 1,
-                             .job = kit_job(50).text,
-                             .kind = "RESERVE",
-                             .curve = bytes,
-                             .curve_size = sizeof bytes,
-                             .meta = meta,
-                             .actor = "local"};
-    memcpy(row.prev, head.hash, SHA256_SIZE);
-    entry_hash(row.hash, &row);
-    struct store_tx *tx = kit_begin(&kit);
-    assert_int_equal(ledger_row_insert(tx, &row, NULL), ST_OK);
-    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    append_reserve(&kit, 50, &m, 0);
     kit_close(&kit);
     expect_wrong(&place, 8, "passes the capacity");
     expect_refused(&place);
-    free(meta);
     mechanism_fini(&m);
-    remove_place(&place);
+    place_remove(&place);
+}
+
+/* Time is informative: order is seq, and nothing is decided by a clock. */
+static void a_clock_that_jumps_changes_nothing(void **state)
+{
+    (void)state;
+    static const int64_t times[] = {-1, INT64_MAX, 0, INT64_MIN, 4102444800000};
+    struct place place = make_store();
+    struct kit kit = kit_open(place.path);
+    struct mechanism m = kit_gaussian(80.3, 2);
+    for (unsigned i = 0; i < 5; i++) {
+        append_reserve(&kit, 60 + i, &m, times[i]);
+        kit_reopen_ledger(&kit);
+        assert_int_equal(kit_authorise(&kit, 60 + i, 1), ST_OK);
+        assert_int_equal(kit_settle(&kit, 60 + i), ST_OK);
+    }
+    struct verify_report report;
+    assert_int_equal(verify_store(kit.store, &report, NULL), ST_OK);
+    assert_int_equal(report.entries, 17);
+    mechanism_fini(&m);
+    kit_close(&kit);
+    place_remove(&place);
 }
 
 int main(void)
@@ -355,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_forged_entry_with_true_hashes_is_found),
         cmocka_unit_test(a_curve_that_is_not_its_price_is_found),
         cmocka_unit_test(an_overspent_budget_is_found),
+        cmocka_unit_test(a_clock_that_jumps_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static struct curl_slist *header_list(const struct request *request)
         list = curl_slist_append(list, request->headers[i]);
     if (request->chunked)
         list = curl_slist_append(list, "Transfer-Encoding: chunked");
-    return curl_slist_append(list, "Expect:");
+    return list;
 }
 
 static void set_body(CURL *curl, const struct request *request, struct source *source)
