@@ -63,7 +63,8 @@ enum status filter_of(struct filter *filter, const struct grant *grant,
 double filter_delta(double delta);
 
 /* charge = the cost of the first steps steps of m as a ledger charges it: curve_of,
- * rounded up to multiples of FILTER_UNIT. Monotone in steps. ST_INVALID  as curve_of */
+ * rounded up to multiples of FILTER_UNIT. Monotone in steps.
+ *   ST_INVALID  as curve_of */
 enum status filter_charge(struct curve *charge, const struct mechanism *m,
                           uint64_t steps, struct error *error);
 

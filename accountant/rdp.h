@@ -12,7 +12,7 @@
  * Invariants
  *   (1) The answer is never below the true value: the error bound is added, rounded up.
  *   (2) Never NaN. Above order 2^20 the answer is the unsampled one, which is an upper
- * bound.
+ *       bound.
  *
  * Threads: a struct rdp belongs to one thread at a time.
  */

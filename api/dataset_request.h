@@ -4,9 +4,9 @@
  *
  *   {"id","format":idx|csv|libsvm,"task":classification|regression,"classes",
  *    "features":{"shape","scale"} | {"count","range"},
- * "header","columns":[{"name","kind", "range","values","default"}], "labels":[...],
- * "target":{"range":[a,b]}, "privacy":"public" |
- * {"epsilon","delta","relation","order"}}     (SERVICE.md B0)
+ *    "header","columns":[{"name","kind","range","values","default"}],
+ *    "labels":[...],"target":{"range":[a,b]},
+ *    "privacy":"public" | {"epsilon","delta","relation","order"}}     (SERVICE.md B0)
  */
 #ifndef API_DATASET_REQUEST_H
 #define API_DATASET_REQUEST_H

@@ -4,7 +4,7 @@
  *
  * Invariants
  *   (1) The digest of private content is never shown: it would confirm a guess of a
- * record exactly (P6). That of public content is.
+ *       record exactly (P6). That of public content is.
  */
 #ifndef API_DATASET_VIEW_H
 #define API_DATASET_VIEW_H

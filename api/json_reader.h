@@ -11,10 +11,10 @@
  *   return json_reader_close(&reader);
  *
  * Invariants
- *   (1) The first refusal wins. After it every read answers zero, "" or nothing,
- * without looking, so that a caller may read on and ask once at the end. (2) Texts and
- * nodes live until json_reader_close. (3) Recursion is bounded by LIMIT_JSON_DEPTH:
- * deeper text is refused unparsed.
+ *   (1) The first refusal wins. After it every read answers zero, "" or nothing, without
+ *       looking, so that a caller may read on and ask once at the end.
+ *   (2) Texts and nodes live until json_reader_close.
+ *   (3) Recursion is bounded by LIMIT_JSON_DEPTH: deeper text is refused unparsed.
  *
  * Refused by json_reader_open, with line, column and the pointer to where reading
  * stopped: what is not JSON, duplicate members, NaN, numbers beyond a double or an

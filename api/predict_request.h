@@ -17,8 +17,9 @@ struct predict_request {
 };
 
 /* A csv cell is a number for a numeric column, a string for a categorical one, null
- * where it is empty. ST_INVALID    not that shape, no row, a cell that does not encode,
- * more rows than LIMIT_PREDICT_ROWS or LIMIT_PREDICT_VALUES allow; error->pointer names
+ * where it is empty.
+ *   ST_INVALID    not that shape, no row, a cell that does not encode, more rows than
+ *                 LIMIT_PREDICT_ROWS or LIMIT_PREDICT_VALUES allow; error->pointer names
  *                 the cell: "/inputs/3/17"
  *   ST_NO_MEMORY  for the features of all rows
  * On ST_OK request must be released with predict_request_fini. */

@@ -72,7 +72,7 @@ struct route_match {
 /* HEAD matches GET. path is decoded and without its query.
  *   ST_NOT_FOUND           no route has this path
  *   ST_METHOD_NOT_ALLOWED  the path exists; match->allow, and nothing else of match, is
- * set */
+ *                          set */
 enum status route_find(struct route_match *match, const char *method, const char *path,
                        struct error *error);
 

@@ -75,7 +75,8 @@ enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluat
                              struct error *error);
 
 /* Writes the model to path as safetensors (model_file.h), and tells its SHA-256 and
- * size. ST_IO  the file cannot be written */
+ * size.
+ *   ST_IO  the file cannot be written */
 enum status trainer_save(struct trainer *trainer, const char *path,
                          const struct metadata *metadata, size_t metadata_count,
                          uint8_t sha256[SHA256_SIZE], uint64_t *size,

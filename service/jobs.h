@@ -4,9 +4,10 @@
  * Invariants
  *   (1) What a job was asked and planned to do never changes; its pointer is good until
  *       jobs_close.
- *   (2) Every move is made inside a store transaction, under whose lock the state
- * cannot move otherwise; memory follows when it is durable, then whoever waits is
- * woken. (3) A finished job never moves.
+ *   (2) Every move is made inside a store transaction, under whose lock the state cannot
+ *       move otherwise; memory follows when it is durable, then whoever waits is woken.
+ *   (3) Moves are those of job_state.h: a finished job never moves.
+ *   (4) What a run records is shown by job_show or by the job's end, not before.
  *
  * Threads: any. The lock guards what may change.
  */

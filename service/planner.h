@@ -13,11 +13,12 @@
  * takes. The same call answers :estimate and starts a job; it changes nothing.
  *   ST_NOT_FOUND          a dataset that never was
  *   ST_DATASET_NOT_READY  one that is not imported
- *   ST_DATASET_PRIVATE    evaluation on, or an algorithm without privacy for, private
- * data ST_JOB_TOO_LARGE      more memory than --job-memory-max ST_INVALID shapes,
- * ranges, no proof, or no noise that meets the target ST_BUDGET_EXHAUSTED,
- * ST_BUDGET_HELD, ST_DATASET_FROZEN  of a budget_fraction error->pointer names the
- * member. On ST_OK plan must be released with job_plan_fini. */
+ *   ST_DATASET_PRIVATE    evaluation on, or an algorithm without privacy for, private data
+ *   ST_JOB_TOO_LARGE      more memory than --job-memory-max
+ *   ST_INVALID            shapes, ranges, no proof, or no noise that meets the target
+ *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN  of a budget_fraction
+ * error->pointer names the member. plan must be released with job_plan_fini, whatever is
+ * returned; on failure it holds what was found so far. */
 enum status planner_plan(struct service *service, struct job_request *request_take,
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error);

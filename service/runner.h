@@ -5,12 +5,13 @@
  *   start --> authorise a block --> step, step, ... --> ... --> settle, publish
  *
  * Invariants
- *   (1) A step runs only when it is durably authorised. Blocks are min(1 % of the
- * steps, about two seconds of work), at least one step; a mechanism without priced
- * prefixes is authorised whole. (2) Whatever the end, what was authorised is committed
- * in the transaction that moves the job to its terminal state; only SUCCEEDED publishes
- * a model, in that very transaction, its file synced before. (3) What is shown moves at
- * most once a second (P6).
+ *   (1) A step runs only when it is durably authorised. Blocks are min(1 % of the steps,
+ *       about two seconds of work), at least one step, the first one step; a mechanism
+ *       without priced prefixes is authorised whole.
+ *   (2) Whatever the end, what was authorised is committed in the transaction that moves
+ *       the job to its terminal state; only SUCCEEDED publishes a model, in that very
+ *       transaction, its file synced before.
+ *   (3) What is shown moves at most once a second (P6).
  *
  * Threads: one a job, on the trainers' pool.
  */
@@ -31,7 +32,8 @@ enum status runner_cancel(struct service *service, struct job *job,
                           struct error *error);
 
 /* Commits what was authorised of job and moves it to a terminal state without a model:
- * for runs that fail, and for what a dead process left. ST_IO  the store is poisoned */
+ * for runs that fail, and for what a dead process left.
+ *   ST_IO  the store is poisoned */
 enum status runner_settle(struct service *service, struct job *job,
                           enum job_state state, enum job_reason reason,
                           struct error *error);

@@ -44,16 +44,17 @@ struct service {
     atomic_bool import_cancel;
 };
 
-/* Opens the directory, verifies the ledger, recovers what a dead process left
- * (SERVICE.md D3), and starts the trainers on what is queued. Desk work is run by
- * desk_run, predict work by reader_run, with the service as context; long polls are
- * resumed by resume. ST_IO       cannot be opened, or in use: exit 75 ST_CORRUPT  the
- * ledger does not verify, or a newer schema: exit 65 or 78 */
 struct service_hooks {
-    void (*desk_run)(void *context, void *item);
-    void (*reader_run)(void *context, void *item);
-    void (*resume)(void *waiting);
+    void (*desk_run)(void *context, void *item);   /* context is the service, */
+    void (*reader_run)(void *context, void *item); /* item a request */
+    void (*resume)(void *waiting);                 /* of a long poll */
 };
+
+/* Opens the directory, verifies the ledger and recovers what a dead process left
+ * (SERVICE.md D3).
+ *   ST_IO       cannot be opened, or in use: exit 75
+ *   ST_CORRUPT  the ledger does not verify: exit 65
+ *   ST_INVALID  a newer schema: exit 78 */
 enum status service_open(struct service *service, const struct config *config,
                          const struct service_hooks *hooks, struct error *error);
 

@@ -20,7 +20,7 @@ uint32_t encode_width(const struct column *column);
 
 /* Writes encode_width(column) features from the cell text[0..size).
  *   ST_INVALID  not a number, not finite, a value not declared, or empty without
- * default; error->text says which, without quoting the cell */
+ *               default; error->text says which, without quoting the cell */
 enum status encode_cell(float *out, const struct column *column, const char *text,
                         size_t size, struct error *error);
 

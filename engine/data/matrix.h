@@ -45,8 +45,10 @@ struct matrix {
 };
 
 /* Maps the file at path and checks its header, trailer and length; the pages are kept
- * out of core dumps. ST_IO       cannot be opened or mapped ST_CORRUPT  not a matrix,
- * or cut short On failure matrix is as it was. */
+ * out of core dumps.
+ *   ST_IO       cannot be opened or mapped
+ *   ST_CORRUPT  not a matrix, or cut short
+ * On failure matrix is as it was. */
 enum status matrix_open(struct matrix *matrix, const char *path, struct error *error);
 void matrix_close(struct matrix *matrix); /* a zeroed one is allowed */
 

@@ -34,8 +34,9 @@ bool source_size(const struct source *source, uint64_t *size);
 /* Fills out[0..size) unless the file ends first: then *got < size. The end of gzip is
  * checked (length and CRC) before it is reported.
  *   ST_IMPORT_FAILED  gzip cut short, corrupted or followed by something else; more
- * bytes than the bound ST_CANCELLED      the flag was seen set ST_IO             the
- * file cannot be read */
+ *                     bytes than the bound
+ *   ST_CANCELLED      the flag was seen set
+ *   ST_IO             the file cannot be read */
 enum status source_read(struct source *source, void *out, size_t size, size_t *got,
                         struct error *error);
 

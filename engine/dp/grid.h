@@ -11,8 +11,8 @@
  *
  * Invariants
  *   (1) The noise multiplier on the integers is at least the one asked for: what is
- * charged is never more than what is run. (2) Nothing here reads a record: it is all
- * known before the first one.
+ *       charged is never less than what is run.
+ *   (2) Nothing here reads a record: it is all known before the first one.
  *
  * Threads: pure; a struct grid is constant once planned.
  */

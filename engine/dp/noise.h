@@ -8,10 +8,10 @@
  * every bound proved for that one holds. X is within total variation 2^-145 of its law.
  *
  * Invariants
- *   (1) X is a pure function of (key, query, coordinate): threads, splits and
- * processors do not change it. (2) One (key, query) serves one sum. Two would give
- * their exact difference away. (3) Nothing that was drawn is left in memory after a
- * call, but in the outputs.
+ *   (1) X is a pure function of (key, query, coordinate): threads, splits and processors
+ *       do not change it.
+ *   (2) One (key, query) serves one sum. Two would give their exact difference away.
+ *   (3) Nothing that was drawn is left in memory after a call, but in the outputs.
  *
  * Threads: a struct noise belongs to one thread at a time; give each thread its own.
  */

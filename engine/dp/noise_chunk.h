@@ -11,8 +11,8 @@
  *
  * Invariants
  *   (1) The same number of decisions whatever the outcomes, and no branch on one of
- * them: time shows how many trials were rejected, never which values were accepted. (2)
- * Outputs do not depend on how floating point rounds: what a double cannot decide
+ *       them: time shows how many trials were rejected, never which values were accepted.
+ *   (2) Outputs do not depend on how floating point rounds: what a double cannot decide
  *       beyond doubt is decided in integers.
  *
  * Threads: a struct noise_chunk belongs to one thread at a time.

@@ -85,8 +85,8 @@ struct pass {
 };
 
 /* sum += the weighted gradients of the batch, on the grid. A record whose gradient is
- * not finite contributes zero. ST_CANCELLED  the flag was seen: the sum is zero,
- * nothing was released */
+ * not finite contributes zero.
+ *   ST_CANCELLED  the flag was seen: the sum is zero, nothing was released */
 enum status training_pass(struct training *training, const struct pass *pass,
                           struct error *error);
 
