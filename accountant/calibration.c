@@ -43,21 +43,26 @@ static double aim(struct end out, struct end fit, bool moved_fit, bool bisect)
 }
 
 /* Closes in on the border between out, which does not fit, and fit, which does: false
- * position, the weight of an end that stays halved (the Illinois rule), every third
- * step a bisection. */
+ * position, the weight of an end that stays halved (the Illinois rule), a bisection where
+ * the last two steps did not halve the bracket. */
 static double narrow(struct search *s, struct end out, struct end fit)
 {
-    bool moved_fit = true, moved_before = false;
-    for (int i = 1; fabs(fit.at - out.at) > resolution; i++) {
-        struct end next = probe(s, aim(out, fit, moved_fit, i % 3 == 0));
+    bool moved_fit = true;
+    double width = INFINITY,
+           before = INFINITY; /* of the bracket, one and two steps ago */
+    for (int i = 0; fabs(fit.at - out.at) > resolution; i++) {
+        double now = fabs(fit.at - out.at);
+        struct end next = probe(s, aim(out, fit, moved_fit, now > before / 2));
         CHECK(!isnan(next.excess));
-        moved_before = moved_fit;
+        before = width;
+        width = now;
+        bool again = i > 0 && moved_fit == (next.excess <= 0);
         moved_fit = next.excess <= 0;
         if (moved_fit) {
-            out.excess /= i > 1 && moved_before ? 2 : 1;
+            out.excess /= again ? 2 : 1;
             fit = next;
         } else {
-            fit.excess /= i > 1 && !moved_before ? 2 : 1;
+            fit.excess /= again ? 2 : 1;
             out = next;
         }
     }
@@ -79,29 +84,62 @@ static void set_noise(struct search *s, double at)
     calibration_scale(&s->trial, s->from, exp(at));
 }
 
-bool calibration_noise(double *noise, const struct mechanism *from,
-                       struct calibration c)
+/* The first run's multipliers, as logs, for which those of all runs are in range. */
+static void noise_range(const struct mechanism *from, double *low, double *high)
 {
-    struct search s = {.c = c, .from = from, .set = set_noise};
     double least = 1, most = 1;
-    bool found = false;
     for (size_t i = 1; i < from->run_count; i++) {
         double ratio = from->runs[i].noise_multiplier / from->runs[0].noise_multiplier;
         least = fmin(least, ratio);
         most = fmax(most, ratio);
     }
-    double low = log(RDP_NOISE_MIN / least), high = log(RDP_NOISE_MAX / most);
+    *low = log(RDP_NOISE_MIN / least);
+    *high = log(RDP_NOISE_MAX / most);
+}
+
+/* The least multiplier that fits, searched from start in strides that grow until the border
+ * is passed. Where little noise makes the cost slow to compute, it is best not to pass it
+ * far. False where none fits. */
+static bool noise_search(double *noise, struct search *s, double start, double stride)
+{
+    double low, high;
+    noise_range(s->from, &low, &high);
     if (!(low <= high))
         return false;
-    mechanism_copy(&s.trial, from);
-    struct end out = probe(&s, low), fit = probe(&s, high);
-    if (out.excess <= 0)
-        fit = out;
-    if (fit.excess <= 0) {
-        found = true;
-        s.set(&s, out.excess <= 0 ? low : narrow(&s, out, fit));
-        *noise = s.trial.runs[0].noise_multiplier;
+    struct end here = probe(s, fmin(fmax(start, low), high)), there = here;
+    double limit = here.excess <= 0 ? low : high, sign = here.excess <= 0 ? -1 : 1;
+    while ((here.excess <= 0) == (there.excess <= 0) && there.at != limit) {
+        here = there;
+        double next = here.at + sign * stride;
+        there = probe(s, sign < 0 ? fmax(next, limit) : fmin(next, limit));
+        stride *= 2;
     }
+    struct end fit = sign < 0 ? here : there, out = sign < 0 ? there : here;
+    if (sign < 0 && there.excess <= 0)
+        fit = out = there;
+    if (!(fit.excess <= 0))
+        return false;
+    s->set(s, out.excess <= 0 ? fit.at : narrow(s, out, fit));
+    *noise = s->trial.runs[0].noise_multiplier;
+    return true;
+}
+
+bool calibration_noise(double *noise, const struct mechanism *from,
+                       struct calibration c)
+{
+    struct search s = {.c = c, .from = from, .set = set_noise};
+    mechanism_copy(&s.trial, from);
+    bool found = noise_search(noise, &s, 0, 1);
+    mechanism_fini(&s.trial);
+    return found;
+}
+
+bool calibration_noise_near(double *noise, double near, const struct mechanism *from,
+                            struct calibration c)
+{
+    struct search s = {.c = c, .from = from, .set = set_noise};
+    mechanism_copy(&s.trial, from);
+    bool found = noise_search(noise, &s, log(near), 0.1);
     mechanism_fini(&s.trial);
     return found;
 }

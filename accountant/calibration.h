@@ -29,6 +29,11 @@ struct calibration {
 bool calibration_noise(double *noise, const struct mechanism *from,
                        struct calibration c);
 
+/* The same, searched from near, which is likely to fit and little above the answer: for
+ * costs that are slow to compute where there is little noise. */
+bool calibration_noise_near(double *noise, double near, const struct mechanism *from,
+                            struct calibration c);
+
 /* The most steps, below 2^62, of the only run of from that fit; 0 if not even one. */
 uint64_t calibration_steps(const struct mechanism *from, struct calibration c);
 

@@ -6,9 +6,11 @@
 #include "accountant/calibration.h"
 #include "accountant/conversion.h"
 #include "accountant/order.h"
+#include "accountant/pld.h"
 #include "accountant/profile.h"
 #include "accountant/rdp.h"
 #include "accountant/upward.h"
+#include "base/check.h"
 
 /* A mechanism being priced, and the question it is priced for. */
 struct price {
@@ -17,7 +19,8 @@ struct price {
     double delta;   /* less what the distance of the noise from a Gaussian takes */
     double epsilon; /* what may be spent */
     const struct balance *balance;
-    double fraction; /* of what is left in it */
+    double fraction;    /* of what is left in it */
+    enum status status; /* of a composition that failed */
     struct rdp rdp;
 };
 
@@ -101,16 +104,90 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
     return ST_OK;
 }
 
+/* log of delta as converted at order: convex in it, as (a - 1) epsilon is (order.h). */
+static double delta_log_at(void *context, double order)
+{
+    struct price *p = context;
+    double beta = order - 1, rdp = rdp_of(&p->rdp, p->m, p->steps, order);
+    double rest = beta * (log(beta) - log(order)) - log(order);
+    return isinf(rdp) ? rdp : beta * (rdp - p->epsilon) + rest;
+}
+
+enum status figure_delta(double *delta, const struct mechanism *m, uint64_t steps,
+                         double epsilon, struct error *error)
+{
+    enum status status = rdp_supports(m, error);
+    if (status != ST_OK)
+        return status;
+    if (!(epsilon >= 0))
+        return error_set(error, ST_INVALID, "epsilon is a number of at least 0");
+    if (steps > mechanism_steps(m))
+        return error_set(error, ST_INVALID, "more steps than the mechanism has");
+    struct price p = {.m = m, .steps = steps, .epsilon = epsilon};
+    if (steps > 0 && !m->prefixes_priced)
+        p.steps = mechanism_steps(m);
+    double least = profile_delta(profile_mu(m, p.steps), epsilon);
+    if (!unsampled(m)) {
+        double order = isinf(epsilon) ? 2 : order_best(delta_log_at, &p).order;
+        double rdp = rdp_of(&p.rdp, m, p.steps, order);
+        least = fmin(least, conversion_delta(rdp, order, epsilon));
+    }
+    *delta = steps == 0 ? 0 : fmin(1, upward_add(least, LEDGER_NOISE_DELTA));
+    return ST_OK;
+}
+
+/* The lesser of both accountants. */
+static enum status figure_pld_of(struct figure *figure, struct price *p,
+                                 struct error *error)
+{
+    *figure = figure_of(p);
+    if (figure->epsilon == 0 || unsampled(p->m))
+        return ST_OK;
+    double epsilon;
+    enum status status = pld_epsilon(&epsilon, p->m, p->steps, p->delta, error);
+    if (status == ST_OK && epsilon < figure->epsilon)
+        *figure = (struct figure){epsilon, 0};
+    return status;
+}
+
+enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
+                               uint64_t steps, double delta, struct error *error)
+{
+    struct figure tighter;
+    enum status status = figure_epsilon(&tighter, m, steps, delta, error);
+    if (status != ST_OK)
+        return status;
+    struct price p = {.m = m, .steps = steps, .delta = delta - LEDGER_NOISE_DELTA};
+    status = figure_pld_of(&tighter, &p, error);
+    if (status == ST_OK)
+        *figure = tighter;
+    return status;
+}
+
+/* How far epsilon is from what may be spent. The logarithm only guides; the comparison
+ * decides. */
+static double epsilon_over(double epsilon, double allowed)
+{
+    double ratio = log(epsilon / allowed);
+    return epsilon <= allowed ? fmin(0, ratio) : fmax(0x1p-60, ratio);
+}
+
 static double epsilon_excess(void *context, const struct mechanism *m)
 {
     struct price *p = context;
     p->m = m;
     p->steps = mechanism_steps(m);
-    double epsilon = figure_of(p).epsilon;
-    /* The logarithm only guides; the comparison decides. */
-    if (epsilon <= p->epsilon)
-        return fmin(0, log(epsilon / p->epsilon));
-    return fmax(0x1p-60, log(epsilon / p->epsilon));
+    return epsilon_over(figure_of(p).epsilon, p->epsilon);
+}
+
+static double pld_excess(void *context, const struct mechanism *m)
+{
+    struct price *p = context;
+    struct figure figure = {0};
+    p->m = m;
+    p->steps = mechanism_steps(m);
+    p->status = p->status == ST_OK ? figure_pld_of(&figure, p, NULL) : p->status;
+    return p->status == ST_OK ? epsilon_over(figure.epsilon, p->epsilon) : HUGE_VAL;
 }
 
 enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
@@ -125,6 +202,25 @@ enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
         return error_set(error, ST_INVALID,
                          "no noise multiplier up to %g gives epsilon %g", RDP_NOISE_MAX,
                          epsilon);
+    return ST_OK;
+}
+
+enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m,
+                             double epsilon, double delta, struct error *error)
+{
+    double noise;
+    if (m->run_count > PLD_RUNS_MAX)
+        return error_set(error, ST_INVALID, "more than %d runs", PLD_RUNS_MAX);
+    enum status status = figure_noise(&noise, m, epsilon, delta, error);
+    if (status != ST_OK)
+        return status;
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
+    bool found =
+        calibration_noise_near(&noise, noise, m, (struct calibration){pld_excess, &p});
+    if (p.status != ST_OK)
+        return error_set(error, p.status, "no memory to compose losses");
+    CHECK(found);
+    *noise_multiplier = noise;
     return ST_OK;
 }
 

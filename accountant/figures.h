@@ -24,8 +24,21 @@ struct figure {
 
 /* epsilon of the first steps steps of m at delta.
  *   ST_INVALID  no proof under m's relation, or delta not in (2^-39, 1) */
-enum status figure_epsilon(struct figure *figure, const struct mechanism *m, uint64_t steps,
-                           double delta, struct error *error);
+enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
+                           uint64_t steps, double delta, struct error *error);
+
+/* delta at epsilon >= 0 of the first steps steps of m; at most 1, and at least
+ * LEDGER_NOISE_DELTA unless steps is 0.
+ *   ST_INVALID  no proof under m's relation, or epsilon not a number >= 0 */
+enum status figure_delta(double *delta, const struct mechanism *m, uint64_t steps,
+                         double epsilon, struct error *error);
+
+/* As figure_epsilon, by composing privacy losses numerically where that is tighter (order 0
+ * then): within 0.5 % of the truth as a rule. For a job's certificate; the ledger's jobs
+ * are chosen adaptively and are charged by their curves.
+ *   ST_NO_MEMORY  some 100 MB are needed and not there */
+enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
+                               uint64_t steps, double delta, struct error *error);
 
 /* The least noise multiplier, to 1e-6 relative, at which m (its runs' multipliers all
  * scaled alike, first run's = the answer) costs at most epsilon at delta; the answer never
@@ -34,19 +47,26 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m, uin
 enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
                          double epsilon, double delta, struct error *error);
 
+/* The same by figure_epsilon_pld; the grid makes its epsilon uneven by some 1e-4, so the
+ * answer, which never costs more than asked, is the least to that accuracy.
+ *   ST_INVALID, ST_NO_MEMORY  as there */
+enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m,
+                             double epsilon, double delta, struct error *error);
+
 /* The most steps of m (one run) that cost at most epsilon at delta; 0 if not even one. */
 enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsilon,
                          double delta, struct error *error);
 
 /* The highest sampling rate, to 1e-6 relative, of all runs of m that costs at most epsilon.
  *   ST_INVALID  none does, or m does not sample */
-enum status figure_rate(double *sampling_rate, const struct mechanism *m, double epsilon,
-                        double delta, struct error *error);
+enum status figure_rate(double *sampling_rate, const struct mechanism *m,
+                        double epsilon, double delta, struct error *error);
 
 /* The least noise multiplier at which m's curve is, at some weighted order of the balance,
  * at most fraction * (capacity - committed - held).
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD  no multiplier in [0.05, 1e6] does */
-enum status figure_noise_for_fraction(double *noise_multiplier, const struct mechanism *m,
+enum status figure_noise_for_fraction(double *noise_multiplier,
+                                      const struct mechanism *m,
                                       const struct balance *balance, double fraction,
                                       struct error *error);
 

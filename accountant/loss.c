@@ -178,74 +178,83 @@ static struct cell cell_between(const struct loss_step *step, const struct edge 
 /* exp(l) q from below, for l and q of any size. */
 static double scaled_down(double l, double q)
 {
-    double exponent = l + log(q);
+    if (fabs(l) < 600 && q > 1e-40)
+        return q * exp(l) * (1 - (4 + fabs(l)) * DBL_EPSILON);
     double size = fabs(l) + fabs(log(q)) + 4;
-    return exp(exponent) * fmax(0, 1 - 2 * size * DBL_EPSILON);
+    return exp(l + log(q)) * fmax(0, 1 - 2 * size * DBL_EPSILON);
 }
 
 /* Splits a cell whose lower end has loss l; mass points to the lower end's. A part of the
  * cell may lie lower than l by misplaced: it took that much off the rise. */
-static void split(double *mass, struct cell cell, double l, double spacing,
-                  double misplaced)
+static void split(double *mass, struct mass p, struct mass q, double l,
+                  double misplaced, double spacing)
 {
-    double all = cell.p.value + cell.p.error;
-    double q = cell.q.value - cell.q.error;
-    double rise = all * (1 + 2 * misplaced) - (q > 0 ? scaled_down(l, q) : 0);
+    double all = p.value + p.error, below = q.value - q.error;
+    double rise = all * (1 + 2 * misplaced) - (below > 0 ? scaled_down(l, below) : 0);
     double upper = rise / -expm1(-spacing) * (1 + 8 * DBL_EPSILON);
     upper = fmin(fmax(upper, 0), all);
     mass[1] += upper;
     mass[0] += fmax(0, all - upper) * (1 + 2 * DBL_EPSILON);
 }
 
-/* Fills made->mass from the cells between the places low and high of the grid. */
-static void fill(struct loss *made, const struct loss_step *step, bool adding, long low,
-                 long high, double spacing)
+/* Fills the measures from the cells between the places low and high of the grid. */
+static void fill(struct loss made[2], const struct loss_step *step, long low, long high,
+                 double spacing)
 {
     double t = place_of(step, (double)low * spacing);
+    double misplaced = misplaced_at(step, (double)low * spacing, t), worst = misplaced;
     struct edge edge = edge_of(step, t), none = edge_of(step, -HUGE_VAL);
+    struct edge all = edge_of(step, HUGE_VAL);
     struct cell below = cell_between(step, &none, &edge);
-    double misplaced = misplaced_at(step, (double)low * spacing, t);
-    made->misplaced = misplaced;
+    double *removing = made[LOSS_REMOVING].mass, *adding = made[LOSS_ADDING].mass;
     for (long i = low; i < high; i++) {
         double l = (double)(i + 1) * spacing, before = misplaced;
         t = place_of(step, l);
         misplaced = misplaced_at(step, l, t);
+        worst = fmax(worst, misplaced);
+        double worse = fmax(before, misplaced);
         struct edge next = edge_of(step, t);
         struct cell cell = cell_between(step, &edge, &next);
-        double worse = fmax(before, misplaced);
-        if (adding)
-            split(&made->mass[high - 1 - i], (struct cell){cell.q, cell.p}, -l, spacing,
-                  worse);
-        else
-            split(&made->mass[i - low], cell, (double)i * spacing, spacing, worse);
-        made->misplaced = fmax(made->misplaced, misplaced);
+        split(&removing[i - low], cell.p, cell.q, (double)i * spacing, worse, spacing);
+        if (adding != NULL)
+            split(&adding[high - 1 - i], cell.q, cell.p, -l, worse, spacing);
         edge = next;
     }
-    struct edge all = edge_of(step, HUGE_VAL);
     struct cell above = cell_between(step, &edge, &all);
-    struct mass least = adding ? above.q : below.p, most = adding ? below.q : above.p;
-    made->mass[0] += least.value + least.error;
-    made->infinite = most.value + most.error;
+    removing[0] += below.p.value + below.p.error;
+    made[LOSS_REMOVING].infinite = above.p.value + above.p.error;
+    made[LOSS_REMOVING].misplaced = made[LOSS_ADDING].misplaced = worst;
+    if (adding == NULL)
+        return;
+    adding[0] += above.q.value + above.q.error;
+    made[LOSS_ADDING].infinite = below.q.value + below.q.error;
 }
 
-bool loss_measure(struct loss *loss, const struct loss_step *step,
-                  enum loss_direction direction, struct loss_range range,
-                  double spacing, size_t max)
+bool loss_measure(struct loss loss[2], const struct loss_step *step,
+                  struct loss_range range, double spacing, size_t max)
 {
     double bottom = floor(loss_at(step, range.low) / spacing);
     double top = ceil(loss_at(step, range.high) / spacing);
     if (!(top - bottom + 1 <= (double)max && fabs(top) < 0x1p52 &&
           fabs(bottom) < 0x1p52))
         return false;
-    bool adding = direction == LOSS_ADDING;
     long low = (long)bottom, high = (long)top;
-    struct loss made = {.first = adding ? -high : low,
-                        .count = (size_t)(high - low) + 1};
-    made.mass = calloc(made.count, sizeof *made.mass);
-    if (made.mass == NULL)
+    size_t count = (size_t)(high - low) + 1;
+    struct loss made[2] = {{.first = low, .count = count}, {.first = -high}};
+    bool both = step->relation == RELATION_ZERO_OUT;
+    made[LOSS_REMOVING].mass = calloc(count, sizeof *made->mass);
+    if (both) {
+        made[LOSS_ADDING].count = count;
+        made[LOSS_ADDING].mass = calloc(count, sizeof *made->mass);
+    }
+    if (made[0].mass == NULL || (both && made[1].mass == NULL)) {
+        loss_fini(&made[0]);
+        loss_fini(&made[1]);
         return false;
-    fill(&made, step, adding, low, high, spacing);
-    *loss = made;
+    }
+    fill(made, step, low, high, spacing);
+    loss[0] = made[0];
+    loss[1] = made[1];
     return true;
 }
 

@@ -56,11 +56,11 @@ struct loss {
     double misplaced; /* no loss of the step lies further than this outside its cell */
 };
 
-/* The dominating measure. On failure (no memory, or more than max cells) false, and loss is
- * as it was. */
-bool loss_measure(struct loss *loss, const struct loss_step *step,
-                  enum loss_direction direction, struct loss_range range,
-                  double spacing, size_t max);
+/* The dominating measures of both directions, by loss_direction; under replace_one, where
+ * they are the same, the second is empty. On failure (no memory, or more than max places)
+ * false, and loss is as it was. */
+bool loss_measure(struct loss loss[2], const struct loss_step *step,
+                  struct loss_range range, double spacing, size_t max);
 void loss_fini(struct loss *loss); /* a zeroed one is allowed */
 
 #endif

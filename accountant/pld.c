@@ -157,6 +157,12 @@ static void window_place(struct composition *c)
     while (c->window < WINDOW_MAX && (double)(c->window - 4) * c->wanted < width)
         c->window *= 2;
     c->spacing = width / (double)(c->window - 4);
+    for (size_t i = 0; i < c->part_count; i++) {
+        const struct saddle_part *part = &c->parts[i];
+        double losses = loss_at(&part->step, part->range.high) -
+                        loss_at(&part->step, part->range.low);
+        c->spacing = fmax(c->spacing, losses / (CELLS_MAX - 4));
+    }
 }
 
 static bool arrays_init(struct composition *c)
@@ -193,44 +199,45 @@ static double loss_moment(const struct loss *loss, double spacing, double tilt)
     return most + log(sum);
 }
 
-/* Adds one part's tilted measure to the circle, and what is known of it to the side. */
-static bool side_add(struct composition *c, struct side *side,
-                     const struct saddle_part *part, double *circle)
+/* Adds the tilted measure of steps steps to the circle, and what is known of it to the
+ * side. */
+static void side_add(const struct composition *c, struct side *side,
+                     const struct loss *loss, double steps, double *circle)
 {
-    struct loss loss = {0};
-    if (!loss_measure(&loss, &part->step, side->direction, part->range, c->spacing,
-                      CELLS_MAX))
-        return false;
-    double log_moment = loss_moment(&loss, c->spacing, side->tilt);
-    double log_moment_top = loss_moment(&loss, c->spacing, side->top_tilt);
-    long n = (long)c->window, place = loss.first % n;
+    double log_moment = loss_moment(loss, c->spacing, side->tilt);
+    double log_moment_top = loss_moment(loss, c->spacing, side->top_tilt);
+    long n = (long)c->window, place = loss->first % n;
     place += place < 0 ? n : 0;
-    for (size_t i = 0; i < loss.count; i++) {
-        double exponent = side->tilt * ((double)(loss.first + (long)i) * c->spacing);
-        circle[place] += loss.mass[i] * exp(exponent - log_moment);
+    for (size_t i = 0; i < loss->count; i++) {
+        double exponent = side->tilt * ((double)(loss->first + (long)i) * c->spacing);
+        circle[place] += loss->mass[i] * exp(exponent - log_moment);
         place = place + 1 == n ? 0 : place + 1;
     }
-    double farthest = c->spacing * (fabs((double)loss.first) + (double)loss.count);
+    double farthest = c->spacing * (fabs((double)loss->first) + (double)loss->count);
     double size = fmax(side->tilt, side->top_tilt) * farthest + fabs(log_moment) +
                   fabs(log_moment_top) + 16;
-    side->log_moment += part->steps * log_moment;
-    side->log_moment_top += part->steps * log_moment_top;
-    side->infinite += part->steps * loss.infinite;
-    side->misplaced += part->steps * loss.misplaced;
-    side->rounding += part->steps * 4 * DBL_EPSILON * size;
-    loss_fini(&loss);
-    return true;
+    side->log_moment += steps * log_moment;
+    side->log_moment_top += steps * log_moment_top;
+    side->infinite += steps * loss->infinite;
+    side->misplaced += steps * loss->misplaced;
+    side->rounding += steps * 4 * DBL_EPSILON * size;
 }
 
 struct value { /* of a spectrum at one frequency */
     double real, imaginary, error;
 };
 
+/* Never overflows: spectra of measures of mass 1. */
+static double value_size(struct value v)
+{
+    return sqrt(v.real * v.real + v.imaginary * v.imaginary);
+}
+
 /* value^steps; error also bounds what the true value, within value.error, may make of it. */
 static struct value value_power(struct value v, double steps)
 {
     static const double lost = -200; /* exponents below it are nothing */
-    double size = hypot(v.real, v.imaginary);
+    double size = value_size(v);
     double bound_log = steps * log(size + v.error);
     if (!(bound_log > lost))
         return (struct value){0, 0, exp(lost)};
@@ -246,7 +253,7 @@ static struct value value_power(struct value v, double steps)
 
 static struct value value_product(struct value a, struct value b)
 {
-    double a_size = hypot(a.real, a.imaginary), b_size = hypot(b.real, b.imaginary);
+    double a_size = value_size(a), b_size = value_size(b);
     return (struct value){a.real * b.real - a.imaginary * b.imaginary,
                           a.real * b.imaginary + a.imaginary * b.real,
                           a.error * (b_size + b.error) + b.error * a_size +
@@ -294,8 +301,7 @@ static void spectrum_add(struct composition *c, double steps, bool first)
                 composed[i] = value_product(before, composed[i]);
             }
         }
-        double size = hypot(composed[0].real, composed[0].imaginary) +
-                      hypot(composed[1].real, composed[1].imaginary);
+        double size = value_size(composed[0]) + value_size(composed[1]);
         for (size_t i = 0; i < c->side_count; i++) {
             double packing = 4 * DBL_EPSILON * size; /* there and back */
             c->errors[i][k] = c->errors[i][minus] = composed[i].error + packing;
@@ -309,7 +315,7 @@ static void spectrum_invert(struct composition *c)
 {
     double n = (double)c->window, size = 0;
     for (size_t k = 0; k < c->window; k++)
-        size += hypot(c->real[k], c->imaginary[k]);
+        size += sqrt(c->real[k] * c->real[k] + c->imaginary[k] * c->imaginary[k]);
     for (size_t i = 0; i < c->side_count; i++) {
         double error = 0;
         for (size_t k = 0; k < c->window; k++)
@@ -330,12 +336,16 @@ static bool compose(struct composition *c)
         double *circles[2] = {c->step_real, c->step_imaginary};
         for (size_t j = 0; j < c->window; j++)
             c->step_real[j] = c->step_imaginary[j] = 0;
-        for (size_t i = 0; i < c->side_count; i++) {
-            if (!side_add(c, &c->sides[i], &c->parts[p], circles[i]))
-                return false;
-        }
+        const struct saddle_part *part = &c->parts[p];
+        struct loss loss[2];
+        if (!loss_measure(loss, &part->step, part->range, c->spacing, CELLS_MAX))
+            return false;
+        for (size_t i = 0; i < c->side_count; i++)
+            side_add(c, &c->sides[i], &loss[i], part->steps, circles[i]);
+        loss_fini(&loss[0]);
+        loss_fini(&loss[1]);
         fft_forward(c->fft, c->step_real, c->step_imaginary);
-        spectrum_add(c, c->parts[p].steps, p == 0);
+        spectrum_add(c, part->steps, p == 0);
     }
     spectrum_invert(c);
     return true;
@@ -423,21 +433,22 @@ static enum status compose_all(double *epsilon, struct composition *c,
         if (side->saddle == NULL)
             return error_set(error, ST_NO_MEMORY, "no memory to compose losses");
     }
+    double least = INFINITY;
     spacing_guess(c);
-    *epsilon = INFINITY;
     for (int i = 0; i < ROUNDS; i++) {
         const struct side *worse = answer(c);
         if (worse == NULL)
             return error_set(error, ST_NO_MEMORY, "no memory to compose losses");
-        *epsilon = fmin(*epsilon, worse->epsilon);
+        least = fmin(least, worse->epsilon);
         if (!(worse->epsilon > 0 && isfinite(worse->epsilon)))
             break;
         if (worse->slope > 0)
             c->wanted = spacing_for(c, worse->epsilon, worse->slope);
-        if (worse->slope > 0 &&
-            (c->window == WINDOW_MAX || c->spacing <= too_coarse * c->wanted))
+        bool finest = c->window == WINDOW_MAX;
+        if (worse->slope > 0 && (finest || c->spacing <= too_coarse * c->wanted))
             break;
     }
+    *epsilon = least;
     return ST_OK;
 }
 

@@ -61,6 +61,25 @@ static void the_least_noise_that_fits_is_found(void **state)
     assert_true(run.noise_multiplier == 1);
 }
 
+static void wherever_it_starts_a_search_ends_at_the_border(void **state)
+{
+    (void)state;
+    struct mechanism_run run = {0.1, 1, 10};
+    struct mechanism m = one_run(&run);
+    for (double near = 0.05; near <= 1e6; near *= 11) {
+        struct border b = {SHAPE_LOG, 2.385, 0, INFINITY};
+        double noise = 0;
+        assert_true(calibration_noise_near(&noise, near, &m,
+                                           (struct calibration){noise_excess, &b}));
+        assert_true(noise >= 2.385 && noise <= 2.385 * (1 + 1e-6));
+    }
+    struct border none = {SHAPE_LOG, 2e6, 0, INFINITY};
+    double noise = 7;
+    assert_false(calibration_noise_near(&noise, 3, &m,
+                                        (struct calibration){noise_excess, &none}));
+    assert_true(noise == 7);
+}
+
 static void the_ends_of_the_range_are_answers_or_none(void **state)
 {
     (void)state;
@@ -146,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_noise_that_fits_is_found),
+        cmocka_unit_test(wherever_it_starts_a_search_ends_at_the_border),
         cmocka_unit_test(the_ends_of_the_range_are_answers_or_none),
         cmocka_unit_test(all_runs_are_scaled_alike_and_stay_in_range),
         cmocka_unit_test(the_most_steps_that_fit_are_found),

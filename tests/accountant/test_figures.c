@@ -363,6 +363,88 @@ static void room_of_several_runs_has_no_steps(void **state)
     assert_true(largest > 1 && steps == 0);
 }
 
+static void composed_figures_are_tighter_and_never_spend_more(void **state)
+{
+    (void)state;
+    for (double noise = 0.6; noise < 30; noise *= 2.7) {
+        for (uint64_t steps = 1; steps < 100000; steps = steps * 40 + 3) {
+            struct mechanism_run run = {0.01, noise, steps};
+            struct mechanism m = one(&run);
+            struct figure plain, tight;
+            double found;
+            assert_int_equal(figure_epsilon(&plain, &m, steps, 1e-6, NULL), ST_OK);
+            assert_int_equal(figure_epsilon_pld(&tight, &m, steps, 1e-6, NULL), ST_OK);
+            assert_true(tight.epsilon <= plain.epsilon);
+            if (tight.epsilon == 0)
+                continue;
+            assert_int_equal(figure_noise_pld(&found, &m, tight.epsilon, 1e-6, NULL),
+                             ST_OK);
+            assert_close(found, noise, 1e-3);
+            run.noise_multiplier = found;
+            struct figure again;
+            assert_int_equal(figure_epsilon_pld(&again, &m, steps, 1e-6, NULL), ST_OK);
+            assert_true(again.epsilon <= tight.epsilon);
+        }
+    }
+}
+
+static void composing_pays_most_at_low_rate_and_noise(void **state)
+{
+    (void)state;
+    /* ACCOUNTING.md 2.3: 1.865 by Renyi divergence, 0.142 composed. */
+    struct mechanism_run run = {1e-5, 0.6, 100000};
+    struct mechanism m = one(&run);
+    struct figure figure;
+    assert_int_equal(figure_epsilon_pld(&figure, &m, 100000, 1e-5, NULL), ST_OK);
+    assert_true(figure.epsilon < 0.0421 && figure.order == 0);
+}
+
+static void full_batches_are_not_composed_but_exact(void **state)
+{
+    (void)state;
+    struct mechanism_run run = {1, 20, 200};
+    struct mechanism m = one(&run);
+    struct figure figure;
+    assert_int_equal(figure_epsilon_pld(&figure, &m, 200, 1e-5, NULL), ST_OK);
+    assert_true(figure.epsilon == epsilon_of(&m, 1e-5));
+}
+
+static void delta_is_the_inverse_of_epsilon(void **state)
+{
+    (void)state;
+    for (double rate = 1e-3; rate <= 1; rate *= 10) {
+        for (double noise = 0.5; noise < 200; noise *= 4.1) {
+            struct mechanism_run run = {rate, noise, 800};
+            struct mechanism m = one(&run);
+            for (double wanted = 1e-9; wanted < 0.1; wanted *= 300) {
+                double delta, epsilon = epsilon_of(&m, wanted);
+                assert_int_equal(figure_delta(&delta, &m, 800, epsilon, NULL), ST_OK);
+                assert_true(delta <= wanted * (1 + 1e-7));
+                if (epsilon > 0.01)
+                    assert_close(delta, wanted, 1e-7);
+            }
+        }
+    }
+}
+
+static void delta_has_its_limits(void **state)
+{
+    (void)state;
+    struct mechanism_run run = {0.02, 0.7, 5000};
+    struct mechanism m = one(&run);
+    double none, all, plain;
+    assert_int_equal(figure_delta(&none, &m, 0, 0, NULL), ST_OK);
+    assert_true(none == 0);
+    assert_int_equal(figure_delta(&all, &m, 5000, 0, NULL), ST_OK);
+    assert_true(all > 0.99 && all <= 1);
+    assert_int_equal(figure_delta(&plain, &m, 5000, INFINITY, NULL), ST_OK);
+    assert_true(plain == LEDGER_NOISE_DELTA);
+    m.prefixes_priced = false;
+    assert_int_equal(figure_delta(&plain, &m, 1, 9, NULL), ST_OK);
+    assert_int_equal(figure_delta(&all, &m, 5000, 9, NULL), ST_OK);
+    assert_true(plain == all);
+}
+
 static void bad_questions_are_refused(void **state)
 {
     (void)state;
@@ -375,13 +457,18 @@ static void bad_questions_are_refused(void **state)
     static const double deltas[] = {0, -1, 1, 2, 0x1p-39, NAN, INFINITY};
     static const double epsilons[] = {0, -1, NAN, INFINITY};
     static const double fractions[] = {0, -0.5, 1.01, NAN};
+    struct mechanism crowd = m;
+    crowd.run_count = 4097; /* one more than can be composed */
+    assert_int_equal(figure_noise_pld(&x, &crowd, 1, 1e-5, NULL), ST_INVALID);
     full.kind = MECHANISM_GAUSSIAN;
     many.run_count = 2;
     many.runs = (struct mechanism_run[]){run, run};
     for (size_t i = 0; i < sizeof deltas / sizeof *deltas; i++) {
         double d = deltas[i];
         assert_int_equal(figure_epsilon(&figure, &m, 1, d, NULL), ST_INVALID);
+        assert_int_equal(figure_epsilon_pld(&figure, &m, 1, d, NULL), ST_INVALID);
         assert_int_equal(figure_noise(&x, &m, 1, d, NULL), ST_INVALID);
+        assert_int_equal(figure_noise_pld(&x, &m, 1, d, NULL), ST_INVALID);
         assert_int_equal(figure_steps(&k, &m, 1, d, NULL), ST_INVALID);
         assert_int_equal(figure_rate(&x, &m, 1, d, NULL), ST_INVALID);
         assert_int_equal(figure_room(&x, &k, &m, &balance, d, NULL), ST_INVALID);
@@ -389,6 +476,7 @@ static void bad_questions_are_refused(void **state)
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
         double e = epsilons[i];
         assert_int_equal(figure_noise(&x, &m, e, 1e-5, NULL), ST_INVALID);
+        assert_int_equal(figure_noise_pld(&x, &m, e, 1e-5, NULL), ST_INVALID);
         assert_int_equal(figure_steps(&k, &m, e, 1e-5, NULL), ST_INVALID);
         assert_int_equal(figure_rate(&x, &m, e, 1e-5, NULL), ST_INVALID);
     }
@@ -398,6 +486,13 @@ static void bad_questions_are_refused(void **state)
             ST_INVALID);
     assert_int_equal(figure_epsilon(&figure, &bad, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_epsilon(&figure, &m, 91, 1e-5, NULL), ST_INVALID);
+    assert_int_equal(figure_epsilon_pld(&figure, &bad, 1, 1e-5, NULL), ST_INVALID);
+    assert_int_equal(figure_epsilon_pld(&figure, &m, 91, 1e-5, NULL), ST_INVALID);
+    assert_int_equal(figure_delta(&x, &bad, 1, 1, NULL), ST_INVALID);
+    assert_int_equal(figure_delta(&x, &m, 91, 1, NULL), ST_INVALID);
+    assert_int_equal(figure_delta(&x, &m, 1, -1, NULL), ST_INVALID);
+    assert_int_equal(figure_delta(&x, &m, 1, NAN, NULL), ST_INVALID);
+    assert_int_equal(figure_noise_pld(&x, &bad, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_noise(&x, &bad, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_steps(&k, &bad, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_steps(&k, &many, 1, 1e-5, NULL), ST_INVALID);
@@ -445,6 +540,11 @@ int main(void)
         cmocka_unit_test(a_fraction_of_the_budget_fits_and_the_whole_leaves_nothing),
         cmocka_unit_test(room_is_the_last_that_the_ledger_admits),
         cmocka_unit_test(room_of_several_runs_has_no_steps),
+        cmocka_unit_test(composed_figures_are_tighter_and_never_spend_more),
+        cmocka_unit_test(composing_pays_most_at_low_rate_and_noise),
+        cmocka_unit_test(full_batches_are_not_composed_but_exact),
+        cmocka_unit_test(delta_is_the_inverse_of_epsilon),
+        cmocka_unit_test(delta_has_its_limits),
         cmocka_unit_test(bad_questions_are_refused),
         cmocka_unit_test(what_no_noise_or_rate_reaches_is_said),
     };
