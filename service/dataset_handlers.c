@@ -34,32 +34,39 @@ static enum status find(struct service *service, const struct request *request,
 
 /* --- create --- */
 
-static enum status create_in(struct service *service, struct store_tx *tx,
-                             struct request *request, struct dataset_spec *spec,
-                             char **body, struct error *error)
+/* The dataset's row and its budget. */
+static enum status add(struct service *service, struct store_tx *tx,
+                       struct dataset_spec *spec_take, struct dataset **dataset,
+                       struct error *error)
 {
-    char location[128];
-    struct dataset *dataset;
-    struct grant grant = spec->grant;
-    struct dataset_id id = spec->id;
-    bool is_public = spec->is_public;
-    enum status status = datasets_add(service->datasets, tx, spec, &dataset, error);
-    if (status == ST_OK && !is_public)
-        status = ledger_grant(service->ledger, tx, &id, &grant, error);
+    enum status status = datasets_add(service->datasets, tx, spec_take, dataset, error);
     if (status != ST_OK)
         return status;
-    snprintf(location, sizeof location, "/v1/datasets/%s", id.text);
-    *body = dataset_text(service->datasets, dataset);
-    status = replay_keep(request, tx, location, *body, error);
-    if (status == ST_OK)
-        reply_header_add(request, "Location", "%s", location);
+    const struct dataset_spec *spec = dataset_spec(*dataset);
+    return spec->is_public
+               ? ST_OK
+               : ledger_grant(service->ledger, tx, &spec->id, &spec->grant, error);
+}
+
+static enum status remember(struct service *service, struct store_tx *tx,
+                            struct request *request, const struct dataset *dataset,
+                            struct error *error)
+{
+    char location[128];
+    char *body = dataset_text(service->datasets, dataset);
+    snprintf(location, sizeof location, "/v1/datasets/%s",
+             dataset_spec(dataset)->id.text);
+    enum status status = replay_keep(request, tx, location, body, error);
+    reply_header_add(request, "Location", "%s", location);
+    reply_json(request, MHD_HTTP_CREATED, body);
     return status;
 }
 
-static enum status create(struct service *service, struct request *request, char **body,
+static enum status create(struct service *service, struct request *request,
                           struct error *error)
 {
     struct dataset_spec spec;
+    struct dataset *dataset;
     struct store_tx *tx = NULL;
     enum status status = dataset_spec_parse(
         &spec, request->body != NULL ? request->body : "", request->body_size, error);
@@ -75,7 +82,9 @@ static enum status create(struct service *service, struct request *request, char
         dataset_spec_fini(&spec);
         return status;
     }
-    status = create_in(service, tx, request, &spec, body, error);
+    status = add(service, tx, &spec, &dataset, error);
+    if (status == ST_OK)
+        status = remember(service, tx, request, dataset, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
@@ -86,19 +95,14 @@ static enum status create(struct service *service, struct request *request, char
 void dataset_create(struct service *service, struct request *request)
 {
     bool replayed = false;
-    char *body = NULL;
     struct error error = {0};
     enum status status = replay_find(service, request, &replayed, &error);
     if (status == ST_OK && replayed)
         return;
     if (status == ST_OK)
-        status = create(service, request, &body, &error);
-    if (status == ST_OK) {
-        reply_json(request, MHD_HTTP_CREATED, body);
-        return;
-    }
-    free(body);
-    reply_problem(request, &error, NULL);
+        status = create(service, request, &error);
+    if (status != ST_OK) /* in place of the reply that was made before the commit */
+        reply_problem(request, &error, NULL);
 }
 
 /* --- list, get --- */

@@ -131,45 +131,52 @@ static enum status check_room(struct service *service, struct error *error)
     return service_check_disk(service, error);
 }
 
+struct creation { /* a job on its way into the store */
+    struct service *service;
+    struct request *request;
+    struct job_plan plan;
+    struct job *job;
+    char *body; /* of the answer, owned */
+};
+
 /* Reservation, job row and idempotency row: one transaction. */
-static enum status create_in(struct service *service, struct store_tx *tx,
-                             struct request *request, struct job_plan *plan,
-                             struct job **job, char **body, struct error *error)
+static enum status create_in(struct creation *creation, struct store_tx *tx,
+                             struct error *error)
 {
     char location[64];
-    struct job_id id;
+    struct service *service = creation->service;
     struct ledger_entry_name entry = {0};
+    struct job_addition addition = {.plan_take = &creation->plan};
     uint64_t version;
-    job_id_make(&id);
     enum status status = ST_OK;
-    if (plan->is_private)
-        status = ledger_reserve(service->ledger, tx, &plan->request.dataset, &id,
-                                &plan->mechanism, &entry, error);
+    job_id_make(&addition.id);
+    if (creation->plan.is_private)
+        status = ledger_reserve(service->ledger, tx, &creation->plan.request.dataset,
+                                &addition.id, &creation->plan.mechanism, &entry, error);
     if (status != ST_OK)
         return status;
-    struct job_addition addition = {id, plan, entry.seq};
-    status = jobs_add(service->jobs, tx, &addition, job, error);
+    addition.ledger_seq = entry.seq;
+    status = jobs_add(service->jobs, tx, &addition, &creation->job, error);
     if (status != ST_OK)
         return status;
-    snprintf(location, sizeof location, "/v1/jobs/%s", id.text);
-    *body = job_text(service->jobs, *job, &version);
-    status = replay_keep(request, tx, location, *body, error);
+    snprintf(location, sizeof location, "/v1/jobs/%s", addition.id.text);
+    creation->body = job_text(service->jobs, creation->job, &version);
+    status = replay_keep(creation->request, tx, location, creation->body, error);
     if (status == ST_OK)
-        reply_header_add(request, "Location", "%s", location);
+        reply_header_add(creation->request, "Location", "%s", location);
     return status;
 }
 
-static enum status create(struct service *service, struct request *request,
-                          struct job_plan *plan, char **body, struct error *error)
+static enum status create(struct creation *creation, struct error *error)
 {
-    struct job *job;
+    struct service *service = creation->service;
     struct store_tx *tx = NULL;
     enum status status = check_room(service, error);
     if (status == ST_OK)
         status = store_begin(service->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = create_in(service, tx, request, plan, &job, body, error);
+    status = create_in(creation, tx, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
@@ -177,15 +184,14 @@ static enum status create(struct service *service, struct request *request,
     status = store_commit(tx, error);
     /* The desk is the only one to submit, so the room it found is still there. */
     if (status == ST_OK)
-        CHECK(pool_submit(service->trainers, job, NULL) == ST_OK);
+        CHECK(pool_submit(service->trainers, creation->job, NULL) == ST_OK);
     return status;
 }
 
 void job_create(struct service *service, struct request *request)
 {
     bool replayed = false;
-    char *body = NULL;
-    struct job_plan plan = {0};
+    struct creation creation = {.service = service, .request = request};
     struct trainer_cost cost;
     struct refusal refusal = {0};
     struct error error = {0};
@@ -193,17 +199,17 @@ void job_create(struct service *service, struct request *request)
     if (status == ST_OK && replayed)
         return;
     if (status == ST_OK)
-        status = plan_request(service, request, &plan, &cost, &error);
+        status = plan_request(service, request, &creation.plan, &cost, &error);
     if (status == ST_OK)
-        status = create(service, request, &plan, &body, &error);
+        status = create(&creation, &error);
     if (status == ST_OK) {
-        reply_json(request, MHD_HTTP_CREATED, body);
+        reply_json(request, MHD_HTTP_CREATED, creation.body);
         return;
     }
-    if (is_budget(status) && plan.mechanism.run_count > 0)
-        refusal_fill(service, &plan, &refusal);
-    free(body);
-    job_plan_fini(&plan);
+    if (is_budget(status) && creation.plan.mechanism.run_count > 0)
+        refusal_fill(service, &creation.plan, &refusal);
+    free(creation.body);
+    job_plan_fini(&creation.plan);
     reply_problem(request, &error, &refusal.problem);
 }
 

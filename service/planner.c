@@ -13,22 +13,28 @@ void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *data
     snprintf(name, MATRIX_NAME_SIZE, "datasets/%s.matrix", dataset->text);
 }
 
-/* A dataset that can be trained on or evaluated on. */
+struct ready { /* a dataset that can be trained on or evaluated on */
+    const struct dataset_spec *spec;
+    uint64_t records;
+};
+
 static enum status find_ready(struct service *service, const struct dataset_id *id,
-                              const char *pointer, struct dataset **dataset,
-                              struct dataset_info *info, struct error *error)
+                              const char *pointer, struct ready *ready,
+                              struct error *error)
 {
-    *dataset = datasets_find(service->datasets, id->text);
-    if (*dataset == NULL)
+    struct dataset_info info;
+    const struct dataset *dataset = datasets_find(service->datasets, id->text);
+    if (dataset == NULL)
         return error_set_at(error, ST_NOT_FOUND, pointer, "no dataset \"%s\"",
                             id->text);
-    dataset_read(service->datasets, *dataset, info);
-    if (info->state == DATASET_DELETED)
+    dataset_read(service->datasets, dataset, &info);
+    if (info.state == DATASET_DELETED)
         return error_set_at(error, ST_NOT_FOUND, pointer, "dataset \"%s\" was deleted",
                             id->text);
-    if (info->state != DATASET_READY)
+    if (info.state != DATASET_READY)
         return error_set_at(error, ST_DATASET_NOT_READY, pointer,
                             "dataset \"%s\" is not imported", id->text);
+    *ready = (struct ready){dataset_spec(dataset), info.detail.records};
     return ST_OK;
 }
 
@@ -37,15 +43,14 @@ static enum status check_evaluation(struct service *service,
                                     const struct dataset_spec *trained_on,
                                     struct error *error)
 {
-    struct dataset *dataset;
-    struct dataset_info info;
+    struct ready ready;
     if (!request->has_evaluation)
         return ST_OK;
     enum status status = find_ready(service, &request->evaluation, "/evaluation",
                                     &dataset, &info, error);
     if (status != ST_OK)
         return status;
-    const struct dataset_spec *spec = dataset_spec(dataset);
+    const struct dataset_spec *spec = ready.spec;
     if (!spec->is_public)
         return error_set_at(error, ST_DATASET_PRIVATE, "/evaluation",
                             "\"%s\" is private: evaluate on a dataset declared public",
@@ -141,13 +146,12 @@ static enum status complete(struct service *service, struct job_plan *plan,
                             struct trainer_cost *cost, struct error *error)
 {
     struct job_request *request = &plan->request;
-    struct dataset *dataset;
-    struct dataset_info info;
+    struct ready ready;
     enum status status =
-        find_ready(service, &request->dataset, "/dataset", &dataset, &info, error);
+        find_ready(service, &request->dataset, "/dataset", &ready, error);
     if (status != ST_OK)
         return status;
-    const struct dataset_spec *spec = dataset_spec(dataset);
+    const struct dataset_spec *spec = ready.spec;
     struct job_dataset facts = dataset_facts(service->datasets, dataset);
     plan->is_private = !spec->is_public;
     status = job_request_resolve(request, &facts, error);
