@@ -13,13 +13,9 @@ void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *data
     snprintf(name, MATRIX_NAME_SIZE, "datasets/%s.matrix", dataset->text);
 }
 
-struct ready { /* a dataset that can be trained on or evaluated on */
-    const struct dataset_spec *spec;
-    uint64_t records;
-};
-
+/* A dataset that can be trained on or evaluated on. */
 static enum status find_ready(struct service *service, const struct dataset_id *id,
-                              const char *pointer, struct ready *ready,
+                              const char *pointer, const struct dataset **out,
                               struct error *error)
 {
     struct dataset_info info;
@@ -34,7 +30,7 @@ static enum status find_ready(struct service *service, const struct dataset_id *
     if (info.state != DATASET_READY)
         return error_set_at(error, ST_DATASET_NOT_READY, pointer,
                             "dataset \"%s\" is not imported", id->text);
-    *ready = (struct ready){dataset_spec(dataset), info.detail.records};
+    *out = dataset;
     return ST_OK;
 }
 
@@ -43,14 +39,14 @@ static enum status check_evaluation(struct service *service,
                                     const struct dataset_spec *trained_on,
                                     struct error *error)
 {
-    struct ready ready;
+    const struct dataset *dataset = NULL;
     if (!request->has_evaluation)
         return ST_OK;
-    enum status status = find_ready(service, &request->evaluation, "/evaluation",
-                                    &dataset, &info, error);
+    enum status status =
+        find_ready(service, &request->evaluation, "/evaluation", &dataset, error);
     if (status != ST_OK)
         return status;
-    const struct dataset_spec *spec = ready.spec;
+    const struct dataset_spec *spec = dataset_spec(dataset);
     if (!spec->is_public)
         return error_set_at(error, ST_DATASET_PRIVATE, "/evaluation",
                             "\"%s\" is private: evaluate on a dataset declared public",
@@ -146,12 +142,12 @@ static enum status complete(struct service *service, struct job_plan *plan,
                             struct trainer_cost *cost, struct error *error)
 {
     struct job_request *request = &plan->request;
-    struct ready ready;
+    const struct dataset *dataset = NULL;
     enum status status =
-        find_ready(service, &request->dataset, "/dataset", &ready, error);
+        find_ready(service, &request->dataset, "/dataset", &dataset, error);
     if (status != ST_OK)
         return status;
-    const struct dataset_spec *spec = ready.spec;
+    const struct dataset_spec *spec = dataset_spec(dataset);
     struct job_dataset facts = dataset_facts(service->datasets, dataset);
     plan->is_private = !spec->is_public;
     status = job_request_resolve(request, &facts, error);
