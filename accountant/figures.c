@@ -282,7 +282,7 @@ static double balance_excess(void *context, const struct mechanism *m)
     for (size_t w = 0; w < LEDGER_WEIGHTED; w++) {
         double order = curve_orders[p->balance->weighted[w]];
         double cost = rdp_of(&p->rdp, m, mechanism_steps(m), order);
-        least = fmin(least, room_excess(p, w, cost));
+        least = fmin(least, room_excess(p, w, filter_round_up(cost)));
     }
     return least;
 }

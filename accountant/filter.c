@@ -28,11 +28,6 @@ static double floor_to_unit(double x)
     return fabs(x) >= exact_from ? x : floor(x / FILTER_UNIT) * FILTER_UNIT;
 }
 
-static double ceil_to_unit(double x)
-{
-    return x >= exact_from ? x : ceil(x / FILTER_UNIT) * FILTER_UNIT;
-}
-
 /* B(a) = epsilon - ln(1 - 1/a) + (ln a + ln w + ln delta) / (a - 1), never above the true
  * value: ln c_a = (a - 1) ln(1 - 1/a) - ln a. */
 static double capacity_of(double order, double weight, double epsilon, double delta)
@@ -114,12 +109,17 @@ enum status filter_of(struct filter *filter, const struct grant *grant,
     return ST_OK;
 }
 
+double filter_round_up(double cost)
+{
+    return cost >= exact_from ? cost : ceil(cost / FILTER_UNIT) * FILTER_UNIT;
+}
+
 enum status filter_charge(struct curve *charge, const struct mechanism *m,
                           uint64_t steps, struct error *error)
 {
     enum status status = curve_of(charge, m, steps, error);
     for (size_t i = 0; status == ST_OK && i < CURVE_ORDERS; i++)
-        charge->at[i] = ceil_to_unit(charge->at[i]);
+        charge->at[i] = filter_round_up(charge->at[i]);
     return status;
 }
 

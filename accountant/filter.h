@@ -62,6 +62,9 @@ enum status filter_of(struct filter *filter, const struct grant *grant,
 /* delta - 2^-40, rounded down. */
 double filter_delta(double delta);
 
+/* One entry of a curve as a ledger charges it: rounded up to a multiple of FILTER_UNIT. */
+double filter_round_up(double cost);
+
 /* charge = the cost of the first steps steps of m as a ledger charges it: curve_of,
  * rounded up to multiples of FILTER_UNIT. Monotone in steps.
  *   ST_INVALID  as curve_of */

@@ -282,7 +282,7 @@ static struct balance opened(void)
 static bool admits(const struct balance *b, const struct mechanism *m)
 {
     struct curve sum = b->committed, curve;
-    assert_int_equal(curve_of(&curve, m, mechanism_steps(m), NULL), ST_OK);
+    assert_int_equal(filter_charge(&curve, m, mechanism_steps(m), NULL), ST_OK);
     curve_add(&sum, &b->held);
     curve_add(&sum, &curve);
     for (size_t w = 0; w < LEDGER_WEIGHTED; w++) {
@@ -298,8 +298,8 @@ static void a_fraction_of_the_budget_fits_and_the_whole_leaves_nothing(void **st
     struct mechanism_run run = {1024.0 / 60000, 1, 1172}, spent = {0.02, 2.5, 300};
     struct mechanism m = one(&run), before = one(&spent);
     struct balance balance = opened();
-    assert_int_equal(curve_of(&balance.committed, &before, 300, NULL), ST_OK);
-    assert_int_equal(curve_of(&balance.held, &before, 200, NULL), ST_OK);
+    assert_int_equal(filter_charge(&balance.committed, &before, 300, NULL), ST_OK);
+    assert_int_equal(filter_charge(&balance.held, &before, 200, NULL), ST_OK);
     for (double fraction = 0.01; fraction <= 1; fraction += 0.11) {
         assert_int_equal(figure_noise_for_fraction(&run.noise_multiplier, &m, &balance,
                                                    fraction, NULL),
@@ -310,7 +310,7 @@ static void a_fraction_of_the_budget_fits_and_the_whole_leaves_nothing(void **st
         figure_noise_for_fraction(&run.noise_multiplier, &m, &balance, 1, NULL), ST_OK);
     assert_true(admits(&balance, &m));
     struct curve curve;
-    assert_int_equal(curve_of(&curve, &m, 1172, NULL), ST_OK);
+    assert_int_equal(filter_charge(&curve, &m, 1172, NULL), ST_OK);
     /* One order is full now; as much again fills the other. */
     curve_add(&balance.held, &curve);
     curve_add(&balance.held, &curve);
