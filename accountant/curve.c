@@ -1,5 +1,6 @@
 #include "accountant/curve.h"
 
+#include "accountant/feedback.h"
 #include "accountant/rdp.h"
 #include "accountant/upward.h"
 
@@ -32,6 +33,11 @@ enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t st
         steps = total;
     struct rdp rdp = {0};
     *curve = (struct curve){0};
+    if (m->kind == MECHANISM_ERROR_FEEDBACK) {
+        for (size_t i = 0; i < CURVE_ORDERS; i++)
+            curve->at[i] = feedback_rdp(m, steps, curve_orders[i]);
+        return ST_OK;
+    }
     for (size_t run = 0; run < m->run_count && steps > 0; run++) {
         uint64_t count = steps < m->runs[run].steps ? steps : m->runs[run].steps;
         double factor = upward_count(count);

@@ -5,6 +5,7 @@
 
 #include "accountant/calibration.h"
 #include "accountant/conversion.h"
+#include "accountant/feedback.h"
 #include "accountant/order.h"
 #include "accountant/pld.h"
 #include "accountant/profile.h"
@@ -54,6 +55,8 @@ static bool unsampled(const struct mechanism *m)
 static double profile_mu(const struct mechanism *m, uint64_t steps)
 {
     double sensitivity = m->relation == RELATION_REPLACE_ONE ? 2 : 1, sum = 0;
+    if (m->kind == MECHANISM_ERROR_FEEDBACK)
+        return upward_next(sqrt(feedback_energy(m, steps)));
     for (size_t i = 0; i < m->run_count && steps > 0; i++) {
         uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
         double ratio = upward_next(sensitivity / m->runs[i].noise_multiplier);

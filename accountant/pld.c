@@ -469,6 +469,9 @@ enum status pld_epsilon(double *epsilon, const struct mechanism *m, uint64_t ste
         return status;
     if (!(delta > 0 && delta < 1))
         return error_set(error, ST_INVALID, "delta outside (0, 1)");
+    if (m->kind == MECHANISM_ERROR_FEEDBACK)
+        return error_set(error, ST_INVALID,
+                         "an error feedback has no such composition: use rdp");
     if (steps > mechanism_steps(m))
         return error_set(error, ST_INVALID, "more steps than the mechanism has");
     if (m->run_count > PLD_RUNS_MAX)

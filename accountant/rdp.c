@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "accountant/feedback.h"
 #include "accountant/upward.h"
 #include "base/check.h"
 
@@ -28,7 +29,8 @@ enum status rdp_supports(const struct mechanism *m, struct error *error)
 {
     if (m->relation != RELATION_ZERO_OUT && m->relation != RELATION_REPLACE_ONE)
         return error_set(error, ST_INVALID, "unknown relation");
-    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN && m->kind != MECHANISM_GAUSSIAN)
+    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN && m->kind != MECHANISM_GAUSSIAN &&
+        m->kind != MECHANISM_ERROR_FEEDBACK)
         return error_set(error, ST_INVALID, "unknown kind of mechanism");
     if (m->run_count == 0)
         return error_set(error, ST_INVALID, "a mechanism has at least one run");
@@ -50,7 +52,7 @@ enum status rdp_supports(const struct mechanism *m, struct error *error)
             return error_set(error, ST_INVALID, "run %zu: no steps, or too many", i);
         total += run->steps;
     }
-    return ST_OK;
+    return m->kind == MECHANISM_ERROR_FEEDBACK ? feedback_supports(m, error) : ST_OK;
 }
 
 /* The rule's error is about exp(-2 pi a / spacing + a^2 / 2) for any a below the
@@ -391,6 +393,8 @@ double rdp_of(struct rdp *rdp, const struct mechanism *m, uint64_t steps, double
     double total = 0;
     if (steps > 0 && !m->prefixes_priced)
         steps = mechanism_steps(m);
+    if (m->kind == MECHANISM_ERROR_FEEDBACK)
+        return feedback_rdp(m, steps, order);
     for (size_t i = 0; i < m->run_count && steps > 0; i++) {
         uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
         rdp_set(rdp, m->relation, &m->runs[i]);

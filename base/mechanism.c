@@ -12,6 +12,18 @@ static const char *kind_name(enum mechanism_kind kind)
     switch (kind) {
     case MECHANISM_SAMPLED_GAUSSIAN: return "sampled_gaussian";
     case MECHANISM_GAUSSIAN: return "gaussian";
+    case MECHANISM_ERROR_FEEDBACK: return "error_feedback";
+    }
+    return "";
+}
+
+static const char *bound_name(enum feedback_bound bound)
+{
+    switch (bound) {
+    case FEEDBACK_M1: return "m1";
+    case FEEDBACK_M2: return "m2";
+    case FEEDBACK_M2R: return "m2r";
+    case FEEDBACK_M3: return "m3";
     }
     return "";
 }
@@ -39,8 +51,8 @@ bool relation_parse(enum relation *relation, const char *text)
 
 static bool kind_parse(enum mechanism_kind *kind, const char *text)
 {
-    static const enum mechanism_kind all[] = {MECHANISM_SAMPLED_GAUSSIAN,
-                                              MECHANISM_GAUSSIAN};
+    static const enum mechanism_kind all[] = {
+        MECHANISM_SAMPLED_GAUSSIAN, MECHANISM_GAUSSIAN, MECHANISM_ERROR_FEEDBACK};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(text, kind_name(all[i])) == 0) {
             *kind = all[i];
@@ -50,8 +62,21 @@ static bool kind_parse(enum mechanism_kind *kind, const char *text)
     return false;
 }
 
-void mechanism_init(struct mechanism *m, enum mechanism_kind kind, enum relation relation,
-                    struct mechanism_run run)
+static bool bound_parse(enum feedback_bound *bound, const char *text)
+{
+    static const enum feedback_bound all[] = {FEEDBACK_M1, FEEDBACK_M2, FEEDBACK_M2R,
+                                              FEEDBACK_M3};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(text, bound_name(all[i])) == 0) {
+            *bound = all[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+void mechanism_init(struct mechanism *m, enum mechanism_kind kind,
+                    enum relation relation, struct mechanism_run run)
 {
     *m = (struct mechanism){.kind = kind,
                             .relation = relation,
@@ -97,7 +122,14 @@ char *mechanism_render(const struct mechanism *m)
                         m->runs[i].sampling_rate, m->runs[i].noise_multiplier,
                         (unsigned long long)m->runs[i].steps) > 0 &&
                 whole;
-    whole = fprintf(out, "],\"prefixes_priced\":%s}",
+    whole = fprintf(out, "]") > 0 && whole;
+    if (m->kind == MECHANISM_ERROR_FEEDBACK)
+        whole = fprintf(out, ",\"feedback\":[\"%s\",%llu,%.17g,%.17g]",
+                        bound_name(m->feedback.bound),
+                        (unsigned long long)m->feedback.period, m->feedback.rest,
+                        m->feedback.error_clip) > 0 &&
+                whole;
+    whole = fprintf(out, ",\"prefixes_priced\":%s}",
                     m->prefixes_priced ? "true" : "false") > 0 &&
             whole;
     /* Without memory the stream drops what it cannot hold, and fclose says nothing. */
@@ -129,8 +161,9 @@ static bool word(const char **at, char *out, size_t size)
 
 static bool run_valid(const struct mechanism_run *run)
 {
-    return run->sampling_rate > 0 && run->sampling_rate <= 1 && run->noise_multiplier > 0 &&
-           isfinite(run->noise_multiplier) && run->steps > 0;
+    return run->sampling_rate > 0 && run->sampling_rate <= 1 &&
+           run->noise_multiplier > 0 && isfinite(run->noise_multiplier) &&
+           run->steps > 0;
 }
 
 static bool run_parse(const char **at, struct mechanism_run *run)
@@ -169,6 +202,38 @@ static bool runs_parse(const char **at, struct mechanism *m)
     return true;
 }
 
+/* What does not enter the bound is 0, so that one mechanism has one text. */
+bool mechanism_feedback_valid(const struct mechanism *m)
+{
+    const struct mechanism_feedback *f = &m->feedback;
+    bool has_rest = f->bound != FEEDBACK_M1, sampled = f->bound == FEEDBACK_M3;
+    bool has_clip = f->bound != FEEDBACK_M2R;
+    return m->run_count == 1 && isfinite(f->rest) && isfinite(f->error_clip) &&
+           (has_rest ? f->rest > 0 : f->rest == 0) &&
+           (has_clip ? f->error_clip >= 0 : f->error_clip == 0) &&
+           (f->period == 0) == sampled && m->prefixes_priced == !sampled &&
+           (sampled || m->runs[0].sampling_rate == 1);
+}
+
+static bool feedback_parse(const char **at, struct mechanism_feedback *feedback)
+{
+    char name[8], *end;
+    if (!skip(at, ",\"feedback\":[\"") || !word(at, name, sizeof name) ||
+        !bound_parse(&feedback->bound, name) || !skip(at, ","))
+        return false;
+    feedback->period = strtoull(*at, &end, 10);
+    *at = end;
+    if (!skip(at, ","))
+        return false;
+    feedback->rest = strtod(*at, &end);
+    *at = end;
+    if (!skip(at, ","))
+        return false;
+    feedback->error_clip = strtod(*at, &end);
+    *at = end;
+    return skip(at, "]");
+}
+
 static bool parse(struct mechanism *m, const char *text)
 {
     char name[32];
@@ -176,12 +241,15 @@ static bool parse(struct mechanism *m, const char *text)
     bool ok = skip(&at, "{\"kind\":\"") && word(&at, name, sizeof name) &&
               kind_parse(&m->kind, name) && skip(&at, ",\"relation\":\"") &&
               word(&at, name, sizeof name) && relation_parse(&m->relation, name) &&
-              skip(&at, ",\"runs\":[") && runs_parse(&at, m) &&
-              skip(&at, "],\"prefixes_priced\":");
-    if (!ok)
+              skip(&at, ",\"runs\":[") && runs_parse(&at, m) && skip(&at, "]");
+    bool feeds_back = ok && m->kind == MECHANISM_ERROR_FEEDBACK;
+    if (feeds_back)
+        ok = feedback_parse(&at, &m->feedback);
+    if (!ok || !skip(&at, ",\"prefixes_priced\":"))
         return false;
     m->prefixes_priced = skip(&at, "true}");
-    return (m->prefixes_priced || skip(&at, "false}")) && *at == '\0';
+    return (m->prefixes_priced || skip(&at, "false}")) && *at == '\0' &&
+           (!feeds_back || mechanism_feedback_valid(m));
 }
 
 enum status mechanism_parse(struct mechanism *m, const char *text, struct error *error)

@@ -8,6 +8,8 @@
  *   {"kind":"sampled_gaussian","relation":"zero_out","runs":[[q,sigma,steps],...],
  *    "prefixes_priced":true}                  one line, no blanks, reals by %.17g
  *
+ * An error feedback has "feedback":["m2r",period,rest,error_clip] behind its runs.
+ *
  * Ownership: a mechanism owns its runs; release them with mechanism_fini.
  * Threads: pure functions of their arguments.
  */
@@ -27,6 +29,24 @@ enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
 enum mechanism_kind {
     MECHANISM_SAMPLED_GAUSSIAN, /* Poisson batches of rate q; q = 1 takes every record */
     MECHANISM_GAUSSIAN,         /* every record, every step: sampling_rate is 1 */
+    MECHANISM_ERROR_FEEDBACK,   /* DiceSGD: sums to which clipped errors come back */
+};
+
+/* Which proof bounds an error feedback (papers/dicesgd.md 3.5). */
+enum feedback_bound {
+    FEEDBACK_M1,  /* any gradients: the error's own clip norm bounds what comes back */
+    FEEDBACK_M2,  /* errors shortened, a record in one batch a period */
+    FEEDBACK_M2R, /* M2, and the error is forgotten when a period starts */
+    FEEDBACK_M3,  /* errors shortened, Poisson batches, priced whole */
+};
+
+/* Norms relative to the clip norm of the sum, which the noise multiplier is of too. */
+struct mechanism_feedback {
+    enum feedback_bound bound;
+    uint64_t period; /* steps in which a record is in at most one batch; 0: m3 */
+    double rest; /* most that one use of a record adds to the error; 0: m1, no bound */
+    double
+        error_clip; /* most of the error that comes back in a step; 0: m2r, no matter */
 };
 
 struct mechanism_run {       /* steps that are alike */
@@ -40,18 +60,23 @@ struct mechanism {
     enum relation relation;
     bool prefixes_priced; /* false: authorised whole, before its first step */
     size_t run_count;
-    struct mechanism_run *runs; /* in the order in which they are run; owned */
+    struct mechanism_run *runs;         /* in the order in which they are run; owned */
+    struct mechanism_feedback feedback; /* of an error feedback, which has one run */
 };
 
 enum { MECHANISM_RUNS_MAX = 65536 };
 
 /* A mechanism of one run. */
-void mechanism_init(struct mechanism *m, enum mechanism_kind kind, enum relation relation,
-                    struct mechanism_run run);
+void mechanism_init(struct mechanism *m, enum mechanism_kind kind,
+                    enum relation relation, struct mechanism_run run);
 void mechanism_fini(struct mechanism *m); /* a zeroed one is allowed */
 
 /* to = from, with its own runs; to must be zeroed or finished. */
 void mechanism_copy(struct mechanism *to, const struct mechanism *from);
+
+/* Whether the feedback of an error feedback, its run and prefixes_priced fit together:
+ * one run, of rate 1 but under m3; what its bound does not use is 0. */
+bool mechanism_feedback_valid(const struct mechanism *m);
 
 /* The sum of all runs' steps. */
 uint64_t mechanism_steps(const struct mechanism *m);

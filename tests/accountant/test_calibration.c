@@ -38,8 +38,11 @@ static double noise_excess(void *context, const struct mechanism *m)
 
 static struct mechanism one_run(struct mechanism_run *run)
 {
-    return (struct mechanism){MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 1,
-                              run};
+    return (struct mechanism){.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                              .relation = RELATION_ZERO_OUT,
+                              .prefixes_priced = true,
+                              .run_count = 1,
+                              .runs = run};
 }
 
 static void the_least_noise_that_fits_is_found(void **state)

@@ -10,8 +10,11 @@ static struct mechanism_run runs[] = {{0.017, 1.1, 700}, {0.2, 4.5, 33}, {1, 40,
 
 static struct mechanism mixed(void)
 {
-    return (struct mechanism){MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 3,
-                              runs};
+    return (struct mechanism){.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                              .relation = RELATION_ZERO_OUT,
+                              .prefixes_priced = true,
+                              .run_count = 3,
+                              .runs = runs};
 }
 
 static void the_grid_is_g1(void **state)
@@ -45,8 +48,11 @@ static void n_steps_cost_n_times_one_step(void **state)
 {
     (void)state;
     struct mechanism_run run = {0.01, 1.1, 100000};
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_REPLACE_ONE, true, 1,
-                          &run};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = RELATION_REPLACE_ONE,
+                          .prefixes_priced = true,
+                          .run_count = 1,
+                          .runs = &run};
     struct curve one, many;
     assert_int_equal(curve_of(&one, &m, 1, NULL), ST_OK);
     for (uint64_t steps = 1; steps <= 100000; steps = steps * 7 + 3) {

@@ -11,8 +11,11 @@
 
 static struct mechanism one(struct mechanism_run *run)
 {
-    return (struct mechanism){MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 1,
-                              run};
+    return (struct mechanism){.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                              .relation = RELATION_ZERO_OUT,
+                              .prefixes_priced = true,
+                              .run_count = 1,
+                              .runs = run};
 }
 
 static double epsilon_of(const struct mechanism *m, double delta)
@@ -42,8 +45,11 @@ static void own_epsilons_are_met_at_the_best_real_order(void **state)
                   &runs[0].sampling_rate, &runs[0].noise_multiplier, &runs[0].steps,
                   &runs[1].sampling_rate, &runs[1].noise_multiplier, &runs[1].steps,
                   &delta, &epsilon, &order) == 10) {
-        struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 2,
-                              runs};
+        struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                              .relation = RELATION_ZERO_OUT,
+                              .prefixes_priced = true,
+                              .run_count = 2,
+                              .runs = runs};
         struct figure figure;
         assert_true(relation_parse(&m.relation, name));
         assert_int_equal(figure_epsilon(&figure, &m, mechanism_steps(&m), delta, NULL),
@@ -95,7 +101,11 @@ static void replacing_a_record_of_a_full_batch_is_the_doubled_gaussian(void **st
 {
     (void)state;
     struct mechanism_run run = {1, 1, 1};
-    struct mechanism m = {MECHANISM_GAUSSIAN, RELATION_REPLACE_ONE, true, 1, &run};
+    struct mechanism m = {.kind = MECHANISM_GAUSSIAN,
+                          .relation = RELATION_REPLACE_ONE,
+                          .prefixes_priced = true,
+                          .run_count = 1,
+                          .runs = &run};
     struct figure figure;
     assert_int_equal(figure_epsilon(&figure, &m, 1, 1e-5 + LEDGER_NOISE_DELTA, NULL),
                      ST_OK);
@@ -109,8 +119,16 @@ static void full_batches_of_any_noise_are_one_gaussian(void **state)
 {
     (void)state;
     struct mechanism_run runs[] = {{1, 3, 9}, {1, 4, 16}}, same = {1, 1, 2};
-    struct mechanism m = {MECHANISM_GAUSSIAN, RELATION_ZERO_OUT, true, 2, runs};
-    struct mechanism whole = {MECHANISM_GAUSSIAN, RELATION_ZERO_OUT, true, 1, &same};
+    struct mechanism m = {.kind = MECHANISM_GAUSSIAN,
+                          .relation = RELATION_ZERO_OUT,
+                          .prefixes_priced = true,
+                          .run_count = 2,
+                          .runs = runs};
+    struct mechanism whole = {.kind = MECHANISM_GAUSSIAN,
+                              .relation = RELATION_ZERO_OUT,
+                              .prefixes_priced = true,
+                              .run_count = 1,
+                              .runs = &same};
     assert_close(epsilon_of(&m, 1e-5), epsilon_of(&whole, 1e-5), 1e-13);
 }
 

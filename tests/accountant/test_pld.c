@@ -13,7 +13,11 @@
 static double composed(enum relation relation, struct mechanism_run *runs, size_t count,
                        double delta)
 {
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, relation, true, count, runs};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = relation,
+                          .prefixes_priced = true,
+                          .run_count = count,
+                          .runs = runs};
     double epsilon;
     assert_int_equal(pld_epsilon(&epsilon, &m, mechanism_steps(&m), delta, NULL),
                      ST_OK);
@@ -155,7 +159,11 @@ static void prefixes_without_a_price_cost_the_whole(void **state)
 {
     (void)state;
     struct mechanism_run run = {0.01, 1.1, 1000};
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 1, &run};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = RELATION_ZERO_OUT,
+                          .prefixes_priced = true,
+                          .run_count = 1,
+                          .runs = &run};
     double none, part, whole, blind;
     assert_int_equal(pld_epsilon(&none, &m, 0, 1e-5, NULL), ST_OK);
     assert_int_equal(pld_epsilon(&part, &m, 100, 1e-5, NULL), ST_OK);
@@ -169,7 +177,11 @@ static void bad_questions_are_refused(void **state)
 {
     (void)state;
     struct mechanism_run run = {0.01, 1.1, 1000}, bad = {0.01, 0, 1000};
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 1, &run};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = RELATION_ZERO_OUT,
+                          .prefixes_priced = true,
+                          .run_count = 1,
+                          .runs = &run};
     double epsilon = 7;
     static const double deltas[] = {0, -1e-5, 1, NAN, INFINITY};
     for (size_t i = 0; i < sizeof deltas / sizeof *deltas; i++)
@@ -193,7 +205,11 @@ static void a_lack_of_memory_is_said(void **state)
     skip(); /* their own memory does not fit under the limit */
 #endif
     struct mechanism_run run = {0.001, 5, 10000000};
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 1, &run};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = RELATION_ZERO_OUT,
+                          .prefixes_priced = true,
+                          .run_count = 1,
+                          .runs = &run};
     pid_t child = fork();
     if (child == 0) {
         double epsilon = 7;

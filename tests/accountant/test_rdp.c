@@ -201,7 +201,11 @@ static void runs_add_up_in_order(void **state)
 {
     (void)state;
     struct mechanism_run runs[] = {{0.01, 1.1, 300}, {0.05, 2.385, 40}};
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 2, runs};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = RELATION_ZERO_OUT,
+                          .prefixes_priced = true,
+                          .run_count = 2,
+                          .runs = runs};
     struct rdp scratch = {0};
     double first = cost(RELATION_ZERO_OUT, 0.01, 1.1, 6.5);
     double second = cost(RELATION_ZERO_OUT, 0.05, 2.385, 6.5);
@@ -216,8 +220,12 @@ static void runs_add_up_in_order(void **state)
 static void unsupported_mechanisms_are_refused(void **state)
 {
     (void)state;
-    const struct mechanism good = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true,
-                                   1, &(struct mechanism_run){0.1, 2, 3}};
+    struct mechanism_run run = {0.1, 2, 3};
+    const struct mechanism good = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                                   .relation = RELATION_ZERO_OUT,
+                                   .prefixes_priced = true,
+                                   .run_count = 1,
+                                   .runs = &run};
     assert_int_equal(rdp_supports(&good, NULL), ST_OK);
     struct mechanism_run bad[] = {
         {0, 2, 3},     {-0.1, 2, 3},       {1.0000001, 2, 3}, {NAN, 2, 3},
@@ -232,7 +240,11 @@ static void unsupported_mechanisms_are_refused(void **state)
         assert_non_null(strstr(error.text, "run 0"));
     }
     struct mechanism_run many[] = {{0.1, 2, UINT64_MAX}, {0.1, 2, 2}};
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 2, many};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = RELATION_ZERO_OUT,
+                          .prefixes_priced = true,
+                          .run_count = 2,
+                          .runs = many};
     assert_int_equal(rdp_supports(&m, NULL), ST_INVALID);
     m = good;
     m.kind = MECHANISM_GAUSSIAN;

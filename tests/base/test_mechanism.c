@@ -26,6 +26,58 @@ static void rendering_then_parsing_gives_the_same_mechanism(void **state)
     mechanism_fini(&m);
 }
 
+static void an_error_feedback_says_its_bound(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
+        "\"feedback\":[\"m2r\",50,1.25,0],\"prefixes_priced\":true}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"replace_one\",\"runs\":[[1,2.5,"
+        "150]],"
+        "\"feedback\":[\"m1\",1,0,1000],\"prefixes_priced\":true}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
+        "\"feedback\":[\"m2\",50,1.25,1000],\"prefixes_priced\":true}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[0.25,2.5,"
+        "150]],"
+        "\"feedback\":[\"m3\",0,1.25,1000],\"prefixes_priced\":false}",
+    };
+    static const char *const bad[] = {
+        /* m2 without a cap; m3 with one; m3 in prefixes; a rest where none is bounded */
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
+        "\"feedback\":[\"m2\",0,1.25,1000],\"prefixes_priced\":true}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
+        "\"feedback\":[\"m3\",50,1.25,1000],\"prefixes_priced\":false}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[0.25,2.5,"
+        "150]],"
+        "\"feedback\":[\"m3\",0,1.25,1000],\"prefixes_priced\":true}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
+        "\"feedback\":[\"m1\",50,1.25,1000],\"prefixes_priced\":true}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[0.5,2.5,150]"
+        "],"
+        "\"feedback\":[\"m2r\",50,1.25,0],\"prefixes_priced\":true}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
+        "\"feedback\":[\"theorem_3_7\",50,1.25,0],\"prefixes_priced\":true}",
+        "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
+        "\"feedback\":[\"m2r\",50,1.25,0],\"prefixes_priced\":true}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct mechanism m, copy = {0};
+        assert_int_equal(mechanism_parse(&m, texts[i], NULL), ST_OK);
+        mechanism_copy(&copy, &m);
+        char *again = mechanism_render(&copy);
+        assert_string_equal(again, texts[i]);
+        free(again);
+        mechanism_fini(&copy);
+        mechanism_fini(&m);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct mechanism m;
+        assert_int_equal(mechanism_parse(&m, bad[i], NULL), ST_INVALID);
+    }
+}
+
 static void other_text_is_refused(void **state)
 {
     (void)state;
@@ -76,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rendering_then_parsing_gives_the_same_mechanism),
+        cmocka_unit_test(an_error_feedback_says_its_bound),
         cmocka_unit_test(other_text_is_refused),
         cmocka_unit_test(a_copy_owns_its_runs),
     };
