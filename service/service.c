@@ -45,6 +45,17 @@ static enum status check_reserved(struct service *service, const struct job *job
     return ST_OK;
 }
 
+/* Its epoch was closed by a restored backup: it may have run in what was lost. */
+static bool is_frozen(struct service *service, const struct job *job)
+{
+    struct balance balance;
+    const struct job_plan *plan = job_plan(job);
+    return plan->is_private &&
+           ledger_balance(service->ledger, &plan->request.dataset, &balance, NULL) ==
+               ST_OK &&
+           balance.frozen;
+}
+
 static enum status recover_job(struct service *service, struct job *job,
                                struct error *error)
 {
@@ -52,7 +63,8 @@ static enum status recover_job(struct service *service, struct job *job,
     if (job_state_is_terminal(state))
         return ST_OK;
     enum status status = check_reserved(service, job, error);
-    if (status != ST_OK || state == JOB_QUEUED)
+    bool stays = state == JOB_QUEUED && !is_frozen(service, job);
+    if (status != ST_OK || stays)
         return status;
     const struct job_plan *plan = job_plan(job);
     struct job_progress progress = job_recorded(service->jobs, job);
@@ -64,10 +76,10 @@ static enum status recover_job(struct service *service, struct job *job,
                              plan->request.delta, NULL) == ST_OK);
     progress.epsilon_spent = figure.epsilon;
     job_record(service->jobs, job, &progress, NULL);
-    bool cancelling = state == JOB_CANCELLING;
     log_event(LOG_WARNING, "job_lost", "job", job_id(job)->text, (char *)NULL);
-    return runner_settle(service, job, cancelling ? JOB_CANCELLED : JOB_FAILED,
-                         cancelling ? REASON_USER_CANCEL : REASON_WORKER_LOST, error);
+    return runner_settle(
+        service, job, state == JOB_RUNNING ? JOB_FAILED : JOB_CANCELLED,
+        state == JOB_CANCELLING ? REASON_USER_CANCEL : REASON_WORKER_LOST, error);
 }
 
 struct orphans {
