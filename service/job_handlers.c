@@ -49,9 +49,15 @@ static void refusal_fill(struct service *service, const struct job_plan *plan,
     problem->available_orders = refusal->orders;
 }
 
-static bool is_budget(enum status status)
+static void refuse(struct service *service, struct request *request,
+                   const struct job_plan *plan, const struct error *error)
 {
-    return status == ST_BUDGET_EXHAUSTED || status == ST_BUDGET_HELD;
+    struct refusal refusal = {0};
+    bool is_budget =
+        error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
+    if (is_budget && plan->mechanism.run_count > 0)
+        refusal_fill(service, plan, &refusal);
+    reply_problem(request, error, &refusal.problem);
 }
 
 /* --- planning, for create and estimate alike --- */
@@ -116,7 +122,7 @@ void job_estimate(struct service *service, struct request *request)
     if (status == ST_OK)
         reply_json(request, MHD_HTTP_OK, text);
     else
-        reply_problem(request, &error, NULL);
+        refuse(service, request, &plan, &error);
     job_plan_fini(&plan);
 }
 
@@ -193,7 +199,6 @@ void job_create(struct service *service, struct request *request)
     bool replayed = false;
     struct creation creation = {.service = service, .request = request};
     struct trainer_cost cost;
-    struct refusal refusal = {0};
     struct error error = {0};
     enum status status = replay_find(service, request, &replayed, &error);
     if (status == ST_OK && replayed)
@@ -206,11 +211,9 @@ void job_create(struct service *service, struct request *request)
         reply_json(request, MHD_HTTP_CREATED, creation.body);
         return;
     }
-    if (is_budget(status) && creation.plan.mechanism.run_count > 0)
-        refusal_fill(service, &creation.plan, &refusal);
     free(creation.body);
+    refuse(service, request, &creation.plan, &error);
     job_plan_fini(&creation.plan);
-    reply_problem(request, &error, &refusal.problem);
 }
 
 /* --- get, list, cancel --- */

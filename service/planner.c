@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "accountant/figures.h"
+#include "api/limits.h"
 
 /* Beyond this the multiplier is a starting point of the search, never the answer. */
 static const double noise_multiplier_start = 1.0;
@@ -74,6 +75,14 @@ static enum status check_cost(struct service *service, const struct train_spec *
     return ST_OK;
 }
 
+static enum status remake(struct job_plan *plan, double noise_multiplier,
+                          struct error *error)
+{
+    plan->request.train.noise_multiplier = noise_multiplier;
+    mechanism_fini(&plan->mechanism);
+    return train_spec_mechanism(&plan->mechanism, &plan->request.train, error);
+}
+
 static enum status calibrate(struct service *service, struct job_plan *plan,
                              struct error *error)
 {
@@ -100,10 +109,12 @@ static enum status calibrate(struct service *service, struct job_plan *plan,
             status = figure_noise_for_fraction(noise, &plan->mechanism, &balance,
                                                request->target_value, error);
     }
-    if (status != ST_OK)
-        return status;
-    mechanism_fini(&plan->mechanism);
-    return train_spec_mechanism(&plan->mechanism, &request->train, error);
+    if (status == ST_OK)
+        return remake(plan, *noise, error);
+    /* A share that no noise meets: the refusal shows the least that it could need. */
+    if (status == ST_BUDGET_EXHAUSTED || status == ST_BUDGET_HELD)
+        remake(plan, LIMIT_NOISE_MULTIPLIER_MAX, NULL);
+    return status;
 }
 
 static const char *target_pointer(enum privacy_target target)

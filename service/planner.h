@@ -18,7 +18,8 @@
  *   ST_INVALID            shapes, ranges, no proof, or no noise that meets the target
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN  of a budget_fraction
  * error->pointer names the member. plan must be released with job_plan_fini, whatever is
- * returned; on failure it holds what was found so far. */
+ * returned; on failure it holds what was found so far: of a refused budget_fraction, the
+ * mechanism of the greatest noise. */
 enum status planner_plan(struct service *service, struct job_request *request_take,
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error);
