@@ -15,6 +15,8 @@ static int report_failure(enum status status, const struct verify_report *report
                (unsigned long long)report->seq, error->text);
     else
         printf("epsilond verify: %s\n", error->text);
+    if (status == ST_INVALID) /* a newer schema than this program's */
+        return EX_CONFIG;
     return status == ST_IO ? EX_TEMPFAIL : EX_DATAERR;
 }
 
