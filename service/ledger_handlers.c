@@ -80,6 +80,7 @@ static enum status read_entries(struct service *service, const struct dataset_id
     return status;
 }
 
+/* NULL where they find no memory. */
 static char *lines_of(const struct entries *entries)
 {
     char *text = NULL;
@@ -88,12 +89,16 @@ static char *lines_of(const struct entries *entries)
     CHECK(out != NULL);
     for (size_t i = 0; i < entries->count; i++)
         fprintf(out, "%s\n", entries->texts[i]);
-    CHECK(fclose(out) == 0);
-    return text;
+    /* Such a line is missing, and closing alone does not tell. */
+    bool whole = ferror(out) == 0;
+    if (fclose(out) == 0 && whole)
+        return text;
+    free(text);
+    return NULL;
 }
 
-static void reply_entries(struct request *request, const struct entries *entries,
-                          bool as_lines)
+static enum status reply_entries(struct request *request, const struct entries *entries,
+                                 bool as_lines, struct error *error)
 {
     char token[PAGE_TOKEN_SIZE];
     page_token_render(token, entries->last);
@@ -102,14 +107,18 @@ static void reply_entries(struct request *request, const struct entries *entries
         reply_json(request, MHD_HTTP_OK,
                    page_render("entries", entries->texts, entries->count,
                                entries->more ? token : NULL));
-        return;
+        return ST_OK;
     }
+    char *lines = lines_of(entries);
+    if (lines == NULL)
+        return error_set(error, ST_NO_MEMORY, "ask for a smaller page");
     if (entries->more)
         reply_header_add(request, "Link",
                          "</v1/datasets/%s/ledger?page_token=%s>; rel=\"next\"",
                          request->match.id, token);
-    reply_json(request, MHD_HTTP_OK, lines_of(entries));
+    reply_json(request, MHD_HTTP_OK, lines);
     request->reply.type = "application/x-ndjson";
+    return ST_OK;
 }
 
 static enum status list_entries(struct service *service, struct request *request,
@@ -134,7 +143,7 @@ static enum status list_entries(struct service *service, struct request *request
     CHECK(entries.texts != NULL);
     status = read_entries(service, &spec->id, after, &entries, error);
     if (status == ST_OK)
-        reply_entries(request, &entries, as_lines);
+        status = reply_entries(request, &entries, as_lines, error);
     for (size_t i = 0; i < entries.count; i++)
         free(entries.texts[i]);
     free(entries.texts);
