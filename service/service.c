@@ -325,6 +325,8 @@ enum status service_open(struct service *service, const struct config *config,
     if (status == ST_OK)
         status = sweep(service, error);
     if (status != ST_OK) {
+        if (status == ST_IO && service->blobs != NULL)
+            blobs_drop_ballast(service->blobs);
         service_close(service);
         return status;
     }
@@ -419,5 +421,6 @@ void service_guard(const struct service *service)
     if (!store_poisoned(service->store))
         return;
     nanosleep(&replies_leave, NULL);
+    blobs_drop_ballast(service->blobs);
     log_fatal("ledger_unavailable", "the store can no longer be written");
 }

@@ -18,6 +18,7 @@ struct blobs {
     int lock; /* file descriptor, -1 if none */
 };
 
+static const off_t ballast_size = 16 << 20; /* bytes (SERVICE.md D3) */
 static const char *const folders[] = {"uploads", "datasets", "models", "scratch"};
 
 void blob_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE], const char *name)
@@ -117,6 +118,34 @@ static enum status prepare(struct blobs *blobs, struct error *error)
     return status != ST_OK ? status : emptying.status;
 }
 
+/* A directory without ballast is worse off, but serves. */
+static void load_ballast(struct blobs *blobs)
+{
+    char path[BLOB_PATH_SIZE];
+    struct stat found;
+    uint64_t free_bytes = 0;
+    blob_path(blobs, path, "ballast");
+    if (stat(path, &found) == 0 && found.st_size >= ballast_size)
+        return;
+    if (blobs_free(blobs, &free_bytes, NULL) != ST_OK ||
+        free_bytes < (uint64_t)ballast_size * 4)
+        return;
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0)
+        return;
+    bool loaded = posix_fallocate(file, 0, ballast_size) == 0 && fsync(file) == 0;
+    close(file);
+    if (!loaded)
+        unlink(path);
+}
+
+void blobs_drop_ballast(struct blobs *blobs)
+{
+    char path[BLOB_PATH_SIZE];
+    blob_path(blobs, path, "ballast");
+    unlink(path);
+}
+
 enum status blobs_open(struct blobs **out, const char *directory, struct error *error)
 {
     /* Room for the longest name: a folder, an id and a suffix. */
@@ -136,6 +165,7 @@ enum status blobs_open(struct blobs **out, const char *directory, struct error *
         blobs_close(blobs);
         return status;
     }
+    load_ballast(blobs);
     *out = blobs;
     return ST_OK;
 }

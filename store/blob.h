@@ -2,7 +2,7 @@
  * blob.h - files of the data directory: written beside, synced, renamed, the folder synced.
  *
  *   DIR/ (0700)  epsilond.db  lock  uploads/  datasets/ID.matrix  models/ID.safetensors
- *                scratch/ (emptied at start)
+ *                scratch/ (emptied at start)  ballast (room kept for a full disk)
  *
  * A name is relative to the data directory and made of ids this program has checked; a
  * file is visible under its name whole and durable, or not at all.
@@ -41,6 +41,10 @@ enum status blob_remove(struct blobs *blobs, const char *name, struct error *err
 enum status blobs_walk(struct blobs *blobs, const char *folder,
                        bool (*visit)(void *context, const char *file_name), void *context,
                        struct error *error);
+
+/* Removes the ballast: 16 MiB that blobs_open set aside, where four times as much was
+ * free, so that the start after a full disk has room to settle. */
+void blobs_drop_ballast(struct blobs *blobs);
 
 /* Bytes free for this user on the directory's file system. */
 enum status blobs_free(struct blobs *blobs, uint64_t *bytes, struct error *error);

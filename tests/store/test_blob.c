@@ -164,6 +164,29 @@ static void a_walk_names_files_and_stops_when_told(void **state)
     place_remove(&place);
 }
 
+/* SERVICE.md D3. The machine that tests has 64 MiB free, or builds nothing either. */
+static void ballast_is_set_aside_until_it_is_dropped(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct blobs *blobs = open_at(place.folder);
+    struct stat found;
+    char path[BLOB_PATH_SIZE];
+    blob_path(blobs, path, "ballast");
+    assert_int_equal(mode_of(blobs, "ballast"), 0600);
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_size, 16 << 20);
+    assert_true((uint64_t)found.st_blocks * 512 >= 16 << 20);
+    blobs_drop_ballast(blobs);
+    blobs_drop_ballast(blobs);
+    assert_int_equal(mode_of(blobs, "ballast"), -1);
+    blobs_close(blobs);
+    blobs = open_at(place.folder);
+    assert_int_equal(mode_of(blobs, "ballast"), 0600);
+    blobs_close(blobs);
+    place_remove(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_published_file_replaces_the_one_of_its_name),
         cmocka_unit_test(removing_is_repeatable),
         cmocka_unit_test(a_walk_names_files_and_stops_when_told),
+        cmocka_unit_test(ballast_is_set_aside_until_it_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
