@@ -92,7 +92,7 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(call archives,api)
 	$(quiet)$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(call archives,api)
 	$(quiet)$(LINK) -o $@ $^ $(call libs,api)
-$(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit)
+$(e2e): $(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit)
 	$(quiet)$(LINK) -o $@ $^ $(libs.tests) -lcrypto -lz
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
 	$(quiet)$(LINK) -o $@ $^ $(call libs,$(*D)) $(libs.tests)

@@ -127,7 +127,11 @@ const struct reply *client_send(struct client *client, const struct request *req
     curl_easy_cleanup(curl);
     curl_slist_free_all(list);
     /* A server that refuses a body early may close before all of it is sent. */
-    if (code != CURLE_OK && !(code == CURLE_SEND_ERROR && reply->status >= 400))
+    bool refused_early = code == CURLE_SEND_ERROR && reply->status >= 400;
+    if (code == CURLE_OK || refused_early)
+        return reply;
+    reply->status = 0;
+    if (!client->lossy)
         fail_msg("%s %s: %s", request->method, request->path, curl_easy_strerror(code));
     return reply;
 }

@@ -31,6 +31,7 @@ struct client {
     const struct daemon *daemon;
     struct reply *replies;
     unsigned keys; /* keys made up so far */
+    bool lossy;    /* no answer is an answer, of status 0 */
 };
 
 void client_init(struct client *client, const struct daemon *daemon);

@@ -217,6 +217,22 @@ int daemon_run(struct daemon *daemon, const char *const *arguments)
     return code;
 }
 
+int daemon_verify(struct daemon *daemon)
+{
+    return daemon_run(
+        daemon, (const char *const[]){"verify", "--data-dir", daemon->data_dir, NULL});
+}
+
+int daemon_wait(struct daemon *daemon)
+{
+    assert_true(daemon->pid > 0);
+    int code = reap_within(daemon->pid, STOP_TIMEOUT_MS);
+    if (code < 0)
+        fail_msg("the daemon does not end");
+    daemon->pid = 0;
+    return code;
+}
+
 void daemon_fini(struct daemon *daemon)
 {
     if (daemon->pid > 0) {

@@ -35,6 +35,12 @@ int daemon_stop(struct daemon *daemon, int signal);
  */
 int daemon_run(struct daemon *daemon, const char *const *arguments);
 
+/* `epsilond verify` on its directory, running or not: the exit code. */
+int daemon_verify(struct daemon *daemon);
+
+/* Waits for a daemon that ends by itself: as daemon_stop. */
+int daemon_wait(struct daemon *daemon);
+
 /* SIGKILL where it runs; the directory goes. */
 void daemon_fini(struct daemon *daemon);
 
