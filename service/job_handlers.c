@@ -32,7 +32,7 @@ static void refusal_fill(struct service *service, const struct job_plan *plan,
     struct problem *problem = &refusal->problem;
     if (ledger_balance(service->ledger, &plan->request.dataset, balance, NULL) !=
             ST_OK ||
-        curve_of(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
+        filter_charge(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
         figure_room(&problem->largest_epsilon, &problem->most_steps, m, balance,
                     plan->request.delta, NULL) != ST_OK)
         return;
