@@ -267,7 +267,7 @@ static double room_excess(const struct price *p, size_t weighted, double cost)
     const struct balance *b = p->balance;
     size_t i = b->weighted[weighted];
     double used = upward_add(b->committed.at[i], b->held.at[i]);
-    double room = nextafter(b->capacity[weighted] - used, -INFINITY);
+    double room = b->capacity[weighted] - used;
     if (!(room > 0))
         return INFINITY;
     double allowed = p->fraction * room;
