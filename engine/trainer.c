@@ -68,6 +68,13 @@ static enum status start(void **state, const struct train_spec *spec,
     return algorithm->start(*state, &demand, &model, error);
 }
 
+static void finish(const struct algorithm *algorithm, void *state)
+{
+    if (state != NULL && algorithm->finish != NULL)
+        algorithm->finish(state);
+    free(state);
+}
+
 static const struct grid *grid_of(const struct algorithm *algorithm, const void *state)
 {
     const struct noise_plan *noise = algorithm->noise(state);
@@ -96,7 +103,7 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
                                                 threads * blas_buffer_size,
                                       .parameters = parameters};
     }
-    free(state);
+    finish(spec->algorithm.algorithm, state);
     network_destroy(network);
     return status;
 }
@@ -234,7 +241,7 @@ void trainer_destroy(struct trainer *trainer)
     team_destroy(trainer->team);
     network_destroy(trainer->network);
     free(trainer->parameters);
-    free(trainer->state);
+    finish(trainer->algorithm, trainer->state);
     free(trainer);
 }
 

@@ -106,6 +106,9 @@ struct algorithm {
     enum status (*start)(void *state, const struct algorithm_demand *demand,
                          const struct algorithm_model *model, struct error *error);
 
+    /* Releases what start allocated; of a state of zeros too. NULL where it did not. */
+    void (*finish)(void *state);
+
     /* One step: a batch, a pass, a release, an update.
      *   ST_CANCELLED, ST_INTERNAL  from training.h's services */
     enum status (*step)(void *state, struct training *training, struct error *error);

@@ -9,11 +9,14 @@
 
 #include <stddef.h>
 
+#include "engine/nn/workspace.h"
+
 struct measures {          /* of the records of a micro-batch, from workspace.h */
     const double *norms;   /* nu_up: at least the norm of the record's gradient */
     const double *spreads; /* M_up */
     const double *losses;
     size_t count;
+    const struct workspace *workspace; /* for rules that read the layers' inputs */
 };
 
 /* weights (measures->count), each finite and at least 0. */

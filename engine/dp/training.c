@@ -175,6 +175,11 @@ struct workspace *training_workspace(struct training *training, unsigned member)
     return worker_workspace(training->workers[member]);
 }
 
+const float *training_parameters(const struct training *training)
+{
+    return training->setup.parameters;
+}
+
 void training_begin_step(struct training *training, uint64_t step)
 {
     noise_source_next(training->noise_source, &training->noise_key);

@@ -69,6 +69,9 @@ uint64_t training_size(const struct training_setup *setup, unsigned threads);
 /* A member's buffers, for passes that are not about gradients, between steps. */
 struct workspace *training_workspace(struct training *training, unsigned member);
 
+/* As the last update left them: public. */
+const float *training_parameters(const struct training *training);
+
 /* Fresh keys and an empty batch, for step, counted from 0. */
 void training_begin_step(struct training *training, uint64_t step);
 

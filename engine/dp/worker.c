@@ -192,7 +192,8 @@ static void weigh(struct worker *worker, const struct task *task)
     struct measures measures = {.norms = workspace_norms(workspace),
                                 .spreads = workspace_spreads(workspace),
                                 .losses = workspace_losses(workspace),
-                                .count = worker->filled};
+                                .count = worker->filled,
+                                .workspace = workspace};
     if (pass->histogram != NULL)
         count_norms(worker, task, &measures);
     pass->weigh(worker->weights, &measures, pass->rule);

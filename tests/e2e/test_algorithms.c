@@ -101,6 +101,21 @@ static void the_least_squared_error_trains_the_digits(void **state)
     assert_released(job, 10, reply_number(job, "progress.steps"));
 }
 
+static void bounds_by_the_loss_train_the_digits(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const char *const bounds[] = {"paper", "tight", "forward"};
+    for (size_t k = 0; k < 3; k++) {
+        char algorithm[96];
+        snprintf(algorithm, sizeof algorithm, "{'name':'value_clip','bound':'%s'}",
+                 bounds[k]);
+        const struct reply *job =
+            train_digits(client, algorithm, "{'name':'sgd','learning_rate':2.0}");
+        assert_string_equal(reply_text(job, "algorithm.bound"), bounds[k]);
+        assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.7);
+    }
+}
+
 static void what_was_released_survives_a_restart(void **state)
 {
     struct stage *stage = *state;
@@ -115,16 +130,23 @@ static void what_was_released_survives_a_restart(void **state)
 }
 
 /* A refusal and the member at fault. */
-static void assert_refused(struct client *client, const char *algorithm,
-                           const char *privacy, const char *pointer)
+static void assert_refused_of(struct client *client, const char *model,
+                              const char *algorithm, const char *privacy,
+                              const char *pointer)
 {
     const struct reply *reply =
         client_create(client, "/v1/jobs",
-                      "{'dataset':'digits','model':{'preset':'linear'},'algorithm':%s,"
+                      "{'dataset':'digits','model':%s,'algorithm':%s,"
                       "'batch_size':256,'steps':10,'privacy':%s}",
-                      algorithm, privacy);
+                      model, algorithm, privacy);
     assert_problem(reply, 400, "invalid_argument");
     assert_string_equal(reply_text(reply, "errors.0.pointer"), pointer);
+}
+
+static void assert_refused(struct client *client, const char *algorithm,
+                           const char *privacy, const char *pointer)
+{
+    assert_refused_of(client, "{'preset':'linear'}", algorithm, privacy, pointer);
 }
 
 #define SOME_NOISE "{'noise_multiplier':20}"
@@ -152,6 +174,13 @@ static void what_has_no_proof_is_refused_by_name(void **state)
                    "/algorithm/unclipped_fraction");
     assert_refused(client, "{'name':'dcsgd_p','histogram_range':0}", SOME_NOISE,
                    "/algorithm/histogram_range");
+    assert_refused_of(client, "{'preset':'mlp','hidden':[16]}",
+                      "{'name':'value_clip','bound':'paper'}", SOME_NOISE,
+                      "/algorithm/bound");
+    assert_refused(client, "{'name':'value_clip','beta1':2}", SOME_NOISE,
+                   "/algorithm/beta1");
+    assert_refused(client, "{'name':'value_clip','bound':'loose'}", SOME_NOISE,
+                   "/algorithm/bound");
 }
 
 static int begin(void **state)
@@ -172,6 +201,7 @@ int main(void)
         cmocka_unit_test(flat_clipping_is_the_default_and_has_no_gamma),
         cmocka_unit_test(a_percentile_of_the_norms_trains_the_digits),
         cmocka_unit_test(the_least_squared_error_trains_the_digits),
+        cmocka_unit_test(bounds_by_the_loss_train_the_digits),
         cmocka_unit_test(what_was_released_survives_a_restart),
         cmocka_unit_test(what_has_no_proof_is_refused_by_name),
     };

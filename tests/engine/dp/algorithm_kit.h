@@ -117,6 +117,8 @@ static inline void kit_close(struct kit *kit)
     team_destroy(kit->team);
     network_destroy(kit->network);
     free(kit->parameters);
+    if (kit->state != NULL && kit->spec.algorithm->finish != NULL)
+        kit->spec.algorithm->finish(kit->state);
     free(kit->state);
 }
 

@@ -11,7 +11,7 @@ static float weight_of(double norm, double spread, struct flat_clip clip)
 {
     float weight = -1;
     double loss = 0;
-    struct measures measures = {&norm, &spread, &loss, 1};
+    struct measures measures = {&norm, &spread, &loss, 1, NULL};
     clip_flat(&weight, &measures, &clip);
     return weight;
 }

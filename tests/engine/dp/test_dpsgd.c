@@ -12,7 +12,7 @@ static float weight_of(double norm, double spread, struct automatic_clip clip)
 {
     float weight = -1;
     double loss = 0;
-    struct measures measures = {&norm, &spread, &loss, 1};
+    struct measures measures = {&norm, &spread, &loss, 1, NULL};
     clip_automatic(&weight, &measures, &clip);
     return weight;
 }

@@ -1,0 +1,208 @@
+/* The charge is dpsgd's: all that value clipping adds to the risk is whether its bound is
+ * one. It is enforced besides (valueclip.md 2.4, NOISE.md 2.4): a weight is never more than
+ * the exact norm of what is summed allows, so float32's rounding, or a bound with an error
+ * in it, costs accuracy and never privacy. */
+#include "engine/dp/value_clip.h"
+
+#include <math.h>
+
+#include "engine/dp/clip.h"
+#include "engine/dp/training.h"
+#include "engine/dp/value_bound.h"
+#include "engine/nn/spectral.h"
+
+enum { CELL_MEAN = 128 }; /* as dpsgd */
+
+/* Losses and activations come from float32; an exact bound must not be below the norm for
+ * their rounding (valueclip.md 2.3, V9). */
+static const double bound_slack = 1 + 1e-6;
+
+struct rule {
+    struct value_bound bound;
+    struct flat_clip clip;
+};
+
+struct state {
+    double rate, divisor;
+    struct rule rule;
+    struct noise_plan noise;
+    struct spectral *spectral; /* NULL where no spectral norm is needed */
+};
+
+static const char *const bounds[] = {[BOUND_PAPER] = "paper",
+                                     [BOUND_TIGHT] = "tight",
+                                     [BOUND_FORWARD] = "forward",
+                                     NULL};
+
+static const struct algorithm_parameter parameters[] = {
+    {.name = "clip_norm",
+     .kind = PARAMETER_REAL,
+     .low = 1e-12,
+     .high = 1e18,
+     .fallback = 1,
+     .about =
+         "Gradients whose bound is larger are scaled down to it; noise grows with it."},
+    {.name = "bound",
+     .kind = PARAMETER_CHOICE,
+     .choices = bounds,
+     .fallback = BOUND_FORWARD,
+     .about = "Of a record's gradient norm by its loss: paper and tight take the norm "
+              "of the "
+              "record, tight with sharper constants, forward those of all layers' "
+              "inputs and "
+              "biases."},
+};
+
+static enum value_bound_kind kind_of(const struct algorithm_demand *demand)
+{
+    return (enum value_bound_kind)algorithm_value(demand->spec, "bound");
+}
+
+static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+                        struct error *error)
+{
+    struct value_bound bound;
+    struct mechanism_run run = {.sampling_rate = algorithm_rate(demand),
+                                .noise_multiplier = demand->noise_multiplier,
+                                .steps = demand->steps};
+    if (!(demand->noise_multiplier > 0))
+        return error_set(error, ST_INVALID,
+                         "value_clip needs a positive noise multiplier");
+    enum status status =
+        value_bound_init(&bound, demand->model, kind_of(demand), error);
+    if (status == ST_OK)
+        mechanism_init(m, MECHANISM_SAMPLED_GAUSSIAN, demand->relation, run);
+    return status;
+}
+
+/* The longest smaller side of a weight matrix, as far as the model alone tells. */
+static size_t side_of(const struct model_spec *model)
+{
+    size_t side = 1;
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (model->layers[i].kind == LAYER_DENSE && model->layers[i].out > side)
+            side = model->layers[i].out;
+    return side < SPECTRAL_SIDE_MAX ? side : SPECTRAL_SIDE_MAX;
+}
+
+static enum status start(void *context, const struct algorithm_demand *demand,
+                         const struct algorithm_model *model, struct error *error)
+{
+    struct state *state = context;
+    double clip_norm = algorithm_value(demand->spec, "clip_norm");
+    struct grid_demand grid = {.clip_norm = clip_norm,
+                               .noise_multiplier = demand->noise_multiplier,
+                               .sampling_rate = algorithm_rate(demand),
+                               .records = demand->records,
+                               .dim = model->parameters,
+                               .cell_mean = CELL_MEAN,
+                               .spread = model->spread};
+    enum status status =
+        value_bound_init(&state->rule.bound, demand->model, kind_of(demand), error);
+    if (status == ST_OK)
+        status = grid_plan(&state->noise.grid, &grid, error);
+    if (status == ST_OK && state->rule.bound.layers > 1)
+        status = spectral_create(&state->spectral, side_of(demand->model), error);
+    if (status != ST_OK)
+        return status;
+    state->rule.clip =
+        (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
+    state->noise.clip_norm = clip_norm;
+    state->noise.spread = model->spread;
+    state->rate = algorithm_rate(demand);
+    state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
+    return ST_OK;
+}
+
+static void finish(void *context)
+{
+    struct state *state = context;
+    spectral_destroy(state->spectral);
+}
+
+/* The weights are released: their norms cost nothing. */
+static void aim(struct state *state, struct training *training)
+{
+    struct value_bound *bound = &state->rule.bound;
+    const struct workspace *workspace = training_workspace(training, 0);
+    double norms[VALUE_BOUND_LAYERS_MAX] = {0};
+    for (size_t l = 0; l < bound->layers; l++) {
+        struct factors layer = workspace_factors(workspace, l);
+        if (value_bound_needs(bound, l))
+            norms[l] = spectral_bound(
+                state->spectral, training_parameters(training) + layer.weight,
+                (struct weight_shape){layer.outputs, layer.inputs});
+    }
+    value_bound_aim(bound, norms);
+}
+
+static double square_of(const struct factors *layer, size_t record)
+{
+    const float *row = layer->a + record * layer->a_stride;
+    double sum = 0;
+    for (size_t j = 0; j < layer->inputs; j++)
+        sum += (double)row[j] * (double)row[j];
+    return sum;
+}
+
+/* Flat clipping by the larger of the record's bound and its norm. */
+static void weigh(float *weights, const struct measures *measures, const void *context)
+{
+    const struct rule *rule = context;
+    const struct value_bound *bound = &rule->bound;
+    size_t layers = bound->from_input ? 1 : bound->layers;
+    double squares[VALUE_BOUND_LAYERS_MAX];
+    for (size_t i = 0; i < measures->count; i++) {
+        for (size_t l = 0; l < layers; l++) {
+            struct factors layer = workspace_factors(measures->workspace, l);
+            squares[l] = square_of(&layer, i);
+        }
+        double b = value_bound_of(bound, measures->losses[i], squares) * bound_slack;
+        double norm = fmax(b, measures->norms[i]);
+        struct measures one = {.norms = &norm,
+                               .spreads = &measures->spreads[i],
+                               .losses = &measures->losses[i],
+                               .count = 1};
+        clip_flat(&weights[i], &one, &rule->clip);
+    }
+}
+
+static enum status step(void *context, struct training *training, struct error *error)
+{
+    struct state *state = context;
+    struct pass pass = {
+        .grid = &state->noise.grid, .weigh = weigh, .rule = &state->rule};
+    aim(state, training);
+    training_sample(training, state->rate);
+    enum status status = training_pass(training, &pass, error);
+    if (status != ST_OK)
+        return status;
+    training_release(training, pass.grid, state->divisor);
+    return training_update(training, error);
+}
+
+static const struct noise_plan *noise(const void *context)
+{
+    const struct state *state = context;
+    return &state->noise;
+}
+
+const struct algorithm value_clip = {
+    .name = "value_clip",
+    .title = "DP-SGD with value clipping",
+    .paper = "Fang, Li, Fan, Li, Improved Convergence of Differential Private SGD with "
+             "Gradient Clipping, ICLR 2023",
+    .charge = "sampled Gaussian: one release a step at rate batch_size / n",
+    .when_to_use =
+        "To compare with the paper, on dense models: dpsgd's exact norms cost no "
+        "more time here and waste no clip norm.",
+    .is_private = true,
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .plan = plan,
+    .state_size = sizeof(struct state),
+    .start = start,
+    .finish = finish,
+    .step = step,
+    .noise = noise,
+};

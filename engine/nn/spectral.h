@@ -1,0 +1,37 @@
+/*
+ * spectral.h - upper bounds of the spectral norm of a weight matrix, proved to be bounds
+ * (papers/valueclip.md 1.10): power iteration gives lower estimates and would not do.
+ *
+ *   N = tr((W W^T)^(2^7))^(2^-8)   the smaller side at most `side`: over by at most
+ *                                  side^(2^-8), 2.75 % at 1024
+ *   N = min(|W|_F, sqrt(|W|_1 |W|_inf))   otherwise
+ *
+ * each times 1 + 1e-9, far more than double rounds on the way.
+ *
+ * Threads: a struct spectral belongs to one thread at a time.
+ */
+#ifndef ENGINE_NN_SPECTRAL_H
+#define ENGINE_NN_SPECTRAL_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+enum { SPECTRAL_SIDE_MAX = 1024 };
+
+struct spectral; /* scratch, opaque */
+
+/* side: at most SPECTRAL_SIDE_MAX.
+ *   ST_NO_MEMORY  no room for three matrices of side^2 doubles */
+enum status spectral_create(struct spectral **out, size_t side, struct error *error);
+void spectral_destroy(struct spectral *spectral); /* NULL is allowed */
+
+/* At least |W|_2 of the (rows, columns) matrix w; infinite where an entry is not
+ * finite. */
+struct weight_shape {
+    size_t rows, columns;
+};
+double spectral_bound(struct spectral *spectral, const float *w,
+                      struct weight_shape shape);
+
+#endif
