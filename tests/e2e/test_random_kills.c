@@ -1,0 +1,262 @@
+/* SIGKILL at random moments, while clients submit and jobs run: KILLS rounds (50), a fresh
+ * directory every 50. After each: what was acknowledged is there, no step ran that is not
+ * charged, a repeated request is the same job, `epsilond verify` agrees, and at some
+ * weighted order committed + held is within the capacity. */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/account.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+enum { KILLS = 50, KILLS_A_LIFE = 50, JOBS_A_ROUND = 6, JOBS_MAX = 400 };
+
+static const char *const two_workers[] = {"--workers", "2", NULL};
+static const char *const datasets[] = {"ample", "tight"};
+
+/* What a client knows of a job: the most it was ever told. */
+struct known {
+    char id[32], state[16];
+    double step, authorised, epsilon_spent;
+};
+
+struct life {
+    struct stage *stage;
+    struct known jobs[JOBS_MAX];
+    size_t count;
+    unsigned posts;  /* requests sent, which number their keys */
+    bool unanswered; /* the last of them */
+    struct account accounts[2];
+};
+
+/* Jobs of a moment and jobs that only a kill ends, on a budget that lasts and on one that
+ * does not. */
+static const struct reply *post(struct client *client, unsigned number)
+{
+    char key[32];
+    snprintf(key, sizeof key, "job-%u", number);
+    bool tight = number % 5 == 4;
+    int steps = number % 3 == 0 ? SAMPLE_ENDLESS : 200;
+    return client_post(client, "/v1/jobs", key, SAMPLE_JOB, datasets[tight], steps,
+                       (tight ? 300.0 : 2000.0) * (steps == SAMPLE_ENDLESS ? 200 : 1));
+}
+
+static bool is_terminal(const char *state)
+{
+    return strcmp(state, "SUCCEEDED") == 0 || strcmp(state, "FAILED") == 0 ||
+           strcmp(state, "CANCELLED") == 0;
+}
+
+/* What was once shown must never be taken back. */
+static void learn(struct known *known, const struct reply *job)
+{
+    const char *state = reply_text(job, "state");
+    double authorised = reply_number(job, "privacy.authorised_steps");
+    double epsilon_spent = reply_number(job, "privacy.epsilon_spent");
+    double step = reply_number(job, "progress.step");
+    assert_string_equal(reply_text(job, "id"), known->id);
+    if (is_terminal(known->state)) {
+        assert_string_equal(state, known->state);
+        assert_true(authorised == known->authorised);
+    }
+    assert_true(authorised >= known->authorised && authorised >= known->step);
+    assert_true(authorised >= step);
+    assert_true(epsilon_spent >= known->epsilon_spent);
+    snprintf(known->state, sizeof known->state, "%s", state);
+    known->authorised = authorised;
+    known->epsilon_spent = epsilon_spent;
+    known->step = fmax(known->step, step);
+}
+
+static void acknowledge(struct life *life, const struct reply *reply)
+{
+    assert_true(life->count < JOBS_MAX);
+    struct known *known = &life->jobs[life->count++];
+    *known = (struct known){0};
+    snprintf(known->id, sizeof known->id, "%s", reply_text(reply, "id"));
+    learn(known, reply);
+}
+
+/* Submits and looks until the daemon is gone, or has been asked enough. */
+static void *live(void *argument)
+{
+    struct life *life = argument;
+    struct client client;
+    client_init(&client, &life->stage->daemon);
+    client.lossy = true;
+    for (unsigned i = 0;; i++) {
+        const struct reply *reply;
+        if (i < JOBS_A_ROUND) {
+            life->unanswered = true;
+            reply = post(&client, ++life->posts);
+            life->unanswered = reply->status == 0;
+            if (reply->status == 201)
+                acknowledge(life, reply);
+        } else {
+            struct known *known =
+                &life->jobs[life->count - 1 - i % JOBS_A_ROUND % life->count];
+            reply = client_get(&client, "/v1/jobs/%s", known->id);
+            if (reply->status == 200)
+                learn(known, reply);
+        }
+        if (reply->status == 0)
+            break;
+    }
+    client_fini(&client);
+    return NULL;
+}
+
+static void pause_at_random(void)
+{
+    uint32_t random;
+    assert_int_equal(getrandom(&random, sizeof random, 0), sizeof random);
+    nanosleep(&(struct timespec){.tv_nsec = 1000L * (random % 150000)}, NULL);
+}
+
+static size_t jobs_listed(struct client *client)
+{
+    const struct reply *jobs = client_get(client, "/v1/jobs?page_size=1000");
+    assert_status(jobs, 200);
+    return json_array_size(reply_at(jobs, "jobs"));
+}
+
+/* A request without an answer was done whole or not at all: asked again, it is one job. */
+static void ask_again(struct life *life, struct client *client)
+{
+    char replayed[256];
+    size_t before = jobs_listed(client);
+    assert_true(before == life->count || before == life->count + 1);
+    assert_true(life->unanswered || before == life->count);
+    if (!life->unanswered)
+        return;
+    const struct reply *reply = post(client, life->posts);
+    bool was_done = reply_header(reply, "idempotency-replayed", replayed);
+    assert_true(was_done == (before == life->count + 1));
+    if (reply->status == 201)
+        acknowledge(life, reply);
+    else
+        assert_int_equal(reply->status, 409);
+    assert_int_equal(jobs_listed(client), life->count);
+    life->unanswered = false;
+}
+
+static void expect_charged(const struct known *known, const struct reply *ledger)
+{
+    double curve[ACCOUNT_ORDERS], whole[ACCOUNT_ORDERS];
+    const json_t *reserve = account_entry(ledger, "RESERVE", known->id);
+    const json_t *commit = account_entry(ledger, "COMMIT", known->id);
+    if (reserve == NULL)
+        return; /* of the other dataset */
+    assert_true((commit != NULL) == is_terminal(known->state));
+    if (commit == NULL)
+        return;
+    const json_t *steps = json_object_get(json_object_get(commit, "meta"), "steps");
+    const json_t *of = json_object_get(json_object_get(reserve, "meta"), "steps");
+    assert_true(json_number_value(steps) == known->authorised);
+    account_curve(curve, json_object_get(commit, "curve"));
+    account_curve(whole, json_object_get(reserve, "curve"));
+    double share = known->authorised / json_number_value(of);
+    for (size_t k = 0; k < ACCOUNT_ORDERS; k++)
+        assert_true(curve[k] <= whole[k] && curve[k] >= whole[k] * share - 0x1p-40);
+}
+
+static void check_account(struct life *life, struct client *client, int which)
+{
+    struct account now, *before = &life->accounts[which];
+    account_read(&now, client, datasets[which]);
+    assert_true(account_is_sound(&now));
+    for (size_t k = 0; k < ACCOUNT_ORDERS; k++)
+        assert_true(now.committed[k] >= before->committed[k]);
+    *before = now;
+}
+
+static void check(struct life *life, struct client *client)
+{
+    /* The running ones are lost and settled; those in the queue go on. */
+    for (size_t i = 0; i < life->count; i++)
+        if (!is_terminal(life->jobs[i].state)) {
+            const struct reply *job =
+                client_get(client, "/v1/jobs/%s", life->jobs[i].id);
+            assert_status(job, 200);
+            learn(&life->jobs[i], job);
+        }
+    for (int which = 0; which < 2; which++) {
+        const struct reply *ledger = client_get(
+            client, "/v1/datasets/%s/ledger?page_size=1000", datasets[which]);
+        assert_status(ledger, 200);
+        for (size_t i = 0; i < life->count; i++)
+            if (is_terminal(life->jobs[i].state))
+                expect_charged(&life->jobs[i], ledger);
+        check_account(life, client, which);
+    }
+}
+
+static void play_round(struct life *life)
+{
+    struct daemon *daemon = &life->stage->daemon;
+    struct client client;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, live, life), 0);
+    pause_at_random();
+    assert_int_equal(daemon_stop(daemon, SIGKILL), 128 + SIGKILL);
+    pthread_join(thread, NULL);
+    assert_int_equal(daemon_verify(daemon), 0);
+    daemon_start(daemon, two_workers);
+    client_init(&client, daemon);
+    ask_again(life, &client);
+    check(life, &client);
+    client_fini(&client);
+}
+
+/* So that the next round's jobs do not only wait. */
+static void end_all(struct life *life)
+{
+    struct client client;
+    client_init(&client, &life->stage->daemon);
+    for (size_t i = 0; i < life->count; i++)
+        if (!is_terminal(life->jobs[i].state)) {
+            client_act(&client, "/v1/jobs/%s:cancel", life->jobs[i].id);
+            learn(&life->jobs[i], await_end(&client, life->jobs[i].id));
+        }
+    client_fini(&client);
+}
+
+static void play_life(long kills)
+{
+    void *state;
+    struct life *life = calloc(1, sizeof *life);
+    assert_non_null(life);
+    stage_begin_with(&state, two_workers);
+    life->stage = state;
+    ready_points(&life->stage->client, "ample", 500, 1, SAMPLE_BUDGET(8));
+    ready_points(&life->stage->client, "tight", 500, 2, SAMPLE_BUDGET(1));
+    for (long i = 0; i < kills; i++) {
+        play_round(life);
+        if (i % 4 == 3)
+            end_all(life);
+    }
+    assert_true(life->count > (size_t)kills);
+    assert_int_equal(stage_end(&state), 0);
+    free(life);
+}
+
+static void a_kill_at_any_moment_loses_nothing(void **state)
+{
+    (void)state;
+    const char *asked = getenv("KILLS");
+    long kills = asked != NULL ? atol(asked) : KILLS;
+    for (; kills > 0; kills -= KILLS_A_LIFE)
+        play_life(kills < KILLS_A_LIFE ? kills : KILLS_A_LIFE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kill_at_any_moment_loses_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
