@@ -11,6 +11,8 @@
 #include "base/check.h"
 #include "engine/data/matrix_layout.h"
 
+enum { EXPECTED_MAX = 4096 }; /* bytes of a record; a processor fetches on by itself */
+
 size_t element_size(enum element element)
 {
     switch (element) {
@@ -138,4 +140,13 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
             memcpy(out + i * stride, (const float *)matrix->rows + first,
                    features * sizeof *out);
     }
+}
+
+void matrix_expect(const struct matrix *matrix, uint32_t index)
+{
+    size_t size = matrix->features * element_size(matrix->element);
+    const char *row = (const char *)matrix->rows + index * size;
+    CHECK(index < matrix->records);
+    for (size_t at = 0; at < size && at < EXPECTED_MAX; at += MATRIX_ALIGNMENT)
+        __builtin_prefetch(row + at);
 }

@@ -57,4 +57,7 @@ void matrix_close(struct matrix *matrix); /* a zeroed one is allowed */
 void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
                    const uint32_t *indices, size_t count);
 
+/* Says that a record will be gathered soon: its bytes start their way from memory. */
+void matrix_expect(const struct matrix *matrix, uint32_t index);
+
 #endif

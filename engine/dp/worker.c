@@ -10,6 +10,7 @@
 
 enum {
     CAPACITY_MIN = 512, /* rows: several cells share a block's unused rows */
+    AHEAD = 4,          /* records whose bytes are on their way while one is gathered */
     ALIGNMENT = 64
 };
 
@@ -135,6 +136,8 @@ static bool add_piece(struct worker *worker, const struct task *task,
         return false;
     memset(worker->occupied + start, 0, (cell.end - start) * sizeof *worker->occupied);
     for (size_t k = 0; k < piece.count; k++) {
+        if (piece.first + k + AHEAD < task->batch->count)
+            matrix_expect(task->data, indices[k + AHEAD]);
         gather(worker, task->data, indices[k], worker->places[k]);
         worker->occupied[worker->places[k]] = true;
     }
@@ -152,10 +155,33 @@ struct cursor {
     size_t taken;     /* records of the next piece that were passed already */
 };
 
+/* Where the next micro-batch should end, so that the blocks it takes are as full as may
+ * be: the last of them is computed whole. Sums do not depend on it. */
+static size_t best_end(const struct worker *worker, const struct batch *batch,
+                       const struct cursor *cursor)
+{
+    size_t block = worker->rows.block, rows = 0, end = cursor->end;
+    double fullest = 0;
+    if (worker->rows.period > 1)
+        return cursor->end;
+    for (size_t p = cursor->next; p < cursor->end; p++) {
+        rows += batch->pieces[p].count;
+        if (rows > worker->capacity)
+            return end;
+        double full = (double)rows / (double)((rows + block - 1) / block * block);
+        if (full >= fullest) {
+            fullest = full;
+            end = p + 1;
+        }
+    }
+    return cursor->end;
+}
+
 static void fill(struct worker *worker, const struct task *task, struct cursor *cursor)
 {
+    size_t end = best_end(worker, task->batch, cursor);
     worker->range_count = worker->filled = 0;
-    for (; cursor->next < cursor->end; cursor->next++, cursor->taken = 0) {
+    for (; cursor->next < end; cursor->next++, cursor->taken = 0) {
         struct piece piece = task->batch->pieces[cursor->next];
         piece.first += cursor->taken;
         piece.count -= cursor->taken;

@@ -204,7 +204,7 @@ static void bench(const struct matrix *data, const struct shape *shape, uint64_t
                   double quantile_share)
 {
     struct measure_plan plan = {
-        .seconds = 3, .turn_seconds = 0.01, .share = quantile_share};
+        .seconds = 3, .turn_seconds = 0.004, .share = quantile_share};
     struct measurement all[THREADS_MAX * KINDS + 1] = {0};
     struct bench_floor floors[THREADS_MAX];
     struct pair pair = {0};
