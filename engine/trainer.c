@@ -95,8 +95,10 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
         struct training_setup setup = {
             .network = network,
             .optimizer = &spec->optimizer,
+            .records = spec->records,
             .batch_size = spec->batch_size,
             .rows = row_classes_most(block_rows(spec->batch_size)),
+            .keeps_residue = spec->algorithm.algorithm->keeps_residue,
             .grid = grid_of(spec->algorithm.algorithm, state)};
         uint64_t parameters = network_parameters(network);
         *cost = (struct trainer_cost){.memory = training_size(&setup, threads) +
@@ -161,7 +163,9 @@ static enum status create_training(struct trainer *trainer,
                                    .parameters = trainer->parameters,
                                    .optimizer = &spec->optimizer,
                                    .steps = spec->steps,
+                                   .records = spec->records,
                                    .batch_size = spec->batch_size,
+                                   .keeps_residue = trainer->algorithm->keeps_residue,
                                    .rows = trainer->rows,
                                    .is_public = !trainer->algorithm->is_private,
                                    .grid = grid_of(trainer->algorithm, trainer->state),

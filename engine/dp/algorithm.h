@@ -89,7 +89,8 @@ struct training; /* engine/dp/training.h: what a step is made of */
 struct algorithm {
     const char *name;
     const char *title, *paper, *charge, *when_to_use; /* for people */
-    bool is_private; /* false: only on public data, nothing is charged */
+    bool is_private;    /* false: only on public data, nothing is charged */
+    bool keeps_residue; /* what clipping cuts off is kept between steps (residue.h) */
     const struct algorithm_parameter *parameters;
     size_t parameter_count;
 
@@ -115,6 +116,11 @@ struct algorithm {
 
     /* What a started state adds as noise; NULL where nothing is. */
     const struct noise_plan *(*noise)(const void *state);
+
+    /* The noise multiplier for which the algorithm's own paper claims (epsilon, delta);
+     * shown as paper_claim, never a charge (P8). NULL where the claim is the charge. */
+    double (*paper_claim)(const struct algorithm_demand *demand, double epsilon,
+                          double delta);
 
     /* Fills in what the last step released beside the gradient and returns how many:
      * always the same names and counts, at most RELEASED_NUMBERS_MAX numbers in all, good

@@ -13,15 +13,41 @@ static float toward_zero(double value)
     return (double)rounded > value ? nextafterf(rounded, 0) : rounded;
 }
 
+static float flat_weight(const struct flat_clip *clip, double norm, double spread)
+{
+    double norm_max = clip->clip_norm, spread_max = clip->spread * clip->clip_norm;
+    bool inside = norm <= norm_max && spread <= spread_max;
+    double weight = fmin(1, fmin(norm_max / norm, spread_max / spread));
+    return inside ? 1.0F : toward_zero(clip_margin * weight);
+}
+
 void clip_flat(float *weights, const struct measures *measures, const void *context)
 {
     const struct flat_clip *clip = context;
-    double norm_max = clip->clip_norm, spread_max = clip->spread * clip->clip_norm;
+    for (size_t i = 0; i < measures->count; i++)
+        weights[i] = flat_weight(clip, measures->norms[i], measures->spreads[i]);
+}
+
+/* At most limit of a gradient, by its norm and by its spread. */
+static double share_of(double limit, double norm, double spread, double kappa)
+{
+    return fmin(limit / norm, kappa * limit / spread);
+}
+
+void clip_rest(float *weights, const struct measures *measures, const void *context)
+{
+    const struct rest_clip *rest = context;
+    double kappa = rest->clip.spread;
     for (size_t i = 0; i < measures->count; i++) {
         double norm = measures->norms[i], spread = measures->spreads[i];
-        bool inside = norm <= norm_max && spread <= spread_max;
-        double weight = fmin(1, fmin(norm_max / norm, spread_max / spread));
-        weights[i] = inside ? 1.0F : toward_zero(clip_margin * weight);
+        double taken = (double)flat_weight(&rest->clip, norm, spread);
+        double left = 1 - taken;
+        if (rest->whole > 0) {
+            left = fmin(1, share_of(rest->whole, norm, spread, kappa)) - taken;
+            left = fmin(left, share_of(rest->rest, norm, spread, kappa));
+        }
+        weights[i] =
+            left > 0 && taken > 0 ? toward_zero((1 - 0x1p-21) * left / taken) : 0;
     }
 }
 

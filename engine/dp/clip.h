@@ -49,4 +49,18 @@ struct automatic_clip {
  * most (1 - 2^-22) C / nu_up. context  struct automatic_clip */
 clip_rule clip_automatic;
 
+struct rest_clip {
+    struct flat_clip clip; /* what the first sum took */
+    double whole;          /* C3: gradients are cut there first; 0: nowhere */
+    double rest; /* most that is left of one: whole - clip_norm; unused at 0 */
+};
+
+/* After clip_flat of context->clip has been applied: w such that w times the record's
+ * clipped gradient is what clipping cut off. With v the factor of clip_flat, at C:
+ *   w v = min(min(1, C3 / nu_up, kappa C3 / M_up) - v, rest / nu_up, kappa rest / M_up)
+ * less 2^-21 and rounded toward zero, so that with C3 its norm is at most rest: a second
+ * rounding to float32 lengthens it by 2^-24 more (NOISE.md 2.4, proof). At least 0.
+ *   context  struct rest_clip */
+clip_rule clip_rest;
+
 #endif

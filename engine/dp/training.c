@@ -7,7 +7,9 @@
 #include "base/hash.h"
 #include "engine/dp/batch.h"
 #include "engine/dp/noise.h"
+#include "engine/dp/partition.h"
 #include "engine/dp/poisson.h"
+#include "engine/dp/residue.h"
 #include "engine/dp/worker.h"
 
 enum { SPAN_STEP = NOISE_CHUNK }; /* a member's part of a vector is whole chunks */
@@ -22,8 +24,10 @@ struct training {
     struct poisson *poisson;
     struct batch batch;
     struct shared_sum sum;
-    size_t lock_count; /* initialised */
-    float *gradient;   /* (dim) released */
+    struct partition partition;              /* where the setup keeps a residue */
+    struct residue_squares *residue_squares; /* (team size) */
+    size_t lock_count;                       /* initialised */
+    float *gradient;                         /* (dim) released */
     struct optimizer *optimizer;
     struct worker **workers; /* (team size) */
     struct noise **noises;   /* (team size) */
@@ -53,7 +57,10 @@ uint64_t training_size(const struct training_setup *setup, unsigned threads)
 {
     uint64_t dim = network_parameters(setup->network);
     uint64_t batch = 2 * setup->batch_size; /* passed by next to no batch */
-    return sizeof(struct training) + dim * (sizeof(int64_t) + sizeof(float)) +
+    uint64_t kept = setup->keeps_residue
+                        ? dim * sizeof(int64_t) + setup->records * sizeof(uint32_t)
+                        : 0;
+    return sizeof(struct training) + kept + dim * (sizeof(int64_t) + sizeof(float)) +
            optimizer_size(setup->optimizer, (size_t)dim) + batch * sizeof(uint32_t) +
            pieces_max(setup, batch) * sizeof(struct piece) +
            network_tile_count(setup->network) * sizeof(pthread_mutex_t) +
@@ -96,6 +103,20 @@ static enum status create_vectors(struct training *training, struct error *error
     return ST_OK;
 }
 
+static enum status create_residue(struct training *training, struct error *error)
+{
+    const struct training_setup *setup = &training->setup;
+    if (!setup->keeps_residue)
+        return ST_OK;
+    training->sum.residue = calloc(training->dim, sizeof *training->sum.residue);
+    training->residue_squares =
+        calloc(team_size(setup->team), sizeof *training->residue_squares);
+    if (training->sum.residue == NULL || training->residue_squares == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters",
+                         training->dim);
+    return partition_init(&training->partition, (size_t)setup->data->records, error);
+}
+
 static enum status create_members(struct training *training, struct error *error)
 {
     const struct training_setup *setup = &training->setup;
@@ -120,6 +141,8 @@ enum status training_create(struct training **out, const struct training_setup *
     open_sources(training, setup->seed);
     training->setup.seed = NULL;
     enum status status = create_vectors(training, error);
+    if (status == ST_OK)
+        status = create_residue(training, error);
     if (status == ST_OK)
         status =
             batch_init(&training->batch, records, pieces_max(setup, records), error);
@@ -164,7 +187,15 @@ void training_destroy(struct training *training)
     free(training->sum.locks);
     if (training->sum.sum != NULL)
         hash_zero(training->sum.sum, training->dim * sizeof *training->sum.sum);
+    if (training->sum.residue != NULL)
+        training_forget(training);
+    if (training->residue_squares != NULL)
+        hash_zero(training->residue_squares,
+                  team_size(training->setup.team) * sizeof *training->residue_squares);
+    partition_fini(&training->partition);
     free(training->sum.sum);
+    free(training->sum.residue);
+    free(training->residue_squares);
     free(training->gradient);
     hash_zero(training, sizeof *training);
     free(training);
@@ -195,6 +226,18 @@ void training_sample(struct training *training, double rate)
                                 (uint32_t)training->setup.data->records, rate,
                                 &training->sampling_key);
     hash_zero(&training->sampling_key, sizeof training->sampling_key);
+    batch_drawn(&training->batch, count);
+}
+
+void training_deal(struct training *training, size_t batches)
+{
+    partition_deal(&training->partition, batches, &training->sampling_key);
+    hash_zero(&training->sampling_key, sizeof training->sampling_key);
+}
+
+void training_take(struct training *training, size_t batch)
+{
+    size_t count = partition_take(&training->partition, training->batch.indices, batch);
     batch_drawn(&training->batch, count);
 }
 
@@ -238,6 +281,8 @@ enum status training_pass(struct training *training, const struct pass *pass,
                  .cancel = setup->cancel},
     };
     CHECK(pass->histogram == NULL || pass->weigh != NULL);
+    CHECK(pass->weigh_rest == NULL ||
+          (pass->weigh != NULL && training->sum.residue != NULL));
     training->bins = pass->histogram != NULL ? pass->histogram->bins : 0;
     if (setup->grid != NULL)
         batch_cut_cells(&training->batch, pass->grid);
@@ -260,6 +305,47 @@ static struct span span_of(const struct training *training, unsigned member)
     size_t end = steps * (member + 1) / size * SPAN_STEP;
     end = end < training->dim ? end : training->dim;
     return (struct span){.first = first, .count = first < end ? end - first : 0};
+}
+
+struct feed_back_work {
+    struct training *training;
+    double share;
+};
+
+static void measure_member(void *context, unsigned member)
+{
+    struct training *training = context;
+    struct span span = span_of(training, member);
+    struct residue_squares *squares = &training->residue_squares[member];
+    *squares = (struct residue_squares){0};
+    residue_measure(squares, training->sum.residue + span.first, span.count);
+}
+
+static void feed_back_member(void *context, unsigned member)
+{
+    const struct feed_back_work *work = context;
+    struct shared_sum *sum = &work->training->sum;
+    struct span span = span_of(work->training, member);
+    residue_feed_back(sum->sum + span.first, sum->residue + span.first, span.count,
+                      work->share);
+}
+
+void training_feed_back(struct training *training, double radius)
+{
+    struct residue_squares squares = {0};
+    struct feed_back_work work = {.training = training};
+    team_run(training->setup.team, measure_member, training);
+    for (unsigned k = 0; k < team_size(training->setup.team); k++)
+        residue_squares_add(&squares, &training->residue_squares[k]);
+    work.share = residue_share(&squares, radius);
+    team_run(training->setup.team, feed_back_member, &work);
+    hash_zero(&squares, sizeof squares);
+    hash_zero(&work, sizeof work);
+}
+
+void training_forget(struct training *training)
+{
+    hash_zero(training->sum.residue, training->dim * sizeof *training->sum.residue);
 }
 
 struct release_work {

@@ -17,7 +17,8 @@
  *       training_release_counts; both zero what they released.
  *   (3) Each step has its own keys for noise and for sampling; a release its own query.
  *   (4) The same seed gives the same parameters, bit for bit, at any number of threads.
- *   (5) Sums, batches and records are zeroed by destroy (DESIGN P9).
+ *   (5) Sums, the residue, batches and records are zeroed by destroy (DESIGN P9); the
+ *       residue has no way out but into the sum.
  *
  * Threads: one caller; the team's threads are its own.
  */
@@ -49,10 +50,12 @@ struct training_setup { /* all borrowed until destroy, but rows and optimizer's 
     float *parameters; /* (network_parameters) moved by training_update */
     const struct optimizer_spec *optimizer;
     uint64_t steps;
+    uint64_t records;    /* those of data */
     uint64_t batch_size; /* expected */
     struct row_classes rows;
     bool is_public;          /* training_average is allowed, and grid is NULL */
     const struct grid *grid; /* the plan that sums follow, for how large cells grow */
+    bool keeps_residue;      /* training_feed_back and training_deal are used */
     const atomic_bool *cancel;
     const struct noise_key *seed; /* tests; NULL: getrandom */
 };
@@ -78,6 +81,10 @@ void training_begin_step(struct training *training, uint64_t step);
 /* The batch = each record of the data independently with probability rate. */
 void training_sample(struct training *training, double rate);
 
+/* Deals all records to batches, each to one; the batch = those of one of them. */
+void training_deal(struct training *training, size_t batches);
+void training_take(struct training *training, size_t batch);
+
 struct pass {
     const struct grid *grid; /* where sums are rounded to, and the cells */
     clip_rule *weigh;        /* NULL: every record counts whole, and no norm is taken */
@@ -85,6 +92,10 @@ struct pass {
     /* Counts the batch's records by their norms before clipping, a record that is not
      * finite as one of norm 0; or NULL. With weigh alone. */
     const struct histogram *histogram;
+    /* Weighs the weighted gradients once more and adds them to the residue; or NULL. With
+     * weigh alone, in a training that keeps_residue. */
+    clip_rule *weigh_rest;
+    const void *rest; /* context of weigh_rest */
 };
 
 /* sum += the weighted gradients of the batch, on the grid. A record whose gradient is
@@ -92,6 +103,13 @@ struct pass {
  *   ST_CANCELLED  the flag was seen: the sum is zero, nothing was released */
 enum status training_pass(struct training *training, const struct pass *pass,
                           struct error *error);
+
+/* sum += the residue's projection onto the ball of radius, in grid steps; the residue
+ * loses it (residue.h). Before the pass of the same step. */
+void training_feed_back(struct training *training, double radius);
+
+/* residue = 0, as it is at the start. */
+void training_forget(struct training *training);
 
 /* gradient = (sum + noise) / divisor (noise_release); the sum is zero afterwards. */
 void training_release(struct training *training, const struct grid *grid,

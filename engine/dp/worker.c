@@ -210,33 +210,49 @@ static void count_norms(const struct worker *worker, const struct task *task,
     hash_zero(counts, sizeof counts);
 }
 
-static void weigh(struct worker *worker, const struct task *task)
+static struct measures measures_of(const struct worker *worker)
 {
-    const struct pass *pass = task->pass;
-    struct workspace *workspace = worker->workspace;
-    workspace_measure(workspace);
-    struct measures measures = {.norms = workspace_norms(workspace),
-                                .spreads = workspace_spreads(workspace),
-                                .losses = workspace_losses(workspace),
-                                .count = worker->filled,
-                                .workspace = workspace};
-    if (pass->histogram != NULL)
-        count_norms(worker, task, &measures);
-    pass->weigh(worker->weights, &measures, pass->rule);
+    return (struct measures){.norms = workspace_norms(worker->workspace),
+                             .spreads = workspace_spreads(worker->workspace),
+                             .losses = workspace_losses(worker->workspace),
+                             .count = worker->filled,
+                             .workspace = worker->workspace};
+}
+
+static void scale_rows(struct worker *worker)
+{
     for (size_t row = 0; row < worker->filled; row++)
         if (!worker->occupied[row])
             worker->weights[row] = 0;
-    workspace_scale(workspace, worker->weights);
+    workspace_scale(worker->workspace, worker->weights);
 }
 
-static void add_sums(struct worker *worker, const struct task *task, size_t tile)
+static void weigh(struct worker *worker, const struct task *task)
+{
+    const struct pass *pass = task->pass;
+    workspace_measure(worker->workspace);
+    struct measures measures = measures_of(worker);
+    if (pass->histogram != NULL)
+        count_norms(worker, task, &measures);
+    pass->weigh(worker->weights, &measures, pass->rule);
+    scale_rows(worker);
+}
+
+static void weigh_rest(struct worker *worker, const struct pass *pass)
+{
+    struct measures measures = measures_of(worker);
+    pass->weigh_rest(worker->weights, &measures, pass->rest);
+    scale_rows(worker);
+}
+
+static void add_sums(struct worker *worker, const struct task *task, size_t tile,
+                     int64_t *sum)
 {
     struct tile place = network_tile(worker->network, tile);
     for (size_t k = 0; k < worker->range_count; k++) {
         workspace_sum(worker->workspace, tile, worker->ranges[k], worker->block);
         pthread_mutex_lock(&task->sum->locks[tile]);
-        grid_add(task->pass->grid, task->sum->sum + place.offset, worker->block,
-                 place.count);
+        grid_add(task->pass->grid, sum + place.offset, worker->block, place.count);
         pthread_mutex_unlock(&task->sum->locks[tile]);
     }
 }
@@ -259,6 +275,11 @@ void worker_run(struct worker *worker, const struct task *task,
         if (task->pass->weigh != NULL)
             weigh(worker, task);
         for (size_t k = 0; k < tiles; k++)
-            add_sums(worker, task, (share.tile + k) % tiles);
+            add_sums(worker, task, (share.tile + k) % tiles, task->sum->sum);
+        if (task->pass->weigh_rest == NULL)
+            continue;
+        weigh_rest(worker, task->pass);
+        for (size_t k = 0; k < tiles; k++)
+            add_sums(worker, task, (share.tile + k) % tiles, task->sum->residue);
     }
 }

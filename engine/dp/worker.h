@@ -23,6 +23,7 @@ struct worker; /* opaque */
 
 struct shared_sum {
     int64_t *sum;           /* (network_parameters), on the grid */
+    int64_t *residue;       /* the same of pass->weigh_rest; or NULL */
     pthread_mutex_t *locks; /* (network_tile_count) each guards its tile of sum */
     _Atomic int64_t counts[HISTOGRAM_BINS_MAX]; /* records, by pass->histogram */
 };

@@ -62,7 +62,11 @@ static double curve_end(const struct mechanism_run *run)
 static double answer(const struct workload *w, double epsilon)
 {
     struct mechanism_run run = w->run;
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 1, &run};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = RELATION_ZERO_OUT,
+                          .prefixes_priced = true,
+                          .run_count = 1,
+                          .runs = &run};
     struct figure figure;
     double noise;
     switch (w->question) {
@@ -86,7 +90,11 @@ static double answer(const struct workload *w, double epsilon)
 static double target(const struct workload *w)
 {
     struct mechanism_run run = w->run;
-    struct mechanism m = {MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, true, 1, &run};
+    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                          .relation = RELATION_ZERO_OUT,
+                          .prefixes_priced = true,
+                          .run_count = 1,
+                          .runs = &run};
     struct figure figure = {0};
     if (w->question == ASK_NOISE)
         CHECK(figure_epsilon(&figure, &m, run.steps, w->delta, NULL) == ST_OK);

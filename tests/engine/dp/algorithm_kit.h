@@ -98,7 +98,10 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
                                       .parameters = kit->parameters,
                                       .optimizer = &setup->optimizer,
                                       .steps = setup->steps,
+                                      .records = setup->data->records,
                                       .batch_size = setup->batch_size,
+                                      .keeps_residue =
+                                          kit->spec.algorithm->keeps_residue,
                                       .rows = row_classes_alike(32),
                                       .grid = &noise->grid,
                                       .seed = &seed};

@@ -1,0 +1,61 @@
+#include "engine/dp/residue.h"
+
+#include <math.h>
+
+#include "engine/nn/vector_math.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+static void add_wide(struct residue_squares *sum, wide low, uint64_t high)
+{
+    wide old = (wide)sum->middle << 64 | sum->low, total = old + low;
+    sum->low = (uint64_t)total;
+    sum->middle = (uint64_t)(total >> 64);
+    sum->high += high + (total < low);
+}
+
+void residue_measure(struct residue_squares *sum, int64_t *residue, size_t count)
+{
+    for (size_t j = 0; j < count; j++) {
+        int64_t value = residue[j];
+        value = value > RESIDUE_BOX ? RESIDUE_BOX : value;
+        value = value < -RESIDUE_BOX ? -RESIDUE_BOX : value;
+        residue[j] = value;
+        uint64_t size = (uint64_t)(value < 0 ? -value : value);
+        add_wide(sum, (wide)size * size, 0);
+    }
+}
+
+void residue_squares_add(struct residue_squares *sum,
+                         const struct residue_squares *addend)
+{
+    add_wide(sum, (wide)addend->middle << 64 | addend->low, addend->high);
+}
+
+double residue_share(const struct residue_squares *squares, double radius)
+{
+    double norm = sqrt((double)squares->high * 0x1p128 +
+                       (double)squares->middle * 0x1p64 + (double)squares->low);
+    return norm > radius ? radius / norm : 1;
+}
+
+VECTOR_CLONES
+void residue_feed_back(int64_t *sum, int64_t *residue, size_t count, double share)
+{
+    for (size_t j = 0; j < count; j++) {
+        int64_t back = (int64_t)rint((double)residue[j] * share);
+        sum[j] = (int64_t)((uint64_t)sum[j] + (uint64_t)back);
+        residue[j] -= back;
+    }
+}
+
+/* The norm has a relative error of 2^-51, the share and the product 2^-53 each; rint
+ * moves a coordinate by half a step. No norm in the box passes 2^52 sqrt(dim). */
+double residue_rounding(size_t dim, double radius)
+{
+    double root = nextafter(sqrt((double)dim), HUGE_VAL);
+    if (radius == 0)
+        return 0;
+    return (0.5 * root + 0x1p-50 * fmin(radius, (double)RESIDUE_BOX * root)) *
+           (1 + 0x1p-50);
+}

@@ -1,0 +1,438 @@
+/* Goal: the kept error is DiceSGD's e and its feedback a projection, on integers.
+ * Method: the specification's traces and toy problems with gradients in double and e on a
+ * fine grid; random pairs of runs against the bound of M2. Checks of papers/dicesgd.md 7:
+ * 1, 2 (A1, A2, A3 with epsilon outside the root; inside and A4 are not offered), 3, 4, 6,
+ * 7, 10 and 14. */
+#include "engine/dp/residue.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "engine/dp/optimizer.h"
+#include "tests/expect.h"
+
+struct machine {
+    double clip, back, batch, scale; /* C1, C2, B, grid steps per unit */
+    size_t dim;
+    int64_t sum[4], residue[4];
+    double v[4], mu[4]; /* of the last step */
+};
+
+static double norm_of(const double *x, size_t dim)
+{
+    double squares = 0;
+    for (size_t j = 0; j < dim; j++)
+        squares += x[j] * x[j];
+    return sqrt(squares);
+}
+
+static void feed_back(struct machine *m)
+{
+    struct residue_squares squares = {0};
+    residue_measure(&squares, m->residue, m->dim);
+    double share = residue_share(&squares, m->back * m->batch * m->scale);
+    residue_feed_back(m->sum, m->residue, m->dim, share);
+}
+
+static void add_record(struct machine *m, const double *gradient)
+{
+    double norm = norm_of(gradient, m->dim);
+    double weight = norm > m->clip ? m->clip / norm : 1;
+    for (size_t j = 0; j < m->dim; j++) {
+        int64_t whole = (int64_t)rint(gradient[j] * m->scale);
+        int64_t part = (int64_t)rint(weight * gradient[j] * m->scale);
+        m->sum[j] += part;
+        m->residue[j] += whole - part;
+        m->mu[j] += gradient[j] / m->batch;
+    }
+}
+
+static void begin(struct machine *m)
+{
+    memset(m->sum, 0, sizeof m->sum);
+    memset(m->mu, 0, sizeof m->mu);
+    feed_back(m);
+}
+
+static void end(struct machine *m)
+{
+    for (size_t j = 0; j < m->dim; j++)
+        m->v[j] = (double)m->sum[j] / m->scale / m->batch;
+}
+
+static double error_of(const struct machine *m, size_t j)
+{
+    return (double)m->residue[j] / m->scale / m->batch;
+}
+
+static double error_norm(const struct machine *m)
+{
+    double squares = 0;
+    for (size_t j = 0; j < m->dim; j++)
+        squares += error_of(m, j) * error_of(m, j);
+    return sqrt(squares);
+}
+
+static void clipping_is_a_projection(void **state)
+{
+    (void)state;
+    int64_t residue[2] = {-3145728, -4194304}, sum[2] = {0};
+    struct residue_squares squares = {0};
+    residue_measure(&squares, residue, 2);
+    assert_true(residue_share(&squares, 5 << 20) == 1);
+    assert_true(residue_share(&squares, 1 << 20) == 0.2);
+    assert_true(residue_share(&squares, 0) == 0);
+    residue_feed_back(sum, residue, 2, 0.2);
+    assert_int_equal(sum[0], -629146); /* -.6 and -.8 of 2^20 */
+    assert_int_equal(sum[1], -838861);
+    assert_int_equal(residue[0], -3145728 + 629146);
+    struct residue_squares none = {0};
+    assert_true(residue_share(&none, 0) == 1);
+}
+
+/* Sums of whole batches may be as wide as 64 bits: nothing overflows. */
+static void any_residue_is_finite_and_within_the_radius(void **state)
+{
+    (void)state;
+    int64_t residue[] = {INT64_MAX, INT64_MIN, 5, -RESIDUE_BOX - 1}, sum[4] = {0};
+    struct residue_squares squares = {0};
+    residue_measure(&squares, residue, 4);
+    assert_true(residue[0] == RESIDUE_BOX && residue[1] == -RESIDUE_BOX);
+    double share = residue_share(&squares, 1e9);
+    residue_feed_back(sum, residue, 4, share);
+    double squared = 0;
+    for (size_t j = 0; j < 4; j++)
+        squared += (double)sum[j] * (double)sum[j];
+    assert_true(sqrt(squared) <= 1e9 + residue_rounding(4, 1e9));
+    assert_true(squared > 0.99e18);
+}
+
+static void squares_are_added_exactly_in_any_order(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    static int64_t residue[COUNT];
+    struct residue_squares whole = {0}, parts = {0};
+    for (size_t j = 0; j < COUNT; j++)
+        residue[j] = j % 3 == 0 ? RESIDUE_BOX : (int64_t)(j * j * 7919) - 30000000;
+    residue_measure(&whole, residue, COUNT);
+    for (size_t first = COUNT; first > 0; first -= 500) {
+        struct residue_squares part = {0};
+        residue_measure(&part, residue + first - 500, 500);
+        residue_squares_add(&parts, &part);
+    }
+    assert_memory_equal(&whole, &parts, sizeof whole);
+    long double exact = 0;
+    for (size_t j = 0; j < COUNT; j++)
+        exact += (long double)residue[j] * (long double)residue[j];
+    assert_close(1 / residue_share(&whole, 1), (double)sqrtl(exact), 1e-14);
+}
+
+/* Two records of two coordinates, full batch (Appendix 9). */
+static void trace_step(struct machine *m, const double x[2])
+{
+    static const double points[2][2] = {{3, 4}, {-1, 0}};
+    begin(m);
+    for (size_t i = 0; i < 2; i++) {
+        double g[2] = {x[0] - points[i][0], x[1] - points[i][1]};
+        add_record(m, g);
+    }
+    end(m);
+}
+
+static const double noises[3][2] = {{.1, -.2}, {-.05, .05}, {0, .3}};
+
+static void assert_trace(struct machine m, double noise_share, const double last[6])
+{
+    double x[2] = {0, 0};
+    for (size_t t = 0; t < 3; t++) {
+        trace_step(&m, x);
+        for (size_t j = 0; j < 2; j++)
+            x[j] -= 0.5 * (m.v[j] + noise_share * noises[t][j]);
+    }
+    for (size_t j = 0; j < 2; j++) {
+        assert_close(m.v[j], last[j], 1e-12);
+        assert_close(x[j], last[2 + j], 1e-12);
+        if (m.back > 0)
+            assert_close(error_of(&m, j), last[4 + j], 1e-12);
+    }
+}
+
+static void traces_of_both_algorithms_are_the_specification_s(void **state)
+{
+    (void)state;
+    struct machine a1 = {.clip = 1, .batch = 2, .scale = 0x1p47, .dim = 2}, a2 = a1;
+    a2.back = 1.5;
+    assert_trace(a1, 0,
+                 (double[]){.089157482206079386, -.20607904306945948,
+                            -.21154705923509121, .44675577672769878, 0, 0});
+    assert_trace(a2, 0,
+                 (double[]){-.86791182265132427, -1.247573205912887, .71698759319361061,
+                            1.5675028581494126, -1.3829931317448301,
+                            -1.7212780285082052});
+    assert_trace(a2, 1,
+                 (double[]){-.89857396103088338, -1.2182482093740299,
+                            .72384837703354399, 1.4494819355178019, -1.3777418494148097,
+                            -1.6606782981336099});
+}
+
+/* A3 through the engine's Adam, whose parameters are float32. */
+static void the_trace_of_the_adam_form_is_the_specification_s(void **state)
+{
+    (void)state;
+    struct machine m = {.clip = 1, .back = 1.5, .batch = 2, .scale = 0x1p47, .dim = 2};
+    const struct optimizer_spec spec = {.kind = OPTIMIZER_ADAM,
+                                        .learning_rate = 0.01,
+                                        .learning_rate_final = 0.01,
+                                        .beta1 = 0.9,
+                                        .beta2 = 0.999,
+                                        .epsilon = 1e-8};
+    struct optimizer *adam;
+    float p[2] = {0, 0};
+    assert_int_equal(optimizer_create(&adam, &spec, 2, 3, NULL), ST_OK);
+    for (size_t t = 0; t < 3; t++) {
+        trace_step(&m, (double[]){(double)p[0], (double)p[1]});
+        float g[2] = {(float)(m.v[0] + noises[t][0]), (float)(m.v[1] + noises[t][1])};
+        assert_true(optimizer_apply(adam, p, g, (struct span){0, 2}, t));
+    }
+    optimizer_destroy(adam);
+    assert_true(fabs((double)p[0] - .0012327387050176429) < 2e-7);
+    assert_true(fabs((double)p[1] - .028996878497662248) < 2e-7);
+    assert_true(fabs(error_of(&m, 0) + 1.8026842366587168) < 1e-7);
+    assert_true(fabs(error_of(&m, 1) + 2.3891483201556745) < 1e-7);
+}
+
+static double draw(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005 + 1442695040888963407;
+    return (double)(*seed >> 11) * 0x1p-53;
+}
+
+static void what_was_sent_and_what_is_kept_add_up(void **state)
+{
+    (void)state;
+    struct machine m = {
+        .clip = 0.7, .back = 0.4, .batch = 5, .scale = 0x1p40, .dim = 3};
+    double sent[3] = {0}, mu[3] = {0};
+    uint64_t seed = 3;
+    for (int t = 0; t < 1000; t++) {
+        begin(&m);
+        for (int i = 0; i < 5; i++) {
+            double g[3];
+            for (size_t j = 0; j < 3; j++)
+                g[j] = 4 * draw(&seed) - 1.5;
+            add_record(&m, g);
+        }
+        end(&m);
+        for (size_t j = 0; j < 3; j++) {
+            sent[j] += m.v[j];
+            mu[j] += m.mu[j];
+        }
+    }
+    for (size_t j = 0; j < 3; j++)
+        assert_close(sent[j] + error_of(&m, j), mu[j], 1e-9);
+}
+
+static void without_clipping_nothing_is_kept(void **state)
+{
+    (void)state;
+    struct machine m = {
+        .clip = 1e3, .back = 1e3, .batch = 2, .scale = 0x1p40, .dim = 2};
+    for (int t = 0; t < 20; t++) {
+        trace_step(&m, (double[]){0.1 * t, -0.2});
+        assert_true(m.residue[0] == 0 && m.residue[1] == 0);
+        assert_close(m.v[0], 0.1 * t - 1, 1e-11);
+    }
+}
+
+/* Toy A (App. B.1): records at -1, -1 and 2, full batch. */
+static double toy_a_gradient(double x, int record, double clip)
+{
+    double at = record < (int)ceil(clip) + 1 ? -1 : ceil(clip) + 1;
+    return fmin(fmax(x - at, -ceil(clip) - 1), ceil(clip) + 1);
+}
+
+struct ending {
+    double x, error, widest;
+    double path[6];
+};
+
+static struct ending toy_a(double clip, double back, double seen)
+{
+    int records = (int)ceil(seen) + 2;
+    struct machine m = {
+        .clip = clip, .back = back, .batch = records, .scale = 0x1p40, .dim = 1};
+    struct ending ending = {.x = 1};
+    for (int t = 0; t < 4000; t++) {
+        begin(&m);
+        for (int i = 0; i < records; i++)
+            add_record(&m, (double[]){toy_a_gradient(ending.x, i, seen)});
+        end(&m);
+        ending.x -= 0.1 * m.v[0];
+        ending.widest = fmax(ending.widest, error_norm(&m));
+        if (t < 6)
+            ending.path[t] = ending.x;
+    }
+    ending.error = error_of(&m, 0);
+    return ending;
+}
+
+static void the_bias_of_clipping_is_gone_on_the_first_toy(void **state)
+{
+    (void)state;
+    static const struct {
+        double clip, clipped_only, error, widest;
+    } rows[] = {{1, -0.5, -1 / 3.0, 0.6667},
+                {0.5, -0.75, -0.5 / 3.0, 1.75},
+                {0.1, -0.95, -0.1 / 3.0, 32.75},
+                {2.5, -0.375, -0.3, 0.3}};
+    for (size_t k = 0; k < 4; k++) {
+        double clip = rows[k].clip;
+        struct ending biased = toy_a(clip, 0, clip), dice = toy_a(clip, clip, clip);
+        assert_close(biased.x, rows[k].clipped_only, 1e-6);
+        assert_true(fabs(dice.x) < 1e-9);
+        assert_close(dice.error, rows[k].error, 1e-6);
+        assert_close(dice.widest, rows[k].widest, 1e-3);
+    }
+    static const double biased[6] = {.966666666667, .933333333333, .9,
+                                     .866666666667, .833333333333, .8};
+    static const double dice[6] = {.966666666667, .866666666667, .77,
+                                   .683333333333, .606333333333, .538};
+    struct ending slow = toy_a(1, 0, 1), fast = toy_a(1, 1, 1);
+    for (size_t t = 0; t < 6; t++) {
+        assert_close(slow.path[t], biased[t], 1e-9);
+        assert_close(fast.path[t], dice[t], 1e-9);
+    }
+}
+
+static void too_small_an_error_clip_leaves_a_bias(void **state)
+{
+    (void)state;
+    static const double rows[][2] = {{0.1, -0.35}, {0.2, -0.2}, {0.3, -0.05}, {1, 0}};
+    for (size_t k = 0; k < 4; k++)
+        assert_true(fabs(toy_a(1, rows[k][0], 1).x - rows[k][1]) < 1e-6);
+    assert_close(toy_a(1, 0.1, 1).widest, 926.8, 1e-3);
+}
+
+/* Toy B: eight points at 0, two at (10, 5); x* = (2, 1). */
+static struct ending toy_b(double clip, double back, int steps)
+{
+    struct machine m = {
+        .clip = clip, .back = back, .batch = 10, .scale = 0x1p32, .dim = 2};
+    struct ending ending = {0};
+    double x[2] = {0, 0};
+    for (int t = 0; t < steps; t++) {
+        begin(&m);
+        for (int i = 0; i < 10; i++)
+            add_record(&m, i < 8 ? x : (double[]){x[0] - 10, x[1] - 5});
+        end(&m);
+        x[0] -= 0.05 * m.v[0];
+        x[1] -= 0.05 * m.v[1];
+        ending.widest = fmax(ending.widest, error_norm(&m));
+    }
+    ending.error = norm_of((double[]){x[0] - 2, x[1] - 1}, 2);
+    return ending;
+}
+
+static void the_second_toy_winds_up_and_comes_home(void **state)
+{
+    (void)state;
+    assert_close(toy_b(0.1, 0, 20000).error, 2.211068, 1e-4);
+    assert_true(toy_b(0.1, 0.1, 2000).error > 1);
+    struct ending home = toy_b(0.1, 0.1, 20000);
+    assert_true(home.error < 1e-9);
+    assert_true(fabs(home.widest - 1158) <= 1);
+    assert_true(toy_b(1, 3, 2000).error < 1e-9);
+    assert_close(toy_b(0.1, 0.05, 20000).error, 2.14856797749979, 1e-6);
+}
+
+/* One use of a record: what it adds to the sum and to the error. */
+struct use {
+    double taken, rest;
+};
+
+/* sum ||v - v'||^2 of two runs that differ by uses[t] in step t, in units of the clip. */
+static double energy_between(const struct use *uses, int steps, double back,
+                             const double *common)
+{
+    const double scale = 0x1p40;
+    int64_t sum[2][1], residue[2][1] = {{0}, {0}};
+    double energy = 0;
+    for (int t = 0; t < steps; t++) {
+        for (int k = 0; k < 2; k++) {
+            struct residue_squares squares = {0};
+            sum[k][0] = 0;
+            residue_measure(&squares, residue[k], 1);
+            residue_feed_back(sum[k], residue[k], 1,
+                              residue_share(&squares, back * scale));
+            residue[k][0] += (int64_t)rint((common[t] + k * uses[t].rest) * scale);
+            sum[k][0] += (int64_t)rint(k * uses[t].taken * scale);
+        }
+        double shift = (double)(sum[1][0] - sum[0][0]) / scale;
+        energy += shift * shift;
+    }
+    return energy;
+}
+
+static void no_pair_of_runs_passes_the_bound_of_m2(void **state)
+{
+    (void)state;
+    enum { STEPS = 40 };
+    uint64_t seed = 17;
+    double closest = 0;
+    for (int trial = 0; trial < 20000; trial++) {
+        struct use uses[STEPS] = {{0}};
+        double common[STEPS], back = exp2(6 * draw(&seed) - 3), rest = 2 * draw(&seed);
+        int k = 0;
+        bool aligned = trial % 4 == 0;
+        for (int t = 0; t < STEPS; t++) {
+            common[t] = 6 * draw(&seed) - 3;
+            if (draw(&seed) > 0.15)
+                continue;
+            uses[t].taken = aligned ? 1 : 2 * draw(&seed) - 1;
+            uses[t].rest = aligned ? rest : rest * (2 * draw(&seed) - 1);
+            k++;
+        }
+        double cross = k > 0 ? 2 * pow(k - 1, 1.5) * rest : 0;
+        double bound = k + k * k * rest * rest + cross;
+        double energy = energy_between(uses, STEPS, back, common);
+        assert_true(energy <= bound * (1 + 1e-9));
+        closest = fmax(closest, bound > 0 ? energy / bound : 0);
+    }
+    assert_true(closest > 0.5);
+}
+
+/* Others' errors hold the ball's border while a record is used K times; then they let go
+ * and all K differences come out at once: the energy is (K h)^2. */
+static void hold_and_release_attains_the_bound(void **state)
+{
+    (void)state;
+    enum { K = 5 };
+    struct use uses[K + 3] = {{0}};
+    double common[K + 3] = {0};
+    for (int t = 0; t < K; t++) {
+        common[t] = t == 0 ? 20 : 10;
+        uses[t].rest = 1;
+    }
+    common[K] = -5; /* e falls inside the ball, the difference still in it */
+    assert_close(energy_between(uses, K + 3, 10, common), 25, 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clipping_is_a_projection),
+        cmocka_unit_test(any_residue_is_finite_and_within_the_radius),
+        cmocka_unit_test(squares_are_added_exactly_in_any_order),
+        cmocka_unit_test(traces_of_both_algorithms_are_the_specification_s),
+        cmocka_unit_test(the_trace_of_the_adam_form_is_the_specification_s),
+        cmocka_unit_test(what_was_sent_and_what_is_kept_add_up),
+        cmocka_unit_test(without_clipping_nothing_is_kept),
+        cmocka_unit_test(the_bias_of_clipping_is_gone_on_the_first_toy),
+        cmocka_unit_test(too_small_an_error_clip_leaves_a_bias),
+        cmocka_unit_test(the_second_toy_winds_up_and_comes_home),
+        cmocka_unit_test(no_pair_of_runs_passes_the_bound_of_m2),
+        cmocka_unit_test(hold_and_release_attains_the_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
