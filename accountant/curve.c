@@ -1,7 +1,7 @@
 #include "accountant/curve.h"
 
+#include "accountant/cost.h"
 #include "accountant/feedback.h"
-#include "accountant/rdp.h"
 #include "accountant/upward.h"
 
 const double curve_orders[CURVE_ORDERS] = {
@@ -19,10 +19,23 @@ size_t curve_order_index(double order)
 }
 
 /* Orders inside, runs outside: what is known of a run serves all its orders. */
+static void add_runs(struct curve *curve, const struct mechanism *m, uint64_t steps)
+{
+    struct cost cost = {0};
+    for (size_t run = 0; run < m->run_count && steps > 0; run++) {
+        uint64_t count = steps < m->runs[run].steps ? steps : m->runs[run].steps;
+        for (size_t i = 0; i < CURVE_ORDERS; i++) {
+            double added = cost_of_run(&cost, m, run, count, curve_orders[i]);
+            curve->at[i] = upward_add(curve->at[i], added);
+        }
+        steps -= count;
+    }
+}
+
 enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t steps,
                      struct error *error)
 {
-    enum status status = rdp_supports(m, error);
+    enum status status = cost_supports(m, error);
     if (status != ST_OK)
         return status;
     uint64_t total = mechanism_steps(m);
@@ -31,23 +44,13 @@ enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t st
                          (unsigned long long)steps, (unsigned long long)total);
     if (steps > 0 && !m->prefixes_priced)
         steps = total;
-    struct rdp rdp = {0};
     *curve = (struct curve){0};
-    if (m->kind == MECHANISM_ERROR_FEEDBACK) {
-        for (size_t i = 0; i < CURVE_ORDERS; i++)
-            curve->at[i] = feedback_rdp(m, steps, curve_orders[i]);
+    if (m->kind != MECHANISM_ERROR_FEEDBACK) {
+        add_runs(curve, m, steps);
         return ST_OK;
     }
-    for (size_t run = 0; run < m->run_count && steps > 0; run++) {
-        uint64_t count = steps < m->runs[run].steps ? steps : m->runs[run].steps;
-        double factor = upward_count(count);
-        rdp_set(&rdp, m->relation, &m->runs[run]);
-        for (size_t i = 0; i < CURVE_ORDERS; i++) {
-            double cost = upward_mul(factor, rdp_at(&rdp, curve_orders[i]));
-            curve->at[i] = upward_add(curve->at[i], cost);
-        }
-        steps -= count;
-    }
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        curve->at[i] = feedback_rdp(m, steps, curve_orders[i]);
     return ST_OK;
 }
 

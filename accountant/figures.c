@@ -5,11 +5,11 @@
 
 #include "accountant/calibration.h"
 #include "accountant/conversion.h"
+#include "accountant/cost.h"
 #include "accountant/feedback.h"
 #include "accountant/order.h"
 #include "accountant/pld.h"
 #include "accountant/profile.h"
-#include "accountant/rdp.h"
 #include "accountant/upward.h"
 #include "base/check.h"
 
@@ -22,7 +22,7 @@ struct price {
     const struct balance *balance;
     double fraction;    /* of what is left in it */
     enum status status; /* of a composition that failed */
-    struct rdp rdp;
+    struct cost cost;
 };
 
 static enum status delta_check(double delta, struct error *error)
@@ -35,14 +35,17 @@ static enum status delta_check(double delta, struct error *error)
 static enum status target_check(const struct mechanism *m, double epsilon, double delta,
                                 struct error *error)
 {
-    enum status status = rdp_supports(m, error);
+    enum status status = cost_supports(m, error);
     if (status == ST_OK && !(epsilon > 0 && isfinite(epsilon)))
         status = error_set(error, ST_INVALID, "epsilon is a finite number above 0");
     return status == ST_OK ? delta_check(delta, error) : status;
 }
 
+/* Whether the profile without sampling is the mechanism's own. */
 static bool unsampled(const struct mechanism *m)
 {
+    if (m->kind == MECHANISM_LAPLACE)
+        return false;
     for (size_t i = 0; i < m->run_count; i++) {
         if (m->runs[i].sampling_rate != 1)
             return false;
@@ -54,12 +57,12 @@ static bool unsampled(const struct mechanism *m)
  * multiplier)^2), rounded up. */
 static double profile_mu(const struct mechanism *m, uint64_t steps)
 {
-    double sensitivity = m->relation == RELATION_REPLACE_ONE ? 2 : 1, sum = 0;
+    double sum = 0;
     if (m->kind == MECHANISM_ERROR_FEEDBACK)
         return upward_next(sqrt(feedback_energy(m, steps)));
     for (size_t i = 0; i < m->run_count && steps > 0; i++) {
         uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
-        double ratio = upward_next(sensitivity / m->runs[i].noise_multiplier);
+        double ratio = upward_next(cost_distance(m, i) / m->runs[i].noise_multiplier);
         double energy = upward_mul(upward_count(count), upward_mul(ratio, ratio));
         sum = upward_add(sum, energy);
         steps -= count;
@@ -67,10 +70,37 @@ static double profile_mu(const struct mechanism *m, uint64_t steps)
     return upward_next(sqrt(sum));
 }
 
+/* The pure epsilon of a laplace: sum of steps distance / scale, rounded up. */
+static double pure_epsilon(const struct mechanism *m, uint64_t steps)
+{
+    double sum = 0;
+    for (size_t i = 0; i < m->run_count && steps > 0; i++) {
+        uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
+        double one = upward_next(cost_distance(m, i) / m->runs[i].noise_multiplier);
+        sum = upward_add(sum, upward_mul(upward_count(count), one));
+        steps -= count;
+    }
+    return sum;
+}
+
+/* epsilon at delta, and delta at epsilon, by what is known without Renyi divergence. */
+static double plain_epsilon(const struct mechanism *m, uint64_t steps, double delta)
+{
+    return m->kind == MECHANISM_LAPLACE ? pure_epsilon(m, steps)
+                                        : profile_epsilon(profile_mu(m, steps), delta);
+}
+
+static double plain_delta(const struct mechanism *m, uint64_t steps, double epsilon)
+{
+    if (m->kind == MECHANISM_LAPLACE)
+        return epsilon >= pure_epsilon(m, steps) ? 0 : 1;
+    return profile_delta(profile_mu(m, steps), epsilon);
+}
+
 static double epsilon_at(void *context, double order)
 {
     struct price *p = context;
-    double rdp = rdp_of(&p->rdp, p->m, p->steps, order);
+    double rdp = cost_of(&p->cost, p->m, p->steps, order);
     return conversion_epsilon(rdp, order, p->delta);
 }
 
@@ -83,7 +113,7 @@ static struct figure figure_of(struct price *p)
         return (struct figure){0};
     if (!p->m->prefixes_priced)
         p->steps = mechanism_steps(p->m);
-    struct figure figure = {profile_epsilon(profile_mu(p->m, p->steps), p->delta), 0};
+    struct figure figure = {plain_epsilon(p->m, p->steps, p->delta), 0};
     if (unsampled(p->m))
         return figure;
     struct order_choice best = order_best(epsilon_at, p);
@@ -95,7 +125,7 @@ static struct figure figure_of(struct price *p)
 enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
                            uint64_t steps, double delta, struct error *error)
 {
-    enum status status = rdp_supports(m, error);
+    enum status status = cost_supports(m, error);
     if (status == ST_OK)
         status = delta_check(delta, error);
     if (status != ST_OK)
@@ -111,7 +141,7 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
 static double delta_log_at(void *context, double order)
 {
     struct price *p = context;
-    double beta = order - 1, rdp = rdp_of(&p->rdp, p->m, p->steps, order);
+    double beta = order - 1, rdp = cost_of(&p->cost, p->m, p->steps, order);
     double rest = beta * (log(beta) - log(order)) - log(order);
     return isinf(rdp) ? rdp : beta * (rdp - p->epsilon) + rest;
 }
@@ -119,7 +149,7 @@ static double delta_log_at(void *context, double order)
 enum status figure_delta(double *delta, const struct mechanism *m, uint64_t steps,
                          double epsilon, struct error *error)
 {
-    enum status status = rdp_supports(m, error);
+    enum status status = cost_supports(m, error);
     if (status != ST_OK)
         return status;
     if (!(epsilon >= 0))
@@ -129,10 +159,10 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
     struct price p = {.m = m, .steps = steps, .epsilon = epsilon};
     if (steps > 0 && !m->prefixes_priced)
         p.steps = mechanism_steps(m);
-    double least = profile_delta(profile_mu(m, p.steps), epsilon);
+    double least = plain_delta(m, p.steps, epsilon);
     if (!unsampled(m)) {
         double order = isinf(epsilon) ? 2 : order_best(delta_log_at, &p).order;
-        double rdp = rdp_of(&p.rdp, m, p.steps, order);
+        double rdp = cost_of(&p.cost, m, p.steps, order);
         least = fmin(least, conversion_delta(rdp, order, epsilon));
     }
     *delta = steps == 0 ? 0 : fmin(1, upward_add(least, LEDGER_NOISE_DELTA));
@@ -248,7 +278,7 @@ enum status figure_rate(double *sampling_rate, const struct mechanism *m,
     enum status status = target_check(m, epsilon, delta, error);
     if (status != ST_OK)
         return status;
-    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN)
+    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN && m->kind != MECHANISM_FIXED_SUBSET)
         return error_set(error, ST_INVALID, "a mechanism without sampling has no rate");
     struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
     double rate = calibration_rate(m, (struct calibration){epsilon_excess, &p});
@@ -284,8 +314,8 @@ static double balance_excess(void *context, const struct mechanism *m)
     double least = INFINITY;
     for (size_t w = 0; w < LEDGER_WEIGHTED; w++) {
         double order = curve_orders[p->balance->weighted[w]];
-        double cost = rdp_of(&p->rdp, m, mechanism_steps(m), order);
-        least = fmin(least, room_excess(p, w, filter_round_up(cost)));
+        double charge = cost_of(&p->cost, m, mechanism_steps(m), order);
+        least = fmin(least, room_excess(p, w, filter_round_up(charge)));
     }
     return least;
 }
@@ -295,7 +325,7 @@ enum status figure_noise_for_fraction(double *noise_multiplier,
                                       const struct balance *balance, double fraction,
                                       struct error *error)
 {
-    enum status status = rdp_supports(m, error);
+    enum status status = cost_supports(m, error);
     if (status != ST_OK)
         return status;
     if (!(fraction > 0 && fraction <= 1))
@@ -317,7 +347,7 @@ enum status figure_room(double *largest_epsilon, uint64_t *most_steps,
                         const struct mechanism *m, const struct balance *balance,
                         double delta, struct error *error)
 {
-    enum status status = rdp_supports(m, error);
+    enum status status = cost_supports(m, error);
     if (status == ST_OK)
         status = delta_check(delta, error);
     if (status != ST_OK)

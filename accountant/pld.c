@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/cost.h"
 #include "accountant/fft.h"
 #include "accountant/loss.h"
-#include "accountant/rdp.h"
 #include "accountant/saddle.h"
 #include "accountant/upward.h"
 
@@ -464,14 +464,14 @@ static bool rates_within(const struct composition *c)
 enum status pld_epsilon(double *epsilon, const struct mechanism *m, uint64_t steps,
                         double delta, struct error *error)
 {
-    enum status status = rdp_supports(m, error);
+    enum status status = cost_supports(m, error);
     if (status != ST_OK)
         return status;
     if (!(delta > 0 && delta < 1))
         return error_set(error, ST_INVALID, "delta outside (0, 1)");
-    if (m->kind == MECHANISM_ERROR_FEEDBACK)
+    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN && m->kind != MECHANISM_GAUSSIAN)
         return error_set(error, ST_INVALID,
-                         "an error feedback has no such composition: use rdp");
+                         "only gaussians and sampled ones are composed: use rdp");
     if (steps > mechanism_steps(m))
         return error_set(error, ST_INVALID, "more steps than the mechanism has");
     if (m->run_count > PLD_RUNS_MAX)

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "accountant/feedback.h"
 #include "accountant/upward.h"
 #include "base/check.h"
 
@@ -24,36 +23,6 @@ static const double rounding_base = 64 * DBL_EPSILON;
 static const double order_max = 0x1p20;
 
 enum { SERIES_TERMS = 14 };
-
-enum status rdp_supports(const struct mechanism *m, struct error *error)
-{
-    if (m->relation != RELATION_ZERO_OUT && m->relation != RELATION_REPLACE_ONE)
-        return error_set(error, ST_INVALID, "unknown relation");
-    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN && m->kind != MECHANISM_GAUSSIAN &&
-        m->kind != MECHANISM_ERROR_FEEDBACK)
-        return error_set(error, ST_INVALID, "unknown kind of mechanism");
-    if (m->run_count == 0)
-        return error_set(error, ST_INVALID, "a mechanism has at least one run");
-    uint64_t total = 0;
-    for (size_t i = 0; i < m->run_count; i++) {
-        const struct mechanism_run *run = &m->runs[i];
-        if (!(run->sampling_rate > 0 && run->sampling_rate <= 1))
-            return error_set(error, ST_INVALID, "run %zu: sampling rate outside (0, 1]",
-                             i);
-        if (m->kind == MECHANISM_GAUSSIAN && run->sampling_rate != 1)
-            return error_set(error, ST_INVALID,
-                             "run %zu: a gaussian takes every record, rate 1", i);
-        if (!(run->noise_multiplier >= RDP_NOISE_MIN &&
-              run->noise_multiplier <= RDP_NOISE_MAX))
-            return error_set(error, ST_INVALID,
-                             "run %zu: noise multiplier outside [%g, %g]", i,
-                             RDP_NOISE_MIN, RDP_NOISE_MAX);
-        if (run->steps == 0 || total + run->steps < total)
-            return error_set(error, ST_INVALID, "run %zu: no steps, or too many", i);
-        total += run->steps;
-    }
-    return m->kind == MECHANISM_ERROR_FEEDBACK ? feedback_supports(m, error) : ST_OK;
-}
 
 /* The rule's error is about exp(-2 pi a / spacing + a^2 / 2) for any a below the
  * distance pi s of the nearest singularity; this spacing brings it to 1e-17 at every s.
@@ -386,20 +355,4 @@ double rdp_at(struct rdp *rdp, double order)
         divergence = divergence_of(&o, sum.scale, sum_mean(&sum, &error));
     }
     return fmin(bound, divergence);
-}
-
-double rdp_of(struct rdp *rdp, const struct mechanism *m, uint64_t steps, double order)
-{
-    double total = 0;
-    if (steps > 0 && !m->prefixes_priced)
-        steps = mechanism_steps(m);
-    if (m->kind == MECHANISM_ERROR_FEEDBACK)
-        return feedback_rdp(m, steps, order);
-    for (size_t i = 0; i < m->run_count && steps > 0; i++) {
-        uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
-        rdp_set(rdp, m->relation, &m->runs[i]);
-        total = upward_add(total, upward_mul(upward_count(count), rdp_at(rdp, order)));
-        steps -= count;
-    }
-    return total;
 }

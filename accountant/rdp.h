@@ -45,21 +45,11 @@ struct rdp {
     struct rdp_node nodes[RDP_NODES];
 };
 
-/* Whether m has a proof under its relation and every number in range.
- *   ST_INVALID  kind or relation unknown, no run, a rate outside (0, 1] (1 for a
- *               gaussian), a noise multiplier outside [RDP_NOISE_MIN, RDP_NOISE_MAX],
- *               a run of no steps; the error names the run */
-enum status rdp_supports(const struct mechanism *m, struct error *error);
-
 /* Aims rdp at the steps of run; what is known is kept if they are the same. A zeroed
- * rdp is aimed at nothing. run must be supported. */
+ * rdp is aimed at nothing. Rate in (0, 1], noise multiplier in [RDP_NOISE_MIN, RDP_NOISE_MAX]. */
 void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run *run);
 
 /* Upper bound on the divergence of one step, nats. order > 1; infinity is allowed. */
 double rdp_at(struct rdp *rdp, double order);
-
-/* The same for the first steps steps of m, steps counted over all runs; rdp is scratch.
- */
-double rdp_of(struct rdp *rdp, const struct mechanism *m, uint64_t steps, double order);
 
 #endif

@@ -12,6 +12,8 @@ static const char *kind_name(enum mechanism_kind kind)
     switch (kind) {
     case MECHANISM_SAMPLED_GAUSSIAN: return "sampled_gaussian";
     case MECHANISM_GAUSSIAN: return "gaussian";
+    case MECHANISM_FIXED_SUBSET: return "fixed_subset";
+    case MECHANISM_LAPLACE: return "laplace";
     case MECHANISM_ERROR_FEEDBACK: return "error_feedback";
     }
     return "";
@@ -52,7 +54,8 @@ bool relation_parse(enum relation *relation, const char *text)
 static bool kind_parse(enum mechanism_kind *kind, const char *text)
 {
     static const enum mechanism_kind all[] = {
-        MECHANISM_SAMPLED_GAUSSIAN, MECHANISM_GAUSSIAN, MECHANISM_ERROR_FEEDBACK};
+        MECHANISM_SAMPLED_GAUSSIAN, MECHANISM_GAUSSIAN, MECHANISM_FIXED_SUBSET,
+        MECHANISM_LAPLACE, MECHANISM_ERROR_FEEDBACK};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(text, kind_name(all[i])) == 0) {
             *kind = all[i];

@@ -29,6 +29,8 @@ enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
 enum mechanism_kind {
     MECHANISM_SAMPLED_GAUSSIAN, /* Poisson batches of rate q; q = 1 takes every record */
     MECHANISM_GAUSSIAN,         /* every record, every step: sampling_rate is 1 */
+    MECHANISM_FIXED_SUBSET,     /* uniform subsets of a fixed size, share q; q = 1: all */
+    MECHANISM_LAPLACE,          /* every record, Laplace noise; sigma its scale */
     MECHANISM_ERROR_FEEDBACK,   /* DiceSGD: sums to which clipped errors come back */
 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "accountant/rdp.h"
+#include "accountant/cost.h"
 #include "tests/expect.h"
 
 static struct mechanism_run runs[] = {{0.017, 1.1, 700}, {0.2, 4.5, 33}, {1, 40, 5}};
@@ -38,10 +38,10 @@ static void every_entry_is_the_cost_at_its_order(void **state)
     (void)state;
     struct mechanism m = mixed();
     struct curve curve;
-    struct rdp scratch = {0};
+    struct cost scratch = {0};
     assert_int_equal(curve_of(&curve, &m, 720, NULL), ST_OK);
     for (size_t i = 0; i < CURVE_ORDERS; i++)
-        assert_true(curve.at[i] == rdp_of(&scratch, &m, 720, curve_orders[i]));
+        assert_true(curve.at[i] == cost_of(&scratch, &m, 720, curve_orders[i]));
 }
 
 static void n_steps_cost_n_times_one_step(void **state)

@@ -463,6 +463,49 @@ static void delta_has_its_limits(void **state)
     assert_true(plain == all);
 }
 
+static void fixed_subsets_are_priced_but_not_composed(void **state)
+{
+    (void)state;
+    /* ACCOUNTING.md 6.4: 20.99 by the theorem, at whole orders to 64. */
+    struct mechanism_run run = {0.01, 1, 1000};
+    struct mechanism m = one(&run);
+    struct figure figure;
+    struct error error = {0};
+    double noise;
+    m.kind = MECHANISM_FIXED_SUBSET;
+    assert_close(epsilon_of(&m, 1e-5 + LEDGER_NOISE_DELTA), 20.99, 1e-3);
+    assert_int_equal(figure_epsilon_pld(&figure, &m, 1000, 1e-5, &error), ST_INVALID);
+    assert_non_null(strstr(error.text, "rdp"));
+    assert_int_equal(figure_noise(&noise, &m, 2, 1e-5, NULL), ST_OK);
+    run.noise_multiplier = noise;
+    assert_true(epsilon_of(&m, 1e-5) <= 2);
+    run.noise_multiplier = noise * (1 - 1e-6);
+    assert_true(epsilon_of(&m, 1e-5) > 2);
+}
+
+static void a_laplace_costs_at_most_its_pure_epsilon(void **state)
+{
+    (void)state;
+    struct mechanism_run run = {1, 4, 2};
+    struct mechanism m = one(&run);
+    struct figure figure;
+    double delta;
+    m.kind = MECHANISM_LAPLACE;
+    assert_int_equal(figure_epsilon(&figure, &m, 1, 1e-9, NULL), ST_OK);
+    assert_close(figure.epsilon, 0.25, 1e-12);
+    assert_true(figure.order == 0);
+    assert_int_equal(figure_delta(&delta, &m, 1, 0.2501, NULL), ST_OK);
+    assert_true(delta == LEDGER_NOISE_DELTA);
+    assert_int_equal(figure_delta(&delta, &m, 1, 0.1, NULL), ST_OK);
+    assert_true(delta > 0.07 && delta < 1);
+    /* Many answers add up more slowly than their pure epsilons. */
+    run = (struct mechanism_run){1, 200, 40000};
+    assert_true(epsilon_of(&m, 1e-5) < 8);
+    m.relation = RELATION_REPLACE_ONE;
+    run = (struct mechanism_run){1, 4, 1};
+    assert_close(epsilon_of(&m, 1e-9), 0.5, 1e-12);
+}
+
 static void bad_questions_are_refused(void **state)
 {
     (void)state;
@@ -563,6 +606,8 @@ int main(void)
         cmocka_unit_test(full_batches_are_not_composed_but_exact),
         cmocka_unit_test(delta_is_the_inverse_of_epsilon),
         cmocka_unit_test(delta_has_its_limits),
+        cmocka_unit_test(fixed_subsets_are_priced_but_not_composed),
+        cmocka_unit_test(a_laplace_costs_at_most_its_pure_epsilon),
         cmocka_unit_test(bad_questions_are_refused),
         cmocka_unit_test(what_no_noise_or_rate_reaches_is_said),
     };

@@ -5,7 +5,6 @@
 #include "accountant/rdp.h"
 
 #include <jansson.h>
-#include <string.h>
 
 #include "tests/expect.h"
 
@@ -197,69 +196,6 @@ static void what_is_known_of_a_step_does_not_change_answers(void **state)
     assert_true(rdp_at(&kept, 60) == far);
 }
 
-static void runs_add_up_in_order(void **state)
-{
-    (void)state;
-    struct mechanism_run runs[] = {{0.01, 1.1, 300}, {0.05, 2.385, 40}};
-    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
-                          .relation = RELATION_ZERO_OUT,
-                          .prefixes_priced = true,
-                          .run_count = 2,
-                          .runs = runs};
-    struct rdp scratch = {0};
-    double first = cost(RELATION_ZERO_OUT, 0.01, 1.1, 6.5);
-    double second = cost(RELATION_ZERO_OUT, 0.05, 2.385, 6.5);
-    assert_true(rdp_of(&scratch, &m, 0, 6.5) == 0);
-    assert_close(rdp_of(&scratch, &m, 299, 6.5), 299 * first, 1e-15);
-    assert_close(rdp_of(&scratch, &m, 310, 6.5), 300 * first + 10 * second, 1e-15);
-    assert_close(rdp_of(&scratch, &m, 340, 6.5), 300 * first + 40 * second, 1e-15);
-    m.prefixes_priced = false;
-    assert_true(rdp_of(&scratch, &m, 1, 6.5) == rdp_of(&scratch, &m, 340, 6.5));
-}
-
-static void unsupported_mechanisms_are_refused(void **state)
-{
-    (void)state;
-    struct mechanism_run run = {0.1, 2, 3};
-    const struct mechanism good = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
-                                   .relation = RELATION_ZERO_OUT,
-                                   .prefixes_priced = true,
-                                   .run_count = 1,
-                                   .runs = &run};
-    assert_int_equal(rdp_supports(&good, NULL), ST_OK);
-    struct mechanism_run bad[] = {
-        {0, 2, 3},     {-0.1, 2, 3},       {1.0000001, 2, 3}, {NAN, 2, 3},
-        {0.1, 0, 3},   {0.1, -1, 3},       {0.1, 0.0499, 3},  {0.1, 1000001, 3},
-        {0.1, NAN, 3}, {0.1, INFINITY, 3}, {0.1, 2, 0},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct mechanism m = good;
-        struct error error = {0};
-        m.runs = &bad[i];
-        assert_int_equal(rdp_supports(&m, &error), ST_INVALID);
-        assert_non_null(strstr(error.text, "run 0"));
-    }
-    struct mechanism_run many[] = {{0.1, 2, UINT64_MAX}, {0.1, 2, 2}};
-    struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
-                          .relation = RELATION_ZERO_OUT,
-                          .prefixes_priced = true,
-                          .run_count = 2,
-                          .runs = many};
-    assert_int_equal(rdp_supports(&m, NULL), ST_INVALID);
-    m = good;
-    m.kind = MECHANISM_GAUSSIAN;
-    assert_int_equal(rdp_supports(&m, NULL), ST_INVALID);
-    m = good;
-    m.run_count = 0;
-    assert_int_equal(rdp_supports(&m, NULL), ST_INVALID);
-    m = good;
-    m.relation = (enum relation)7;
-    assert_int_equal(rdp_supports(&m, NULL), ST_INVALID);
-    m = good;
-    m.kind = (enum mechanism_kind)7;
-    assert_int_equal(rdp_supports(&m, NULL), ST_INVALID);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,8 +210,6 @@ int main(void)
         cmocka_unit_test(infinite_and_enormous_orders_have_an_answer),
         cmocka_unit_test(order_1030_is_a_number),
         cmocka_unit_test(what_is_known_of_a_step_does_not_change_answers),
-        cmocka_unit_test(runs_add_up_in_order),
-        cmocka_unit_test(unsupported_mechanisms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

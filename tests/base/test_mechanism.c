@@ -84,7 +84,7 @@ static void other_text_is_refused(void **state)
     static const char *const bad[] = {
         "",
         "{}",
-        "{\"kind\":\"laplace\",\"relation\":\"zero_out\",\"runs\":[[0.5,1,1]],"
+        "{\"kind\":\"uniform\",\"relation\":\"zero_out\",\"runs\":[[0.5,1,1]],"
         "\"prefixes_priced\":true}",
         "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[],"
         "\"prefixes_priced\":true}",

@@ -1,0 +1,133 @@
+/* Goal: every kind of mechanism is priced by its own formula under the relations it has a
+ * proof for, and nothing else is. */
+#include "accountant/cost.h"
+
+#include <string.h>
+
+#include "accountant/laplace.h"
+#include "tests/expect.h"
+
+static double step(enum relation relation, double rate, double noise, double order)
+{
+    struct rdp rdp = {0};
+    rdp_set(&rdp, relation, &(struct mechanism_run){rate, noise, 1});
+    return rdp_at(&rdp, order);
+}
+
+static struct mechanism of(enum mechanism_kind kind, size_t count,
+                           struct mechanism_run *runs)
+{
+    return (struct mechanism){.kind = kind,
+                              .relation = RELATION_ZERO_OUT,
+                              .prefixes_priced = true,
+                              .run_count = count,
+                              .runs = runs};
+}
+
+static void runs_add_up_in_order(void **state)
+{
+    (void)state;
+    struct mechanism_run runs[] = {{0.01, 1.1, 300}, {0.05, 2.385, 40}};
+    struct mechanism m = of(MECHANISM_SAMPLED_GAUSSIAN, 2, runs);
+    struct cost scratch = {0};
+    double first = step(RELATION_ZERO_OUT, 0.01, 1.1, 6.5);
+    double second = step(RELATION_ZERO_OUT, 0.05, 2.385, 6.5);
+    assert_true(cost_of(&scratch, &m, 0, 6.5) == 0);
+    assert_close(cost_of(&scratch, &m, 299, 6.5), 299 * first, 1e-15);
+    assert_close(cost_of(&scratch, &m, 310, 6.5), 300 * first + 10 * second, 1e-15);
+    assert_close(cost_of(&scratch, &m, 340, 6.5), 300 * first + 40 * second, 1e-15);
+    assert_close(cost_of_run(&scratch, &m, 1, 7, 6.5), 7 * second, 1e-15);
+    m.prefixes_priced = false;
+    assert_true(cost_of(&scratch, &m, 1, 6.5) == cost_of(&scratch, &m, 340, 6.5));
+}
+
+static void a_gaussian_at_twice_the_distance_costs_four_times(void **state)
+{
+    (void)state;
+    struct mechanism_run run = {1, 2.385, 3};
+    struct mechanism m = of(MECHANISM_GAUSSIAN, 1, &run);
+    struct cost scratch = {0};
+    double one = cost_of(&scratch, &m, 3, 4.5);
+    assert_close(one, 3 * 4.5 / (2 * 2.385 * 2.385), 1e-14);
+    m.relation = RELATION_REPLACE_ONE;
+    assert_close(cost_of(&scratch, &m, 3, 4.5), 4 * one, 1e-14);
+    assert_true(cost_distance(&m, 0) == 2);
+}
+
+static void a_fixed_subset_costs_alike_under_both_relations(void **state)
+{
+    (void)state;
+    struct mechanism_run runs[] = {{0.01, 3, 50}, {1, 3, 2}};
+    struct mechanism m = of(MECHANISM_FIXED_SUBSET, 2, runs);
+    struct cost scratch = {0};
+    struct subset subset = {0};
+    double local = 50 * subset_rdp(&subset, 0.01, 3, 7.25);
+    /* Its full batches hold every record: zeroing one out moves the sum by one norm. */
+    assert_close(cost_of(&scratch, &m, 50, 7.25), local, 1e-15);
+    assert_close(cost_of(&scratch, &m, 52, 7.25), local + 2 * 7.25 / 18, 1e-14);
+    assert_true(cost_distance(&m, 0) == 2 && cost_distance(&m, 1) == 1);
+    m.relation = RELATION_REPLACE_ONE;
+    assert_close(cost_of(&scratch, &m, 50, 7.25), local, 1e-15);
+    assert_close(cost_of(&scratch, &m, 52, 7.25), local + 8 * 7.25 / 18, 1e-14);
+}
+
+static void a_laplace_is_priced_by_its_scale_over_the_distance(void **state)
+{
+    (void)state;
+    struct mechanism_run run = {1, 6, 4};
+    struct mechanism m = of(MECHANISM_LAPLACE, 1, &run);
+    struct cost scratch = {0};
+    assert_close(cost_of(&scratch, &m, 4, 3), 4 * laplace_rdp(6, 3), 1e-15);
+    m.relation = RELATION_REPLACE_ONE;
+    assert_close(cost_of(&scratch, &m, 4, 3), 4 * laplace_rdp(3, 3), 1e-15);
+}
+
+static void unsupported_mechanisms_are_refused(void **state)
+{
+    (void)state;
+    struct mechanism_run run = {0.1, 2, 3};
+    const struct mechanism good = of(MECHANISM_SAMPLED_GAUSSIAN, 1, &run);
+    assert_int_equal(cost_supports(&good, NULL), ST_OK);
+    struct mechanism_run bad[] = {
+        {0, 2, 3},     {-0.1, 2, 3},       {1.0000001, 2, 3}, {NAN, 2, 3},
+        {0.1, 0, 3},   {0.1, -1, 3},       {0.1, 0.0499, 3},  {0.1, 1000001, 3},
+        {0.1, NAN, 3}, {0.1, INFINITY, 3}, {0.1, 2, 0},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct mechanism m = good;
+        struct error error = {0};
+        m.runs = &bad[i];
+        assert_int_equal(cost_supports(&m, &error), ST_INVALID);
+        assert_non_null(strstr(error.text, "run 0"));
+    }
+    struct mechanism_run many[] = {{0.1, 2, UINT64_MAX}, {0.1, 2, 2}};
+    struct mechanism m = of(MECHANISM_SAMPLED_GAUSSIAN, 2, many);
+    assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
+    static const enum mechanism_kind whole[] = {MECHANISM_GAUSSIAN, MECHANISM_LAPLACE};
+    for (size_t i = 0; i < 2; i++) {
+        m = good;
+        m.kind = whole[i];
+        assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
+    }
+    m = good;
+    m.run_count = 0;
+    assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
+    m = good;
+    m.relation = (enum relation)7;
+    assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
+    m = good;
+    m.kind = (enum mechanism_kind)99;
+    assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_add_up_in_order),
+        cmocka_unit_test(a_gaussian_at_twice_the_distance_costs_four_times),
+        cmocka_unit_test(a_fixed_subset_costs_alike_under_both_relations),
+        cmocka_unit_test(a_laplace_is_priced_by_its_scale_over_the_distance),
+        cmocka_unit_test(unsupported_mechanisms_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
