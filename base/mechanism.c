@@ -96,6 +96,20 @@ void mechanism_fini(struct mechanism *m)
     *m = (struct mechanism){0};
 }
 
+void mechanism_append(struct mechanism *m, struct mechanism_run run)
+{
+    struct mechanism_run *last = &m->runs[m->run_count - 1];
+    if (last->sampling_rate == run.sampling_rate &&
+        last->noise_multiplier == run.noise_multiplier) {
+        last->steps += run.steps;
+        return;
+    }
+    CHECK(m->run_count < MECHANISM_RUNS_MAX);
+    m->runs = reallocarray(m->runs, m->run_count + 1, sizeof *m->runs);
+    CHECK(m->runs != NULL);
+    m->runs[m->run_count++] = run;
+}
+
 void mechanism_copy(struct mechanism *to, const struct mechanism *from)
 {
     *to = *from;

@@ -73,6 +73,9 @@ void mechanism_init(struct mechanism *m, enum mechanism_kind kind,
                     enum relation relation, struct mechanism_run run);
 void mechanism_fini(struct mechanism *m); /* a zeroed one is allowed */
 
+/* Adds run to the end; steps like those of the last run lengthen it. There is room. */
+void mechanism_append(struct mechanism *m, struct mechanism_run run);
+
 /* to = from, with its own runs; to must be zeroed or finished. */
 void mechanism_copy(struct mechanism *to, const struct mechanism *from);
 

@@ -78,6 +78,23 @@ static void an_error_feedback_says_its_bound(void **state)
     }
 }
 
+static void appended_steps_join_a_run_that_they_are_like(void **state)
+{
+    (void)state;
+    struct mechanism m;
+    mechanism_init(&m, MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){0.5, 1, 2});
+    mechanism_append(&m, (struct mechanism_run){0.5, 1, 3});
+    assert_int_equal(m.run_count, 1);
+    mechanism_append(&m, (struct mechanism_run){0.5, 1.5, 7});
+    mechanism_append(&m, (struct mechanism_run){0.25, 1.5, 1});
+    mechanism_append(&m, (struct mechanism_run){0.5, 1, 1});
+    assert_int_equal(m.run_count, 4);
+    assert_int_equal(m.runs[0].steps, 5);
+    assert_int_equal(mechanism_steps(&m), 14);
+    mechanism_fini(&m);
+}
+
 static void other_text_is_refused(void **state)
 {
     (void)state;
@@ -129,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rendering_then_parsing_gives_the_same_mechanism),
         cmocka_unit_test(an_error_feedback_says_its_bound),
+        cmocka_unit_test(appended_steps_join_a_run_that_they_are_like),
         cmocka_unit_test(other_text_is_refused),
         cmocka_unit_test(a_copy_owns_its_runs),
     };

@@ -1,0 +1,133 @@
+/* ADP through HTTP: each schedule trains the digits, is charged step by step and certified
+ * as it was charged; what has no plan is refused by name. */
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+static const struct reply *submit_adp(struct client *client, const char *algorithm,
+                                      const char *privacy)
+{
+    return client_create(client, "/v1/jobs",
+                         "{'dataset':'digits','evaluation':'digits-test',"
+                         "'model':{'preset':'linear'},'algorithm':%s,"
+                         "'optimizer':{'name':'sgd','learning_rate':4.0},"
+                         "'batch_size':256,'epochs':30,'privacy':%s}",
+                         algorithm, privacy);
+}
+
+static const struct reply *train_adp(struct client *client, const char *algorithm)
+{
+    const struct reply *created = submit_adp(client, algorithm, "{'epsilon':2}");
+    assert_status(created, 201);
+    const struct reply *job = await_end(client, reply_text(created, "id"));
+    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    double planned = reply_number(job, "privacy.epsilon_planned");
+    assert_true(planned <= 2 && planned > 1.999);
+    assert_true(reply_number(job, "privacy.epsilon_spent") == planned);
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.75);
+    return job;
+}
+
+/* The certificate's runs, which must hold all steps; returns how many there are. */
+static size_t assert_runs(const struct reply *job, struct client *client)
+{
+    double steps = reply_number(job, "progress.steps"), total = 0, before = 0;
+    double first = reply_number(job, "privacy.noise_multiplier");
+    const struct reply *model =
+        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    const json_t *runs = reply_at(model, "certificate.guarantee.mechanism.runs"), *run;
+    size_t k;
+    json_array_foreach(runs, k, run)
+    {
+        double noise = json_number_value(json_array_get(run, 1));
+        if (k == 0)
+            assert_close(noise, first, 1e-14); /* as many digits as are shown */
+        assert_true(noise > before);
+        before = noise;
+        total += json_number_value(json_array_get(run, 2));
+    }
+    assert_true(total == steps);
+    return json_array_size(runs);
+}
+
+static void decaying_schedules_are_charged_run_by_run(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *job =
+        train_adp(client, "{'name':'adp','schedule':'inverse_sqrt','noise_power':0.5,"
+                          "'offset':1,'slope':0.1}");
+    assert_string_equal(reply_text(job, "algorithm.schedule"), "inverse_sqrt");
+    assert_true(reply_number(job, "algorithm.slope") == 0.1);
+    assert_null(json_object_get(reply_at(job, "algorithm"), "initial"));
+    assert_in_range(assert_runs(job, client), 32, 64);
+    job = train_adp(client, "{'name':'adp','schedule':'sqrt_decay','initial':1,"
+                            "'final':0.01}");
+    assert_in_range(assert_runs(job, client), 32, 64);
+}
+
+static void constant_noise_is_charged_as_dpsgd(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *job = train_adp(client, "{'name':'adp','schedule':'constant'}");
+    double noise = reply_number(job, "privacy.noise_multiplier");
+    assert_int_equal(assert_runs(job, client), 1);
+    const struct reply *estimate = client_post(
+        client, "/v1/jobs:estimate", NULL,
+        "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
+        "'batch_size':256,'epochs':30,'privacy':{'epsilon':2}}");
+    assert_close(reply_number(estimate, "noise_multiplier"), noise, 1e-14);
+}
+
+static void assert_refused(struct client *client, const char *algorithm,
+                           const char *privacy, const char *pointer)
+{
+    const struct reply *reply = submit_adp(client, algorithm, privacy);
+    assert_problem(reply, 400, "invalid_argument");
+    assert_string_equal(reply_text(reply, "errors.0.pointer"), pointer);
+}
+
+static void what_has_no_plan_is_refused_by_name(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    assert_refused(client, "{'name':'adp','schedule':'adagrad'}", "{'epsilon':2}",
+                   "/algorithm/schedule");
+    assert_refused(client, "{'name':'adp','slope':-1}", "{'epsilon':2}",
+                   "/algorithm/slope");
+    assert_refused(client, "{'name':'adp','schedule':'inverse','slope':1}",
+                   "{'epsilon':2}", "/algorithm/slope");
+    assert_refused(client, "{'name':'adp','noise_power':1.5}", "{'epsilon':2}",
+                   "/algorithm/noise_power");
+    assert_refused(client,
+                   "{'name':'adp','schedule':'sqrt_decay','initial':0.1,'final':0.2}",
+                   "{'epsilon':2}", "/algorithm/final");
+    assert_refused(client, "{'name':'adp','schedule':'sqrt_decay','final':0}",
+                   "{'epsilon':2}", "/algorithm/final");
+    /* The first steps would be next to noiseless. */
+    assert_refused(client, "{'name':'adp','noise_power':1,'offset':1e-6}",
+                   "{'epsilon':50}", "/privacy/epsilon");
+    assert_refused(client, "{'name':'adp'}", "{'noise_multiplier':0.4}",
+                   "/privacy/noise_multiplier");
+}
+
+static int begin(void **state)
+{
+    int failed = stage_begin(state);
+    if (failed != 0)
+        return failed;
+    struct client *client = &((struct stage *)*state)->client;
+    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(100));
+    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decaying_schedules_are_charged_run_by_run),
+        cmocka_unit_test(constant_noise_is_charged_as_dpsgd),
+        cmocka_unit_test(what_has_no_plan_is_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, begin, stage_end);
+}
