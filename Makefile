@@ -114,7 +114,8 @@ demo:                                      ## the main job end to end (DATA=fold
 unit: $(tests:=.ok)                        ## run the unit tests that are out of date
 e2e: export EPSILOND := $(BUILD)/epsilond
 e2e: $(e2e:=.ok)                           ## run the real daemon against a real client
-bench: $(benches:=.run)                    ## print each figure beside its floor
+bench: all $(benches:=.run)                ## print each figure beside its floor
+	@tests/bench/api $(BUILD)/epsilond
 %.run: %
 	$<
 numbers: all                               ## the README's table, on real data in SHARED

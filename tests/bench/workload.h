@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/check.h"
-#include "base/clock.h"
 #include "base/random.h"
 #include "engine/trainer.h"
 
@@ -96,17 +96,25 @@ static inline void step(void *trainer)
 struct measurement {
     void (*run)(void *context);
     void *context;
+    bool alone;     /* one thread: its processor time counts, others' work does not */
     size_t repeats; /* so that one turn takes a few milliseconds */
     double seconds; /* of one run: the median over the turns */
     double turns[ROUNDS_MAX];
 };
 
+static inline double now(bool alone)
+{
+    struct timespec t;
+    clock_gettime(alone ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static inline double seconds_of(const struct measurement *m, size_t repeats)
 {
-    int64_t start = clock_monotonic_ns();
+    double start = now(m->alone);
     for (size_t k = 0; k < repeats; k++)
         m->run(m->context);
-    return (double)(clock_monotonic_ns() - start) * 1e-9 / (double)repeats;
+    return (now(m->alone) - start) / (double)repeats;
 }
 
 static inline int compare_doubles(const void *a, const void *b)
@@ -133,15 +141,13 @@ static inline void measure_all(struct measurement *all, size_t count,
                                const struct measure_plan *plan)
 {
     size_t rounds = 0;
-    int64_t start = clock_monotonic_ns();
+    double start = now(false);
     for (size_t k = 0; k < count; k++) {
         double once = (seconds_of(&all[k], 1), seconds_of(&all[k], 1));
         all[k].repeats =
             once < plan->turn_seconds ? (size_t)(plan->turn_seconds / once) : 1;
     }
-    while (
-        rounds < ROUNDS_MAX &&
-        (rounds < 5 || (double)(clock_monotonic_ns() - start) * 1e-9 < plan->seconds)) {
+    while (rounds < ROUNDS_MAX && (rounds < 5 || now(false) - start < plan->seconds)) {
         for (size_t k = 0; k < count; k++)
             all[k].turns[rounds] = seconds_of(&all[k], all[k].repeats);
         rounds++;
