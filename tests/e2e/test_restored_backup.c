@@ -1,0 +1,229 @@
+/* A backup put back: what was spent since is in no balance. With the head kept elsewhere
+ * the daemon notices, charges all that was open, and freezes the budgets until the owner
+ * grants a new epoch; without it nobody can. */
+#include <signal.h>
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/account.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void shell(const char *format, ...)
+{
+    char command[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    assert_int_equal(system(command), 0);
+}
+
+/* Database and log together, as they are on disk while the daemon does not run. */
+static void back_up(const struct daemon *daemon)
+{
+    shell("mkdir '%s/backup' && cp '%s'/epsilond.db* '%s/backup'", daemon->directory,
+          daemon->data_dir, daemon->directory);
+}
+
+static void restore(const struct daemon *daemon)
+{
+    shell("rm '%s'/epsilond.db* && cp '%s'/backup/* '%s'", daemon->data_dir,
+          daemon->directory, daemon->data_dir);
+}
+
+struct scene {
+    struct stage *stage;
+    char head[96];
+    const char *running, *queued, *free; /* jobs at the time of the backup */
+    double spent_since; /* epsilon of the budget when it was put back */
+};
+
+static void start(struct scene *scene, bool with_head)
+{
+    const char *const options[] = {"--workers", "1", with_head ? "--head-file" : NULL,
+                                   scene->head, NULL};
+    daemon_start(&scene->stage->daemon, options);
+}
+
+static double epsilon_spent(struct scene *scene)
+{
+    return reply_number(client_get(&scene->stage->client, "/v1/datasets/points/budget"),
+                        "epsilon_spent");
+}
+
+/* One job runs and two wait when the backup is made; more is spent; the backup is put
+ * back. The daemon is left stopped. */
+static void play(struct scene *scene, void **state, bool with_head)
+{
+    scene->stage = *state;
+    struct client *client = &scene->stage->client;
+    struct daemon *daemon = &scene->stage->daemon;
+    snprintf(scene->head, sizeof scene->head, "%s/head", daemon->directory);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    start(scene, with_head);
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    ready_points(client, "open", 300, 2, SAMPLE_PUBLIC);
+    scene->running = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
+    scene->queued = submit(client, SAMPLE_JOB, "points", 700, 40.0);
+    scene->free = submit(client, SAMPLE_JOB, "open", 20, 1.0);
+    await_step(client, scene->running, 1);
+    daemon_stop(daemon, SIGKILL);
+    back_up(daemon);
+
+    start(scene, with_head);
+    await_end(client, scene->queued);
+    await_end(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
+    scene->spent_since = epsilon_spent(scene);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    restore(daemon);
+}
+
+static void expect_all_charged(struct scene *scene, const char *job, const char *state,
+                               double steps)
+{
+    const struct reply *lost = client_get(&scene->stage->client, "/v1/jobs/%s", job);
+    assert_string_equal(reply_text(lost, "state"), state);
+    assert_string_equal(reply_text(lost, "state_reason"), "worker_lost");
+    assert_true(reply_number(lost, "privacy.authorised_steps") == steps);
+    assert_true(reply_number(lost, "privacy.epsilon_spent") ==
+                reply_number(lost, "privacy.epsilon_planned"));
+}
+
+static const struct reply *expect_frozen(struct scene *scene)
+{
+    struct client *client = &scene->stage->client;
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 7, 33.0),
+                   409, "dataset_frozen");
+    assert_problem(
+        client_create(client, "/v1/jobs",
+                      "{'dataset':'points','model':{'preset':'linear'},'algorithm':"
+                      "{'name':'dpsgd'},'batch_size':50,'steps':20,'privacy':"
+                      "{'budget_fraction':1}}"),
+        409, "dataset_frozen");
+    assert_problem(
+        client_post(client, "/v1/jobs:estimate", NULL, SAMPLE_JOB, "points", 7, 33.0),
+        409, "dataset_frozen");
+    const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
+    assert_true(json_is_true(reply_at(budget, "frozen")));
+    assert_true(reply_number(budget, "epoch") == 1);
+    assert_true(reply_number(budget, "epsilon_held") == 0);
+    return budget;
+}
+
+static int regrant(struct daemon *daemon, const char *dataset, const char *epsilon)
+{
+    return daemon_run(daemon, (const char *const[]){
+                                  "regrant", dataset, "--epsilon", epsilon, "--delta",
+                                  "1e-6", "--data-dir", daemon->data_dir, NULL});
+}
+
+/* GRANTs of both epochs, what was open charged in full in the old one. */
+static void expect_both_epochs(struct scene *scene)
+{
+    const struct reply *ledger =
+        client_get(&scene->stage->client, "/v1/datasets/points/ledger?page_size=100");
+    const json_t *entries = reply_at(ledger, "entries");
+    unsigned grants[3] = {0};
+    size_t i;
+    json_t *entry;
+    json_array_foreach(entries, i, entry)
+    {
+        size_t epoch = (size_t)json_integer_value(json_object_get(entry, "epoch"));
+        assert_true(epoch == 1 || epoch == 2);
+        if (strcmp(json_string_value(json_object_get(entry, "kind")), "GRANT") == 0)
+            grants[epoch]++;
+    }
+    assert_true(grants[1] == 1 && grants[2] == 1);
+    const char *const lost[] = {scene->running, scene->queued};
+    for (int k = 0; k < 2; k++)
+        assert_true(json_equal(
+            json_object_get(account_entry(ledger, "COMMIT", lost[k]), "curve"),
+            json_object_get(account_entry(ledger, "RESERVE", lost[k]), "curve")));
+}
+
+static void a_backup_put_back_freezes_until_a_new_grant(void **state)
+{
+    struct scene scene;
+    play(&scene, state, true);
+    struct client *client = &scene.stage->client;
+    struct daemon *daemon = &scene.stage->daemon;
+    start(&scene, true);
+    assert_true(daemon_logged(daemon, "\"frozen\""));
+    expect_frozen(&scene);
+    expect_all_charged(&scene, scene.running, "FAILED", SAMPLE_ENDLESS);
+    expect_all_charged(&scene, scene.queued, "CANCELLED", 700);
+    assert_string_equal(reply_text(await_end(client, scene.free), "state"),
+                        "SUCCEEDED"); /* public data has no budget to freeze */
+    assert_int_equal(regrant(daemon, "points", "1"), 75); /* the directory is in use */
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    assert_int_equal(daemon_verify(daemon), 0);
+    start(&scene, true); /* frozen is durable */
+    expect_frozen(&scene);
+    assert_int_equal(daemon_stop(daemon, SIGKILL), 128 + SIGKILL);
+
+    assert_int_equal(regrant(daemon, "nobody", "1"), 64);
+    assert_int_equal(regrant(daemon, "points", "-1"), 64);
+    assert_int_equal(regrant(daemon, "points", "1"), 0);
+    assert_int_equal(regrant(daemon, "points", "1"), 64); /* not frozen any more */
+    assert_int_equal(daemon_verify(daemon), 0);
+    start(&scene, true);
+    expect_both_epochs(&scene);
+    const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
+    assert_true(json_is_false(reply_at(budget, "frozen")));
+    assert_true(reply_number(budget, "epoch") == 2);
+    assert_true(reply_number(budget, "epsilon") == 1);
+    assert_true(reply_number(budget, "delta") == 1e-6);
+    assert_true(reply_number(budget, "epsilon_spent") == 0);
+    const char *job = submit(client, SAMPLE_JOB, "points", 7, 33.0);
+    assert_string_equal(reply_text(await_end(client, job), "state"), "SUCCEEDED");
+    assert_true(json_integer_value(json_object_get(
+                    account_entry(client_get(client, "/v1/datasets/points/ledger"),
+                                  "COMMIT", job),
+                    "epoch")) == 2);
+    assert_int_equal(daemon_verify(daemon), 0);
+}
+
+/* A regrant that is itself rolled back by a second backup is noticed as well. */
+static void an_older_backup_freezes_again(void **state)
+{
+    struct scene scene;
+    play(&scene, state, true);
+    struct daemon *daemon = &scene.stage->daemon;
+    start(&scene, true);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    assert_int_equal(regrant(daemon, "points", "1"), 0);
+    start(&scene, true);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    restore(daemon);
+    start(&scene, true);
+    expect_frozen(&scene);
+}
+
+/* Why the head belongs on another disk: without it, the backup is all there is. */
+static void without_the_head_a_backup_is_not_noticed(void **state)
+{
+    struct scene scene;
+    play(&scene, state, false);
+    struct client *client = &scene.stage->client;
+    start(&scene, false);
+    const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
+    assert_true(json_is_false(reply_at(budget, "frozen")));
+    await_end(client, scene.queued);
+    assert_true(epsilon_spent(&scene) < scene.spent_since);
+    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_backup_put_back_freezes_until_a_new_grant,
+                                        stage_begin, stage_end),
+        cmocka_unit_test_setup_teardown(an_older_backup_freezes_again, stage_begin,
+                                        stage_end),
+        cmocka_unit_test_setup_teardown(without_the_head_a_backup_is_not_noticed,
+                                        stage_begin, stage_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
