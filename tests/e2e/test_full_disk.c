@@ -1,0 +1,149 @@
+/* A full disk, on a small tmpfs: first nothing new is taken (503 queue_full), then the
+ * daemon ends with 75; the next start settles on what the ballast left free and tells
+ * the truth. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/account.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+static const long mib = 1 << 20;
+static const char *const options[] = {"--workers", "1", NULL};
+
+/* A stage whose data directory is a disk of 128 MiB. */
+static int begin(void **state)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+    assert_non_null(stage);
+    *state = stage;
+    daemon_init(&stage->daemon);
+    client_init(&stage->client, &stage->daemon);
+    assert_int_equal(mkdir(stage->daemon.data_dir, 0700), 0);
+    if (mount("tmpfs", stage->daemon.data_dir, "tmpfs", 0, "size=128m,mode=0700") != 0)
+        print_message("SKIPPED, proves nothing: no tmpfs can be mounted here (%s)\n",
+                      strerror(errno));
+    else
+        daemon_start(&stage->daemon, options);
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct stage *stage = *state;
+    if (stage->daemon.pid > 0)
+        daemon_stop(&stage->daemon, SIGKILL);
+    umount(stage->daemon.data_dir);
+    return stage_end(state);
+}
+
+static void file_path(char path[128], const struct daemon *daemon, const char *name)
+{
+    snprintf(path, 128, "%s/%s", daemon->data_dir, name);
+}
+
+/* Writes until size bytes are there or the disk is full. */
+static void fill(const struct daemon *daemon, const char *name, long size)
+{
+    static const char zeros[1 << 16];
+    char path[128];
+    file_path(path, daemon, name);
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    assert_true(file >= 0);
+    while (size > 0) {
+        long part = size < (long)sizeof zeros ? size : (long)sizeof zeros;
+        ssize_t written = write(file, zeros, (size_t)part);
+        if (written < 0 && errno == ENOSPC)
+            break;
+        assert_true(written > 0);
+        size -= written;
+    }
+    close(file);
+}
+
+static void a_full_disk_is_survived(void **state)
+{
+    struct stage *stage = *state;
+    struct daemon *daemon = &stage->daemon;
+    struct client *client = &stage->client;
+    char ballast[128], filler[128];
+    if (daemon->pid == 0)
+        skip();
+    file_path(ballast, daemon, "ballast");
+    file_path(filler, daemon, "filler");
+    assert_int_equal(access(ballast, F_OK), 0);
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    const char *running = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
+    const char *queued = submit(client, SAMPLE_JOB, "points", 30, 100.0);
+    await_step(client, running, 1);
+
+    fill(daemon, "filler", 60 * mib); /* less than 64 MiB are left */
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 7, 33.0),
+                   503, "queue_full");
+    assert_problem(client_put(client, "/v1/datasets/points/files/data", "1", 1), 409,
+                   "dataset_immutable");
+    const struct reply *seen = await_step(client, running, 2);
+    double step = reply_number(seen, "progress.step");
+    fill(daemon, "filler", 128 * mib); /* nothing is */
+    assert_int_equal(daemon_wait(daemon), 75);
+    assert_int_equal(access(ballast, F_OK), -1);
+
+    daemon_start(daemon, options);
+    const struct reply *lost = client_get(client, "/v1/jobs/%s", running);
+    assert_string_equal(reply_text(lost, "state"), "FAILED");
+    assert_string_equal(reply_text(lost, "state_reason"), "worker_lost");
+    assert_true(reply_number(lost, "privacy.authorised_steps") >= step);
+    assert_true(reply_number(lost, "privacy.epsilon_spent") > 0);
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 7, 33.0),
+                   503, "queue_full");
+    assert_string_equal(reply_text(await_end(client, queued), "state"), "SUCCEEDED");
+    struct account account;
+    account_read(&account, client, "points");
+    assert_true(account_is_sound(&account));
+    assert_int_equal(daemon_verify(daemon), 0);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+
+    assert_int_equal(unlink(filler), 0);
+    daemon_start(daemon, options);
+    assert_int_equal(access(ballast, F_OK), 0);
+    await_end(client, submit(client, SAMPLE_JOB, "points", 7, 33.0));
+}
+
+/* Killed on a full disk, so that nobody dropped the ballast: one start more. */
+static void a_start_that_finds_no_room_makes_some(void **state)
+{
+    struct stage *stage = *state;
+    struct daemon *daemon = &stage->daemon;
+    struct client *client = &stage->client;
+    if (daemon->pid == 0)
+        skip();
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    const char *running = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
+    await_step(client, running, 1);
+    daemon_stop(daemon, SIGKILL);
+    fill(daemon, "filler", 128 * mib);
+    assert_int_equal(
+        daemon_run(daemon, (const char *const[]){"--data-dir", daemon->data_dir,
+                                                 "--listen", "127.0.0.1:0", NULL}),
+        75);
+    daemon_start(daemon, options);
+    assert_string_equal(
+        reply_text(client_get(client, "/v1/jobs/%s", running), "state_reason"),
+        "worker_lost");
+    assert_int_equal(daemon_verify(daemon), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_full_disk_is_survived, begin, end),
+        cmocka_unit_test_setup_teardown(a_start_that_finds_no_room_makes_some, begin,
+                                        end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
