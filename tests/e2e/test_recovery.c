@@ -291,6 +291,25 @@ static void a_changed_ledger_is_not_started_on(void **state)
     assert_status(client_get(&stage->client, "/readyz"), 200);
 }
 
+/* Bytes 60 to 63 of a SQLite file are user_version, which counts schema steps. */
+static void a_newer_schema_is_left_alone(void **state)
+{
+    struct stage *stage = *state;
+    char database[128];
+    snprintf(database, sizeof database, "%s/epsilond.db", stage->daemon.data_dir);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    flip(database, 62, 0x01);
+    assert_int_equal(verify(stage), 78);
+    assert_int_equal(
+        daemon_run(&stage->daemon,
+                   (const char *const[]){"--data-dir", stage->daemon.data_dir,
+                                         "--listen", "127.0.0.1:0", NULL}),
+        78);
+    flip(database, 62, 0x01);
+    assert_int_equal(verify(stage), 0);
+    daemon_start(&stage->daemon, NULL);
+}
+
 static void copy_file(const char *from, const char *to)
 {
     char command[300];
@@ -406,6 +425,7 @@ int main(void)
             a_draining_daemon_takes_no_job_and_stops_long_ones, begin, stage_end),
         cmocka_unit_test_setup_teardown(a_changed_ledger_is_not_started_on, begin,
                                         stage_end),
+        cmocka_unit_test_setup_teardown(a_newer_schema_is_left_alone, begin, stage_end),
         cmocka_unit_test_setup_teardown(
             a_restored_backup_freezes_its_datasets_until_a_new_grant, begin, stage_end),
         cmocka_unit_test_setup_teardown(a_port_in_use_is_not_shared, begin, stage_end),
