@@ -66,8 +66,11 @@ benches  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
 e2e      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/e2e/test_*.c))
 e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildcard tests/e2e/*.c)))
 
+# Those that read how much of a suite to run: HISTORIES, KILLS, ALLOCATIONS, FULL.
+slow     := $(filter $(patsubst %.c,$(BUILD)/%,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FULL)"' tests)),$(tests) $(e2e))
+
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e bench numbers check-python layers fuzzers format help clean
+.PHONY: all test demo unit e2e slow bench numbers check-python layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -114,6 +117,12 @@ demo:                                      ## the main job end to end (DATA=fold
 unit: $(tests:=.ok)                        ## run the unit tests that are out of date
 e2e: export EPSILOND := $(BUILD)/epsilond
 e2e: $(e2e:=.ok)                           ## run the real daemon against a real client
+slow: export EPSILOND := $(BUILD)/epsilond
+slow: export HISTORIES := 1000000
+slow: export KILLS := 1000
+slow: export ALLOCATIONS := all
+slow: export FULL := 1
+slow: all $(slow:=.run)                    ## the long suites: half an hour or more
 bench: all $(benches:=.run)                ## print each figure beside its floor
 	@tests/bench/api $(BUILD)/epsilond
 %.run: %
