@@ -186,10 +186,10 @@ static double scaled_down(double l, double q)
 
 /* Splits a cell whose lower end has loss l; mass points to the lower end's. A part of the
  * cell may lie lower than l by misplaced: it took that much off the rise. */
-static void split(double *mass, struct mass p, struct mass q, double l,
-                  double misplaced, double spacing)
+static void split(double *mass, struct cell cell, double l, double misplaced,
+                  double spacing)
 {
-    double all = p.value + p.error, below = q.value - q.error;
+    double all = cell.p.value + cell.p.error, below = cell.q.value - cell.q.error;
     double rise = all * (1 + 2 * misplaced) - (below > 0 ? scaled_down(l, below) : 0);
     double upper = rise / -expm1(-spacing) * (1 + 8 * DBL_EPSILON);
     upper = fmin(fmax(upper, 0), all);
@@ -215,9 +215,10 @@ static void fill(struct loss made[2], const struct loss_step *step, long low, lo
         double worse = fmax(before, misplaced);
         struct edge next = edge_of(step, t);
         struct cell cell = cell_between(step, &edge, &next);
-        split(&removing[i - low], cell.p, cell.q, (double)i * spacing, worse, spacing);
+        split(&removing[i - low], cell, (double)i * spacing, worse, spacing);
         if (adding != NULL)
-            split(&adding[high - 1 - i], cell.q, cell.p, -l, worse, spacing);
+            split(&adding[high - 1 - i], (struct cell){cell.q, cell.p}, -l, worse,
+                  spacing);
         edge = next;
     }
     struct cell above = cell_between(step, &edge, &all);

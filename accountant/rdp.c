@@ -331,6 +331,24 @@ static double divergence_of(const struct order *o, double scale, double mean)
     return upward_error(log_moment / o->beta, 4 * DBL_EPSILON);
 }
 
+/* Where all that counts of the moment lies so far out that 1 + x is q e^u to the last bit,
+ * log E[(q e^u)^a] = a log q + a (a - 1) / (2 s^2); 0 where it is not so. */
+static double log_moment_far(const struct rdp *rdp, double order)
+{
+    /* Standard deviations below the peak at a/s that still count, and exponents under
+     * which the rest of 1 + x, and the bulk beside the peak, are nothing. */
+    static const double reach = 11, nothing = 44;
+    double q = rdp->rate, s = rdp->noise;
+    double lowest = (order - 0.5) / (s * s) - reach / s;
+    if (rdp->relation != RELATION_ZERO_OUT ||
+        log(order * (1 - q) / q) - lowest > -nothing)
+        return 0;
+    double gain = 0.5 * order * (order - 1) / (s * s), loss = -order * log(q);
+    if (gain - loss < 2 * nothing)
+        return 0;
+    return gain - loss + 8 * DBL_EPSILON * (gain + loss);
+}
+
 double rdp_at(struct rdp *rdp, double order)
 {
     /* Above this relative error the terms are taken again, relative to the summit. */
@@ -339,6 +357,9 @@ double rdp_at(struct rdp *rdp, double order)
     double bound = unsampled(rdp, order);
     if (rdp->rate == 1 || order > order_max)
         return bound;
+    double far = log_moment_far(rdp, order);
+    if (far > 0)
+        return fmin(bound, upward_error(far / (order - 1), 4 * DBL_EPSILON));
     struct order o = order_of(order);
     long peak = peak_find(rdp, &o);
     struct rdp_node top = node_at(rdp, peak);
