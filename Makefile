@@ -62,6 +62,7 @@ archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
 libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
 tests    := $(patsubst %.c,$(BUILD)/%,$(foreach layer,$(LAYERS),$(wildcard tests/$(layer)/test_*.c)))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+audits   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/audit/audit_*.c))
 benches  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
 e2e      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/e2e/test_*.c))
 e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildcard tests/e2e/*.c)))
@@ -70,7 +71,7 @@ e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildca
 slow     := $(filter $(patsubst %.c,$(BUILD)/%,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e slow bench numbers check-python layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow bench numbers check-python layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -95,6 +96,8 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(call archives,api)
 	$(quiet)$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(call archives,api)
 	$(quiet)$(LINK) -o $@ $^ $(call libs,api)
+$(BUILD)/tests/audit/%: $(BUILD)/tests/audit/%.o $(call archives,api)
+	$(quiet)$(LINK) -o $@ $^ $(call libs,api) $(libs.tests)
 $(e2e): $(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit)
 	$(quiet)$(LINK) -o $@ $^ $(libs.tests) -lcrypto -lz
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
@@ -123,6 +126,7 @@ slow: export KILLS := 1000
 slow: export ALLOCATIONS := all
 slow: export FULL := 1
 slow: all $(slow:=.run)                    ## the long suites: half an hour or more
+audit: $(audits:=.run)                     ## attack what is charged, from outside
 bench: all $(benches:=.run)                ## print each figure beside its floor
 	@tests/bench/api $(BUILD)/epsilond
 %.run: %

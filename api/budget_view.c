@@ -114,6 +114,8 @@ static void write_figures(struct json_writer *writer, const struct estimate_view
     json_write_real_if(writer, shown, "delta", view->delta);
     json_write_real_if(writer, shown && view->order > 0, "order", view->order);
     json_write_real_if(writer, shown, "noise_multiplier", view->noise_multiplier);
+    json_write_real_if(writer, shown && view->paper_claim > 0, "paper_claim",
+                       view->paper_claim);
     json_write_real_if(writer, shown, "largest_epsilon", view->largest_epsilon);
     json_write_count_if(writer, shown, "most_steps", view->most_steps);
 }

@@ -74,6 +74,17 @@ static enum status plan_request(struct service *service, const struct request *r
     return planner_plan(service, &parsed, plan, cost, error);
 }
 
+/* Shown, never charged (P8). */
+static double paper_claim(const struct job_plan *plan)
+{
+    const struct train_spec *train = &plan->request.train;
+    const struct algorithm *algorithm = train->algorithm.algorithm;
+    struct algorithm_demand demand = train_spec_demand(train);
+    if (!plan->is_private || algorithm->paper_claim == NULL)
+        return 0;
+    return algorithm->paper_claim(&demand, plan->epsilon_planned, plan->request.delta);
+}
+
 static enum status estimate(struct service *service, const struct job_plan *plan,
                             const struct trainer_cost *cost, char **text,
                             struct error *error)
@@ -91,6 +102,7 @@ static enum status estimate(struct service *service, const struct job_plan *plan
         .batch_size = train->batch_size,
         .parameters = cost->parameters,
         .memory = cost->memory,
+        .paper_claim = paper_claim(plan),
     };
     enum status status = ST_OK;
     if (plan->is_private) {

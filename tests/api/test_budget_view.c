@@ -153,6 +153,7 @@ static void an_estimate_answers_in_words(void **state)
                                      .batch_size = 4,
                                      .parameters = 100,
                                      .memory = 4096,
+                                     .paper_claim = 0.125,
                                      .largest_epsilon = INFINITY,
                                      .most_steps = 99};
         json_auto_t *root = read_text(estimate_render(&view));
@@ -160,6 +161,7 @@ static void an_estimate_answers_in_words(void **state)
                             words[fits]);
         assert_true(real_of(root, "epsilon_planned") == 1.0 / 3);
         assert_true(real_of(root, "order") == 7.25);
+        assert_true(real_of(root, "paper_claim") == 0.125);
         assert_true(json_is_null(json_object_get(root, "largest_epsilon")));
         assert_int_equal(json_integer_value(json_object_get(root, "most_steps")), 99);
     }
@@ -170,9 +172,9 @@ static void an_estimate_of_public_training_has_no_figures_of_privacy(void **stat
     (void)state;
     struct estimate_view view = {.fits = FITS_YES, .steps = 12, .batch_size = 4};
     json_auto_t *root = read_text(estimate_render(&view));
-    static const char *const names[] = {"epsilon_planned", "delta",
-                                        "order",           "noise_multiplier",
-                                        "largest_epsilon", "most_steps"};
+    static const char *const names[] = {
+        "epsilon_planned", "delta",      "order",      "noise_multiplier",
+        "largest_epsilon", "most_steps", "paper_claim"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_true(json_is_null(json_object_get(root, names[i])));
     assert_int_equal(json_integer_value(json_object_get(root, "steps")), 12);

@@ -53,6 +53,19 @@ static void the_defaults_meet_a_target_epsilon(void **state)
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
 }
 
+static void the_paper_s_noise_is_shown_as_a_claim(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *asked =
+        client_post(client, "/v1/jobs:estimate", NULL,
+                    "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'"
+                    "name':'dicesgd'},"
+                    "'batch_size':256,'epochs':10,'privacy':{'noise_multiplier':10}}");
+    assert_status(asked, 200);
+    assert_true(reply_number(asked, "paper_claim") > 0);
+    assert_true(reply_number(asked, "noise_multiplier") == 10);
+}
+
 static void assert_refused(struct client *client, const char *algorithm,
                            const char *pointer, const char *advice)
 {
@@ -98,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_sound_accountant_trains_and_is_charged),
         cmocka_unit_test(the_defaults_meet_a_target_epsilon),
+        cmocka_unit_test(the_paper_s_noise_is_shown_as_a_claim),
         cmocka_unit_test(what_has_no_proof_is_refused_with_what_to_do),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
