@@ -26,7 +26,13 @@
 #include "tests/bench/workload.h"
 #include "tests/engine/kernels.h"
 
-enum { RECORDS = 60000, PRODUCT_ROWS = 512, THREADS_MAX = 2, LAYERS_MAX = 4 };
+enum {
+    RECORDS = 60000,
+    PRODUCT_ROWS = 512,
+    THREADS_MAX = 2,
+    LAYERS_MAX = 4,
+    DRAWN_AT_ONCE = 64
+};
 
 static const struct shape shapes[] = {
     {"784-10", 0, {0}},
@@ -91,7 +97,7 @@ static struct bench_floor floor_of(const struct shape *shape, size_t batch,
             .a = floats(PRODUCT_ROWS * widest(&f)),
             .b = floats(PRODUCT_ROWS * widest(&f)),
             .sum = floats(largest),
-            .noise = malloc(NOISE_CHUNK * sizeof(int64_t)),
+            .noise = malloc(DRAWN_AT_ONCE * NOISE_CHUNK * sizeof(int64_t)),
             .source = noise_create(),
         };
     return f;
@@ -158,8 +164,9 @@ static void noise_member(void *context, unsigned member)
     const struct noise_address address = {.key = &key};
     size_t chunks = (f->parameters + NOISE_CHUNK - 1) / NOISE_CHUNK;
     size_t count = share(chunks, member, team_size(f->team));
-    for (size_t k = 0; k < count; k++)
-        noise_draw(f->buffers[member].source, f->buffers[member].noise, &address, k, 1);
+    for (size_t k = 0; k < count; k += DRAWN_AT_ONCE) /* each call wipes once */
+        noise_draw(f->buffers[member].source, f->buffers[member].noise, &address, k,
+                   count - k < DRAWN_AT_ONCE ? count - k : DRAWN_AT_ONCE);
 }
 
 static void run_noise(void *context)
