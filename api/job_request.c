@@ -20,6 +20,26 @@ static const struct json_range target_ranges[] = {
     [TARGET_BUDGET_FRACTION] = {0, 1, true, false},
 };
 
+const char *job_accountant_name(enum job_accountant accountant)
+{
+    switch (accountant) {
+    case ACCOUNTANT_RDP: return "rdp";
+    case ACCOUNTANT_PLD: return "pld";
+    }
+    return "";
+}
+
+static void read_accountant(enum job_accountant *accountant, struct json_node node)
+{
+    if (!json_present(node))
+        return;
+    const char *text = json_read_text(node);
+    if (strcmp(text, job_accountant_name(ACCOUNTANT_PLD)) == 0)
+        *accountant = ACCOUNTANT_PLD;
+    else if (strcmp(text, job_accountant_name(ACCOUNTANT_RDP)) != 0)
+        json_refuse(node, "must be rdp or pld");
+}
+
 static void read_dataset(struct dataset_id *id, struct json_node node)
 {
     const char *text = json_read_text(node);
@@ -67,7 +87,9 @@ static void read_privacy(struct job_request *request, struct json_node node)
     if (!json_present(node))
         return;
     json_read_object(node, (const char *const[]){"epsilon", "noise_multiplier",
-                                                 "budget_fraction", "delta", NULL});
+                                                 "budget_fraction", "delta",
+                                                 "accountant", NULL});
+    read_accountant(&request->accountant, json_member(&node, "accountant"));
     for (int i = TARGET_EPSILON; i <= TARGET_BUDGET_FRACTION; i++) {
         struct json_node target = json_member(&node, target_names[i]);
         if (!json_present(target))
@@ -131,6 +153,7 @@ static void write_privacy(struct json_writer *writer, const struct job_request *
     json_write_object(writer, "privacy");
     json_write_real(writer, target_names[request->target], request->target_value);
     json_write_real(writer, "delta", request->delta);
+    json_write_text(writer, "accountant", job_accountant_name(request->accountant));
     json_write_object_end(writer);
 }
 

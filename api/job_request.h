@@ -6,7 +6,8 @@
  *
  *   {"dataset","evaluation"?,"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"batch_size"?,"epochs"|"steps"?,
- *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?}}
+ *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
+ *              "accountant"?:rdp|pld}}
  *
  * Members of "algorithm" are those of its parameter table (engine/dp/algorithm.h).
  */
@@ -30,6 +31,11 @@ enum privacy_target {
     TARGET_BUDGET_FRACTION,
 };
 
+/* How a job's own epsilon is figured: best Renyi order, or numerical composition of its
+ * privacy losses where that is tighter. The ledger charges the Renyi curve either way. */
+enum job_accountant { ACCOUNTANT_RDP, ACCOUNTANT_PLD };
+const char *job_accountant_name(enum job_accountant accountant); /* rdp pld */
+
 struct job_request {
     struct dataset_id dataset;
     bool has_evaluation;
@@ -40,6 +46,7 @@ struct job_request {
     enum privacy_target target;
     double target_value;
     double delta; /* 0: not given */
+    enum job_accountant accountant;
     struct train_spec
         train; /* owned; complete after resolving but for noise_multiplier */
 };

@@ -43,6 +43,14 @@ static void write_reserve(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
+/* Without an order it was not a Renyi one: the exact profile, or composed losses. */
+static const char *accountant_of(const struct model_view *view)
+{
+    if (view->order > 0)
+        return "rdp";
+    return view->request->accountant == ACCOUNTANT_PLD ? "pld" : "gaussian";
+}
+
 static void write_guarantee(struct json_writer *writer, const struct model_view *view)
 {
     if (view->mechanism == NULL || view->reserve == NULL) {
@@ -54,7 +62,7 @@ static void write_guarantee(struct json_writer *writer, const struct model_view 
     json_write_text(writer, "unit", "record");
     json_write_real(writer, "epsilon", view->epsilon);
     json_write_real(writer, "delta", view->request->delta);
-    json_write_text(writer, "accountant", view->order > 0 ? "rdp" : "gaussian");
+    json_write_text(writer, "accountant", accountant_of(view));
     json_write_real_if(writer, view->order > 0, "order", view->order);
     json_write_raw(writer, "mechanism", view->mechanism);
     json_write_real(writer, "sampling_rate", view->sampling_rate);

@@ -1,5 +1,33 @@
 #include "service/job_plan.h"
 
+#include <math.h>
+
+#include "base/check.h"
+
+enum status job_plan_figure(const struct job_plan *plan, uint64_t steps,
+                            struct figure *figure, struct error *error)
+{
+    double delta = plan->request.delta;
+    switch (plan->request.accountant) {
+    case ACCOUNTANT_RDP:
+        return figure_epsilon(figure, &plan->mechanism, steps, delta, error);
+    case ACCOUNTANT_PLD:
+        return figure_epsilon_pld(figure, &plan->mechanism, steps, delta, error);
+    }
+    return error_set(error, ST_INVALID, "no such accountant");
+}
+
+/* Fewer steps never cost more: the whole job's figure bounds every prefix's. */
+double job_plan_spent(const struct job_plan *plan, uint64_t steps)
+{
+    struct figure figure = {0};
+    if (steps == 0)
+        return 0;
+    CHECK(figure_epsilon(&figure, &plan->mechanism, steps, plan->request.delta, NULL) ==
+          ST_OK);
+    return fmin(figure.epsilon, plan->epsilon_planned);
+}
+
 void job_plan_fini(struct job_plan *plan)
 {
     job_request_fini(&plan->request);

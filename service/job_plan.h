@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "accountant/figures.h"
 #include "api/job_request.h"
 #include "base/mechanism.h"
 
@@ -19,6 +20,14 @@ struct job_plan {
     double epsilon_planned;     /* tight, of the mechanism at request.delta */
     double order; /* that gives it; not known of jobs of an earlier start */
 };
+
+/* Tight epsilon of the first steps steps, as the request's accountant figures it.
+ *   ST_INVALID, ST_NO_MEMORY  as figures.h */
+enum status job_plan_figure(const struct job_plan *plan, uint64_t steps,
+                            struct figure *figure, struct error *error);
+
+/* An upper bound of it that is cheap at any time; 0 of 0 steps. */
+double job_plan_spent(const struct job_plan *plan, uint64_t steps);
 
 void job_plan_fini(struct job_plan *plan); /* a zeroed one is allowed */
 

@@ -83,6 +83,21 @@ static enum status remake(struct job_plan *plan, double noise_multiplier,
     return train_spec_mechanism(&plan->mechanism, &plan->request.train, error);
 }
 
+static enum status noise_for_epsilon(const struct job_plan *plan, double *noise,
+                                     struct error *error)
+{
+    const struct job_request *request = &plan->request;
+    switch (request->accountant) {
+    case ACCOUNTANT_RDP:
+        return figure_noise(noise, &plan->mechanism, request->target_value,
+                            request->delta, error);
+    case ACCOUNTANT_PLD:
+        return figure_noise_pld(noise, &plan->mechanism, request->target_value,
+                                request->delta, error);
+    }
+    return error_set(error, ST_INVALID, "no such accountant");
+}
+
 static enum status calibrate(struct service *service, struct job_plan *plan,
                              struct error *error)
 {
@@ -101,8 +116,7 @@ static enum status calibrate(struct service *service, struct job_plan *plan,
     if (status != ST_OK || request->target == TARGET_NOISE_MULTIPLIER)
         return status;
     if (request->target == TARGET_EPSILON) {
-        status = figure_noise(noise, &plan->mechanism, request->target_value,
-                              request->delta, error);
+        status = noise_for_epsilon(plan, noise, error);
     } else {
         status = ledger_balance(service->ledger, &request->dataset, &balance, error);
         if (status == ST_OK)
@@ -136,8 +150,7 @@ static enum status price(struct service *service, struct job_plan *plan,
     enum status status = calibrate(service, plan, &inner);
     if (status == ST_OK && plan->mechanism.run_count > 0)
         status =
-            figure_epsilon(&figure, &plan->mechanism, mechanism_steps(&plan->mechanism),
-                           plan->request.delta, &inner);
+            job_plan_figure(plan, mechanism_steps(&plan->mechanism), &figure, &inner);
     if (status != ST_OK)
         return error_set_at(error, status,
                             inner.pointer[0] != '\0'

@@ -30,8 +30,7 @@ static char *certify(struct service *service, const struct job *job,
     if (plan->is_private)
         CHECK(ledger_reservation(service->ledger, job_id(job), &reserve));
     if (noisy)
-        CHECK(figure_epsilon(&figure, &plan->mechanism, train->steps,
-                             plan->request.delta, NULL) == ST_OK);
+        CHECK(job_plan_figure(plan, train->steps, &figure, NULL) == ST_OK);
     char *mechanism = noisy ? mechanism_render(&plan->mechanism) : NULL;
     char *noise = noise_text(trainer);
     struct model_view view = {

@@ -97,13 +97,7 @@ static enum status authorise(struct run *run, struct error *error)
 
 static double spent(const struct run *run)
 {
-    struct figure figure = {0};
-    const struct job_plan *plan = job_plan(run->job);
-    if (!run->is_private || run->authorised == 0)
-        return 0;
-    CHECK(figure_epsilon(&figure, &plan->mechanism, run->authorised,
-                         plan->request.delta, NULL) == ST_OK);
-    return figure.epsilon;
+    return run->is_private ? job_plan_spent(job_plan(run->job), run->authorised) : 0;
 }
 
 static void record(struct run *run, const struct evaluation_point *point)

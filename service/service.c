@@ -68,13 +68,9 @@ static enum status recover_job(struct service *service, struct job *job,
         return status;
     const struct job_plan *plan = job_plan(job);
     struct job_progress progress = job_recorded(service->jobs, job);
-    struct figure figure = {0};
     if (plan->is_private)
         progress.authorised_steps = ledger_authorised(service->ledger, job_id(job));
-    if (progress.authorised_steps > 0)
-        CHECK(figure_epsilon(&figure, &plan->mechanism, progress.authorised_steps,
-                             plan->request.delta, NULL) == ST_OK);
-    progress.epsilon_spent = figure.epsilon;
+    progress.epsilon_spent = job_plan_spent(plan, progress.authorised_steps);
     job_record(service->jobs, job, &progress, NULL);
     log_event(LOG_WARNING, "job_lost", "job", job_id(job)->text, (char *)NULL);
     return runner_settle(

@@ -207,6 +207,9 @@ static void privacy_is_checked(void **state)
         {"{\"epsilon\":2}", "{\"noise_multiplier\":1000001}",
          "/privacy/noise_multiplier"},
         {"{\"epsilon\":2}", "{\"budget_fraction\":0}", "/privacy/budget_fraction"},
+        {"{\"epsilon\":2}", "{\"epsilon\":2,\"accountant\":\"prv\"}",
+         "/privacy/accountant"},
+        {"{\"epsilon\":2}", "{\"epsilon\":2,\"accountant\":1}", "/privacy/accountant"},
         {"{\"epsilon\":2}", "{\"budget_fraction\":1.01}", "/privacy/budget_fraction"},
         {"{\"epsilon\":2}", "{\"epsilon\":2,\"delta\":0}", "/privacy/delta"},
         {"{\"epsilon\":2}", "{\"epsilon\":2,\"delta\":1}", "/privacy/delta"},
@@ -556,10 +559,10 @@ static void every_default_is_written_out(void **state)
                                  "\"algorithm\":{\"name\":\"dpsgd\","));
     assert_non_null(strstr(text, "{\"name\":\"dpsgd\",\"clipping\":\"flat\","
                                  "\"clip_norm\":1.0}"));
-    assert_non_null(strstr(text,
-                           "\"optimizer\":{\"name\":\"sgd\",\"learning_rate\":2.0,"
-                           "\"momentum\":0.0},\"batch_size\":512,\"epochs\":20,"
-                           "\"privacy\":{\"epsilon\":2.0,\"delta\":1e-05}}"));
+    assert_non_null(strstr(
+        text, "\"optimizer\":{\"name\":\"sgd\",\"learning_rate\":2.0,"
+              "\"momentum\":0.0},\"batch_size\":512,\"epochs\":20,"
+              "\"privacy\":{\"epsilon\":2.0,\"delta\":1e-05,\"accountant\":\"rdp\"}}"));
     free(text);
     job_request_fini(&request);
 }
@@ -610,6 +613,7 @@ static void same_request(const struct job_request *a, const struct job_request *
     assert_true(a->has_learning_rate == b->has_learning_rate);
     assert_true(a->epochs == b->epochs && a->has_steps == b->has_steps);
     assert_true(a->target == b->target && a->target_value == b->target_value);
+    assert_int_equal(a->accountant, b->accountant);
     assert_true(a->delta == b->delta);
     assert_ptr_equal(a->train.algorithm.algorithm, b->train.algorithm.algorithm);
     assert_memory_equal(a->train.algorithm.values, b->train.algorithm.values,

@@ -88,7 +88,7 @@ static void a_job_has_the_members_of_the_contract(void **state)
                           "batch_size", "epochs", "progress", "privacy", "metrics",
                           "model", "create_time", "start_time", "end_time", NULL});
     has_members(json_object_get(root, "privacy"),
-                (const char *const[]){"relation", "epsilon", "delta",
+                (const char *const[]){"relation", "epsilon", "delta", "accountant",
                                       "noise_multiplier", "sampling_rate",
                                       "authorised_steps", "epsilon_planned",
                                       "epsilon_spent", "ledger_seq", NULL});

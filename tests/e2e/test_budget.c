@@ -208,6 +208,37 @@ static void a_share_of_what_is_left_always_fits(void **state)
     }
 }
 
+/* Composed losses are tighter, so the same epsilon takes less noise; what the ledger charges
+ * is still the Renyi curve of what is run. */
+static void a_composed_epsilon_takes_less_noise_and_says_so(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    ready_points(client, "composed", 500, 23, SAMPLE_BUDGET(8));
+    static const char job[] =
+        "{'dataset':'composed','model':{'preset':'linear'},"
+        "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':100,"
+        "'privacy':{'epsilon':1,'accountant':'%s'}}";
+    char body[512];
+    snprintf(body, sizeof body, job, "rdp");
+    const struct reply *renyi = await_end(client, submit(client, "%s", body));
+    double renyi_noise = reply_number(renyi, "privacy.noise_multiplier");
+    assert_string_equal(reply_text(renyi, "privacy.accountant"), "rdp");
+    snprintf(body, sizeof body, job, "pld");
+    const struct reply *composed = await_end(client, submit(client, "%s", body));
+    assert_string_equal(reply_text(composed, "state"), "SUCCEEDED");
+    assert_string_equal(reply_text(composed, "privacy.accountant"), "pld");
+    assert_true(reply_number(composed, "privacy.noise_multiplier") < renyi_noise);
+    assert_true(reply_number(composed, "privacy.epsilon_planned") <= 1);
+    assert_true(reply_number(composed, "privacy.epsilon_spent") <= 1);
+    char path[128];
+    snprintf(path, sizeof path, "/v1/models/%s", reply_text(composed, "model"));
+    const struct reply *model = client_get(client, "%s", path);
+    assert_string_equal(reply_text(model, "certificate.guarantee.accountant"), "pld");
+    assert_true(reply_number(model, "certificate.guarantee.epsilon") <= 1);
+    assert_true(reply_number(client_get(client, "/v1/datasets/composed/budget"),
+                             "epsilon_spent") > 1);
+}
+
 enum { RIVALS = 8 };
 
 struct rival {
@@ -320,6 +351,7 @@ int main(void)
         cmocka_unit_test(jobs_are_taken_until_one_is_refused_and_never_more),
         cmocka_unit_test(held_budget_is_told_from_spent_budget),
         cmocka_unit_test(a_share_of_what_is_left_always_fits),
+        cmocka_unit_test(a_composed_epsilon_takes_less_noise_and_says_so),
         cmocka_unit_test(rivals_at_once_never_overspend),
         cmocka_unit_test(public_data_costs_nothing),
         cmocka_unit_test(the_ledger_adds_up_to_the_budget),
