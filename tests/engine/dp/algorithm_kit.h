@@ -22,7 +22,8 @@ struct kit_setup {
     uint64_t batch_size, steps;
     double noise_multiplier;
     unsigned threads;
-    uint8_t key; /* every byte of the seed */
+    uint8_t key;      /* every byte of the seed */
+    bool rows_differ; /* records stand in every other row, by class */
 };
 
 struct kit {
@@ -91,6 +92,10 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
     kit->parameters = calloc(network_parameters(kit->network), sizeof *kit->parameters);
     assert_non_null(kit->parameters);
     network_init(kit->network, kit->parameters, 0);
+    struct row_classes rows = row_classes_alike(32);
+    if (setup->rows_differ)
+        rows = (struct row_classes){
+            .block = 32, .count = 2, .safe = true, .period = 2, .of = {0, 1}};
     const struct noise_plan *noise = kit->spec.algorithm->noise(kit->state);
     struct training_setup training = {.network = kit->network,
                                       .data = setup->data,
@@ -102,7 +107,7 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
                                       .batch_size = setup->batch_size,
                                       .keeps_residue =
                                           kit->spec.algorithm->keeps_residue,
-                                      .rows = row_classes_alike(32),
+                                      .rows = rows,
                                       .grid = &noise->grid,
                                       .seed = &seed};
     assert_int_equal(training_create(&kit->training, &training, NULL), ST_OK);

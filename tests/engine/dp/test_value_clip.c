@@ -141,6 +141,42 @@ static void one_record_moves_the_sum_by_the_clip_norm_at_most(void **state)
 
 /* A mean loss in place of each record's own would let the last of residuals 0, 0, 0, 8
  * through with norm 2. */
+/* The paper's bound is at least sqrt(2) times the norm of a softmax gradient: what is
+ * scaled by it is at most that much shorter than the clip norm. */
+static void the_weight_comes_from_the_bound(void **state)
+{
+    (void)state;
+    enum { COUNT = FEATURES * 4 };
+    struct model_spec model =
+        model_of(four_outputs, 1, false, LOSS_SOFTMAX_CROSS_ENTROPY);
+    struct kit_setup setup = setup_of(&model);
+    double lengths[3];
+    for (int bound = BOUND_PAPER; bound <= BOUND_FORWARD; bound++) {
+        float ends[2][COUNT], kept = features[5 * FEATURES];
+        double square = 0;
+        for (int run = 0; run < 2; run++) {
+            struct kit kit;
+            features[5 * FEATURES] = run == 0 ? kept : 3e38F;
+            kit_spec(&kit, "value_clip");
+            kit_set(&kit, "clip_norm", 0.05);
+            kit_set(&kit, "bound", bound);
+            kit_open(&kit, &setup);
+            kit_step(&kit);
+            memcpy(ends[run], kit.parameters, sizeof ends[run]);
+            kit_close(&kit);
+        }
+        features[5 * FEATURES] = kept;
+        for (size_t j = 0; j < COUNT; j++) {
+            double moved = ((double)ends[0][j] - (double)ends[1][j]) * RECORDS / 0.25;
+            square += moved * moved;
+        }
+        lengths[bound] = sqrt(square) / 0.05;
+    }
+    assert_true(lengths[BOUND_PAPER] < 0.7072 && lengths[BOUND_PAPER] > 0.3);
+    assert_true(lengths[BOUND_TIGHT] < 1 && lengths[BOUND_TIGHT] > 0.8);
+    assert_close(lengths[BOUND_TIGHT], lengths[BOUND_FORWARD], 1e-3);
+}
+
 static void a_record_is_weighed_by_its_own_loss(void **state)
 {
     (void)state;
@@ -390,6 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(linear_regression_is_gradient_clipping),
         cmocka_unit_test(one_record_moves_the_sum_by_the_clip_norm_at_most),
+        cmocka_unit_test(the_weight_comes_from_the_bound),
         cmocka_unit_test(a_record_is_weighed_by_its_own_loss),
         cmocka_unit_test(a_record_of_zeros_is_bounded_through_its_biases),
         cmocka_unit_test(the_engine_has_the_published_bias),
