@@ -63,10 +63,10 @@ static const struct algorithm_parameter percentile_parameters[] = {
      .kind = PARAMETER_REAL,
      .low = 0.01,
      .high = 0.99,
-     .fallback = 0.3,
+     .fallback = 0.5,
      .about =
          "The share of gradients that the clip norm should leave whole; smaller for "
-         "harder tasks."},
+         "harder tasks, up to 0.9 for easy ones."},
     BINS,
     HISTOGRAM_NOISE,
     {.name = "histogram_range",

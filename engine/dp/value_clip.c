@@ -10,6 +10,7 @@
 #include "engine/dp/training.h"
 #include "engine/dp/value_bound.h"
 #include "engine/nn/spectral.h"
+#include "engine/nn/vector_math.h"
 
 enum { CELL_MEAN = 128 }; /* as dpsgd */
 
@@ -136,11 +137,14 @@ static void aim(struct state *state, struct training *training)
     value_bound_aim(bound, norms);
 }
 
+/* Over the padded row: what a record gets does not hang on its place. */
+VECTOR_CLONES
 static double square_of(const struct factors *layer, size_t record)
 {
     const float *row = layer->a + record * layer->a_stride;
     double sum = 0;
-    for (size_t j = 0; j < layer->inputs; j++)
+    VECTOR_SUM(sum)
+    for (size_t j = 0; j < layer->a_stride; j++)
         sum += (double)row[j] * (double)row[j];
     return sum;
 }
