@@ -10,19 +10,29 @@
 /* |a|^2 beyond which a factor is refused: (2^64)^2. */
 static const double SQUARE_MAX = 0x1p128;
 
-bool row_layer_has_bias(const struct row_layer *layer)
-{
-    return layer->bias != SIZE_MAX;
-}
-
 VECTOR_CLONES
-static void add_bias(struct rows z, const float *bias, size_t width)
+void rows_add(struct rows z, const float *bias, size_t width)
 {
     for (size_t i = 0; i < z.count; i++) {
         float *row = z.data + i * z.stride;
         for (size_t j = 0; j < width; j++)
             row[j] += bias[j];
     }
+}
+
+VECTOR_CLONES
+double floats_square(const float *x, size_t count)
+{
+    double sum = 0.0;
+    VECTOR_SUM(sum)
+    for (size_t j = 0; j < count; j++)
+        sum += (double)x[j] * (double)x[j];
+    return sum;
+}
+
+bool row_layer_has_bias(const struct row_layer *layer)
+{
+    return layer->bias != SIZE_MAX;
 }
 
 void row_layer_forward(const struct row_layer *layer, const float *parameters,
@@ -33,7 +43,7 @@ void row_layer_forward(const struct row_layer *layer, const float *parameters,
                 (blasint)a.stride, parameters + layer->weight, (blasint)layer->inputs,
                 0.0F, z.data, (blasint)z.stride);
     if (row_layer_has_bias(layer))
-        add_bias(z, parameters + layer->bias, layer->outputs);
+        rows_add(z, parameters + layer->bias, layer->outputs);
 }
 
 void row_layer_backward(const struct row_layer *layer, const float *parameters,

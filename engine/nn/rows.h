@@ -24,6 +24,18 @@ struct rows { /* a matrix of which a layer uses the first inputs or outputs colu
     size_t stride, count;
 };
 
+/* z += bias, width columns of each row. */
+void rows_add(struct rows z, const float *bias, size_t width);
+
+/* Sum of squares in double, where those of floats are exact. */
+double floats_square(const float *x, size_t count);
+
+/* Floats from a row of width to the next: rows start on 64-byte boundaries. */
+static inline size_t rows_stride(size_t width)
+{
+    return (width + 15) / 16 * 16;
+}
+
 bool row_layer_has_bias(const struct row_layer *layer);
 
 /* z = a W^T + c */

@@ -1,0 +1,292 @@
+#include "engine/nn/position_gradients.h"
+
+#include <math.h>
+#include <string.h>
+#include <cblas.h>
+
+#include "engine/nn/vector_math.h"
+
+enum {
+    SYRK_LEAST = 64, /* rows from which half of their products is faster than all */
+    SUM_ROWS = 512   /* unfolded at a time */
+};
+
+/* Norms of factors are refused beyond 2^64. */
+static const double square_max = 0x1p128;
+
+static size_t image_floats(const struct image *image)
+{
+    return image->height * image->width * image->channels;
+}
+
+static size_t kept_bias(const struct position_layer *layer)
+{
+    return row_layer_has_bias(&layer->rows) ? layer->rows.outputs : 0;
+}
+
+size_t position_gradients_kept(const struct position_layer *layer)
+{
+    size_t weights = layer->rows.outputs * layer->rows.inputs;
+    return kept_bias(layer) + (layer->form == NORM_KEPT ? weights : 0);
+}
+
+VECTOR_CLONES
+static void add_columns(float *restrict sum, const float *restrict b, size_t rows,
+                        size_t width)
+{
+    for (size_t t = 0; t < rows; t++)
+        for (size_t j = 0; j < width; j++)
+            sum[j] += b[t * width + j];
+}
+
+void position_gradients_keep_bias(const struct position_layer *layer, struct rows kept,
+                                  struct rows b)
+{
+    size_t width = kept_bias(layer);
+    for (size_t i = 0; i < b.count && width > 0; i++) {
+        float *sum = kept.data + i * kept.stride;
+        memset(sum, 0, width * sizeof *sum);
+        add_columns(sum, b.data + i * b.stride, window_positions(&layer->window),
+                    width);
+    }
+}
+
+static size_t gram_floats(const struct position_layer *layer)
+{
+    size_t t = window_positions(&layer->window);
+    return 2 * (rows_stride(t * layer->rows.inputs) +
+                rows_stride(t * layer->rows.outputs) + 2 * rows_stride(t * t));
+}
+
+size_t position_gradients_scratch(const struct position_layer *layer)
+{
+    size_t more = 0;
+    switch (layer->form) {
+    case NORM_GRAM: more = gram_floats(layer); break;
+    case NORM_EXPLICIT:
+        more = rows_stride(layer->rows.outputs * layer->rows.inputs);
+        break;
+    case NORM_KEPT: break;
+    }
+    return positions_unfolded(layer) + more;
+}
+
+/* n u / (1 - n u): the relative error of n roundings. */
+static double roundings(double count, double unit)
+{
+    return count * unit / (1.0 - count * unit);
+}
+
+/* to (outputs, d) = b^T a of one record. */
+static void gradient(const struct position_layer *layer, float *to, struct rows a,
+                     struct rows b, float *scratch)
+{
+    size_t inputs = layer->rows.inputs, outputs = layer->rows.outputs;
+    struct position_step step = {0};
+
+    while (positions_next(layer, &step, b)) {
+        struct rows u = positions_unfold(layer, a, step, scratch);
+        const float *in = positions_outputs(layer, b, step).data;
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)outputs,
+                    (blasint)inputs, (blasint)u.count, 1.0F, in, (blasint)outputs,
+                    u.data, (blasint)u.stride, step.first == 0 ? 0.0F : 1.0F, to,
+                    (blasint)inputs);
+    }
+}
+
+VECTOR_CLONES
+static void widen(double *restrict to, size_t stride, struct rows from, size_t width)
+{
+    for (size_t t = 0; t < from.count; t++)
+        for (size_t j = 0; j < width; j++)
+            to[t * stride + j] = (double)from.data[t * from.stride + j];
+}
+
+/* to (count, count), its upper triangle at least, = the products of rows. */
+static void row_products(double *to, const double *rows, size_t count, size_t width)
+{
+    if (count < SYRK_LEAST)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)count,
+                    (blasint)count, (blasint)width, 1.0, rows, (blasint)width, rows,
+                    (blasint)width, 0.0, to, (blasint)count);
+    else
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, (blasint)count,
+                    (blasint)width, 1.0, rows, (blasint)width, 0.0, to, (blasint)count);
+}
+
+VECTOR_CLONES
+static double product_sum(const double *a, const double *b, size_t count)
+{
+    double diagonal = 0.0, upper = 0.0;
+    for (size_t t = 0; t < count; t++) {
+        const double *a_row = a + t * count, *b_row = b + t * count;
+        diagonal += a_row[t] * b_row[t];
+        VECTOR_SUM(upper)
+        for (size_t s = t + 1; s < count; s++)
+            upper += a_row[s] * b_row[s];
+    }
+    return diagonal + 2.0 * upper;
+}
+
+/* |b^T a|^2 as the sum over pairs of rows of (a_t.a_s)(b_t.b_s). */
+static double gram_square(const struct position_layer *layer, struct rows a,
+                          struct rows b, float *scratch)
+{
+    size_t t = window_positions(&layer->window), d = layer->rows.inputs,
+           p = layer->rows.outputs;
+    struct position_step all = {.records = 1, .count = t};
+    struct rows u = positions_unfold(layer, a, all, scratch), in = {b.data, p, t};
+    double *wide_a = (double *)(void *)(scratch + positions_unfolded(layer));
+    double *wide_b = wide_a + rows_stride(t * d),
+           *a_products = wide_b + rows_stride(t * p);
+    double *b_products = a_products + rows_stride(t * t);
+
+    widen(wide_a, d, u, d);
+    widen(wide_b, p, in, p);
+    row_products(a_products, wide_a, t, d);
+    row_products(b_products, wide_b, t, p);
+    return product_sum(a_products, b_products, t);
+}
+
+/* NOISE.md 2.4, with products in double: nu^2 <= computed + eps_G M^2. */
+static double gram_error(const struct position_layer *layer)
+{
+    double t = (double)window_positions(&layer->window);
+    double terms = (double)(layer->rows.inputs + layer->rows.outputs + 4);
+    return roundings(terms, 0x1p-53) + t * t * 0x1p-52;
+}
+
+/* Upper bound of the norm of the exact b^T a, whose spread is at most M. */
+static double exact_norm(const struct position_layer *layer, struct rows a,
+                         struct rows b, double spread, float *scratch)
+{
+    size_t floats = layer->rows.outputs * layer->rows.inputs;
+    float *explicit_gradient = scratch + positions_unfolded(layer);
+    double square;
+
+    if (layer->form == NORM_GRAM) {
+        square = fmax(0.0, gram_square(layer, a, b, scratch));
+        return sqrt(square + gram_error(layer) * spread * spread);
+    }
+    gradient(layer, explicit_gradient, a, b, scratch);
+    square = floats_square(explicit_gradient, floats);
+    return sqrt(square) +
+           roundings((double)window_positions(&layer->window), 0x1p-24) * spread;
+}
+
+struct position_norm position_gradients_measure(const struct position_layer *layer,
+                                                struct rows a, struct rows b,
+                                                float *kept, float *scratch)
+{
+    size_t bias = kept_bias(layer), t = window_positions(&layer->window);
+    double copies = (double)layer->copies;
+    double overlap = (double)window_overlap(&layer->window);
+    double a_square =
+        overlap * floats_square(a.data, image_floats(&layer->window.image));
+    double b_square = floats_square(b.data, t * layer->rows.outputs);
+    double bias_square = floats_square(kept, bias), norm;
+
+    if (!(a_square <= square_max && b_square <= square_max && isfinite(bias_square)))
+        return (struct position_norm){(double)INFINITY, (double)INFINITY};
+    if (layer->form == NORM_KEPT) {
+        gradient(layer, kept + bias, a, b, scratch);
+        norm = floats_square(kept + bias, layer->rows.outputs * layer->rows.inputs);
+        norm = copies * norm + bias_square;
+        return (struct position_norm){norm, norm};
+    }
+    /* By Cauchy and Schwarz M = sum_t |a_t||b_t| <= |a||b|. Rounding w b entry by entry
+     * may add 2^-24 M to the norm, where one row a record leaves 2^-24 of the norm. */
+    double spread = sqrt(copies * a_square * b_square);
+    norm = sqrt(copies) * exact_norm(layer, a, b, spread / sqrt(copies), scratch) +
+           0x1p-24 * spread;
+    return (struct position_norm){norm * norm + bias_square,
+                                  spread * spread + bias_square};
+}
+
+VECTOR_CLONES
+static void narrow(float *restrict to, const double *restrict from, size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        to[j] = (float)from[j];
+}
+
+struct sum_scratch { /* of a sum in double */
+    float *unfolded, *row;
+    double *a, *b, *sum;
+    size_t floats; /* of all together */
+};
+
+static size_t sum_rows(const struct position_layer *layer)
+{
+    size_t t = window_positions(&layer->window);
+    return t < SUM_ROWS ? SUM_ROWS / t * t : SUM_ROWS;
+}
+
+static struct sum_scratch divide(const struct position_layer *layer, size_t outputs,
+                                 float *scratch)
+{
+    size_t width = rows_stride(layer->rows.inputs), rows = sum_rows(layer);
+    struct sum_scratch s = {.unfolded = scratch};
+    s.row = s.unfolded + rows * width;
+    s.a = (double *)(void *)(s.row + width);
+    s.b = s.a + rows * width;
+    s.sum = s.b + rows * rows_stride(outputs);
+    s.floats = 3 * rows * width + width + 2 * (rows + width) * rows_stride(outputs);
+    return s;
+}
+
+size_t position_gradients_sum_scratch(const struct position_layer *layer,
+                                      size_t outputs)
+{
+    return divide(layer, outputs, NULL).floats;
+}
+
+void position_gradients_sum(const struct position_layer *layer, struct row_span span,
+                            float *block, struct rows a, struct rows b, float *scratch)
+{
+    size_t t = window_positions(&layer->window), d = layer->rows.inputs,
+           stride = rows_stride(d);
+    size_t records = t < SUM_ROWS ? SUM_ROWS / t : 1;
+    size_t b_stride = rows_stride(span.count), outputs = layer->rows.outputs;
+    struct sum_scratch s = divide(layer, span.count, scratch);
+    double beta = 0.0;
+
+    memset(s.sum, 0, span.count * stride * sizeof *s.sum);
+    for (size_t i = 0; i < a.count; i += records)
+        for (size_t first = 0; first < t; first += sum_rows(layer), beta = 1.0) {
+            size_t some = a.count - i < records ? a.count - i : records, rows = 0;
+            size_t count = t - first < sum_rows(layer) ? t - first : sum_rows(layer);
+            for (size_t k = i; k < i + some; k++, rows += count) {
+                struct position_step step = {k, 1, first, count};
+                struct rows u = positions_unfold(layer, a, step, s.unfolded);
+                struct rows in = {b.data + k * b.stride + first * outputs + span.row,
+                                  outputs, count};
+                widen(s.a + rows * stride, stride, u, d);
+                widen(s.b + rows * b_stride, b_stride, in, span.count);
+            }
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)span.count,
+                        (blasint)d, (blasint)rows, 1.0, s.b, (blasint)b_stride, s.a,
+                        (blasint)stride, beta, s.sum, (blasint)stride);
+        }
+    for (size_t o = 0; o < span.count; o++) {
+        narrow(s.row, s.sum + o * stride, d);
+        positions_scatter(layer, block + o * positions_row_floats(layer), s.row);
+    }
+}
+
+void position_gradients_sum_kept(const struct position_layer *layer,
+                                 struct row_span span, float *block,
+                                 const struct kept_rows *kept, float *scratch)
+{
+    size_t d = layer->rows.inputs, row_floats = positions_row_floats(layer);
+    size_t first = kept_bias(layer) + span.row * d;
+
+    kept_sum(kept, (struct row_span){first, span.count * d}, block);
+    if (positions_gathered(layer) == 0)
+        return;
+    /* From the last, as a row grows over those behind it alone. */
+    for (size_t o = span.count; o-- > 0;) {
+        memcpy(scratch, block + o * d, d * sizeof *scratch);
+        positions_scatter(layer, block + o * row_floats, scratch);
+    }
+}

@@ -1,0 +1,57 @@
+/*
+ * position_gradients.h - what the gradients of a layer with positions measure, and what
+ * they add up to (MODELS.md 2, NOISE.md 2.4).
+ *
+ * The gradient of the bias is kept in every form, that of the weight if the form is
+ * KEPT. What is kept is itself the factor that a sum reads, as if the layer had one row
+ * a record: its norm is that of the stored floats, and its products have as many terms
+ * as the cell has records.
+ *
+ * Invariants
+ *   (1) position_norm bounds the exact norm of the stored factors from above, with room
+ *       for rounding fl(w b).
+ *   (2) A sum in double is rounded to float once; one of what was kept is in float.
+ *
+ * Threads: pure functions of their arguments; scratch is the caller's, 64-byte aligned.
+ */
+#ifndef ENGINE_NN_POSITION_GRADIENTS_H
+#define ENGINE_NN_POSITION_GRADIENTS_H
+
+#include <stddef.h>
+
+#include "engine/nn/kept.h"
+#include "engine/nn/positions.h"
+
+/* Floats kept of each record: the gradient of the bias, then, if KEPT, (outputs, d). */
+size_t position_gradients_kept(const struct position_layer *layer);
+
+/* kept = the sum over the positions of b, for each record; nothing without a bias. */
+void position_gradients_keep_bias(const struct position_layer *layer, struct rows kept,
+                                  struct rows b);
+
+struct position_norm {
+    double square; /* nu_up^2 of weight and bias */
+    double spread; /* M_up^2 */
+};
+
+/* Of one record, whose bias was kept; fills in the rest of kept if the form is KEPT.
+ * Infinite where a factor is not finite or beyond 2^64.
+ *   scratch  (position_gradients_scratch) */
+size_t position_gradients_scratch(const struct position_layer *layer);
+struct position_norm position_gradients_measure(const struct position_layer *layer,
+                                                struct rows a, struct rows b,
+                                                float *kept, float *scratch);
+
+/* block (span.count, positions_row_floats) = rows [row, row + count) of the tensor's
+ * gradient, summed over the records of a and b, or of what was kept, each times its
+ * weight.
+ *   scratch  (position_gradients_sum_scratch of span.count outputs) */
+size_t position_gradients_sum_scratch(const struct position_layer *layer,
+                                      size_t outputs);
+void position_gradients_sum(const struct position_layer *layer, struct row_span span,
+                            float *block, struct rows a, struct rows b, float *scratch);
+void position_gradients_sum_kept(const struct position_layer *layer,
+                                 struct row_span span, float *block,
+                                 const struct kept_rows *kept, float *scratch);
+
+#endif

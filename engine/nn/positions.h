@@ -1,0 +1,84 @@
+/*
+ * positions.h - the weight layer whose record has T rows: a convolution's positions, or
+ * a dense layer at every pixel. The rows a (T x d) are unfolded from the image when they
+ * are needed; z = a W^T + c, and the gradient of a record is b^T a (MODELS.md 2, 4.1).
+ * What that gradient measures and sums to is position_gradients.h's.
+ *
+ *   form      the norm of b^T a comes from                 the sum of a cell is
+ *   GRAM      the T x T products of rows, in double        a product in double
+ *   EXPLICIT  the matrix itself, thrown away               a product in double
+ *   KEPT      the matrix itself, kept, one a record        of what was kept, in float
+ *
+ * Invariants
+ *   (1) Each record goes through products of the same shapes, whatever the batch.
+ *
+ * Threads: pure functions of their arguments; scratch is the caller's.
+ */
+#ifndef ENGINE_NN_POSITIONS_H
+#define ENGINE_NN_POSITIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/nn/rows.h"
+#include "engine/nn/window.h"
+
+enum norm_form { NORM_GRAM, NORM_EXPLICIT, NORM_KEPT };
+
+struct position_layer {
+    struct row_layer rows;              /* inputs: d = taps x channels of window */
+    struct window window;               /* without the taps that never meet the image */
+    size_t kernel_height, kernel_width; /* of the tensor: (outputs, height, width, */
+    struct tap first;                   /*   channels x copies), first tap of window */
+    size_t copies; /* channels of the tensor that read one channel of the image */
+    enum norm_form form;
+};
+
+/* Completes a layer whose window is that of its whole kernel: trims the window and
+ * chooses the form (MODELS.md 2.2). */
+void positions_plan(struct position_layer *layer);
+
+size_t positions_row_floats(const struct position_layer *layer); /* of the tensor */
+
+/* W as the unfolded rows meet it, (outputs, d): parameters + weight itself, or gathered
+ * in to (positions_gathered floats, 0 where not) and returned. */
+size_t positions_gathered(const struct position_layer *layer);
+const float *positions_gather(const struct position_layer *layer,
+                              const float *parameters, float *to);
+
+/* A row of the tensor's gradient from one of the gathered one (d): every copy is alike,
+ * and taps that meet nothing have none. */
+void positions_scatter(const struct position_layer *layer, float *row,
+                       const float *gathered);
+
+/* One product of a block of z.count records: positions [first, first + count) of records
+ * [record, record + records). */
+struct position_step {
+    size_t record, records, first, count;
+};
+
+/* The next step, the first from a zeroed one; false after the last. */
+bool positions_next(const struct position_layer *layer, struct position_step *step,
+                    struct rows z);
+
+/* The step's rows of a, unfolded in scratch (positions_unfolded floats, 64-byte aligned)
+ * or where they are; and those of z. */
+size_t positions_unfolded(const struct position_layer *layer);
+struct rows positions_unfold(const struct position_layer *layer, struct rows a,
+                             struct position_step step, float *scratch);
+struct rows positions_outputs(const struct position_layer *layer, struct rows z,
+                              struct position_step step);
+
+struct position_pass {
+    const struct position_layer *layer;
+    const float *weights; /* positions_gather */
+    const float *bias;    /* or NULL */
+    float *scratch;       /* (positions_unfolded) */
+};
+
+/* One row a record: z (T x outputs), a (an image). */
+void positions_forward(const struct position_pass *pass, struct rows z, struct rows a);
+void positions_backward(const struct position_pass *pass, struct rows da,
+                        struct rows b);
+
+#endif

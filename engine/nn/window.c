@@ -1,0 +1,241 @@
+#include "engine/nn/window.h"
+
+#include <string.h>
+
+static size_t reach(size_t kernel, size_t dilation)
+{
+    return dilation * (kernel - 1) + 1;
+}
+
+bool window_fit(struct window *window, struct image image,
+                const struct window_demand *demand)
+{
+    size_t height = image.height + 2 * demand->padding;
+    size_t width = image.width + 2 * demand->padding;
+    size_t tall = reach(demand->kernel_height, demand->dilation);
+    size_t wide = reach(demand->kernel_width, demand->dilation);
+
+    if (tall > height || wide > width)
+        return false;
+    *window = (struct window){.image = image,
+                              .kernel_height = demand->kernel_height,
+                              .kernel_width = demand->kernel_width,
+                              .stride = demand->stride,
+                              .dilation = demand->dilation,
+                              .top = -(ptrdiff_t)demand->padding,
+                              .left = -(ptrdiff_t)demand->padding,
+                              .out_height = (height - tall) / demand->stride + 1,
+                              .out_width = (width - wide) / demand->stride + 1};
+    return true;
+}
+
+size_t window_positions(const struct window *window)
+{
+    return window->out_height * window->out_width;
+}
+
+size_t window_taps(const struct window *window)
+{
+    return window->kernel_height * window->kernel_width;
+}
+
+struct axis { /* one of the two directions of a window */
+    size_t size, taps, out, stride, dilation;
+    ptrdiff_t start;
+};
+
+static struct axis down(const struct window *window)
+{
+    return (struct axis){window->image.height, window->kernel_height,
+                         window->out_height,   window->stride,
+                         window->dilation,     window->top};
+}
+
+static struct axis across(const struct window *window)
+{
+    return (struct axis){window->image.width, window->kernel_width, window->out_width,
+                         window->stride,      window->dilation,     window->left};
+}
+
+static bool tap_meets(struct axis axis, size_t tap)
+{
+    ptrdiff_t size = (ptrdiff_t)axis.size;
+    for (size_t y = 0; y < axis.out; y++) {
+        ptrdiff_t at = axis.start + (ptrdiff_t)(y * axis.stride + tap * axis.dilation);
+        if (at >= 0 && at < size)
+            return true;
+    }
+    return false;
+}
+
+/* The taps [*first, *first + returned) that remain; one remains where none meets. */
+static size_t trim_axis(struct axis axis, size_t *first)
+{
+    size_t end = axis.taps;
+    *first = 0;
+    while (*first + 1 < end && !tap_meets(axis, *first))
+        ++*first;
+    while (end > *first + 1 && !tap_meets(axis, end - 1))
+        end--;
+    return end - *first;
+}
+
+struct tap window_trim(struct window *window)
+{
+    struct tap first;
+    size_t tall = trim_axis(down(window), &first.y);
+    size_t wide = trim_axis(across(window), &first.x);
+
+    window->kernel_height = tall;
+    window->kernel_width = wide;
+    window->top += (ptrdiff_t)(first.y * window->dilation);
+    window->left += (ptrdiff_t)(first.x * window->dilation);
+    return first;
+}
+
+/* Positions whose taps a pixel may be among: no two are congruent modulo the lag after
+ * which taps meet the strides again. */
+static size_t overlap_axis(struct axis axis)
+{
+    size_t by_reach = (reach(axis.taps, axis.dilation) - 1) / axis.stride + 1;
+    size_t most = by_reach < axis.taps ? by_reach : axis.taps;
+    return most < axis.out ? most : axis.out;
+}
+
+size_t window_overlap(const struct window *window)
+{
+    return overlap_axis(down(window)) * overlap_axis(across(window));
+}
+
+/* Taps [first, end) of an axis that lie in the image, at the position that starts at
+ * start. */
+struct run {
+    size_t first, end;
+};
+
+static struct run inside(struct axis axis, ptrdiff_t start)
+{
+    ptrdiff_t dilation = (ptrdiff_t)axis.dilation, size = (ptrdiff_t)axis.size;
+    ptrdiff_t taps = (ptrdiff_t)axis.taps;
+    ptrdiff_t first = start < 0 ? (-start + dilation - 1) / dilation : 0;
+    ptrdiff_t end = start < size ? (size - start + dilation - 1) / dilation : 0;
+
+    end = end < taps ? end : taps;
+    first = first < end ? first : end;
+    return (struct run){(size_t)first, (size_t)end};
+}
+
+/* Runs are short and of one length per layer: fixed-size pieces become register moves,
+ * where a call of memcpy would cost more than the copy. */
+static inline void copy_floats(float *to, const float *from, size_t count)
+{
+    while (count >= 16) {
+        memcpy(to, from, 16 * sizeof *to);
+        to += 16, from += 16, count -= 16;
+    }
+    if (count >= 8) {
+        memcpy(to, from, 8 * sizeof *to);
+        to += 8, from += 8, count -= 8;
+    }
+    if (count >= 4) {
+        memcpy(to, from, 4 * sizeof *to);
+        to += 4, from += 4, count -= 4;
+    }
+    for (size_t j = 0; j < count; j++)
+        to[j] = from[j];
+}
+
+static inline void clear_floats(float *to, size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        to[j] = 0.0F;
+}
+
+static inline void add_floats(float *restrict to, const float *restrict from,
+                              size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        to[j] += from[j];
+}
+
+/* One kernel row of one position: pixels from start, or zeros. */
+static void unfold_run(const struct window *window, float *out, const float *pixels,
+                       ptrdiff_t start, struct run run)
+{
+    size_t channels = window->image.channels, step = window->dilation;
+    const float *from =
+        pixels + (start + (ptrdiff_t)(run.first * step)) * (ptrdiff_t)channels;
+
+    clear_floats(out, run.first * channels);
+    if (step == 1)
+        copy_floats(out + run.first * channels, from, (run.end - run.first) * channels);
+    else
+        for (size_t k = run.first; k < run.end; k++, from += step * channels)
+            copy_floats(out + k * channels, from, channels);
+    clear_floats(out + run.end * channels, (window->kernel_width - run.end) * channels);
+}
+
+static void fold_run(const struct window *window, float *pixels, const float *in,
+                     ptrdiff_t start, struct run run)
+{
+    size_t channels = window->image.channels, step = window->dilation;
+    float *to = pixels + (start + (ptrdiff_t)(run.first * step)) * (ptrdiff_t)channels;
+
+    if (step == 1)
+        add_floats(to, in + run.first * channels, (run.end - run.first) * channels);
+    else
+        for (size_t k = run.first; k < run.end; k++, to += step * channels)
+            add_floats(to, in + k * channels, channels);
+}
+
+struct place { /* of a position's first tap in the image */
+    ptrdiff_t y, x;
+};
+
+static struct place place_of(const struct window *window, size_t position)
+{
+    return (struct place){
+        window->top + (ptrdiff_t)(position / window->out_width * window->stride),
+        window->left + (ptrdiff_t)(position % window->out_width * window->stride)};
+}
+
+void window_unfold(const struct window *window, struct rows out, const float *image,
+                   size_t first)
+{
+    size_t run_floats = window->kernel_width * window->image.channels;
+    size_t line_floats = window->image.width * window->image.channels;
+
+    for (size_t t = 0; t < out.count; t++) {
+        struct place at = place_of(window, first + t);
+        struct run rows = inside(down(window), at.y), columns;
+        float *row = out.data + t * out.stride;
+        columns = inside(across(window), at.x);
+        clear_floats(row, rows.first * run_floats);
+        for (size_t k = rows.first; k < rows.end; k++) {
+            ptrdiff_t y = at.y + (ptrdiff_t)(k * window->dilation);
+            unfold_run(window, row + k * run_floats, image + (size_t)y * line_floats,
+                       at.x, columns);
+        }
+        clear_floats(row + rows.end * run_floats,
+                     (window->kernel_height - rows.end) * run_floats);
+    }
+}
+
+void window_fold(const struct window *window, float *image, struct rows in,
+                 size_t first)
+{
+    size_t run_floats = window->kernel_width * window->image.channels;
+    size_t line_floats = window->image.width * window->image.channels;
+
+    for (size_t t = 0; t < in.count; t++) {
+        struct place at = place_of(window, first + t);
+        struct run rows = inside(down(window), at.y);
+        struct run columns = inside(across(window), at.x);
+        const float *row = in.data + t * in.stride;
+        for (size_t k = rows.first; k < rows.end; k++) {
+            ptrdiff_t y = at.y + (ptrdiff_t)(k * window->dilation);
+            fold_run(window, image + (size_t)y * line_floats, row + k * run_floats,
+                     at.x, columns);
+        }
+    }
+}

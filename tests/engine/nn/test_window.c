@@ -1,0 +1,177 @@
+/* Goal: a window reads the pixels that its geometry says, and gives back to the same.
+ * Method: every small geometry against one loop over single numbers. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "engine/nn/window.h"
+
+static double draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+static size_t below(uint64_t *state, size_t count)
+{
+    return (size_t)(draw(state) * (double)count);
+}
+
+struct geometry {
+    struct image image;
+    struct window_demand demand;
+};
+
+static struct geometry any_geometry(uint64_t *state)
+{
+    return (struct geometry){
+        .image = {1 + below(state, 9), 1 + below(state, 9), 1 + below(state, 20)},
+        .demand = {1 + below(state, 5), 1 + below(state, 5), 1 + below(state, 4),
+                   below(state, 4), 1 + below(state, 3)}};
+}
+
+/* The pixel of one tap at one position, or SIZE_MAX outside the image. */
+static size_t pixel_of(const struct geometry *g, size_t position, size_t tap,
+                       size_t out_width)
+{
+    ptrdiff_t padding = (ptrdiff_t)g->demand.padding;
+    ptrdiff_t y = (ptrdiff_t)(position / out_width * g->demand.stride +
+                              tap / g->demand.kernel_width * g->demand.dilation) -
+                  padding;
+    ptrdiff_t x = (ptrdiff_t)(position % out_width * g->demand.stride +
+                              tap % g->demand.kernel_width * g->demand.dilation) -
+                  padding;
+    if (y < 0 || x < 0 || y >= (ptrdiff_t)g->image.height ||
+        x >= (ptrdiff_t)g->image.width)
+        return SIZE_MAX;
+    return (size_t)y * g->image.width + (size_t)x;
+}
+
+static void check_unfolded(const struct geometry *g, const struct window *window,
+                           uint64_t *state)
+{
+    size_t c = g->image.channels, taps = window_taps(window), stride = taps * c + 3;
+    size_t all = window_positions(window), first = below(state, all);
+    struct rows out = {calloc(all * stride, sizeof(float)), stride, all - first};
+    float *image = calloc(g->image.height * g->image.width * c, sizeof *image);
+    for (size_t j = 0; j < g->image.height * g->image.width * c; j++)
+        image[j] = 1.0F + (float)draw(state);
+    for (size_t j = 0; j < all * stride; j++)
+        out.data[j] = -7.0F;
+    window_unfold(window, out, image, first);
+    for (size_t t = 0; t < out.count; t++)
+        for (size_t k = 0; k < stride; k++) {
+            float expected = -7.0F; /* beyond the taps nothing is touched */
+            if (k < taps * c) {
+                size_t pixel = pixel_of(g, first + t, k / c, window->out_width);
+                expected = pixel == SIZE_MAX ? 0.0F : image[pixel * c + k % c];
+            }
+            assert_true(out.data[t * stride + k] == expected);
+        }
+    free(image);
+    free(out.data);
+}
+
+/* <unfold x, u> = <x, fold u>: with whole numbers both are exact. */
+static void check_adjoint(const struct window *window, uint64_t *state)
+{
+    size_t floats = window->image.height * window->image.width * window->image.channels;
+    size_t width = window_taps(window) * window->image.channels;
+    size_t all = window_positions(window);
+    float *x = calloc(floats, sizeof *x), *folded = calloc(floats, sizeof *folded);
+    struct rows u = {calloc(all * width, sizeof(float)), width, all};
+    struct rows unfolded = {calloc(all * width, sizeof(float)), width, all};
+    double one = 0.0, other = 0.0;
+    for (size_t j = 0; j < floats; j++)
+        x[j] = (float)below(state, 100);
+    for (size_t j = 0; j < all * width; j++)
+        u.data[j] = (float)below(state, 100);
+    window_unfold(window, unfolded, x, 0);
+    window_fold(window, folded, u, 0);
+    for (size_t j = 0; j < all * width; j++)
+        one += (double)unfolded.data[j] * (double)u.data[j];
+    for (size_t j = 0; j < floats; j++)
+        other += (double)x[j] * (double)folded[j];
+    assert_true(one == other);
+    free(x);
+    free(folded);
+    free(u.data);
+    free(unfolded.data);
+}
+
+static void rows_are_the_pixels_of_the_taps(void **state)
+{
+    uint64_t random = 1;
+    (void)state;
+    for (int k = 0; k < 3000;) {
+        struct geometry g = any_geometry(&random);
+        struct window window;
+        if (!window_fit(&window, g.image, &g.demand))
+            continue;
+        check_unfolded(&g, &window, &random);
+        check_adjoint(&window, &random);
+        k++;
+    }
+}
+
+static void a_window_larger_than_the_image_does_not_fit(void **state)
+{
+    struct image image = {4, 5, 1};
+    struct window window;
+    (void)state;
+    assert_true(window_fit(&window, image, &(struct window_demand){4, 5, 1, 0, 1}));
+    assert_int_equal(window_positions(&window), 1);
+    assert_false(window_fit(&window, image, &(struct window_demand){5, 1, 1, 0, 1}));
+    assert_false(window_fit(&window, image, &(struct window_demand){1, 6, 1, 0, 1}));
+    assert_true(window_fit(&window, image, &(struct window_demand){5, 6, 1, 1, 1}));
+    assert_false(window_fit(&window, image, &(struct window_demand){3, 3, 1, 0, 2}));
+}
+
+/* The taps left out meet no pixel, the outermost that stay do; what is read is the same;
+ * and no pixel is read more often than the overlap says. */
+static void only_taps_that_meet_nothing_are_left_out(void **state)
+{
+    uint64_t random = 2;
+    size_t trimmed = 0;
+    (void)state;
+    for (int k = 0; k < 3000;) {
+        struct geometry g = any_geometry(&random);
+        struct window whole, window;
+        if (!window_fit(&whole, g.image, &g.demand))
+            continue;
+        window = whole;
+        struct tap first = window_trim(&window);
+        size_t reads[81] = {0}, most = 0, all = window_positions(&whole);
+        for (size_t tap = 0; tap < window_taps(&whole); tap++) {
+            size_t ky = tap / whole.kernel_width, kx = tap % whole.kernel_width,
+                   met = 0;
+            bool stays = ky >= first.y && ky < first.y + window.kernel_height &&
+                         kx >= first.x && kx < first.x + window.kernel_width;
+            for (size_t t = 0; t < all; t++) {
+                size_t pixel = pixel_of(&g, t, tap, whole.out_width);
+                met += pixel != SIZE_MAX;
+                if (pixel != SIZE_MAX)
+                    reads[pixel]++;
+            }
+            if (!stays)
+                assert_int_equal(met, 0);
+            trimmed += !stays;
+        }
+        for (size_t p = 0; p < g.image.height * g.image.width; p++)
+            most = reads[p] > most ? reads[p] : most;
+        assert_true(most <= window_overlap(&window));
+        check_adjoint(&window, &random);
+        k++;
+    }
+    assert_true(trimmed > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_the_pixels_of_the_taps),
+        cmocka_unit_test(a_window_larger_than_the_image_does_not_fit),
+        cmocka_unit_test(only_taps_that_meet_nothing_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
