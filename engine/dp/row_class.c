@@ -77,7 +77,7 @@ static bool rows_agree(const struct workspace *workspace, size_t a, size_t b)
         memcmp(&workspace_losses(workspace)[a], &workspace_losses(workspace)[b],
                sizeof(double)) != 0)
         return false;
-    for (size_t l = 0; l < workspace_layer_count(workspace); l++) {
+    for (size_t l = 0; l < workspace_factor_count(workspace); l++) {
         struct factors f = workspace_factors(workspace, l);
         if (memcmp(f.a + a * f.a_stride, f.a + b * f.a_stride,
                    f.inputs * sizeof *f.a) != 0 ||
@@ -119,9 +119,11 @@ static void refine(const struct comparison *c, size_t filled)
  * of those above the first; an activation may hide half of them. */
 static size_t outputs_min(const struct workspace *workspace)
 {
-    size_t layers = workspace_layer_count(workspace), least = SIZE_MAX;
+    size_t layers = workspace_factor_count(workspace), least = SIZE_MAX;
     for (size_t l = 0; l < layers; l++) {
         struct factors f = workspace_factors(workspace, l);
+        if (f.are_kept)
+            continue;
         size_t forward = l + 1 < layers ? f.outputs / 2 : f.outputs;
         size_t backward = l > 0 ? f.inputs / 2 : forward;
         size_t seen = backward < forward ? backward : forward;

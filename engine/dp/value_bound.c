@@ -12,6 +12,12 @@ static bool fits(enum layer_kind kind)
     case LAYER_DENSE:
     case LAYER_RELU:
     case LAYER_TANH: return true;
+    case LAYER_CONV2D:
+    case LAYER_MAX_POOL2D:
+    case LAYER_AVG_POOL2D:
+    case LAYER_GLOBAL_AVG_POOL:
+    case LAYER_FLATTEN:
+    case LAYER_REPLICATE: return false;
     }
     return false;
 }

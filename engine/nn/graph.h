@@ -1,36 +1,55 @@
 /*
- * graph.h - what a network is made of; for network.c and workspace.c alone.
+ * graph.h - what a network is made of; for network.c and the workspace's files alone.
  *
  *   value 0 (the record) --node--> value 1 --node--> ... --node--> the outputs
  *
- * A value is what lies between nodes: one row a record. Each has a buffer of
- * activations and, from the first weight layer's output on, one of gradients. A node
- * that reads nothing but its own output to go backward, and whose input nobody keeps,
- * works in place: both of its values are the same.
+ * A value is what lies between nodes: one row a record, an image channels last. Each has
+ * a buffer of activations and, where a parameter lies before it, one of gradients. A
+ * node that reads nothing but its own output to go backward, and whose input nobody
+ * keeps, works in place: both of its values are the same.
  *
- * Every node with parameters is one row layer (rows.h): new kinds differ only in what
- * their rows are. A new kind is a member of enum layer_kind, a case in network.c that
- * gives its shapes, and one in each of workspace.c's two switches.
+ * A node with parameters is a layer: one row a record (rows.h) or several
+ * (positions.h). A new kind of node is a member of enum node_kind, a case in graph.c
+ * that gives its shapes, and one in each of pass.c's two switches.
  */
 #ifndef ENGINE_NN_GRAPH_H
 #define ENGINE_NN_GRAPH_H
 
 #include "engine/nn/network.h"
+#include "engine/nn/position_gradients.h"
 #include "engine/nn/rows.h"
+#include "engine/nn/window.h"
+
+enum node_kind {
+    NODE_DENSE,
+    NODE_POSITIONS,
+    NODE_ACTIVATION,
+    NODE_MAX_POOL,
+    NODE_AVERAGE_POOL,
+    NODE_INTERLEAVE /* an image, channel by channel as records come, channels last */
+};
 
 struct node {
-    enum layer_kind kind;
-    size_t from, to; /* values */
-    size_t layer;    /* of a dense node: its place in layers */
+    enum node_kind kind;
+    size_t from, to;            /* values */
+    size_t layer;               /* of dense and positions: its place in layers */
+    enum layer_kind activation; /* of an activation */
+    struct window window;       /* of a pool */
+    struct image image;         /* of interleave */
 };
 
 struct value {
     size_t width, stride; /* floats; stride is width rounded up to 16 */
+    bool has_gradient;    /* a parameter lies before it */
 };
 
-struct layer { /* a row layer and where its rows lie */
+struct layer {          /* where a layer's rows lie */
+    bool has_positions; /* several rows a record */
     struct row_layer rows;
-    size_t from, to; /* values: a, and b's gradient buffer */
+    struct position_layer positions;
+    size_t from, to;   /* values: a, and b's gradient buffer */
+    size_t row_floats; /* of a row of its weight */
+    size_t kept;       /* floats kept of each record's gradient */
 };
 
 struct layer_tile { /* output rows [row, row + rows) of a layer's weight, or of its bias
@@ -38,6 +57,7 @@ struct layer_tile { /* output rows [row, row + rows) of a layer's weight, or of 
     size_t layer, row, rows;
     bool bias;
     struct tile place;
+    size_t scratch; /* where in a block the sum's scratch begins; 0: it takes none */
 };
 
 struct network {
@@ -45,7 +65,6 @@ struct network {
     enum loss loss;
     size_t parameters;
     size_t node_count, value_count, layer_count, tensor_count, tile_count;
-    size_t first;  /* the first node with parameters: backward ends there */
     size_t output; /* value of the outputs */
     struct node *nodes;
     struct value *values;
@@ -53,5 +72,14 @@ struct network {
     struct tensor *tensors;
     struct layer_tile *tiles;
 };
+
+/* Fills in a zeroed network's nodes, values, layers and tensors; statuses and pointers
+ * of network_create. What was allocated is network_destroy's. */
+enum status graph_build(struct network *network, const struct model_spec *model,
+                        struct error *error);
+
+/* The norm of every layer with positions from now on comes from form; before any
+ * workspace is made. For tests: each form must answer alike. */
+void graph_force_form(struct network *network, enum norm_form form);
 
 #endif

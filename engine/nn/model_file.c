@@ -1,6 +1,49 @@
 #include "engine/nn/model_file.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Each row of the tensor is turned: (rows, columns) to (columns, rows). */
+static void turn(const struct tensor *tensor, float *to, const float *from, size_t rows)
+{
+    size_t row = tensor->count / (size_t)tensor->shape[0], columns = row / rows;
+
+    for (size_t start = 0; start < tensor->count; start += row)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                to[start + j * rows + i] = from[start + i * columns + j];
+}
+
+static bool is_turned(const struct tensor *tensor)
+{
+    return tensor->taps > 1;
+}
+
+/* A copy of the parameters as the file has them, to be freed; or NULL. */
+static float *turned_parameters(const struct network *network, const float *parameters)
+{
+    size_t count = network_parameters(network);
+    float *turned = calloc(count, sizeof *turned);
+
+    if (turned == NULL)
+        return NULL;
+    memcpy(turned, parameters, count * sizeof *turned);
+    for (size_t i = 0; i < network_tensor_count(network); i++) {
+        const struct tensor *tensor = network_tensor(network, i);
+        if (is_turned(tensor))
+            turn(tensor, turned + tensor->offset, parameters + tensor->offset,
+                 tensor->taps);
+    }
+    return turned;
+}
+
+static bool any_is_turned(const struct network *network)
+{
+    for (size_t i = 0; i < network_tensor_count(network); i++)
+        if (is_turned(network_tensor(network, i)))
+            return true;
+    return false;
+}
 
 enum status model_file_write(const char *path, const struct model_content *content,
                              struct file_seal *seal, struct error *error)
@@ -12,7 +55,18 @@ enum status model_file_write(const char *path, const struct model_content *conte
         .metadata = content->metadata,
         .metadata_count = content->metadata_count,
     };
-    return safetensors_write(path, &file, seal, error);
+    float *turned = NULL;
+    enum status status;
+
+    if (any_is_turned(content->network)) {
+        turned = turned_parameters(content->network, content->parameters);
+        if (turned == NULL)
+            return error_set(error, ST_NO_MEMORY, "no memory to write the model");
+        file.parameters = turned;
+    }
+    status = safetensors_write(path, &file, seal, error);
+    free(turned);
+    return status;
 }
 
 static const struct tensor *find(const struct safetensors *file, const char *name)
@@ -29,6 +83,30 @@ static bool same_shape(const struct tensor *a, const struct tensor *b)
            memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
+static enum status read_tensor(struct safetensors *file, const struct tensor *wanted,
+                               float *to, struct error *error)
+{
+    const struct tensor *found = find(file, wanted->name);
+    float *turned;
+    enum status status;
+
+    if (found == NULL || !same_shape(found, wanted))
+        return error_set(error, ST_CORRUPT, "the file has no %s of the model's shape",
+                         wanted->name);
+    if (!is_turned(wanted))
+        return safetensors_read(file, found, to, error);
+    turned = calloc(wanted->count, sizeof *turned);
+    if (turned == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory to read %s", wanted->name);
+    status = safetensors_read(file, found, turned, error);
+    if (status == ST_OK) {
+        size_t row = wanted->count / (size_t)wanted->shape[0];
+        turn(wanted, to, turned, row / wanted->taps);
+    }
+    free(turned);
+    return status;
+}
+
 static enum status read_tensors(struct safetensors *file, const struct network *network,
                                 float *parameters, struct error *error)
 {
@@ -40,11 +118,7 @@ static enum status read_tensors(struct safetensors *file, const struct network *
                          count);
     for (size_t i = 0; i < count && status == ST_OK; i++) {
         const struct tensor *wanted = network_tensor(network, i);
-        const struct tensor *found = find(file, wanted->name);
-        if (found == NULL || !same_shape(found, wanted))
-            return error_set(error, ST_CORRUPT,
-                             "the file has no %s of the model's shape", wanted->name);
-        status = safetensors_read(file, found, parameters + wanted->offset, error);
+        status = read_tensor(file, wanted, parameters + wanted->offset, error);
     }
     return status;
 }

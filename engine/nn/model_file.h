@@ -20,7 +20,8 @@ struct model_content {
 };
 
 /* Writes the file at path (safetensors_write).
- *   ST_IO  it cannot be written: it is removed */
+ *   ST_IO         it cannot be written: it is removed
+ *   ST_NO_MEMORY  a copy in the file's order cannot be had */
 enum status model_file_write(const char *path, const struct model_content *content,
                              struct file_seal *seal, struct error *error);
 
@@ -28,6 +29,7 @@ enum status model_file_write(const char *path, const struct model_content *conte
  * their shapes, and no others.
  *   ST_IO       cannot be read
  *   ST_CORRUPT  not safetensors, or not the tensors of network
+ *   ST_NO_MEMORY  a tensor in the file's order cannot be had
  * On failure parameters may be partly written. */
 enum status model_file_read(const char *path, const struct network *network,
                             float *parameters, struct error *error);

@@ -54,6 +54,44 @@ static void expand_mlp(struct model_spec *model, uint32_t outputs)
     model->layers[2 * model->hidden_count] = dense(outputs, model->bias);
 }
 
+static struct layer_spec conv2d(uint32_t out, uint32_t kernel, uint32_t stride,
+                                uint32_t padding)
+{
+    return (struct layer_spec){.kind = LAYER_CONV2D,
+                               .out = out,
+                               .bias = true,
+                               .kernel_height = kernel,
+                               .kernel_width = kernel,
+                               .stride = stride,
+                               .padding = padding,
+                               .dilation = 1};
+}
+
+/* The network of 28,058 parameters on 28 x 28 images (papers/dcsgd.md; MODELS.md 8):
+ * an image of one channel is read as three equal ones. */
+static void expand_cnn_mnist(struct model_spec *model, uint32_t outputs)
+{
+    const struct layer_spec relu = {.kind = LAYER_RELU};
+    const struct layer_spec pool = {
+        .kind = LAYER_MAX_POOL2D, .kernel_height = 2, .kernel_width = 2, .stride = 1};
+    const struct layer_spec layers[] = {
+        {.kind = LAYER_REPLICATE, .out = 3},
+        conv2d(16, 8, 2, 3),
+        relu,
+        pool,
+        conv2d(32, 4, 2, 0),
+        relu,
+        pool,
+        {.kind = LAYER_FLATTEN},
+        dense(32, true),
+        relu,
+        dense(outputs, true),
+    };
+    size_t skip = model->input.channels > 1 ? 1 : 0;
+    set_layers(model, sizeof layers / sizeof *layers - skip);
+    memcpy(model->layers, layers + skip, model->layer_count * sizeof *layers);
+}
+
 void model_spec_expand(struct model_spec *model, uint32_t outputs)
 {
     switch (model->preset) {
@@ -63,11 +101,53 @@ void model_spec_expand(struct model_spec *model, uint32_t outputs)
         model->layers[0] = dense(outputs, true);
         break;
     case PRESET_MLP: expand_mlp(model, outputs); break;
+    case PRESET_CNN_MNIST: expand_cnn_mnist(model, outputs); break;
     }
 }
 
-static const char *const layer_kind_names[] = {
-    [LAYER_DENSE] = "dense", [LAYER_RELU] = "relu", [LAYER_TANH] = "tanh"};
+static bool reads_image(enum layer_kind kind)
+{
+    switch (kind) {
+    case LAYER_DENSE:
+    case LAYER_RELU:
+    case LAYER_TANH:
+    case LAYER_FLATTEN: return false;
+    case LAYER_CONV2D:
+    case LAYER_MAX_POOL2D:
+    case LAYER_AVG_POOL2D:
+    case LAYER_GLOBAL_AVG_POOL:
+    case LAYER_REPLICATE: return true;
+    }
+    return false;
+}
+
+bool model_spec_reads_image(const struct model_spec *model)
+{
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (reads_image(model->layers[i].kind))
+            return true;
+    return model->preset == PRESET_CNN_MNIST;
+}
+
+/* The place of text among count names, or count. */
+static size_t place_of(const char *const *names, size_t count, const char *text)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], text) != 0)
+        i++;
+    return i;
+}
+
+static const char *const layer_kind_names[LAYER_KINDS] = {
+    [LAYER_DENSE] = "dense",
+    [LAYER_RELU] = "relu",
+    [LAYER_TANH] = "tanh",
+    [LAYER_CONV2D] = "conv2d",
+    [LAYER_MAX_POOL2D] = "max_pool2d",
+    [LAYER_AVG_POOL2D] = "avg_pool2d",
+    [LAYER_GLOBAL_AVG_POOL] = "global_avg_pool",
+    [LAYER_FLATTEN] = "flatten",
+    [LAYER_REPLICATE] = "replicate"};
 
 const char *layer_kind_name(enum layer_kind kind)
 {
@@ -76,18 +156,41 @@ const char *layer_kind_name(enum layer_kind kind)
 
 bool layer_kind_parse(enum layer_kind *kind, const char *text)
 {
-    for (size_t i = 0; i < sizeof layer_kind_names / sizeof *layer_kind_names; i++)
-        if (strcmp(layer_kind_names[i], text) == 0) {
-            *kind = (enum layer_kind)i;
-            return true;
-        }
-    return false;
+    size_t place = place_of(layer_kind_names, LAYER_KINDS, text);
+    if (place < LAYER_KINDS)
+        *kind = (enum layer_kind)place;
+    return place < LAYER_KINDS;
+}
+
+bool layer_kind_is_activation(enum layer_kind kind)
+{
+    return kind == LAYER_RELU || kind == LAYER_TANH;
+}
+
+static const char *const preset_names[PRESETS] = {[PRESET_NONE] = "",
+                                                  [PRESET_LINEAR] = "linear",
+                                                  [PRESET_MLP] = "mlp",
+                                                  [PRESET_CNN_MNIST] = "cnn_mnist"};
+
+const char *preset_name(enum preset preset)
+{
+    return preset_names[preset];
+}
+
+bool preset_parse(enum preset *preset, const char *text)
+{
+    size_t place = place_of(preset_names, PRESETS, text);
+    if (place == PRESET_NONE || place == PRESETS)
+        return false;
+    *preset = (enum preset)place;
+    return true;
 }
 
 static const char *const loss_names[] = {[LOSS_SOFTMAX_CROSS_ENTROPY] =
                                              "softmax_cross_entropy",
                                          [LOSS_LOGISTIC] = "logistic",
                                          [LOSS_SQUARED] = "squared"};
+enum { LOSSES = sizeof loss_names / sizeof *loss_names };
 
 const char *loss_name(enum loss loss)
 {
@@ -96,10 +199,8 @@ const char *loss_name(enum loss loss)
 
 bool loss_parse(enum loss *loss, const char *text)
 {
-    for (size_t i = 0; i < sizeof loss_names / sizeof *loss_names; i++)
-        if (strcmp(loss_names[i], text) == 0) {
-            *loss = (enum loss)i;
-            return true;
-        }
-    return false;
+    size_t place = place_of(loss_names, LOSSES, text);
+    if (place < LOSSES)
+        *loss = (enum loss)place;
+    return place < LOSSES;
 }

@@ -14,8 +14,8 @@
  * writes it repays the packing of its operands (README.md). */
 enum { TILE_FLOATS = 262144, TILE_ROWS_STEP = 16 };
 
-/* Norms are sums of at most 2^26 squares (NOISE.md 2.4). */
-enum { WIDTH_MAX = 1 << 26 };
+/* Sums in double allow it: 2 M kappa times their rounding stays below 1e-6. */
+static const double spread_of_doubles = 1024.0;
 
 void network_destroy(struct network *network)
 {
@@ -29,131 +29,23 @@ void network_destroy(struct network *network)
     free(network);
 }
 
-static size_t add_value(struct network *network, size_t width)
+static const struct row_layer *rows_of(const struct layer *layer)
 {
-    struct value *value = &network->values[network->value_count];
-    value->width = width;
-    value->stride = (width + 15) / 16 * 16;
-    return network->value_count++;
+    return layer->has_positions ? &layer->positions.rows : &layer->rows;
 }
 
-static void add_tensor(struct network *network, size_t node, const char *part,
-                       struct tensor tensor)
+static size_t tile_rows(const struct layer *layer)
 {
-    struct tensor *added = &network->tensors[network->tensor_count++];
-    *added = tensor;
-    snprintf(added->name, sizeof added->name, "%zu.%s", node, part);
-    added->offset = network->parameters;
-    network->parameters += tensor.count;
-}
-
-/* Appends node as a layer from its input to outputs; the caller has checked the size.
- */
-static void add_dense(struct network *network, struct node *node,
-                      const struct layer_spec *spec)
-{
-    size_t place = (size_t)(node - network->nodes);
-    size_t inputs = network->values[node->from].width, outputs = spec->out;
-    struct layer *layer = &network->layers[network->layer_count];
-    struct tensor weight = {
-        .count = outputs * inputs, .rank = 2, .shape = {outputs, inputs}};
-    struct tensor bias = {.count = outputs, .rank = 1, .shape = {outputs}};
-
-    node->to = add_value(network, outputs);
-    node->layer = network->layer_count++;
-    layer->from = node->from;
-    layer->to = node->to;
-    layer->rows = (struct row_layer){.inputs = inputs,
-                                     .outputs = outputs,
-                                     .weight = network->parameters,
-                                     .bias = SIZE_MAX};
-    add_tensor(network, place, "weight", weight);
-    if (spec->bias) {
-        layer->rows.bias = network->parameters;
-        add_tensor(network, place, "bias", bias);
-    }
-}
-
-/* A weight layer goes backward without its own output, so what follows it may overwrite
- * that; anything else keeps its input apart. */
-static void add_activation(struct network *network, struct node *node)
-{
-    bool in_place = node != network->nodes && node[-1].kind == LAYER_DENSE;
-    node->to =
-        in_place ? node->from : add_value(network, network->values[node->from].width);
-}
-
-static bool parameters_fit(const struct network *network, size_t inputs,
-                           const struct layer_spec *spec)
-{
-    uint64_t more = (uint64_t)spec->out * inputs + (spec->bias ? spec->out : 0);
-    return more <= (uint64_t)MODEL_PARAMETERS_MAX - network->parameters;
-}
-
-static enum status add_nodes(struct network *network, const struct model_spec *model,
-                             struct error *error)
-{
-    size_t last = add_value(network, network->shape.features);
-    char pointer[64];
-
-    for (size_t i = 0; i < model->layer_count; i++) {
-        const struct layer_spec *spec = &model->layers[i];
-        struct node *node = &network->nodes[network->node_count++];
-        snprintf(pointer, sizeof pointer, "/model/layers/%zu/out", i);
-        node->kind = spec->kind;
-        node->from = last;
-        switch (spec->kind) {
-        case LAYER_DENSE:
-            if (spec->out == 0 || spec->out > WIDTH_MAX)
-                return error_set_at(error, ST_INVALID, pointer, "must be in [1, %d]",
-                                    WIDTH_MAX);
-            if (!parameters_fit(network, network->values[last].width, spec))
-                return error_set_at(error, ST_INVALID, pointer,
-                                    "the model would have more than %d parameters",
-                                    MODEL_PARAMETERS_MAX);
-            add_dense(network, node, spec);
-            break;
-        case LAYER_RELU:
-        case LAYER_TANH: add_activation(network, node); break;
-        }
-        last = node->to;
-    }
-    network->output = last;
-    return ST_OK;
-}
-
-static enum status check_end(struct network *network, const struct model_spec *model,
-                             struct error *error)
-{
-    size_t width = network->values[network->output].width;
-
-    if (network->layer_count == 0)
-        return error_set_at(error, ST_INVALID, "/model/layers",
-                            "no layer has parameters: nothing would be trained");
-    if (width != network->shape.outputs)
-        return error_set_at(error, ST_INVALID, "/model/layers",
-                            "the layers end in %zu outputs, the task and loss need %u",
-                            width, network->shape.outputs);
-    if (model->loss == LOSS_SOFTMAX_CROSS_ENTROPY ? width < 2 : width != 1)
-        return error_set_at(error, ST_INVALID, "/model/loss",
-                            "%s does not take %zu outputs", loss_name(model->loss),
-                            width);
-    while (network->nodes[network->first].kind != LAYER_DENSE)
-        network->first++;
-    return ST_OK;
-}
-
-static size_t tile_rows(const struct row_layer *rows)
-{
-    size_t count = TILE_FLOATS / rows->inputs / TILE_ROWS_STEP * TILE_ROWS_STEP;
+    size_t count = TILE_FLOATS / layer->row_floats / TILE_ROWS_STEP * TILE_ROWS_STEP;
     return count < TILE_ROWS_STEP ? TILE_ROWS_STEP : count;
 }
 
 static void add_tiles(struct network *network, size_t index, struct layer_tile tile,
                       size_t step)
 {
-    const struct row_layer *rows = &network->layers[index].rows;
-    size_t row_floats = tile.bias ? 1 : rows->inputs;
+    const struct layer *layer = &network->layers[index];
+    const struct row_layer *rows = rows_of(layer);
+    size_t row_floats = tile.bias ? 1 : layer->row_floats;
     size_t start = tile.bias ? rows->bias : rows->weight;
 
     tile.layer = index;
@@ -161,6 +53,8 @@ static void add_tiles(struct network *network, size_t index, struct layer_tile t
         tile.rows = step < rows->outputs - tile.row ? step : rows->outputs - tile.row;
         tile.place.offset = start + tile.row * row_floats;
         tile.place.count = tile.rows * row_floats;
+        if (layer->has_positions && !tile.bias)
+            tile.scratch = rows_stride(tile.place.count);
         network->tiles[network->tile_count++] = tile;
     }
 }
@@ -175,47 +69,22 @@ static enum status make_tiles(struct network *network, struct error *error)
     size_t count = 0;
 
     for (size_t i = 0; i < network->layer_count; i++) {
-        const struct row_layer *rows = &network->layers[i].rows;
-        count += pieces(rows->outputs, tile_rows(rows));
-        if (row_layer_has_bias(rows))
-            count += pieces(rows->outputs, TILE_FLOATS);
+        const struct layer *layer = &network->layers[i];
+        count += pieces(rows_of(layer)->outputs, tile_rows(layer));
+        if (row_layer_has_bias(rows_of(layer)))
+            count += pieces(rows_of(layer)->outputs, TILE_FLOATS);
     }
     network->tiles = calloc(count, sizeof *network->tiles);
     if (network->tiles == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the model's plan");
     for (size_t i = 0; i < network->layer_count; i++) {
-        const struct row_layer *rows = &network->layers[i].rows;
-        add_tiles(network, i, (struct layer_tile){.bias = false}, tile_rows(rows));
-        if (row_layer_has_bias(rows))
+        const struct layer *layer = &network->layers[i];
+        add_tiles(network, i, (struct layer_tile){.bias = false}, tile_rows(layer));
+        if (row_layer_has_bias(rows_of(layer)))
             add_tiles(network, i, (struct layer_tile){.bias = true}, TILE_FLOATS);
     }
     CHECK(network->tile_count == count);
     return ST_OK;
-}
-
-static enum status compile(struct network *network, const struct model_spec *model,
-                           struct error *error)
-{
-    size_t count = model->layer_count;
-    enum status status;
-
-    if (count == 0 || count > MODEL_LAYERS_MAX)
-        return error_set_at(error, ST_INVALID, "/model/layers",
-                            "must hold 1 to %d layers", MODEL_LAYERS_MAX);
-    if (network->shape.features == 0 || network->shape.features > WIDTH_MAX)
-        return error_set_at(error, ST_INVALID, "/model",
-                            "records have 0 or over %d features", WIDTH_MAX);
-    network->nodes = calloc(count, sizeof *network->nodes);
-    network->values = calloc(count + 1, sizeof *network->values);
-    network->layers = calloc(count, sizeof *network->layers);
-    network->tensors = calloc(2 * count, sizeof *network->tensors);
-    if (network->nodes == NULL || network->values == NULL || network->layers == NULL ||
-        network->tensors == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for the model's plan");
-    if ((status = add_nodes(network, model, error)) != ST_OK ||
-        (status = check_end(network, model, error)) != ST_OK)
-        return status;
-    return make_tiles(network, error);
 }
 
 enum status network_create(struct network **out, const struct model_spec *model,
@@ -227,7 +96,9 @@ enum status network_create(struct network **out, const struct model_spec *model,
     CHECK(network != NULL);
     network->shape = shape;
     network->loss = model->loss;
-    status = compile(network, model, error);
+    status = graph_build(network, model, error);
+    if (status == ST_OK)
+        status = make_tiles(network, error);
     if (status != ST_OK) {
         network_destroy(network);
         return status;
@@ -276,15 +147,41 @@ struct tile network_tile(const struct network *network, size_t index)
 size_t network_tile_floats_max(const struct network *network)
 {
     size_t most = 0;
-    for (size_t i = 0; i < network->tile_count; i++)
-        if (network->tiles[i].place.count > most)
-            most = network->tiles[i].place.count;
+    for (size_t i = 0; i < network->tile_count; i++) {
+        const struct layer_tile *tile = &network->tiles[i];
+        const struct layer *layer = &network->layers[tile->layer];
+        size_t floats = tile->place.count;
+        if (tile->scratch > 0)
+            floats = tile->scratch +
+                     position_gradients_sum_scratch(&layer->positions, tile->rows);
+        most = floats > most ? floats : most;
+    }
+    return most;
+}
+
+/* Whether a sum has as many terms a record as the record has positions. */
+static bool has_several_terms(const struct layer *layer)
+{
+    return layer->has_positions && layer->positions.form != NORM_KEPT;
+}
+
+size_t network_terms(const struct network *network)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < network->layer_count; i++) {
+        const struct layer *layer = &network->layers[i];
+        size_t terms = window_positions(&layer->positions.window);
+        if (has_several_terms(layer) && terms > most)
+            most = terms;
+    }
     return most;
 }
 
 double network_spread(const struct network *network)
 {
-    (void)network; /* every present layer has one row a record */
+    for (size_t i = 0; i < network->layer_count; i++)
+        if (has_several_terms(&network->layers[i]))
+            return spread_of_doubles;
     return 1.0;
 }
 
@@ -292,8 +189,12 @@ double network_flops(const struct network *network)
 {
     double flops = 0.0;
     for (size_t i = 0; i < network->layer_count; i++) {
-        const struct row_layer *rows = &network->layers[i].rows;
-        flops += (i == 0 ? 4.0 : 6.0) * (double)rows->inputs * (double)rows->outputs;
+        const struct layer *layer = &network->layers[i];
+        const struct row_layer *rows = rows_of(layer);
+        double products = (double)rows->inputs * (double)rows->outputs;
+        if (layer->has_positions)
+            products *= (double)window_positions(&layer->positions.window);
+        flops += (i == 0 ? 4.0 : 6.0) * products;
     }
     return flops;
 }

@@ -39,7 +39,9 @@ struct tensor {
     char name[TENSOR_NAME_SIZE];
     size_t offset, count; /* floats, in the flat vector */
     size_t rank;
-    uint64_t shape[TENSOR_RANK_MAX];
+    uint64_t shape[TENSOR_RANK_MAX]; /* as in the file */
+    size_t taps; /* a row, shape[0] of them, lies as (taps, channels) in the flat vector
+                    and as (channels, taps) in the file; 1: alike */
 };
 
 /* A contiguous piece of the flat vector that one call of workspace_sum fills: small
@@ -50,10 +52,11 @@ struct tile {
 };
 
 /* Compiles model.
- *   ST_INVALID    the layers do not end in shape.outputs, none has parameters, there
- *                 are more than MODEL_PARAMETERS_MAX of them, a layer is wider than
- *                 2^26, or the loss does not take that many outputs; error->pointer
- *                 names the member, "/model/..."
+ *   ST_INVALID    the layers do not fit each other or the record, do not end in
+ *                 shape.outputs, none has parameters, there are more than
+ *                 MODEL_PARAMETERS_MAX of them, a layer is wider than 2^26, or the loss
+ *                 does not take that many outputs; error->pointer names the member,
+ *                 "/model/layers/3/out", or "/model" of a preset
  *   ST_NO_MEMORY  an allocation failed */
 enum status network_create(struct network **out, const struct model_spec *model,
                            struct network_shape shape, struct error *error);
@@ -71,10 +74,19 @@ const struct tensor *network_tensor(const struct network *network, size_t index)
 /* The tiles depend on the model alone, not on threads or batches. */
 size_t network_tile_count(const struct network *network);
 struct tile network_tile(const struct network *network, size_t index);
+
+/* Floats that a block of workspace_sum must hold: those of the largest tile and, behind
+ * them, room to work in. */
 size_t network_tile_floats_max(const struct network *network);
 
-/* kappa of NOISE.md 2.4: 1 where every weight layer has one row a record, else 8. */
+/* kappa of NOISE.md 2.4: 1 where every sum has one term a record. Else the sums that
+ * have several are products in double, whose rounding allows a kappa so large that it
+ * hardly ever shortens a record. */
 double network_spread(const struct network *network);
+
+/* The most terms that one record has in a sum: 1, or those of a product in double. All
+ * products in float have one term a record. */
+size_t network_terms(const struct network *network);
 
 /* Floating-point operations of one record: forward, and backward with the sum. */
 double network_flops(const struct network *network);

@@ -36,6 +36,7 @@
 #ifndef ENGINE_NN_WORKSPACE_H
 #define ENGINE_NN_WORKSPACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -125,14 +126,16 @@ void workspace_predict(const struct workspace *workspace, double *outputs);
 uint32_t workspace_class(const struct workspace *workspace, size_t record);
 
 /* All that the per-record pipeline leaves, for whoever compares rows bit by bit
- * (NOISE.md 2.5) or checks against explicit gradients. */
+ * (NOISE.md 2.5) or checks against explicit gradients: for each weight layer its a and
+ * b, and after them what it keeps of each record's gradient, if it does. */
 struct factors {
     const float *a; /* (rows, a_stride), the first inputs columns */
     const float *b; /* (rows, b_stride), the first outputs columns */
     size_t inputs, outputs, a_stride, b_stride;
     size_t weight, bias; /* offsets in the flat vector; SIZE_MAX where there is none */
+    bool are_kept;       /* both are what is kept; no product runs on them */
 };
-size_t workspace_layer_count(const struct workspace *workspace); /* weight layers */
-struct factors workspace_factors(const struct workspace *workspace, size_t layer);
+size_t workspace_factor_count(const struct workspace *workspace);
+struct factors workspace_factors(const struct workspace *workspace, size_t index);
 
 #endif

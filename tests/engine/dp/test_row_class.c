@@ -21,9 +21,9 @@ static struct row_classes halves(size_t block)
 
 static struct network *network_of(uint32_t features, uint32_t hidden, uint32_t outputs)
 {
-    struct layer_spec layers[] = {{LAYER_DENSE, hidden, true},
-                                  {LAYER_RELU, 0, false},
-                                  {LAYER_DENSE, outputs, true}};
+    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = hidden, .bias = true},
+                                  {.kind = LAYER_RELU},
+                                  {.kind = LAYER_DENSE, .out = outputs, .bias = true}};
     struct model_spec model = {
         .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     struct network *network;
@@ -52,7 +52,7 @@ static void check_rows(const struct row_classes *rows, const struct network *net
     workspace_loss(workspace);
     workspace_backward(workspace, parameters);
     workspace_measure(workspace);
-    for (size_t l = 0; l < workspace_layer_count(workspace); l++) {
+    for (size_t l = 0; l < workspace_factor_count(workspace); l++) {
         struct factors f = workspace_factors(workspace, l);
         for (size_t r = 0; r < count; r++) {
             size_t first = 0; /* of r's class */

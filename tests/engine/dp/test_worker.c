@@ -27,9 +27,9 @@ struct bench {
 
 static void bench_init(struct bench *bench, const uint32_t shape[3], size_t records)
 {
-    struct layer_spec layers[] = {{LAYER_DENSE, shape[1], true},
-                                  {LAYER_RELU, 0, false},
-                                  {LAYER_DENSE, shape[2], true}};
+    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = shape[1], .bias = true},
+                                  {.kind = LAYER_RELU},
+                                  {.kind = LAYER_DENSE, .out = shape[2], .bias = true}};
     struct model_spec model = {
         .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     memset(bench, 0, sizeof *bench);

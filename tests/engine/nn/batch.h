@@ -7,6 +7,7 @@
 
 #include <cblas.h>
 
+#include "engine/nn/graph.h"
 #include "engine/nn/workspace.h"
 
 struct batch {
@@ -38,27 +39,73 @@ static inline float batch_normal(uint64_t *state)
     return (float)(2.0 * (sum - 1.5));
 }
 
-/* Layers from text: "d5" dense of 5, "D5" without bias, "r" relu, "t" tanh. */
+/* The numbers behind a letter: "4,3,2" */
+static inline uint32_t batch_number(const char **text)
+{
+    uint32_t number = (uint32_t)strtoul(*text, (char **)(uintptr_t)text, 10);
+    if (**text == ',')
+        ++*text;
+    return number;
+}
+
+static inline bool batch_digit(const char *text)
+{
+    return *text >= '0' && *text <= '9';
+}
+
+/* Layers from text: "d5" dense of 5, "D5" without bias, "r" relu, "t" tanh;
+ * "c5,3,2,1,2" a convolution to 5 channels, kernel 3, stride 2, padding 1, dilation 2,
+ * "C" without bias; "m3,2,1" and "a2,2" maximum and average pools of kernel, stride,
+ * padding; "g" the global one, "f" flatten, "x3" three copies of a channel. Numbers left
+ * out are 1, and 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
-    model->layers = calloc(16, sizeof *model->layers);
+    model->layers = calloc(32, sizeof *model->layers);
     while (*text != '\0') {
+        static const char letters[] = "drtcmagfx";
+        static const enum layer_kind kinds[] = {
+            LAYER_DENSE,           LAYER_RELU,       LAYER_TANH,
+            LAYER_CONV2D,          LAYER_MAX_POOL2D, LAYER_AVG_POOL2D,
+            LAYER_GLOBAL_AVG_POOL, LAYER_FLATTEN,    LAYER_REPLICATE};
         struct layer_spec *layer = &model->layers[model->layer_count++];
-        char kind = *text++;
-        layer->kind = kind == 'r' ? LAYER_RELU : kind == 't' ? LAYER_TANH : LAYER_DENSE;
-        layer->bias = kind == 'd';
-        if (layer->kind == LAYER_DENSE)
-            layer->out = (uint32_t)strtoul(text, (char **)(uintptr_t)&text, 10);
+        char letter = *text++, lower = (char)(letter | 32);
+        const char *at = strchr(letters, lower);
+        assert_true(at != NULL && model->layer_count <= 32);
+        layer->kind = kinds[at - letters];
+        layer->bias = letter == lower && (lower == 'd' || lower == 'c');
+        if (strchr("dcx", lower) != NULL)
+            layer->out = batch_number(&text);
+        if (strchr("cma", lower) == NULL)
+            continue;
+        layer->kernel_height = layer->kernel_width = batch_number(&text);
+        if (*text == 'x') {
+            text++;
+            layer->kernel_width = batch_number(&text);
+        }
+        layer->stride = batch_digit(text) ? batch_number(&text) : 1;
+        layer->padding = batch_digit(text) ? batch_number(&text) : 0;
+        layer->dilation = batch_digit(text) ? batch_number(&text) : 1;
     }
 }
 
-static inline void batch_init(struct batch *batch, const char *layers, enum loss loss,
-                              size_t features, size_t count)
+/* Any description of records and network. form: a norm_form for all layers with
+ * positions, or -1. */
+struct batch_demand {
+    const char *layers;
+    enum loss loss;
+    size_t features, count;
+    struct model_input input; /* or 0: vectors */
+    int form;
+};
+
+static inline void batch_make(struct batch *batch, const struct batch_demand *demand)
 {
+    size_t count = demand->count, features = demand->features;
     memset(batch, 0, sizeof *batch);
     openblas_set_num_threads(1);
-    batch_layers(&batch->model, layers);
-    batch->model.loss = loss;
+    batch_layers(&batch->model, demand->layers);
+    batch->model.loss = demand->loss;
+    batch->model.input = demand->input;
     batch->features = features;
     batch->count = count;
     batch->rows = (count + 15) / 16 * 16;
@@ -66,11 +113,13 @@ static inline void batch_init(struct batch *batch, const char *layers, enum loss
 
     size_t outputs = 0;
     for (size_t l = 0; l < batch->model.layer_count; l++)
-        if (batch->model.layers[l].kind == LAYER_DENSE)
+        if (batch->model.layers[l].out > 0)
             outputs = batch->model.layers[l].out;
     struct network_shape shape = {(uint32_t)features, (uint32_t)outputs};
     assert_int_equal(network_create(&batch->network, &batch->model, shape, NULL),
                      ST_OK);
+    if (demand->form >= 0)
+        graph_force_form(batch->network, (enum norm_form)demand->form);
     assert_int_equal(
         workspace_create(&batch->workspace, batch->network, batch->rows, NULL), ST_OK);
     batch->parameters = network_parameters(batch->network);
@@ -92,6 +141,16 @@ static inline void batch_init(struct batch *batch, const char *layers, enum loss
             (uint32_t)(share * (double)network_predictions(batch->network));
         batch->values[i] = batch_normal(&batch->state);
     }
+}
+
+static inline void batch_init(struct batch *batch, const char *layers, enum loss loss,
+                              size_t features, size_t count)
+{
+    batch_make(batch, &(struct batch_demand){.layers = layers,
+                                             .loss = loss,
+                                             .features = features,
+                                             .count = count,
+                                             .form = -1});
 }
 
 static inline void batch_fini(struct batch *batch)
@@ -140,6 +199,21 @@ static inline void batch_sum(struct batch *batch, struct row_range range, float 
             batch->block[j] = NAN;
         workspace_sum(batch->workspace, t, range, batch->block);
         memcpy(out + tile.offset, batch->block, tile.count * sizeof *out);
+    }
+}
+
+/* to (parameters) = from, each tensor as PyTorch's file has it. */
+static inline void batch_as_file(const struct batch *batch, double *to,
+                                 const float *from)
+{
+    for (size_t t = 0; t < network_tensor_count(batch->network); t++) {
+        const struct tensor *tensor = network_tensor(batch->network, t);
+        size_t row = tensor->count / tensor->shape[0], channels = row / tensor->taps;
+        for (size_t j = 0; j < tensor->count; j++) {
+            size_t at = j / row * row, channel = j % row / tensor->taps;
+            at += j % row % tensor->taps * channels + channel;
+            to[tensor->offset + j] = (double)from[tensor->offset + at];
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "engine/nn/model_file.h"
+#include "tests/engine/nn/batch.h"
+#include "tests/engine/nn/oracle.h"
 
 static struct network *mlp(uint32_t features, uint32_t hidden, bool bias)
 {
@@ -108,6 +110,58 @@ static void no_file_is_an_io_error(void **state)
     network_destroy(network);
 }
 
+/* Tensors in the file have PyTorch's order: what the double oracle, which reads that
+ * order, makes of them is what the network makes of its own. */
+static void images_are_in_the_order_of_the_file(void **state)
+{
+    struct batch batch;
+    char path[64];
+    (void)state;
+    batch_make(&batch, &(struct batch_demand){.layers = "c4,3x2,1,1rd6tm2,1fd3",
+                                              .loss = LOSS_SOFTMAX_CROSS_ENTROPY,
+                                              .features = 5 * 6 * 2,
+                                              .count = 9,
+                                              .input = {5, 6, 2},
+                                              .form = -1});
+    struct model_content content = {batch.network, batch.theta, NULL, 0};
+    struct file_seal seal;
+    struct safetensors *file;
+    float *raw = calloc(batch.parameters, sizeof *raw);
+    float *again = calloc(batch.parameters, sizeof *again);
+    double *wide = calloc(batch.parameters, sizeof *wide), z[3], outputs[9 * 3];
+    scratch_path(path);
+    assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
+    assert_int_equal(model_file_read(path, batch.network, again, NULL), ST_OK);
+    assert_memory_equal(again, batch.theta, batch.parameters * sizeof *again);
+
+    assert_int_equal(safetensors_open(&file, path, NULL), ST_OK);
+    for (size_t t = 0; t < network_tensor_count(batch.network); t++) {
+        const struct tensor *wanted = network_tensor(batch.network, t);
+        for (size_t k = 0; k < safetensors_tensor_count(file); k++)
+            if (strcmp(safetensors_tensor(file, k)->name, wanted->name) == 0)
+                assert_int_equal(safetensors_read(file, safetensors_tensor(file, k),
+                                                  raw + wanted->offset, NULL),
+                                 ST_OK);
+    }
+    safetensors_close(file);
+    for (size_t j = 0; j < batch.parameters; j++)
+        wide[j] = (double)raw[j];
+    batch_run(&batch);
+    workspace_predict(batch.workspace, outputs);
+    for (size_t i = 0; i < batch.count; i++) {
+        struct oracle_record record = {.features = batch.x + i * batch.features,
+                                       .feature_count = batch.features};
+        oracle_evaluate(&batch.model, wide, &record, NULL, z);
+        for (size_t j = 1; j < 3; j++)
+            assert_close(outputs[i * 3 + j] / outputs[i * 3], exp(z[j] - z[0]), 1e-4);
+    }
+    free(wide);
+    free(raw);
+    free(again);
+    batch_fini(&batch);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +169,7 @@ int main(void)
         cmocka_unit_test(another_models_file_is_refused),
         cmocka_unit_test(tensors_of_other_names_are_refused),
         cmocka_unit_test(no_file_is_an_io_error),
+        cmocka_unit_test(images_are_in_the_order_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,7 +174,7 @@ static void a_norm_is_never_below_that_of_the_stored_factors(void **state)
         batch_run(&batch);
         for (size_t i = 0; i < batch.count; i++) {
             long double square = 0.0L;
-            for (size_t l = 0; l < workspace_layer_count(batch.workspace); l++) {
+            for (size_t l = 0; l < workspace_factor_count(batch.workspace); l++) {
                 struct factors of = workspace_factors(batch.workspace, l);
                 long double a = 0.0L, b = 0.0L;
                 for (size_t j = 0; j < of.inputs; j++)
@@ -369,7 +369,7 @@ static void a_block_is_a_workspace_of_its_own(void **state)
             assert_memory_equal(workspace_losses(whole.workspace) + first,
                                 workspace_losses(part.workspace),
                                 BLOCK * sizeof(double));
-            for (size_t l = 0; l < workspace_layer_count(part.workspace); l++) {
+            for (size_t l = 0; l < workspace_factor_count(part.workspace); l++) {
                 struct factors a = workspace_factors(whole.workspace, l);
                 struct factors b = workspace_factors(part.workspace, l);
                 assert_memory_equal(a.a + first * a.a_stride, b.a,
@@ -389,7 +389,7 @@ static void rows_beyond_the_records_contribute_nothing(void **state)
     (void)state;
     start(&batch, 3);
     batch_run(&batch);
-    for (size_t l = 0; l < workspace_layer_count(batch.workspace); l++) {
+    for (size_t l = 0; l < workspace_factor_count(batch.workspace); l++) {
         struct factors of = workspace_factors(batch.workspace, l);
         for (size_t i = batch.count; i < batch.rows; i++)
             for (size_t j = 0; j < of.b_stride; j++)

@@ -1,0 +1,70 @@
+/*
+ * buffers.h - what a workspace holds; for workspace.c, pass.c and gradients.c alone.
+ *
+ * Passes go over whole blocks: all of them layer by layer, or, where images make rows
+ * long, all layers block by block, so that a block stays in cache.
+ */
+#ifndef ENGINE_NN_BUFFERS_H
+#define ENGINE_NN_BUFFERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/nn/graph.h"
+#include "engine/nn/kept.h"
+#include "engine/nn/workspace.h"
+
+struct workspace {
+    const struct network *network;
+    size_t rows, block, count; /* count: records of the last forward */
+    bool measured;             /* since then */
+    float **activations;       /* (value_count), each (rows, stride) */
+    float **gradients;         /* (value_count), NULL where a value has none */
+    int32_t **taps;            /* (node_count), each (rows, stride) of a max pool */
+    float **kept;              /* (layer_count), each (rows, kept_stride), or NULL */
+    float **kept_weights;      /* (layer_count), each (rows), or NULL */
+    float **gathered;          /* (layer_count), weights as positions meet them */
+    uint32_t *classes;
+    float *values;
+    double *losses, *norms, *spreads;
+    double *scratch;         /* (2 rows) */
+    float *position_scratch; /* positions_scratch of the layer that takes most */
+    float *buffers;          /* owns the memory of all floats above */
+    int32_t *tap_buffer;     /* of all taps */
+};
+
+/* Rows of the blocks that hold the records of the last forward. */
+static inline size_t active_rows(const struct workspace *workspace)
+{
+    size_t block = workspace->block;
+    return (workspace->count + block - 1) / block * block;
+}
+
+static inline struct rows rows_of(float *const *buffers,
+                                  const struct workspace *workspace, size_t value)
+{
+    return (struct rows){.data = buffers[value],
+                         .stride = workspace->network->values[value].stride,
+                         .count = active_rows(workspace)};
+}
+
+static inline struct rows cut(struct rows rows, struct row_range range)
+{
+    rows.data += range.first * rows.stride;
+    rows.count = range.count;
+    return rows;
+}
+
+static inline size_t kept_stride(const struct layer *layer)
+{
+    return rows_stride(layer->kept);
+}
+
+static inline struct rows kept_of(const struct workspace *workspace, size_t layer)
+{
+    return (struct rows){.data = workspace->kept[layer],
+                         .stride = kept_stride(&workspace->network->layers[layer]),
+                         .count = active_rows(workspace)};
+}
+
+#endif

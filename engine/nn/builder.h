@@ -1,0 +1,59 @@
+/*
+ * builder.h - the steps of which a network is built; for graph.c alone.
+ *
+ * Threads: a struct builder belongs to one thread.
+ */
+#ifndef ENGINE_NN_BUILDER_H
+#define ENGINE_NN_BUILDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "engine/nn/graph.h"
+
+/* Norms are sums of at most 2^26 squares (NOISE.md 2.4). */
+enum { WIDTH_MAX = 1 << 26, POINTER_SIZE = 96 };
+
+/* Where building stands: a value, and how it is read. */
+struct view {
+    size_t value;
+    struct image image; /* 0 x 0 x 0: a plain vector */
+    size_t copies;      /* of each channel, which the next layer reads */
+    bool interleaved;   /* channels last */
+    bool flat;          /* read as a vector though it is an image */
+};
+
+struct builder {
+    struct network *network;
+    const struct model_spec *model;
+    struct view view;
+    char name[TENSOR_NAME_SIZE - 8]; /* of the layer at hand: "3" */
+    char pointer[POINTER_SIZE];      /* "/model/layers/3" */
+    struct error *error;
+};
+
+/* ST_INVALID at a member of the layer at hand, "/kernel" or ""; at "/model" if the
+ * layers are a preset's. */
+enum status builder_refuse(const struct builder *builder, const char *member,
+                           const char *text);
+
+size_t builder_width(const struct builder *builder); /* of the value at hand */
+
+size_t builder_value(struct builder *builder, size_t width, bool has_gradient);
+
+/* Appends a node from the value at hand to a new one of width, which is then at hand. */
+struct node *builder_node(struct builder *builder, enum node_kind kind, size_t width);
+
+/* Adds the tensors of a layer of rows->outputs and takes their places down in rows. */
+void builder_parameters(struct builder *builder, struct row_layer *rows,
+                        struct tensor weight, bool bias);
+
+/* That the layer's weights, row_floats a row, and its bias still fit. */
+enum status builder_check_parameters(const struct builder *builder,
+                                     const struct layer_spec *spec, size_t row_floats);
+
+enum status builder_check_out(const struct builder *builder, uint32_t out);
+enum status builder_check_width(const struct builder *builder, size_t width);
+
+#endif

@@ -1,0 +1,390 @@
+#include "engine/nn/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/nn/builder.h"
+
+static struct layer *add_layer(struct builder *builder, const struct node *node,
+                               size_t row_floats)
+{
+    struct layer *layer = &builder->network->layers[node->layer];
+    layer->from = node->from;
+    layer->to = node->to;
+    layer->row_floats = row_floats;
+    return layer;
+}
+
+/* One row a record. Where that is an image read flat, the file's columns go channel by
+ * channel, ours pixel by pixel. */
+static enum status add_dense(struct builder *builder, const struct layer_spec *spec)
+{
+    size_t inputs = builder_width(builder);
+    const struct view view = builder->view;
+    struct tensor weight = {.rank = 2, .shape = {spec->out, inputs}, .taps = 1};
+    enum status status = builder_check_parameters(builder, spec, inputs);
+
+    if (status != ST_OK)
+        return status;
+    if (view.interleaved && view.image.channels > 0)
+        weight.taps = view.image.height * view.image.width;
+    struct node *node = builder_node(builder, NODE_DENSE, spec->out);
+    node->layer = builder->network->layer_count++;
+    struct layer *layer = add_layer(builder, node, inputs);
+    layer->rows.inputs = inputs;
+    layer->rows.outputs = spec->out;
+    builder_parameters(builder, &layer->rows, weight, spec->bias);
+    builder->view = (struct view){.value = node->to, .copies = 1};
+    return ST_OK;
+}
+
+/* Records come channel by channel; what slides over an image wants channels last. */
+static void interleave(struct builder *builder)
+{
+    struct view *view = &builder->view;
+
+    if (view->interleaved)
+        return;
+    builder_node(builder, NODE_INTERLEAVE, builder_width(builder))->image = view->image;
+    view->interleaved = true;
+}
+
+static enum status add_positions(struct builder *builder, const struct layer_spec *spec,
+                                 const struct window *window, struct tensor weight)
+{
+    struct network *network = builder->network;
+    size_t width = window_positions(window) * spec->out, copies = builder->view.copies;
+    size_t channels = window->image.channels * copies;
+    size_t row_floats = window_taps(window) * channels;
+    enum status status = builder_check_width(builder, width);
+
+    if (status == ST_OK)
+        status = builder_check_parameters(builder, spec, row_floats);
+    if (status != ST_OK)
+        return status;
+    interleave(builder);
+    struct node *node = builder_node(builder, NODE_POSITIONS, width);
+    node->layer = network->layer_count++;
+    struct layer *layer = add_layer(builder, node, row_floats);
+    layer->has_positions = true;
+    layer->positions = (struct position_layer){.rows = {.outputs = spec->out},
+                                               .window = *window,
+                                               .kernel_height = window->kernel_height,
+                                               .kernel_width = window->kernel_width,
+                                               .copies = copies};
+    builder_parameters(builder, &layer->positions.rows, weight, spec->bias);
+    positions_plan(&layer->positions);
+    layer->kept = position_gradients_kept(&layer->positions);
+    builder->view.image =
+        (struct image){window->out_height, window->out_width, spec->out};
+    builder->view.copies = 1;
+    return ST_OK;
+}
+
+/* A dense layer at every pixel. */
+static enum status add_pixelwise(struct builder *builder, const struct layer_spec *spec)
+{
+    const struct window_demand pixel = {1, 1, 1, 0, 1};
+    struct image image = builder->view.image;
+    struct tensor weight = {.rank = 2, .shape = {spec->out, image.channels}, .taps = 1};
+    struct window window;
+
+    CHECK(window_fit(&window, image, &pixel));
+    return add_positions(builder, spec, &window, weight);
+}
+
+static enum status add_dense_or_pixelwise(struct builder *builder,
+                                          const struct layer_spec *spec)
+{
+    const struct view *view = &builder->view;
+    bool pixels = view->image.height * view->image.width > 1;
+    enum status status = builder_check_out(builder, spec->out);
+
+    if (status != ST_OK)
+        return status;
+    /* The record itself is a vector to a dense layer. */
+    if (pixels && !view->flat && view->value != 0)
+        return add_pixelwise(builder, spec);
+    return add_dense(builder, spec);
+}
+
+static enum status check_image(const struct builder *builder)
+{
+    const struct view *view = &builder->view;
+
+    if (view->flat || view->image.channels == 0)
+        return builder_refuse(
+            builder, "/type",
+            "needs an image: put it before any flatten or dense layer, and "
+            "give the dataset's or the model's input a shape of height, "
+            "width and channels");
+    return ST_OK;
+}
+
+static enum status fit_window(const struct builder *builder, struct window *window,
+                              const struct window_demand *demand)
+{
+    if (!window_fit(window, builder->view.image, demand))
+        return builder_refuse(builder, "/kernel",
+                              "is larger than the image with its padding");
+    if (window_positions(window) > MODEL_POSITIONS_MAX)
+        return builder_refuse(builder, "", "has more than 16384 positions");
+    return ST_OK;
+}
+
+static enum status demand_of(const struct builder *builder,
+                             const struct layer_spec *spec,
+                             struct window_demand *demand)
+{
+    size_t dilation = spec->kind == LAYER_CONV2D ? spec->dilation : 1;
+    *demand = (struct window_demand){spec->kernel_height, spec->kernel_width,
+                                     spec->stride, spec->padding, dilation};
+    if (demand->kernel_height == 0 || demand->kernel_height > MODEL_KERNEL_MAX ||
+        demand->kernel_width == 0 || demand->kernel_width > MODEL_KERNEL_MAX)
+        return builder_refuse(builder, "/kernel", "must be in [1, 64]");
+    if (demand->stride == 0 || demand->stride > MODEL_STRIDE_MAX)
+        return builder_refuse(builder, "/stride", "must be in [1, 4096]");
+    if (demand->dilation == 0 || demand->dilation > MODEL_STRIDE_MAX)
+        return builder_refuse(builder, "/dilation", "must be in [1, 4096]");
+    if (demand->padding > MODEL_STRIDE_MAX)
+        return builder_refuse(builder, "/padding", "must be in [0, 4096]");
+    return ST_OK;
+}
+
+static enum status add_conv2d(struct builder *builder, const struct layer_spec *spec)
+{
+    struct window_demand demand;
+    struct window window;
+    enum status status = builder_check_out(builder, spec->out);
+
+    if (status == ST_OK)
+        status = check_image(builder);
+    if (status == ST_OK)
+        status = demand_of(builder, spec, &demand);
+    if (status == ST_OK)
+        status = fit_window(builder, &window, &demand);
+    if (status != ST_OK)
+        return status;
+    struct tensor weight = {.rank = 4,
+                            .shape = {spec->out,
+                                      window.image.channels * builder->view.copies,
+                                      spec->kernel_height, spec->kernel_width},
+                            .taps = window_taps(&window)};
+    return add_positions(builder, spec, &window, weight);
+}
+
+static enum status add_pool(struct builder *builder, enum node_kind kind,
+                            const struct window_demand *demand)
+{
+    struct window window;
+    enum status status = check_image(builder);
+
+    if (status == ST_OK && builder->view.copies > 1)
+        status = builder_refuse(builder, "/type", "only conv2d may follow replicate");
+    if (status == ST_OK)
+        status = fit_window(builder, &window, demand);
+    if (status != ST_OK)
+        return status;
+    if (2 * demand->padding > demand->kernel_height ||
+        2 * demand->padding > demand->kernel_width)
+        return builder_refuse(builder, "/padding",
+                              "must be at most half of the kernel");
+    interleave(builder);
+    size_t channels = builder->view.image.channels;
+    builder_node(builder, kind, window_positions(&window) * channels)->window = window;
+    builder->view.image = (struct image){window.out_height, window.out_width, channels};
+    return ST_OK;
+}
+
+static enum status add_sized_pool(struct builder *builder, enum node_kind kind,
+                                  const struct layer_spec *spec)
+{
+    struct window_demand demand;
+    enum status status = demand_of(builder, spec, &demand);
+    return status == ST_OK ? add_pool(builder, kind, &demand) : status;
+}
+
+static enum status add_global_pool(struct builder *builder)
+{
+    struct image image = builder->view.image;
+    struct window_demand demand = {image.height, image.width, 1, 0, 1};
+    return add_pool(builder, NODE_AVERAGE_POOL, &demand);
+}
+
+static enum status add_replicate(struct builder *builder, const struct layer_spec *spec)
+{
+    struct view *view = &builder->view;
+
+    if (view->flat || view->image.channels != 1)
+        return builder_refuse(builder, "/type", "needs an image of one channel");
+    if (view->value != 0 || view->copies > 1)
+        return builder_refuse(builder, "/type", "must be the first layer");
+    if (spec->out == 0 || spec->out > MODEL_KERNEL_MAX)
+        return builder_refuse(builder, "/channels", "must be in [1, 64]");
+    view->copies = spec->out;
+    return ST_OK;
+}
+
+static void add_activation(struct builder *builder, enum layer_kind kind)
+{
+    struct network *network = builder->network;
+    const struct node *last = &network->nodes[network->node_count];
+    size_t from = builder->view.value;
+    /* A weight layer goes backward without its own output, so what follows it may
+     * overwrite that; anything else keeps its input apart. */
+    bool in_place = network->node_count > 0 && last[-1].to == from &&
+                    (last[-1].kind == NODE_DENSE || last[-1].kind == NODE_POSITIONS);
+
+    if (in_place)
+        network->nodes[network->node_count++] =
+            (struct node){.kind = NODE_ACTIVATION, .from = from, .to = from};
+    else
+        builder_node(builder, NODE_ACTIVATION, builder_width(builder));
+    network->nodes[network->node_count - 1].activation = kind;
+}
+
+static enum status add_flatten(struct builder *builder)
+{
+    builder->view.flat = true;
+    return ST_OK;
+}
+
+static enum status add_elementwise(struct builder *builder, enum layer_kind kind)
+{
+    if (builder->view.copies > 1)
+        return builder_refuse(builder, "/type", "only conv2d may follow replicate");
+    if (kind == LAYER_FLATTEN)
+        return add_flatten(builder);
+    add_activation(builder, kind);
+    return ST_OK;
+}
+
+static enum status add_spec(struct builder *builder, const struct layer_spec *spec)
+{
+    switch (spec->kind) {
+    case LAYER_DENSE:
+        if (builder->view.copies > 1)
+            return builder_refuse(builder, "/type", "only conv2d may follow replicate");
+        return add_dense_or_pixelwise(builder, spec);
+    case LAYER_RELU:
+    case LAYER_TANH:
+    case LAYER_FLATTEN: return add_elementwise(builder, spec->kind);
+    case LAYER_CONV2D: return add_conv2d(builder, spec);
+    case LAYER_MAX_POOL2D: return add_sized_pool(builder, NODE_MAX_POOL, spec);
+    case LAYER_AVG_POOL2D: return add_sized_pool(builder, NODE_AVERAGE_POOL, spec);
+    case LAYER_GLOBAL_AVG_POOL: return add_global_pool(builder);
+    case LAYER_REPLICATE: return add_replicate(builder, spec);
+    }
+    return ST_OK;
+}
+
+static enum status add_list(struct builder *builder)
+{
+    const struct model_spec *model = builder->model;
+    enum status status = ST_OK;
+
+    for (size_t i = 0; i < model->layer_count && status == ST_OK; i++) {
+        snprintf(builder->name, sizeof builder->name, "%zu", i);
+        snprintf(builder->pointer, sizeof builder->pointer, "/model/layers/%zu", i);
+        status = add_spec(builder, &model->layers[i]);
+    }
+    builder->network->output = builder->view.value;
+    return status;
+}
+
+static enum status check_end(struct builder *builder)
+{
+    const struct network *network = builder->network;
+    size_t width = network->values[network->output].width;
+    enum loss loss = builder->model->loss;
+    char text[96];
+
+    if (network->layer_count == 0)
+        return error_set_at(builder->error, ST_INVALID, "/model/layers",
+                            "no layer has parameters: nothing would be trained");
+    if (width != network->shape.outputs) {
+        snprintf(text, sizeof text,
+                 "the layers end in %zu outputs, the task and loss need %u", width,
+                 network->shape.outputs);
+        return builder_refuse(builder, "", text);
+    }
+    if (loss == LOSS_SOFTMAX_CROSS_ENTROPY ? width < 2 : width != 1)
+        return error_set_at(builder->error, ST_INVALID, "/model/loss",
+                            "%s does not take %zu outputs", loss_name(loss), width);
+    return ST_OK;
+}
+
+static size_t image_floats(struct image image)
+{
+    return image.height * image.width * image.channels;
+}
+
+static enum status check_start(struct builder *builder)
+{
+    const struct network *network = builder->network;
+    size_t count = builder->model->layer_count, features = network->shape.features;
+    struct image image = builder->view.image;
+
+    if (count == 0 || count > MODEL_LAYERS_MAX)
+        return error_set_at(builder->error, ST_INVALID, "/model/layers",
+                            "must hold 1 to %d layers", MODEL_LAYERS_MAX);
+    if (features == 0 || features > WIDTH_MAX)
+        return error_set_at(builder->error, ST_INVALID, "/model",
+                            "records have 0 or over %d features", WIDTH_MAX);
+    if (image.channels > 0 && image_floats(image) != features)
+        return error_set_at(builder->error, ST_INVALID, "/model/input",
+                            "an image of %zu x %zu x %zu is not the %zu features of a "
+                            "record",
+                            image.height, image.width, image.channels, features);
+    return ST_OK;
+}
+
+/* The most that a layer becomes: a node of its own and one before it. */
+enum { NODES_EACH = 2, TENSORS_EACH = 2 };
+
+static enum status allocate(struct network *network, size_t count, struct error *error)
+{
+    network->nodes = calloc(NODES_EACH * count, sizeof *network->nodes);
+    network->values = calloc(NODES_EACH * count + 1, sizeof *network->values);
+    network->layers = calloc(count, sizeof *network->layers);
+    network->tensors = calloc(TENSORS_EACH * count, sizeof *network->tensors);
+    if (network->nodes == NULL || network->values == NULL || network->layers == NULL ||
+        network->tensors == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for the model's plan");
+    return ST_OK;
+}
+
+enum status graph_build(struct network *network, const struct model_spec *model,
+                        struct error *error)
+{
+    const struct model_input *input = &model->input;
+    struct builder builder = {
+        .network = network,
+        .model = model,
+        .view = {.image = {input->height, input->width, input->channels},
+                 .copies = 1,
+                 .interleaved = input->channels == 1},
+        .error = error};
+    enum status status = check_start(&builder);
+
+    if (status == ST_OK)
+        status = allocate(network, model->layer_count, error);
+    if (status != ST_OK)
+        return status;
+    builder_value(&builder, network->shape.features, false);
+    status = add_list(&builder);
+    return status == ST_OK ? check_end(&builder) : status;
+}
+
+void graph_force_form(struct network *network, enum norm_form form)
+{
+    for (size_t i = 0; i < network->layer_count; i++) {
+        struct layer *layer = &network->layers[i];
+        if (!layer->has_positions)
+            continue;
+        layer->positions.form = form;
+        layer->kept = position_gradients_kept(&layer->positions);
+    }
+}

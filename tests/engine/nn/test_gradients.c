@@ -1,0 +1,329 @@
+/* Goal: networks on images give every record its own gradient and a bound of its norm,
+ * whichever form a norm takes. Method: a double oracle of loops over single numbers,
+ * itself held against finite differences, over many geometries of convolutions and
+ * pools; each form forced in turn. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "tests/engine/nn/batch.h"
+#include "tests/engine/nn/oracle.h"
+
+enum { FORMS = 4 }; /* of a norm: as planned, and each forced */
+
+struct family {
+    const char *layers;
+    enum loss loss;
+    struct model_input input;
+    size_t count;
+};
+
+static const struct family families[] = {
+    {"c3,3fd4", LOSS_SOFTMAX_CROSS_ENTROPY, {5, 5, 1}, 19},
+    {"c5,2,2rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {6, 7, 2}, 33},
+    {"C4,3,1,1rm2,2c6,3,1,1tm2,1fd8rd5", LOSS_SOFTMAX_CROSS_ENTROPY, {8, 8, 3}, 20},
+    {"c4,3x1,2,1,2tc3,2,1,0,2rfd2", LOSS_SOFTMAX_CROSS_ENTROPY, {9, 11, 1}, 17},
+    {"x3c4,3,2,1rm2,1c7,2rfd5td3", LOSS_SOFTMAX_CROSS_ENTROPY, {9, 8, 1}, 18},
+    {"x2C3,2x3fd1", LOSS_LOGISTIC, {4, 5, 1}, 16},
+    {"c6,3,1,1ra2,2c4,3,1,1g", LOSS_SOFTMAX_CROSS_ENTROPY, {6, 6, 2}, 21},
+    {"a2,1c5,1td4tgd1", LOSS_SQUARED, {5, 4, 3}, 18},
+    {"m3,2,1c4,3,1,1rfd1", LOSS_LOGISTIC, {7, 7, 2}, 22},
+    {"rc16,1fd3", LOSS_SOFTMAX_CROSS_ENTROPY, {3, 3, 2}, 16},
+    {"c5,3,1,1rc4,3,1,1rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {1, 1, 4}, 40},
+    {"c5,3,2,1rc6,3,1,1rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {2, 3, 2}, 40},
+    {"fd4rd2", LOSS_SOFTMAX_CROSS_ENTROPY, {3, 2, 2}, 16},
+    {"c32,3,1,1rd16tfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {6, 5, 1}, 16},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+static void make(struct batch *batch, const struct family *family, int form)
+{
+    const struct model_input *input = &family->input;
+    batch_make(batch, &(struct batch_demand){.layers = family->layers,
+                                             .loss = family->loss,
+                                             .features = (size_t)input->height *
+                                                         input->width * input->channels,
+                                             .count = family->count,
+                                             .input = *input,
+                                             .form = form - 1});
+    assert_int_equal(batch->parameters,
+                     oracle_parameters(&batch->model, batch->features));
+}
+
+static struct oracle_record oracle_record(const struct batch *batch, size_t i)
+{
+    return (struct oracle_record){.features = batch->x + i * batch->features,
+                                  .feature_count = batch->features,
+                                  .class_index = batch->classes[i],
+                                  .value = (double)batch->values[i]};
+}
+
+static double norm_of(const double *x, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+static double distance(const double *a, const double *b, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+/* Fourth-order central difference at coordinate j; the smallest error of five steps. */
+static double difference_error(const struct batch *batch, double *theta,
+                               const struct oracle_record *record, size_t j,
+                               double slope)
+{
+    double best = INFINITY, keep = theta[j];
+    for (double h = 1e-2; h > 5e-7; h /= 10.0) {
+        static const double at[] = {-2.0, -1.0, 1.0, 2.0},
+                            by[] = {1.0, -8.0, 8.0, -1.0};
+        double sum = 0.0;
+        for (int k = 0; k < 4; k++) {
+            theta[j] = keep + at[k] * h;
+            sum += by[k] * oracle_evaluate(&batch->model, theta, record, NULL, NULL);
+        }
+        best = fmin(best, fabs(sum / (12.0 * h) - slope));
+    }
+    theta[j] = keep;
+    return best;
+}
+
+static void backward_is_the_derivative(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++) {
+        struct batch batch;
+        make(&batch, &families[f], 0);
+        double *theta = calloc(batch.parameters, sizeof *theta);
+        double *gradient = calloc(batch.parameters, sizeof *gradient);
+        batch_as_file(&batch, theta, batch.theta);
+        for (size_t i = 0; i < 2; i++) {
+            struct oracle_record record = oracle_record(&batch, i);
+            oracle_evaluate(&batch.model, theta, &record, gradient, NULL);
+            double scale = norm_of(gradient, batch.parameters);
+            for (size_t j = 0; j < batch.parameters; j += 1 + batch.parameters / 41)
+                assert_true(difference_error(&batch, theta, &record, j, gradient[j]) <=
+                            1e-7 * (scale + 1e-3));
+        }
+        free(gradient);
+        free(theta);
+        batch_fini(&batch);
+    }
+}
+
+/* Of the records of a batch in the given form: losses, gradients summed one by one, and
+ * norms, against the oracle. */
+static void check_records(struct batch *batch)
+{
+    double *theta = calloc(batch->parameters, sizeof *theta);
+    double *gradient = calloc(batch->parameters, sizeof *gradient);
+    double *ours = calloc(batch->parameters, sizeof *ours);
+    float *sum = calloc(batch->parameters, sizeof *sum);
+
+    batch_as_file(batch, theta, batch->theta);
+    batch_run(batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct oracle_record record = oracle_record(batch, i);
+        double loss = oracle_evaluate(&batch->model, theta, &record, gradient, NULL);
+        double norm = norm_of(gradient, batch->parameters);
+        assert_close(workspace_losses(batch->workspace)[i] + 1.0, loss + 1.0, 1e-5);
+        batch_sum(batch, (struct row_range){i, 1}, sum);
+        batch_as_file(batch, ours, sum);
+        assert_true(distance(ours, gradient, batch->parameters) <= 1e-5 * norm);
+        /* A bound of explicit products of T terms stands off by T u M (NOISE.md 2.4). */
+        double room = (double)(network_terms(batch->network) + 1) * 0x1p-24 *
+                      workspace_spreads(batch->workspace)[i];
+        assert_true(fabs(workspace_norms(batch->workspace)[i] - norm) <=
+                    1e-5 * norm + room);
+        assert_true(workspace_norms(batch->workspace)[i] >=
+                    norm_of(ours, batch->parameters) * (1.0 - 0x1p-23));
+        assert_true(workspace_spreads(batch->workspace)[i] >=
+                    workspace_norms(batch->workspace)[i] * (1.0 - 0x1p-20));
+    }
+    free(sum);
+    free(ours);
+    free(gradient);
+    free(theta);
+}
+
+static void a_record_has_its_gradient_and_norm_in_every_form(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++)
+        for (int form = 0; form < FORMS; form++) {
+            struct batch batch;
+            make(&batch, &families[f], form);
+            check_records(&batch);
+            batch_fini(&batch);
+        }
+}
+
+/* Two convolutions with kernel, stride, padding and dilation from 1..3 each, images of
+ * odd and even sides down to one pixel, wherever they fit. */
+static void every_geometry_of_a_convolution_is_right(void **state)
+{
+    uint64_t random = 2385;
+    size_t done = 0;
+    (void)state;
+    while (done < 120) {
+        char layers[64];
+        uint32_t n[9];
+        for (size_t k = 0; k < 9; k++)
+            n[k] = 1 + (uint32_t)(3.0 * batch_random(&random));
+        struct family family = {layers,
+                                LOSS_SOFTMAX_CROSS_ENTROPY,
+                                {1 + (uint32_t)(11.0 * batch_random(&random)),
+                                 1 + (uint32_t)(11.0 * batch_random(&random)), n[8]},
+                                16};
+        snprintf(layers, sizeof layers, "c%u,%ux%u,%u,%u,%utc%u,%u,%u,1fd3", 2 + n[0],
+                 n[1], n[2], n[3], n[4] - 1, n[5], 1 + n[6], n[7], n[0]);
+        size_t tall = n[5] * (n[1] - 1) + 1, wide = n[5] * (n[2] - 1) + 1;
+        size_t height = family.input.height + 2 * (n[4] - 1);
+        size_t width = family.input.width + 2 * (n[4] - 1);
+        if (tall > height || wide > width)
+            continue;
+        height = (height - tall) / n[3] + 3, width = (width - wide) / n[3] + 3;
+        if (n[7] > height || n[7] > width)
+            continue;
+        for (int form = 0; form < FORMS; form++) {
+            struct batch batch;
+            make(&batch, &family, form);
+            check_records(&batch);
+            batch_fini(&batch);
+        }
+        done++;
+    }
+}
+
+/* A sum over some rows, weights among them, is that of the records' own sums; and the
+ * same before any norm is taken. */
+static void the_sum_is_linear_in_the_weights(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++)
+        for (int form = 0; form < FORMS; form++) {
+            struct batch batch;
+            make(&batch, &families[f], form);
+            size_t size = batch.parameters;
+            float *one = calloc(size, sizeof *one), *all = calloc(size, sizeof *all);
+            float *plain = calloc(size, sizeof *plain), weights[64];
+            double *expected = calloc(size, sizeof *expected), total = 0.0;
+            double *whole = calloc(size, sizeof *whole), plain_total = 0.0;
+            batch_run(&batch);
+            struct row_range range = {2, batch.count - 5};
+            for (size_t i = 0; i < batch.count; i++) {
+                weights[i] = i % 3 == 0 ? 1.0F : (float)batch_random(&batch.state);
+                batch_sum(&batch, (struct row_range){i, 1}, one);
+                if (i < range.first || i >= range.first + range.count)
+                    continue;
+                double norm = workspace_norms(batch.workspace)[i];
+                total += (double)weights[i] * norm, plain_total += norm;
+                for (size_t j = 0; j < size; j++) {
+                    expected[j] += (double)weights[i] * (double)one[j];
+                    whole[j] += (double)one[j];
+                }
+            }
+            workspace_scale(batch.workspace, weights);
+            batch_sum(&batch, range, all);
+            workspace_forward(batch.workspace, batch.theta, batch.count);
+            workspace_loss(batch.workspace);
+            workspace_backward(batch.workspace, batch.theta);
+            batch_sum(&batch, range, plain);
+            for (size_t j = 0; j < size; j++) {
+                expected[j] -= (double)all[j];
+                whole[j] -= (double)plain[j];
+            }
+            assert_true(norm_of(expected, size) <= 2e-6 * total);
+            assert_true(norm_of(whole, size) <= 2e-6 * plain_total);
+            free(one);
+            free(all);
+            free(plain);
+            free(expected);
+            free(whole);
+            batch_fini(&batch);
+        }
+}
+
+static void a_bad_record_changes_nothing_else(void **state)
+{
+    static const float bad[] = {NAN, INFINITY, -INFINITY, 3e38F, 1e30F};
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++)
+        for (size_t k = 0; k < 4 * sizeof bad / sizeof *bad; k++) {
+            struct batch batch;
+            make(&batch, &families[f], (int)(k % FORMS));
+            if (batch.model.layers[0].kind != LAYER_CONV2D) {
+                batch_fini(&batch); /* others may turn these into ordinary numbers */
+                continue;
+            }
+            float *with = calloc(batch.parameters, sizeof *with);
+            float *without = calloc(batch.parameters, sizeof *without);
+            struct row_range all = {0, batch.count};
+            const size_t place = 5;
+
+            batch_run(&batch);
+            workspace_erase(batch.workspace, place);
+            batch_sum(&batch, all, without);
+            for (size_t j = 0; j < batch.features; j++)
+                batch.x[place * batch.features + j] = bad[k / FORMS];
+            batch_run(&batch);
+            assert_true(workspace_norms(batch.workspace)[place] == 0.0);
+            assert_true(workspace_spreads(batch.workspace)[place] == 0.0);
+            batch_sum(&batch, all, with);
+            assert_memory_equal(with, without, batch.parameters * sizeof *with);
+            free(with);
+            free(without);
+            batch_fini(&batch);
+        }
+}
+
+/* Bit for bit: a record in one row, alone, and in two different companies. */
+static void no_record_reads_another(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++) {
+        struct batch batch;
+        make(&batch, &families[f], (int)(f % FORMS));
+        float *mixed = calloc(batch.parameters, sizeof *mixed);
+        float *alone = calloc(batch.parameters, sizeof *alone);
+        for (size_t i = 0; i < batch.count; i += 3) {
+            for (size_t j = 0; j < batch.count; j++)
+                batch_place(&batch, j, j == i ? i : (i + 2 * j) % batch.count);
+            batch_pass(&batch, batch.count);
+            double norm = workspace_norms(batch.workspace)[i];
+            double loss = workspace_losses(batch.workspace)[i];
+            batch_sum(&batch, (struct row_range){i, 1}, mixed);
+
+            memset(workspace_input(batch.workspace), 0,
+                   batch.rows * workspace_stride(batch.workspace) * sizeof(float));
+            batch_place(&batch, i, i);
+            batch_pass(&batch, i + 1);
+            batch_sum(&batch, (struct row_range){i, 1}, alone);
+            assert_true(norm == workspace_norms(batch.workspace)[i]);
+            assert_true(loss == workspace_losses(batch.workspace)[i]);
+            assert_memory_equal(mixed, alone, batch.parameters * sizeof *mixed);
+        }
+        free(mixed);
+        free(alone);
+        batch_fini(&batch);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(backward_is_the_derivative),
+        cmocka_unit_test(a_record_has_its_gradient_and_norm_in_every_form),
+        cmocka_unit_test(every_geometry_of_a_convolution_is_right),
+        cmocka_unit_test(the_sum_is_linear_in_the_weights),
+        cmocka_unit_test(a_bad_record_changes_nothing_else),
+        cmocka_unit_test(no_record_reads_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* Goal: a list of layers on images compiles to the tensors, shapes and counts that it
+ * implies, and one that does not fit is refused with its place. Method: counts from the
+ * papers' specifications and by hand; a table of broken lists. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "engine/nn/graph.h"
+#include "tests/engine/nn/batch.h"
+
+static struct network *preset(enum preset preset, struct model_input input,
+                              uint32_t outputs)
+{
+    struct model_spec model = {.preset = preset, .input = input};
+    struct network_shape shape = {input.height * input.width * input.channels, outputs};
+    struct network *network = NULL;
+    model_spec_expand(&model, outputs);
+    assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
+    model_spec_fini(&model);
+    return network;
+}
+
+static void parameter_counts(void **state)
+{
+    struct network *network =
+        preset(PRESET_CNN_MNIST, (struct model_input){28, 28, 1}, 10);
+    static const size_t counts[] = {16 * 192, 16, 32 * 256, 32, 32 * 512, 32, 320, 10};
+    static const char *const names[] = {"1.weight", "1.bias", "4.weight",  "4.bias",
+                                        "8.weight", "8.bias", "10.weight", "10.bias"};
+    (void)state;
+    assert_int_equal(network_parameters(network), 28058);
+    assert_int_equal(network_tensor_count(network), 8);
+    for (size_t t = 0; t < 8; t++) {
+        assert_int_equal(network_tensor(network, t)->count, counts[t]);
+        assert_string_equal(network_tensor(network, t)->name, names[t]);
+    }
+    /* Both gradients of convolutions are kept: one term a record everywhere. */
+    assert_true(network_spread(network) == 1.0);
+    assert_int_equal(network_terms(network), 1);
+    network_destroy(network);
+
+    network = preset(PRESET_CNN_MNIST, (struct model_input){28, 28, 3}, 10);
+    assert_int_equal(network_parameters(network), 28058);
+    assert_string_equal(network_tensor(network, 0)->name, "0.weight");
+    network_destroy(network);
+}
+
+static void tensors_have_the_files_shapes(void **state)
+{
+    struct model_spec model = {.input = {7, 5, 2}};
+    struct network_shape shape = {70, 3};
+    struct network *network = NULL;
+    static const struct {
+        size_t rank, taps;
+        uint64_t shape[4];
+    } expected[] = {{4, 6, {4, 2, 3, 2}}, {1, 1, {4}},      {2, 1, {6, 4}},
+                    {1, 1, {6}},          {2, 12, {3, 72}}, {1, 1, {3}}};
+    (void)state;
+    /* 7 x 5 -> 5 x 4 -> pixel by pixel -> 4 x 3 -> 72 */
+    batch_layers(&model, "c4,3x2rd6m2,1fd3");
+    assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
+    assert_int_equal(network_tensor_count(network), 6);
+    for (size_t t = 0; t < 6; t++) {
+        const struct tensor *tensor = network_tensor(network, t);
+        assert_int_equal(tensor->rank, expected[t].rank);
+        assert_int_equal(tensor->taps, expected[t].taps);
+        for (size_t k = 0; k < tensor->rank; k++)
+            assert_int_equal(tensor->shape[k], expected[t].shape[k]);
+    }
+    network_destroy(network);
+    model_spec_fini(&model);
+}
+
+static void sums_of_several_terms_widen_the_spread(void **state)
+{
+    struct model_spec model = {.input = {8, 8, 64}};
+    struct network_shape shape = {4096, 10};
+    struct network *network = NULL;
+    (void)state;
+    batch_layers(&model, "c64,3,1,1rgd10");
+    assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
+    assert_int_equal(network_terms(network), 64);
+    assert_true(network_spread(network) == 1024.0);
+    /* 4 x 576 x 64 x 64 and 6 x 64 x 10 */
+    assert_close(network_flops(network), 4.0 * 576 * 64 * 64 + 6.0 * 640, 1e-12);
+    network_destroy(network);
+    model_spec_fini(&model);
+}
+
+static void tiles_cover_the_vector_once(void **state)
+{
+    static const char *const layers[] = {"x3c16,8,2,3rm2,1c32,4,2rm2,1fd32rd10",
+                                         "c70,3,1,1rC5000,5,2rgd10"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct model_spec model = {.input = {28, 28, 1}};
+        struct network_shape shape = {784, 10};
+        struct network *network = NULL;
+        size_t next = 0;
+        batch_layers(&model, layers[i]);
+        assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
+        for (size_t t = 0; t < network_tile_count(network); t++) {
+            struct tile tile = network_tile(network, t);
+            assert_int_equal(tile.offset, next);
+            assert_true(tile.count > 0 &&
+                        tile.count <= network_tile_floats_max(network));
+            next += tile.count;
+        }
+        assert_int_equal(next, network_parameters(network));
+        network_destroy(network);
+        model_spec_fini(&model);
+    }
+}
+
+struct refusal {
+    const char *layers, *pointer;
+    struct model_input input;
+};
+
+static void what_does_not_fit_is_refused_with_its_place(void **state)
+{
+    static const struct refusal refusals[] = {
+        {"c4,3fd2", "/model/layers/0/type", {0, 0, 0}},
+        {"d6c4,3fd2", "/model/layers/1/type", {4, 4, 1}},
+        {"fm2d2", "/model/layers/1/type", {4, 4, 1}},
+        {"gd2", "/model/layers/0/type", {0, 0, 0}},
+        {"c4,5fd2", "/model/layers/0/kernel", {4, 4, 1}},
+        {"c4,0fd2", "/model/layers/0/kernel", {4, 4, 1}},
+        {"c4,65,1,99fd2", "/model/layers/0/kernel", {4, 4, 1}},
+        {"c4,3,0fd2", "/model/layers/0/stride", {4, 4, 1}},
+        {"c4,3,4097fd2", "/model/layers/0/stride", {4, 4, 1}},
+        {"c4,2,1,4097fd2", "/model/layers/0/padding", {4, 4, 1}},
+        {"c4,2,1,0,0fd2", "/model/layers/0/dilation", {4, 4, 1}},
+        {"c4,1,1,1,4097fd2", "/model/layers/0/dilation", {4, 4, 1}},
+        {"c0,3fd2", "/model/layers/0/out", {4, 4, 1}},
+        {"rc4294967295,3fd2", "/model/layers/1/out", {4, 4, 1}},
+        {"c67108864,1fd2", "/model/layers/0", {4, 4, 1}},
+        {"c4,1,1,70fd2", "/model/layers/0", {4, 4, 1}},
+        {"m3,1,2fd2", "/model/layers/0/padding", {4, 4, 1}},
+        {"m3,0fd2", "/model/layers/0/stride", {4, 4, 1}},
+        {"x3c4,3fd2", "/model/layers/0/type", {4, 2, 2}},
+        {"x65c4,3fd2", "/model/layers/0/channels", {4, 4, 1}},
+        {"x3x3c4,3fd2", "/model/layers/1/type", {4, 4, 1}},
+        {"x3rc4,3fd2", "/model/layers/1/type", {4, 4, 1}},
+        {"x3m2fd2", "/model/layers/1/type", {4, 4, 1}},
+        {"x3gd2", "/model/layers/1/type", {4, 4, 1}},
+        {"x3d2", "/model/layers/1/type", {4, 4, 1}},
+        {"c4,3d2", "/model/layers/1", {4, 4, 1}},
+        {"c4,3fd2", "/model/input", {4, 5, 1}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const struct refusal *refusal = &refusals[i];
+        struct model_spec model = {.input = refusal->input};
+        struct network *network = NULL;
+        struct error error = {0};
+        batch_layers(&model, refusal->layers);
+        if (network_create(&network, &model, (struct network_shape){16, 2}, &error) !=
+                ST_INVALID ||
+            strcmp(error.pointer, refusal->pointer) != 0)
+            fail_msg("%s: %s %s", refusal->layers, error.pointer, error.text);
+        assert_true(error.text[0] != '\0');
+        assert_null(network);
+        model_spec_fini(&model);
+    }
+}
+
+static void a_preset_that_does_not_fit_names_the_model(void **state)
+{
+    struct model_spec model = {.preset = PRESET_CNN_MNIST};
+    struct network *network = NULL;
+    struct error error = {0};
+    (void)state;
+    model_spec_expand(&model, 10);
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){784, 10}, &error),
+        ST_INVALID);
+    assert_string_equal(error.pointer, "/model");
+    model_spec_fini(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameter_counts),
+        cmocka_unit_test(tensors_have_the_files_shapes),
+        cmocka_unit_test(sums_of_several_terms_widen_the_spread),
+        cmocka_unit_test(tiles_cover_the_vector_once),
+        cmocka_unit_test(what_does_not_fit_is_refused_with_its_place),
+        cmocka_unit_test(a_preset_that_does_not_fit_names_the_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
