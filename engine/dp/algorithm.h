@@ -63,8 +63,9 @@ struct algorithm_demand {
 
 /* What an algorithm learns of the compiled model before its first step. */
 struct algorithm_model {
-    uint64_t parameters; /* d */
-    double spread;       /* kappa: network_spread */
+    uint64_t parameters;   /* d */
+    double spread;         /* kappa: network_spread */
+    uint32_t record_terms; /* network_terms */
 };
 
 struct noise_plan { /* of the sum that an algorithm releases each step */

@@ -174,7 +174,8 @@ static enum status start(struct state *state, const struct algorithm_demand *dem
                                          .records = demand->records,
                                          .dim = model->parameters,
                                          .cell_mean = CELL_MEAN,
-                                         .spread = model->spread};
+                                         .spread = model->spread,
+                                         .record_terms = model->record_terms};
     state->error.variance = gradient * gradient * (double)model->parameters /
                             (state->divisor * state->divisor);
     state->noise.clip_norm = state->adaptive.clip_norm;

@@ -88,7 +88,8 @@ static enum status start(void *context, const struct algorithm_demand *demand,
                                .records = demand->records,
                                .dim = model->parameters,
                                .cell_mean = CELL_MEAN,
-                               .spread = model->spread};
+                               .spread = model->spread,
+                               .record_terms = model->record_terms};
     enum status status = grid_plan(&state->noise.grid, &grid, error);
     if (status != ST_OK)
         return status;

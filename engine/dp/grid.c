@@ -7,9 +7,10 @@
 #include "base/check.h"
 #include "engine/nn/vector_math.h"
 
-#define FLOAT_ROUNDOFF 0x1p-24            /* u */
-#define GRID_SLACK     0x1p-36            /* conversions and underflow, in Theorem 1 */
-#define CELL_EXCESS    88.722839111672999 /* 128 ln 2: chance that a cell passes M */
+#define FLOAT_ROUNDOFF  0x1p-24 /* u */
+#define DOUBLE_ROUNDOFF 0x1p-53
+#define GRID_SLACK      0x1p-36            /* conversions and underflow, in Theorem 1 */
+#define CELL_EXCESS     88.722839111672999 /* 128 ln 2: chance that a cell passes M */
 
 enum { CELL_ROWS_LIMIT = 1 << 15, TERMS_LIMIT = 1 << 24 };
 
@@ -76,14 +77,29 @@ static double rounding_norm(const struct grid *grid)
            (1 + 0x1p-52);
 }
 
+/* n u / (1 - n u) */
+static double gamma_of(double terms, double roundoff)
+{
+    return terms * roundoff / (1 - terms * roundoff);
+}
+
+/* How far rounding moves a cell's sum, per record and unit of clip norm. */
+static double rounding_error(const struct grid *grid, const struct grid_demand *demand)
+{
+    double in_float = gamma_of(grid->terms_max, FLOAT_ROUNDOFF);
+    if (demand->record_terms <= 1)
+        return demand->spread * in_float;
+    double terms = (double)demand->record_terms * grid->cell_rows_max;
+    double in_double = gamma_of(terms, DOUBLE_ROUNDOFF) * (1 + FLOAT_ROUNDOFF);
+    return in_float + FLOAT_ROUNDOFF + demand->spread * in_double;
+}
+
 static void plan_scale(struct grid *grid, const struct grid_demand *demand)
 {
-    double terms = grid->terms_max * FLOAT_ROUNDOFF;
-    double gamma = terms / (1 - terms);
+    double error = rounding_error(grid, demand);
     double steps = GRID_NOISE_STDDEV / demand->noise_multiplier - rounding_norm(grid);
 
-    grid->inflation =
-        2 * demand->spread * gamma * grid->cell_rows_max * (1 + 0x1p-50) + GRID_SLACK;
+    grid->inflation = 2 * error * grid->cell_rows_max * (1 + 0x1p-48) + GRID_SLACK;
     grid->scale = steps / (demand->clip_norm * (1 + grid->inflation));
     grid->scale = nextafter(grid->scale * (1 - 0x1p-40), 0);
 }

@@ -5,6 +5,12 @@
  *   G = (s0 / sigma - rho sqrt(d)) / (C (1 + eta)), eta = 2 kappa gamma_b M + 2^-36
  *   sigma (G C (1 + eta) + rho sqrt(d)) <= s0
  *
+ * Where a record has several terms in a sum (network_terms), those sums are products in
+ * double, rounded once to float, and the others have kappa = 1:
+ *   eta = 2 M (gamma_b + u + kappa gamma64 (1 + u)) + 2^-36, gamma64 of M terms a cell
+ * The proof of Theorem 1 holds with sqrt(sum over layers of (gamma_l M_l)^2) in place of
+ * gamma_b M_j: M_l is the norm itself where a layer has one term a record.
+ *
  * The records are cut by index into cells; each cell's sum is one float32 product,
  * rounded onto the grid and added in integers. So a record changes the rounding of its
  * own cell only, and the bound above (Theorem 1) does not grow with the batch.
@@ -34,7 +40,8 @@ struct grid_demand {
     uint64_t dim;            /* d */
     uint32_t cell_mean;      /* expected records of a batch in a cell; 128 by default */
     uint32_t terms_max;      /* b: terms of one float32 product; 0: M, the whole cell */
-    double spread;           /* kappa: 1 where every layer has one row a record */
+    double spread;           /* kappa: 1 where every sum has one term a record */
+    uint32_t record_terms;   /* the most terms of a record in a sum; 0 and 1: one */
 };
 
 struct grid {

@@ -58,6 +58,22 @@ static void inflation_is_the_published_one(void **state)
     assert_close(grid.inflation, 0.0010, 0.03);
 }
 
+/* Several terms a record cost next to nothing, as they are added in double: the dense
+ * layers' inflation, one rounding to float, and 1e-6. */
+static void sums_in_double_hardly_inflate(void **state)
+{
+    (void)state;
+    struct grid_demand demand = usual;
+    struct grid dense, several;
+    assert_int_equal(grid_plan(&dense, &demand, NULL), ST_OK);
+    demand.spread = 1024;
+    demand.record_terms = 196;
+    assert_int_equal(grid_plan(&several, &demand, NULL), ST_OK);
+    assert_int_equal(several.roundings, 1);
+    double more = several.inflation - dense.inflation;
+    assert_true(more >= 2 * 307 * 0x1p-24 && more <= 2 * 307 * 0x1p-24 + 1e-5);
+}
+
 static void every_record_lies_in_one_cell_of_even_size(void **state)
 {
     (void)state;
@@ -109,6 +125,7 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
             .cell_mean = (uint32_t)pick(&seed, 8, 512),
             .terms_max = k % 3 == 0 ? 64 : 0,
             .spread = k % 2 == 0 ? 1 : 8,
+            .record_terms = k % 5 == 0 ? (uint32_t)pick(&seed, 2, 16384) : 0,
         };
         struct grid grid;
         demand.sampling_rate = fmin(pick(&seed, 1.0 / (double)demand.records, 2), 1);
@@ -116,7 +133,11 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
             continue;
         planned++;
         long double b = grid.terms_max * 0x1p-24L, m = grid.cell_rows_max;
-        long double eta = 2 * (long double)demand.spread * b / (1 - b) * m + 0x1p-36L;
+        long double c = demand.record_terms * m * 0x1p-53L;
+        long double error = b / (1 - b) * (demand.record_terms > 1 ? 1 : demand.spread);
+        if (demand.record_terms > 1)
+            error += 0x1p-24L + demand.spread * c / (1 - c) * (1 + 0x1p-24L);
+        long double eta = 2 * error * m + 0x1p-36L;
         long double rho = ceill(m / grid.terms_max);
         long double moved = (long double)grid.scale * demand.clip_norm * (1 + eta) +
                             rho * sqrtl((long double)demand.dim);
@@ -300,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_hold_at_most_the_published_number_of_rows),
         cmocka_unit_test(inflation_is_the_published_one),
+        cmocka_unit_test(sums_in_double_hardly_inflate),
         cmocka_unit_test(every_record_lies_in_one_cell_of_even_size),
         cmocka_unit_test(a_full_batch_bounds_a_cell_by_its_size),
         cmocka_unit_test(the_real_multiplier_is_never_below_the_charged_one),
