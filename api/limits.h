@@ -17,7 +17,9 @@ enum {
     LIMIT_SHAPE = 4, /* dimensions of a record of idx */
     LIMIT_LAYERS = 1024,
     LIMIT_HIDDEN = 64,     /* layers that an mlp names */
-    LIMIT_WIDTH = 1 << 26, /* outputs of a layer: engine/nn/network.c takes no more */
+    LIMIT_WIDTH = 1 << 26, /* outputs of a layer: engine/nn/graph.c takes no more */
+    LIMIT_KERNEL = 64,     /* pixels, either way; and copies of a channel */
+    LIMIT_STRIDE = 4096,   /* and paddings and dilations */
     LIMIT_STEPS = 10000000,
     LIMIT_PAGE_SIZE = 1000,
     LIMIT_PAGE_SIZE_DEFAULT = 50,

@@ -1,43 +1,34 @@
 #include "api/model_request.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/json_reader.h"
 #include "api/json_writer.h"
+#include "api/layer_request.h"
 #include "api/limits.h"
-#include "base/check.h"
+#include "engine/nn/network.h"
 
 _Static_assert((int)LIMIT_LAYERS == (int)MODEL_LAYERS_MAX,
                "the contract and the engine agree");
 _Static_assert((int)LIMIT_HIDDEN == (int)MODEL_HIDDEN_MAX,
+               "the contract and the engine agree");
+_Static_assert((int)LIMIT_KERNEL == (int)MODEL_KERNEL_MAX,
+               "the contract and the engine agree");
+_Static_assert((int)LIMIT_STRIDE == (int)MODEL_STRIDE_MAX,
                "the contract and the engine agree");
 _Static_assert(LIMIT_PARAMETERS == MODEL_PARAMETERS_MAX,
                "the contract and the engine agree");
 
 enum { MLP_HIDDEN = 128 }; /* MODELS.md 8 */
 
-static const char *const preset_names[] = {
-    [PRESET_LINEAR] = "linear", [PRESET_MLP] = "mlp"};
-
 static enum preset read_preset(struct json_node node)
 {
+    enum preset preset = PRESET_NONE;
     const char *text = json_read_text(node);
-    for (int preset = PRESET_LINEAR; preset <= PRESET_MLP; preset++)
-        if (strcmp(preset_names[preset], text) == 0)
-            return (enum preset)preset;
-    json_refuse(node, "must be linear or mlp");
-    return PRESET_NONE;
-}
-
-static enum layer_kind read_layer_kind(struct json_node node)
-{
-    enum layer_kind kind = LAYER_DENSE;
-    const char *text = json_read_text(node);
-    if (!json_refused(node) && !layer_kind_parse(&kind, text))
-        json_refuse(node, "must be dense, relu or tanh");
-    return kind;
+    if (!json_refused(node) && !preset_parse(&preset, text))
+        json_refuse(node, "must be linear, mlp or cnn_mnist");
+    return preset;
 }
 
 static bool read_bias(const struct json_node *object)
@@ -58,6 +49,16 @@ static void read_hidden(struct model_spec *model, struct json_node hidden)
             (uint32_t)json_read_count(json_element(&hidden, i), 1, LIMIT_WIDTH);
 }
 
+static enum layer_kind read_activation(struct json_node node)
+{
+    enum layer_kind kind = LAYER_RELU;
+    const char *text = json_read_text(node);
+    if (!json_refused(node) &&
+        (!layer_kind_parse(&kind, text) || !layer_kind_is_activation(kind)))
+        json_refuse(node, "must be relu or tanh");
+    return kind;
+}
+
 static void read_mlp(struct model_spec *model, const struct json_node *node)
 {
     struct json_node activation = json_member(node, "activation");
@@ -65,34 +66,22 @@ static void read_mlp(struct model_spec *model, const struct json_node *node)
     model->bias = read_bias(node);
     model->activation = LAYER_RELU;
     if (json_present(activation))
-        model->activation = read_layer_kind(activation);
-    if (model->activation == LAYER_DENSE)
-        json_refuse(activation, "must be relu or tanh");
+        model->activation = read_activation(activation);
 }
 
-static void read_layer(struct layer_spec *layer, struct json_node node)
+/* {"shape":[height, width, channels]} or {"shape":[features]} */
+static void read_input(struct model_spec *model, struct json_node input)
 {
-    struct json_node type = json_member(&node, "type");
-    json_read_object(node, (const char *const[]){"type", "out", "bias", NULL});
-    layer->kind = read_layer_kind(type);
-    if (layer->kind != LAYER_DENSE) {
-        json_read_object(node, (const char *const[]){"type", NULL});
-        return;
-    }
-    layer->out = (uint32_t)json_read_count(json_member(&node, "out"), 1, LIMIT_WIDTH);
-    layer->bias = read_bias(&node);
-}
-
-static void read_layers(struct model_spec *model, struct json_node layers)
-{
-    size_t count = json_read_array(layers, 1, LIMIT_LAYERS);
-    if (json_refused(layers))
-        return;
-    model->layers = calloc(count, sizeof *model->layers);
-    CHECK(model->layers != NULL);
-    for (; model->layer_count < count; model->layer_count++)
-        read_layer(&model->layers[model->layer_count],
-                   json_element(&layers, model->layer_count));
+    struct json_node shape = json_member(&input, "shape");
+    uint32_t sizes[3] = {1, 1, 1};
+    json_read_object(input, (const char *const[]){"shape", NULL});
+    size_t count = json_read_array(shape, 1, 3);
+    if (count == 2)
+        json_refuse(shape, "must be [features] or [height, width, channels]");
+    for (size_t i = 0; i < count; i++)
+        sizes[3 - count + i] =
+            (uint32_t)json_read_count(json_element(&shape, i), 1, LIMIT_FEATURES);
+    model->input = (struct model_input){sizes[0], sizes[1], sizes[2]};
 }
 
 static void read_loss(struct model_spec *model, struct json_node node)
@@ -107,8 +96,12 @@ static void check_members(const struct json_node *node, enum preset preset)
 {
     switch (preset) {
     case PRESET_NONE:
-        json_read_object(*node,
-                         (const char *const[]){"layers", "loss", "init_seed", NULL});
+        json_read_object(
+            *node, (const char *const[]){"input", "layers", "loss", "init_seed", NULL});
+        return;
+    case PRESET_CNN_MNIST:
+        json_read_object(
+            *node, (const char *const[]){"preset", "input", "loss", "init_seed", NULL});
         return;
     case PRESET_LINEAR:
         json_read_object(*node,
@@ -127,6 +120,9 @@ static void read_common(struct model_spec *model, bool *has_loss,
 {
     struct json_node loss = json_member(node, "loss");
     struct json_node seed = json_member(node, "init_seed");
+    struct json_node input = json_member(node, "input");
+    if (json_present(input))
+        read_input(model, input);
     *has_loss = json_present(loss);
     if (*has_loss)
         read_loss(model, loss);
@@ -138,16 +134,16 @@ void model_request_read(struct model_spec *model, bool *has_loss,
                         const struct json_node *node)
 {
     struct json_node preset = json_member(node, "preset");
-    json_read_object(*node,
-                     (const char *const[]){"preset", "hidden", "activation", "bias",
-                                           "layers", "loss", "init_seed", NULL});
+    json_read_object(*node, (const char *const[]){"preset", "hidden", "activation",
+                                                  "bias", "input", "layers", "loss",
+                                                  "init_seed", NULL});
     if (json_present(preset))
         model->preset = read_preset(preset);
     else if (!json_present(json_member(node, "layers")))
         json_refuse(*node, "must name a preset or its layers");
     check_members(node, model->preset);
     if (model->preset == PRESET_NONE)
-        read_layers(model, json_member(node, "layers"));
+        layer_request_read(model, json_member(node, "layers"));
     else if (model->preset == PRESET_MLP)
         read_mlp(model, node);
     else
@@ -155,25 +151,24 @@ void model_request_read(struct model_spec *model, bool *has_loss,
     read_common(model, has_loss, node);
 }
 
-static void write_layers(struct json_writer *writer, const struct model_spec *model)
+static void write_input(struct json_writer *writer, const struct model_input *input)
 {
-    json_write_array(writer, "layers");
-    for (size_t i = 0; i < model->layer_count; i++) {
-        const struct layer_spec *layer = &model->layers[i];
-        json_write_object(writer, NULL);
-        json_write_text(writer, "type", layer_kind_name(layer->kind));
-        if (layer->kind == LAYER_DENSE) {
-            json_write_count(writer, "out", layer->out);
-            json_write_flag(writer, "bias", layer->bias);
-        }
-        json_write_object_end(writer);
+    if (input->channels == 0)
+        return;
+    json_write_object(writer, "input");
+    json_write_array(writer, "shape");
+    if (input->height > 1 || input->width > 1) {
+        json_write_count(writer, NULL, input->height);
+        json_write_count(writer, NULL, input->width);
     }
+    json_write_count(writer, NULL, input->channels);
     json_write_array_end(writer);
+    json_write_object_end(writer);
 }
 
 static void write_preset(struct json_writer *writer, const struct model_spec *model)
 {
-    json_write_text(writer, "preset", preset_names[model->preset]);
+    json_write_text(writer, "preset", preset_name(model->preset));
     if (model->preset != PRESET_MLP)
         return;
     json_write_array(writer, "hidden");
@@ -188,8 +183,9 @@ void model_request_write(struct json_writer *writer, const char *name,
                          const struct model_spec *model)
 {
     json_write_object(writer, name);
+    write_input(writer, &model->input);
     if (model->preset == PRESET_NONE)
-        write_layers(writer, model);
+        layer_request_write(writer, model);
     else
         write_preset(writer, model);
     json_write_text(writer, "loss", loss_name(model->loss));
@@ -213,41 +209,33 @@ static enum status choose_loss(struct model_spec *model, bool has_loss,
     return ST_OK;
 }
 
-static enum status refuse_layer(struct error *error, size_t index, uint32_t outputs)
+/* Datasets hold images channel by channel: [channels, height, width]. */
+static void take_input(struct model_spec *model, const struct schema *schema)
 {
-    char pointer[40];
-    snprintf(pointer, sizeof pointer, "/model/layers/%zu", index);
-    return error_set_at(error, ST_INVALID, pointer,
-                        "the last layer must be dense with out %" PRIu32
-                        ", for the dataset and the loss",
-                        outputs);
+    if (model->input.channels > 0 || !model_spec_reads_image(model))
+        return;
+    if (schema->shape_count == 3)
+        model->input =
+            (struct model_input){schema->shape[1], schema->shape[2], schema->shape[0]};
+    else if (schema->shape_count == 2)
+        model->input = (struct model_input){schema->shape[0], schema->shape[1], 1};
 }
 
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error)
 {
+    struct network_shape shape = {.features = schema_features(schema)};
+    struct network *network = NULL;
     enum status status = choose_loss(model, has_loss, schema, error);
     if (status != ST_OK)
         return status;
-    uint32_t outputs = model_spec_outputs(model, schema->classes);
+    take_input(model, schema);
+    shape.outputs = model_spec_outputs(model, schema->classes);
     if (model->preset != PRESET_NONE)
-        model_spec_expand(model, outputs);
-    const struct layer_spec *last = &model->layers[model->layer_count - 1];
-    if (last->kind != LAYER_DENSE || last->out != outputs)
-        return refuse_layer(error, model->layer_count - 1, outputs);
-    /* Widths are at most 2^26, so a product is below 2^53 and a sum cannot wrap. */
-    uint64_t parameters = 0, width = schema_features(schema);
-    for (size_t i = 0; i < model->layer_count; i++) {
-        const struct layer_spec *layer = &model->layers[i];
-        if (layer->kind != LAYER_DENSE)
-            continue;
-        parameters += layer->out * (width + (layer->bias ? 1 : 0));
-        width = layer->out;
-        if (parameters > LIMIT_PARAMETERS)
-            return error_set_at(error, ST_INVALID, "/model",
-                                "has more than %d parameters", LIMIT_PARAMETERS);
-    }
-    return ST_OK;
+        model_spec_expand(model, shape.outputs);
+    status = network_create(&network, model, shape, error);
+    network_destroy(network);
+    return status;
 }
 
 char *model_spec_render(const struct model_spec *model)
@@ -257,7 +245,8 @@ char *model_spec_render(const struct model_spec *model)
     json_write_object(&writer, NULL);
     if (model->preset != PRESET_NONE)
         write_preset(&writer, model);
-    write_layers(&writer, model);
+    write_input(&writer, &model->input);
+    layer_request_write(&writer, model);
     json_write_text(&writer, "loss", loss_name(model->loss));
     json_write_count(&writer, "init_seed", model->init_seed);
     json_write_object_end(&writer);
@@ -279,7 +268,7 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
         if (read.preset == PRESET_MLP)
             read_mlp(&read, &root);
         read.bias = read.preset == PRESET_LINEAR || read.bias;
-        read_layers(&read, json_member(&root, "layers"));
+        layer_request_read(&read, json_member(&root, "layers"));
         read_common(&read, &has_loss, &root);
         if (!json_refused(root) && !has_loss)
             json_refuse(loss, "is required");

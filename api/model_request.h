@@ -1,11 +1,15 @@
 /*
- * model_request.h - the "model" of a job (MODELS.md 8): a preset or a list of layers,
- * and the loss.
+ * model_request.h - the "model" of a job (MODELS.md 8): a preset or a list of layers
+ * (layer_request.h), and the loss.
  *
  *   {"preset":"linear","loss"?,"init_seed"?}
  *   {"preset":"mlp","hidden"?:[128],"activation"?:"relu","bias"?:true,"loss"?,"init_seed"?}
- *   {"layers":[{"type":"dense","out","bias"?:true} | {"type":"relu"} | {"type":"tanh"},
- * ...], "loss"?,"init_seed"?}
+ *   {"preset":"cnn_mnist","input"?,"loss"?,"init_seed"?}
+ *   {"input"?,"layers":[...],"loss"?,"init_seed"?}
+ *
+ * "input" is {"shape":[height, width, channels]}, how a record is read as an image,
+ * channel by channel; the dataset's shape unless named. {"shape":[features]} is an image
+ * of one pixel.
  */
 #ifndef API_MODEL_REQUEST_H
 #define API_MODEL_REQUEST_H
@@ -27,9 +31,9 @@ void model_request_write(struct json_writer *writer, const char *name,
                          const struct model_spec *model);
 
 /* Chooses the loss unless it was named (regression squared; 2 classes logistic; more
- * softmax cross-entropy), expands a preset, and checks that the layers fit the data.
- *   ST_INVALID  the loss does not suit the task, the last layer is not dense with the
- *               outputs of the loss, more than LIMIT_PARAMETERS parameters */
+ * softmax cross-entropy), takes the input from the schema where a layer needs an image
+ * and none was named, expands a preset, and checks that the layers fit the data.
+ *   ST_INVALID  the loss does not suit the task, or as network_create */
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error);
 
