@@ -120,6 +120,19 @@ static void write_figures(struct json_writer *writer, const struct estimate_view
     json_write_count_if(writer, shown, "most_steps", view->most_steps);
 }
 
+static void write_tuning(struct json_writer *writer, const struct estimate_view *view)
+{
+    if (view->runs == 0) {
+        json_write_null(writer, "tuning");
+        return;
+    }
+    json_write_object(writer, "tuning");
+    json_write_count(writer, "runs", view->runs);
+    json_write_real(writer, "epsilon_composed", view->tuning.composed);
+    json_write_real(writer, "epsilon_random_stopping", view->tuning.random_stopping);
+    json_write_object_end(writer);
+}
+
 char *estimate_render(const struct estimate_view *view)
 {
     struct json_writer writer;
@@ -132,6 +145,7 @@ char *estimate_render(const struct estimate_view *view)
     json_write_count(&writer, "parameters", view->parameters);
     json_write_count(&writer, "memory", view->memory);
     write_figures(&writer, view);
+    write_tuning(&writer, view);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

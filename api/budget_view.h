@@ -10,6 +10,7 @@
 
 #include "accountant/figures.h"
 #include "accountant/ledger.h"
+#include "accountant/tuning.h"
 #include "store/rows.h"
 
 /* The guarantee, the four figures, and the vectors on g1 side by side:
@@ -27,9 +28,12 @@ struct estimate_view {
     bool is_private;       /* false: the figures of privacy are null */
     double epsilon_planned, order, noise_multiplier, sampling_rate, delta;
     uint64_t steps, batch_size, parameters, memory;
-    double paper_claim; /* noise multiplier that the algorithm's paper claims; 0: none */
+    double
+        paper_claim; /* noise multiplier that the algorithm's paper claims; 0: none */
     double largest_epsilon;
     uint64_t most_steps;
+    uint64_t runs; /* to choose the best of; 0: not asked for */
+    struct tuning tuning;
 };
 char *estimate_render(const struct estimate_view *view);
 

@@ -26,6 +26,7 @@ enum {
     LIMIT_PREDICT_ROWS = 10000,
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
+    LIMIT_TUNING_RUNS = 10000,    /* of an estimate */
     LIMIT_HISTORY = 101,          /* evaluations kept of a job */
     LIMIT_QUEUE_LENGTH = 1000,    /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,  /* --drain-timeout */

@@ -4,6 +4,7 @@
 #include <microhttpd.h>
 
 #include "accountant/figures.h"
+#include "accountant/tuning.h"
 #include "api/limits.h"
 #include "api/query.h"
 #include "api/views.h"
@@ -85,7 +86,25 @@ static double paper_claim(const struct job_plan *plan)
     return algorithm->paper_claim(&demand, plan->epsilon_planned, plan->request.delta);
 }
 
-static enum status estimate(struct service *service, const struct job_plan *plan,
+/* What it would cost to choose the best of ?runs= such jobs. */
+static enum status price_tuning(const struct request *request,
+                                const struct job_plan *plan, struct estimate_view *view,
+                                struct error *error)
+{
+    enum status status =
+        query_count(&view->runs, "runs", request_query(request, "runs"),
+                    (struct query_range){1, LIMIT_TUNING_RUNS, 0}, error);
+    if (status != ST_OK || view->runs == 0)
+        return status;
+    if (plan->mechanism.run_count == 0)
+        return error_set(error, ST_INVALID,
+                         "runs: tuning an algorithm that is not private costs nothing");
+    return tuning_cost(&view->tuning, &plan->mechanism, view->runs, plan->request.delta,
+                       error);
+}
+
+static enum status estimate(struct service *service, const struct request *request,
+                            const struct job_plan *plan,
                             const struct trainer_cost *cost, char **text,
                             struct error *error)
 {
@@ -118,6 +137,8 @@ static enum status estimate(struct service *service, const struct job_plan *plan
                             &balance, plan->request.delta, error);
     }
     if (status == ST_OK)
+        status = price_tuning(request, plan, &view, error);
+    if (status == ST_OK)
         *text = estimate_render(&view);
     return status;
 }
@@ -130,7 +151,7 @@ void job_estimate(struct service *service, struct request *request)
     char *text = NULL;
     enum status status = plan_request(service, request, &plan, &cost, &error);
     if (status == ST_OK)
-        status = estimate(service, &plan, &cost, &text, &error);
+        status = estimate(service, request, &plan, &cost, &text, &error);
     if (status == ST_OK)
         reply_json(request, MHD_HTTP_OK, text);
     else

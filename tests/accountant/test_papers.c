@@ -1,10 +1,6 @@
 /* Goal: the accountant gives the papers' own figures, by the papers' own orders and
  * conversions. Method: the vectors of papers/dcsgd.md 2.2 and 2.4 and papers/valueclip.md
- * 2.2, which come from closed forms and quadrature, and in two places from the papers.
- *
- * Not here: Liu and Talwar's cost of tuning (dcsgd.md 2.4). It asks of each run a delta of
- * about 1e-17, and the noise of every release here is proved to a delta of 2^-40 only:
- * through the theorem's square root that alone is 4e-6 times the number of runs. */
+ * 2.2, which come from closed forms and quadrature, and in two places from the papers. */
 #include "accountant/figures.h"
 #include "accountant/rdp.h"
 #include "tests/expect.h"

@@ -183,6 +183,34 @@ static void what_has_no_proof_is_refused_by_name(void **state)
                    "/algorithm/bound");
 }
 
+static void tuning_has_its_price(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const char job[] =
+        "{'dataset':'digits','model':{'preset':'linear'},"
+        "'algorithm':{'name':'dcsgd_e'},'batch_size':64,'steps':50,"
+        "'privacy':{'noise_multiplier':4}}";
+    const struct reply *plain =
+        client_post(client, "/v1/jobs:estimate", NULL, "%s", job);
+    assert_status(plain, 200);
+    assert_true(json_is_null(reply_at(plain, "tuning")));
+    const struct reply *ten =
+        client_post(client, "/v1/jobs:estimate?runs=10", NULL, "%s", job);
+    assert_status(ten, 200);
+    double alone = reply_number(ten, "epsilon_planned");
+    assert_true(reply_number(ten, "tuning.runs") == 10);
+    assert_true(reply_number(ten, "tuning.epsilon_composed") > alone);
+    assert_true(reply_number(ten, "tuning.epsilon_composed") < 10 * alone);
+    assert_true(reply_number(ten, "tuning.epsilon_random_stopping") > 3 * alone);
+    static const char *const bad[] = {"0", "-1", "10001", "ten", "1.5"};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "/v1/jobs:estimate?runs=%s", bad[k]);
+        assert_problem(client_post(client, path, NULL, "%s", job), 400,
+                       "invalid_argument");
+    }
+}
+
 static int begin(void **state)
 {
     int failed = stage_begin(state);
@@ -203,6 +231,7 @@ int main(void)
         cmocka_unit_test(the_least_squared_error_trains_the_digits),
         cmocka_unit_test(bounds_by_the_loss_train_the_digits),
         cmocka_unit_test(what_was_released_survives_a_restart),
+        cmocka_unit_test(tuning_has_its_price),
         cmocka_unit_test(what_has_no_proof_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);

@@ -1,0 +1,31 @@
+/*
+ * tuning.h - what it costs to choose the best of several runs of a mechanism, each with its
+ * own parameters (papers/dcsgd.md 2.4): figures for people who plan. Each run that is made
+ * is charged as a job of its own all the same.
+ *
+ * Threads: pure.
+ */
+#ifndef ACCOUNTANT_TUNING_H
+#define ACCOUNTANT_TUNING_H
+
+#include "base/mechanism.h"
+#include "base/status.h"
+
+enum { TUNING_RUNS_MAX = 10000 };
+
+struct
+    tuning { /* epsilons at the delta that was asked for; infinite where there is none */
+    double composed; /* of all runs together, whatever is chosen by */
+    /* Of the one that is best by a private score, if runs are drawn at random and each is
+     * the last with probability 1 / (2 runs), at most 2 runs ln(10^20) of them:
+     *   3 epsilon_1 + 3 sqrt(2 delta_1),  delta = 3 sqrt(2 delta_1) 2 runs ln(10^20) + 10^-20
+     * (Liu and Talwar 2019, Theorem 1). */
+    double random_stopping;
+};
+
+/* runs in [1, TUNING_RUNS_MAX]. By the best real order.
+ *   ST_INVALID  no proof under m's relation, or delta not in (2^-39, 1) */
+enum status tuning_cost(struct tuning *tuning, const struct mechanism *m, uint64_t runs,
+                        double delta, struct error *error);
+
+#endif
