@@ -60,7 +60,8 @@ static enum status start(void **state, const struct train_spec *spec,
     struct algorithm_demand demand = train_spec_demand(spec);
     struct algorithm_model model = {.parameters = network_parameters(network),
                                     .spread = network_spread(network),
-                                    .record_terms = (uint32_t)network_terms(network)};
+                                    .record_terms = (uint32_t)network_terms(network),
+                                    .layers = network_layers(network)};
     if (spec->batch_size == 0 || spec->batch_size > spec->records || spec->steps == 0)
         return error_set(error, ST_INVALID, "no batch of %llu records from %llu",
                          (unsigned long long)spec->batch_size,

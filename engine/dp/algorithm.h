@@ -66,6 +66,7 @@ struct algorithm_model {
     uint64_t parameters;   /* d */
     double spread;         /* kappa: network_spread */
     uint32_t record_terms; /* network_terms */
+    size_t layers;         /* network_layers */
 };
 
 struct noise_plan { /* of the sum that an algorithm releases each step */

@@ -2,23 +2,25 @@
  * (plan), what it knows before it starts (start), what it does (step). */
 #include "engine/dp/dpsgd.h"
 
+#include <math.h>
+
 #include "engine/dp/clip.h"
 #include "engine/dp/training.h"
 
 /* Expected records of a batch in a cell: the inflation is then 1.1 % (NOISE.md 2.3). */
 enum { CELL_MEAN = 128 };
 
-enum clipping { CLIPPING_FLAT, CLIPPING_AUTOMATIC };
+enum clipping { CLIPPING_FLAT, CLIPPING_AUTOMATIC, CLIPPING_PER_LAYER };
 
 struct state {
     double rate, divisor;
     enum clipping clipping;
-    struct flat_clip flat;
+    struct flat_clip flat; /* of the whole gradient, or of each layer's part */
     struct automatic_clip automatic;
     struct noise_plan noise;
 };
 
-static const char *const clippings[] = {"flat", "automatic", NULL};
+static const char *const clippings[] = {"flat", "automatic", "per_layer", NULL};
 
 static const struct algorithm_parameter parameters[] = {
     {.name = "clipping",
@@ -26,7 +28,8 @@ static const struct algorithm_parameter parameters[] = {
      .choices = clippings,
      .fallback = CLIPPING_FLAT,
      .about = "flat shortens long gradients to clip_norm; automatic scales every "
-              "gradient to about clip_norm, which then only scales the learning rate."},
+              "gradient to about clip_norm, which then only scales the learning rate; "
+              "per_layer shortens each layer's part to clip_norm / sqrt(layers)."},
     {.name = "clip_norm",
      .kind = PARAMETER_REAL,
      .low = 1e-12,
@@ -59,24 +62,32 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
     return ST_OK;
 }
 
+/* The clip norm of a layer's part: layers of them are clip_norm together, at most. */
+static double layer_clip_norm(double clip_norm, size_t layers)
+{
+    return clip_norm / sqrt((double)layers) * (1 - 0x1p-50);
+}
+
 static void set_clip(struct state *state, const struct algorithm_spec *spec,
-                     double spread)
+                     const struct algorithm_model *model)
 {
     double clip_norm = algorithm_value(spec, "clip_norm");
     state->clipping = (enum clipping)algorithm_value(spec, "clipping");
-    state->flat = (struct flat_clip){.clip_norm = clip_norm, .spread = spread};
+    state->flat = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
+    if (state->clipping == CLIPPING_PER_LAYER)
+        state->flat.clip_norm = layer_clip_norm(clip_norm, model->layers);
     state->automatic = (struct automatic_clip){.clip_norm = clip_norm,
                                                .gamma = algorithm_value(spec, "gamma"),
-                                               .spread = spread};
+                                               .spread = model->spread};
     state->noise.clip_norm = clip_norm;
-    state->noise.spread = spread;
+    state->noise.spread = model->spread;
 }
 
 static enum status start(void *context, const struct algorithm_demand *demand,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    set_clip(state, demand->spec, model->spread);
+    set_clip(state, demand->spec, model);
     if (state->clipping == CLIPPING_AUTOMATIC &&
         state->automatic.clip_norm > CLIP_GAIN_MAX * state->automatic.gamma)
         return error_set_at(error, ST_INVALID, "/algorithm/gamma",
@@ -102,8 +113,11 @@ static struct pass pass_of(const struct state *state)
 {
     switch (state->clipping) {
     case CLIPPING_FLAT:
-        return (struct pass){
-            .grid = &state->noise.grid, .weigh = clip_flat, .rule = &state->flat};
+    case CLIPPING_PER_LAYER:
+        return (struct pass){.grid = &state->noise.grid,
+                             .weigh = clip_flat,
+                             .rule = &state->flat,
+                             .by_layer = state->clipping == CLIPPING_PER_LAYER};
     case CLIPPING_AUTOMATIC: break;
     }
     return (struct pass){
@@ -130,7 +144,7 @@ static const struct noise_plan *noise(const void *context)
 
 const struct algorithm dpsgd = {
     .name = "dpsgd",
-    .title = "DP-SGD with flat or automatic clipping",
+    .title = "DP-SGD with flat, automatic or per-layer clipping",
     .paper = "Abadi et al., Deep Learning with Differential Privacy, CCS 2016; Bu et "
              "al., Automatic Clipping, NeurIPS 2023",
     .charge = "sampled Gaussian: one release a step at rate batch_size / n",

@@ -282,7 +282,7 @@ enum status training_pass(struct training *training, const struct pass *pass,
     };
     CHECK(pass->histogram == NULL || pass->weigh != NULL);
     CHECK(pass->weigh_rest == NULL ||
-          (pass->weigh != NULL && training->sum.residue != NULL));
+          (pass->weigh != NULL && !pass->by_layer && training->sum.residue != NULL));
     training->bins = pass->histogram != NULL ? pass->histogram->bins : 0;
     if (setup->grid != NULL)
         batch_cut_cells(&training->batch, pass->grid);

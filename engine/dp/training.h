@@ -89,6 +89,9 @@ struct pass {
     const struct grid *grid; /* where sums are rounded to, and the cells */
     clip_rule *weigh;        /* NULL: every record counts whole, and no norm is taken */
     const void *rule;        /* context of weigh */
+    bool
+        by_layer; /* weigh is asked layer by layer, with that layer's norms and spreads,
+                      for the weights of that layer's part; then no weigh_rest */
     /* Counts the batch's records by their norms before clipping, a record that is not
      * finite as one of norm 0; or NULL. With weigh alone. */
     const struct histogram *histogram;

@@ -219,12 +219,29 @@ static struct measures measures_of(const struct worker *worker)
                              .workspace = worker->workspace};
 }
 
-static void scale_rows(struct worker *worker)
+static void leave_empty_rows(struct worker *worker)
 {
     for (size_t row = 0; row < worker->filled; row++)
         if (!worker->occupied[row])
             worker->weights[row] = 0;
+}
+
+static void scale_rows(struct worker *worker)
+{
+    leave_empty_rows(worker);
     workspace_scale(worker->workspace, worker->weights);
+}
+
+static void weigh_layers(struct worker *worker, const struct pass *pass)
+{
+    struct measures measures = measures_of(worker);
+    for (size_t l = 0; l < network_layers(worker->network); l++) {
+        measures.norms = workspace_layer_norms(worker->workspace, l);
+        measures.spreads = workspace_layer_spreads(worker->workspace, l);
+        pass->weigh(worker->weights, &measures, pass->rule);
+        leave_empty_rows(worker);
+        workspace_scale_layer(worker->workspace, l, worker->weights);
+    }
 }
 
 static void weigh(struct worker *worker, const struct task *task)
@@ -234,6 +251,10 @@ static void weigh(struct worker *worker, const struct task *task)
     struct measures measures = measures_of(worker);
     if (pass->histogram != NULL)
         count_norms(worker, task, &measures);
+    if (pass->by_layer) {
+        weigh_layers(worker, pass);
+        return;
+    }
     pass->weigh(worker->weights, &measures, pass->rule);
     scale_rows(worker);
 }

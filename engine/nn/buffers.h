@@ -27,7 +27,8 @@ struct workspace {
     uint32_t *classes;
     float *values;
     double *losses, *norms, *spreads;
-    double *scratch;         /* (2 rows) */
+    double *layer_norms, *layer_spreads; /* (layer_count, rows) */
+    double *scratch;                     /* (2 rows) */
     float *position_scratch; /* positions_scratch of the layer that takes most */
     float *buffers;          /* owns the memory of all floats above */
     int32_t *tap_buffer;     /* of all taps */

@@ -45,43 +45,64 @@ static void measure_positions(const struct workspace *workspace, size_t index,
     }
 }
 
+static struct layer_measure measure_of(const struct workspace *workspace, size_t layer)
+{
+    return (struct layer_measure){
+        .squares = workspace->layer_norms + layer * workspace->rows,
+        .spreads = workspace->layer_spreads + layer * workspace->rows};
+}
+
+/* The squares of a layer, in the order of the records. */
 static void measure_layer(const struct workspace *workspace, size_t index,
                           struct layer_measure to)
 {
     const struct layer *layer = &workspace->network->layers[index];
-    double *squares = workspace->scratch + 2 * workspace->rows;
-    size_t rows = active_rows(workspace);
+    size_t size = active_rows(workspace) * sizeof *to.squares;
 
+    memset(to.squares, 0, size);
+    memset(to.spreads, 0, size);
     if (layer->has_positions) {
         measure_positions(workspace, index, to);
         return;
     }
-    memset(squares, 0, rows * sizeof *squares);
-    row_layer_measure(&layer->rows, squares, workspace->scratch,
+    row_layer_measure(&layer->rows, to.squares, workspace->scratch,
                       inputs_of(workspace, index), gradients_of(workspace, index));
-    for (size_t i = 0; i < rows; i++) {
-        to.squares[i] += squares[i];
-        to.spreads[i] += squares[i]; /* one row a record: M = nu */
-    }
+    memcpy(to.spreads, to.squares, size); /* one row a record: M = nu */
+}
+
+/* Squares become what they are squares of. Sums of at most 2^26 exact squares err by less
+ * than 2^-26 of themselves. */
+static void take_root(double *square, bool refused)
+{
+    *square = refused ? 0.0 : (1.0 + 0x1p-24) * sqrt(*square);
 }
 
 void workspace_measure(struct workspace *workspace)
 {
     struct layer_measure sum = {workspace->norms, workspace->spreads};
-    size_t rows = active_rows(workspace);
+    size_t rows = active_rows(workspace), layers = workspace->network->layer_count;
 
     memset(sum.squares, 0, rows * sizeof *sum.squares);
     memset(sum.spreads, 0, rows * sizeof *sum.spreads);
-    for (size_t l = 0; l < workspace->network->layer_count; l++)
-        measure_layer(workspace, l, sum);
+    for (size_t l = 0; l < layers; l++) {
+        struct layer_measure layer = measure_of(workspace, l);
+        measure_layer(workspace, l, layer);
+        for (size_t i = 0; i < rows; i++) {
+            sum.squares[i] += layer.squares[i];
+            sum.spreads[i] += layer.spreads[i];
+        }
+    }
     for (size_t i = 0; i < rows; i++) {
         bool refused = !isfinite(sum.squares[i]) || !isfinite(sum.spreads[i]) ||
                        !isfinite(workspace->losses[i]);
         if (refused)
             workspace_erase(workspace, i);
-        /* Sums of at most 2^26 exact squares err by less than 2^-26 of themselves. */
-        workspace->norms[i] = refused ? 0.0 : (1.0 + 0x1p-24) * sqrt(sum.squares[i]);
-        workspace->spreads[i] = refused ? 0.0 : (1.0 + 0x1p-24) * sqrt(sum.spreads[i]);
+        take_root(&sum.squares[i], refused);
+        take_root(&sum.spreads[i], refused);
+        for (size_t l = 0; l < layers; l++) {
+            take_root(&measure_of(workspace, l).squares[i], refused);
+            take_root(&measure_of(workspace, l).spreads[i], refused);
+        }
     }
     workspace->measured = true;
 }
@@ -94,6 +115,18 @@ const double *workspace_norms(const struct workspace *workspace)
 const double *workspace_spreads(const struct workspace *workspace)
 {
     return workspace->spreads;
+}
+
+const double *workspace_layer_norms(const struct workspace *workspace, size_t layer)
+{
+    CHECK(layer < workspace->network->layer_count);
+    return measure_of(workspace, layer).squares;
+}
+
+const double *workspace_layer_spreads(const struct workspace *workspace, size_t layer)
+{
+    CHECK(layer < workspace->network->layer_count);
+    return measure_of(workspace, layer).spreads;
 }
 
 static void erase_row(struct rows rows, size_t row)
@@ -133,17 +166,21 @@ static bool sums_kept(const struct workspace *workspace, const struct layer *lay
            layer->positions.form == NORM_KEPT;
 }
 
+void workspace_scale_layer(struct workspace *workspace, size_t layer,
+                           const float *weights)
+{
+    CHECK(layer < workspace->network->layer_count);
+    float *kept_weights = workspace->kept_weights[layer];
+    if (!sums_kept(workspace, &workspace->network->layers[layer]))
+        scale_rows(gradients_of(workspace, layer), weights, workspace->count);
+    for (size_t i = 0; kept_weights != NULL && i < workspace->count; i++)
+        kept_weights[i] *= weights[i];
+}
+
 void workspace_scale(struct workspace *workspace, const float *weights)
 {
-    const struct network *network = workspace->network;
-    for (size_t l = 0; l < network->layer_count; l++) {
-        const struct layer *layer = &network->layers[l];
-        float *kept_weights = workspace->kept_weights[l];
-        if (!sums_kept(workspace, layer))
-            scale_rows(gradients_of(workspace, l), weights, workspace->count);
-        for (size_t i = 0; kept_weights != NULL && i < workspace->count; i++)
-            kept_weights[i] *= weights[i];
-    }
+    for (size_t l = 0; l < workspace->network->layer_count; l++)
+        workspace_scale_layer(workspace, l, weights);
 }
 
 static struct kept_rows kept_rows(const struct workspace *workspace, size_t layer,

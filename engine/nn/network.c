@@ -185,6 +185,11 @@ double network_spread(const struct network *network)
     return 1.0;
 }
 
+size_t network_layers(const struct network *network)
+{
+    return network->layer_count;
+}
+
 double network_flops(const struct network *network)
 {
     double flops = 0.0;

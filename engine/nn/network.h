@@ -84,6 +84,9 @@ size_t network_tile_floats_max(const struct network *network);
  * hardly ever shortens a record. */
 double network_spread(const struct network *network);
 
+/* Layers with a weight, in the order of the model. */
+size_t network_layers(const struct network *network);
+
 /* The most terms that one record has in a sum: 1, or those of a product in double. All
  * products in float have one term a record. */
 size_t network_terms(const struct network *network);

@@ -66,7 +66,8 @@ static size_t taps_count(const struct network *network, size_t rows)
 
 size_t workspace_size(const struct network *network, size_t rows)
 {
-    size_t row = sizeof(uint32_t) + sizeof(float) + 7 * sizeof(double);
+    size_t row = sizeof(uint32_t) + sizeof(float) +
+                 (5 + 2 * network->layer_count) * sizeof(double);
     size_t pointers =
         2 * network->value_count + network->node_count + 3 * network->layer_count;
     return sizeof(struct workspace) + pointers * sizeof(void *) +
@@ -134,14 +135,19 @@ static bool allocate_rows(struct workspace *workspace)
     workspace->losses = calloc(rows, sizeof *workspace->losses);
     workspace->norms = calloc(rows, sizeof *workspace->norms);
     workspace->spreads = calloc(rows, sizeof *workspace->spreads);
-    workspace->scratch = calloc(4 * rows, sizeof *workspace->scratch);
+    workspace->layer_norms =
+        calloc(network->layer_count * rows, sizeof *workspace->layer_norms);
+    workspace->layer_spreads =
+        calloc(network->layer_count * rows, sizeof *workspace->layer_spreads);
+    workspace->scratch = calloc(2 * rows, sizeof *workspace->scratch);
     workspace->tap_buffer = calloc(taps > 0 ? taps : 1, sizeof *workspace->tap_buffer);
     workspace->buffers = aligned_alloc(ALIGNMENT, size);
     if (workspace->buffers != NULL)
         memset(workspace->buffers, 0, size);
     return workspace->classes != NULL && workspace->values != NULL &&
            workspace->losses != NULL && workspace->norms != NULL &&
-           workspace->spreads != NULL && workspace->scratch != NULL &&
+           workspace->spreads != NULL && workspace->layer_norms != NULL &&
+           workspace->layer_spreads != NULL && workspace->scratch != NULL &&
            workspace->tap_buffer != NULL && workspace->buffers != NULL;
 }
 
@@ -186,7 +192,12 @@ void workspace_destroy(struct workspace *workspace)
     wipe_and_free(workspace->losses, rows * sizeof *workspace->losses);
     wipe_and_free(workspace->norms, rows * sizeof *workspace->norms);
     wipe_and_free(workspace->spreads, rows * sizeof *workspace->spreads);
-    wipe_and_free(workspace->scratch, 4 * rows * sizeof *workspace->scratch);
+    size_t layers = workspace->network->layer_count;
+    wipe_and_free(workspace->layer_norms,
+                  layers * rows * sizeof *workspace->layer_norms);
+    wipe_and_free(workspace->layer_spreads,
+                  layers * rows * sizeof *workspace->layer_spreads);
+    wipe_and_free(workspace->scratch, 2 * rows * sizeof *workspace->scratch);
     free(workspace->activations);
     free(workspace->gradients);
     free(workspace->taps);

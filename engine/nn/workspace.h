@@ -97,6 +97,11 @@ void workspace_measure(struct workspace *workspace);
 const double *workspace_norms(const struct workspace *workspace);   /* (rows) */
 const double *workspace_spreads(const struct workspace *workspace); /* (rows) */
 
+/* The same of one layer's part of the gradients, weight and bias, layer in
+ * [0, network_layers): 0 of a record that was refused. */
+const double *workspace_layer_norms(const struct workspace *workspace, size_t layer);
+const double *workspace_layer_spreads(const struct workspace *workspace, size_t layer);
+
 /* Overwrites a and b of one record with zeros in every layer: a zero weight is not
  * enough, as zero times an infinity is NaN. */
 void workspace_erase(struct workspace *workspace, size_t record);
@@ -104,6 +109,10 @@ void workspace_erase(struct workspace *workspace, size_t record);
 /* b_i = fl(weights[i] b_i) in every layer, for the first count records; a weight of 1
  * leaves b_i as it is, bit for bit. Each weight is finite. */
 void workspace_scale(struct workspace *workspace, const float *weights);
+
+/* The same in one layer. */
+void workspace_scale_layer(struct workspace *workspace, size_t layer,
+                           const float *weights);
 
 /* The rows of a micro-batch that one sum takes: [first, first + count), count <= what
  * forward was given. */

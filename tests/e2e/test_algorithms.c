@@ -38,6 +38,22 @@ static void automatic_clipping_trains_the_digits(void **state)
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.8);
 }
 
+static void clipping_layer_by_layer_trains_the_digits(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *created = client_create(
+        client, "/v1/jobs",
+        "{'dataset':'digits','evaluation':'digits-test',"
+        "'model':{'preset':'mlp','hidden':[32]},"
+        "'algorithm':{'name':'dpsgd','clipping':'per_layer'},'batch_size':256,"
+        "'epochs':20,'privacy':{'noise_multiplier':1.5}}");
+    assert_status(created, 201);
+    const struct reply *job = await_end(client, reply_text(created, "id"));
+    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    assert_string_equal(reply_text(job, "algorithm.clipping"), "per_layer");
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.6);
+}
+
 static void flat_clipping_is_the_default_and_has_no_gamma(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -177,6 +193,10 @@ static void what_has_no_proof_is_refused_by_name(void **state)
     assert_refused_of(client, "{'preset':'mlp','hidden':[16]}",
                       "{'name':'value_clip','bound':'paper'}", SOME_NOISE,
                       "/algorithm/bound");
+    assert_refused_of(client,
+                      "{'input':{'shape':[8,8,1]},'layers':[{'type':'conv2d','out':4,"
+                      "'kernel':3},{'type':'flatten'},{'type':'dense','out':10}]}",
+                      "{'name':'value_clip'}", SOME_NOISE, "/algorithm/name");
     assert_refused(client, "{'name':'value_clip','beta1':2}", SOME_NOISE,
                    "/algorithm/beta1");
     assert_refused(client, "{'name':'value_clip','bound':'loose'}", SOME_NOISE,
@@ -226,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(automatic_clipping_trains_the_digits),
+        cmocka_unit_test(clipping_layer_by_layer_trains_the_digits),
         cmocka_unit_test(flat_clipping_is_the_default_and_has_no_gamma),
         cmocka_unit_test(a_percentile_of_the_norms_trains_the_digits),
         cmocka_unit_test(the_least_squared_error_trains_the_digits),

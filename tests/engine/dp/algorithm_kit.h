@@ -74,7 +74,10 @@ static inline enum status kit_start(struct kit *kit, const struct kit_setup *set
 {
     kit_compile(kit, setup);
     struct algorithm_model model = {.parameters = network_parameters(kit->network),
-                                    .spread = network_spread(kit->network)};
+                                    .spread = network_spread(kit->network),
+                                    .record_terms =
+                                        (uint32_t)network_terms(kit->network),
+                                    .layers = network_layers(kit->network)};
     kit->state = calloc(1, kit->spec.algorithm->state_size);
     assert_non_null(kit->state);
     return kit->spec.algorithm->start(kit->state, &kit->demand, &model, error);

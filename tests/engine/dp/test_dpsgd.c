@@ -6,7 +6,7 @@
 
 #include "tests/engine/dp/algorithm_kit.h"
 
-enum { FLAT, AUTOMATIC };
+enum { FLAT, AUTOMATIC, PER_LAYER };
 
 static float weight_of(double norm, double spread, struct automatic_clip clip)
 {
@@ -110,12 +110,61 @@ static void the_sum_is_of_normalised_gradients(void **state)
                  0.5 * (sums[AUTOMATIC] - sums[FLAT]) / 4, 2e-5);
 }
 
-static void both_ways_of_clipping_are_charged_alike(void **state)
+/* Record 1 of two alone moves the parameters, the other has no gradient that is finite. Its
+ * part in each layer is as long as C / sqrt(2) at most, and all of it as C. */
+static void each_layer_is_clipped_by_itself(void **state)
 {
     (void)state;
-    char *texts[2];
+    enum { IN = 3, HIDDEN = 5, COUNT = IN * HIDDEN + HIDDEN + HIDDEN + 1 };
+    static struct layer_spec layers[] = {
+        {.kind = LAYER_DENSE, .out = HIDDEN, .bias = true},
+        {.kind = LAYER_TANH},
+        {.kind = LAYER_DENSE, .out = 1, .bias = true}};
+    static const struct model_spec net = {
+        .layer_count = 3, .layers = layers, .loss = LOSS_SQUARED};
+    float x[2 * IN] = {0.5F, -1, 2, 3e38F, 0, 0}, labels[2] = {9, 0};
+    const struct matrix data = {.records = 2,
+                                .features = IN,
+                                .element = ELEMENT_F32,
+                                .scale = 1,
+                                .rows = x,
+                                .values = labels};
     struct kit_setup setup = usual();
-    for (int clipping = FLAT; clipping <= AUTOMATIC; clipping++) {
+    setup.data = &data;
+    setup.model = &net;
+    setup.batch_size = 2;
+    for (int gaps = 0; gaps < 2; gaps++) {
+        float ends[2][COUNT];
+        setup.rows_differ = gaps == 1;
+        for (int run = 0; run < 2; run++) {
+            struct kit kit;
+            x[0] = run == 0 ? 0.5F : 3e38F;
+            kit_spec(&kit, "dpsgd");
+            kit_set(&kit, "clipping", PER_LAYER);
+            kit_set(&kit, "clip_norm", 0.25);
+            kit_open(&kit, &setup);
+            assert_true(kit.spec.algorithm->noise(kit.state)->clip_norm == 0.25);
+            kit_step(&kit);
+            memcpy(ends[run], kit.parameters, sizeof ends[run]);
+            kit_close(&kit);
+        }
+        double squares[2] = {0, 0};
+        for (size_t j = 0; j < COUNT; j++) {
+            double moved = ((double)ends[0][j] - (double)ends[1][j]) * 2 / 0.5;
+            squares[j >= (IN + 1) * HIDDEN] += moved * moved;
+        }
+        /* Both parts are far longer than that: they are shortened to it exactly. */
+        assert_close(sqrt(squares[0]), 0.25 / sqrt(2), 1e-4);
+        assert_close(sqrt(squares[1]), 0.25 / sqrt(2), 1e-4);
+    }
+}
+
+static void all_ways_of_clipping_are_charged_alike(void **state)
+{
+    (void)state;
+    char *texts[3];
+    struct kit_setup setup = usual();
+    for (int clipping = FLAT; clipping <= PER_LAYER; clipping++) {
         struct kit kit;
         struct mechanism m = {0};
         kit_spec(&kit, "dpsgd");
@@ -127,8 +176,9 @@ static void both_ways_of_clipping_are_charged_alike(void **state)
         kit_close(&kit);
     }
     assert_string_equal(texts[FLAT], texts[AUTOMATIC]);
-    free(texts[FLAT]);
-    free(texts[AUTOMATIC]);
+    assert_string_equal(texts[FLAT], texts[PER_LAYER]);
+    for (int clipping = FLAT; clipping <= PER_LAYER; clipping++)
+        free(texts[clipping]);
 }
 
 static void a_gain_that_float32_cannot_carry_is_refused(void **state)
@@ -175,7 +225,8 @@ int main(void)
         cmocka_unit_test(no_record_is_longer_than_the_clip_norm),
         cmocka_unit_test(short_gradients_are_lengthened_up_to_gamma),
         cmocka_unit_test(the_sum_is_of_normalised_gradients),
-        cmocka_unit_test(both_ways_of_clipping_are_charged_alike),
+        cmocka_unit_test(each_layer_is_clipped_by_itself),
+        cmocka_unit_test(all_ways_of_clipping_are_charged_alike),
         cmocka_unit_test(a_gain_that_float32_cannot_carry_is_refused),
         cmocka_unit_test(a_demand_without_noise_is_refused),
     };

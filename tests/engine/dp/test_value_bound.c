@@ -123,6 +123,20 @@ static void what_has_no_proof_is_refused(void **state)
         assert_int_equal(bound.layers, 77);
         assert_int_equal(value_bound_init(&bound, &model, BOUND_FORWARD, NULL), ST_OK);
     }
+    static struct layer_spec image[] = {{.kind = LAYER_CONV2D, .out = 2},
+                                        {.kind = LAYER_FLATTEN},
+                                        {.kind = LAYER_DENSE, .out = 3}};
+    for (size_t first = 0; first < 2; first++) {
+        struct value_bound none;
+        struct error why = {0};
+        struct model_spec cnn = {.layer_count = 3 - first,
+                                 .layers = image + first,
+                                 .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+        assert_int_equal(value_bound_init(&none, &cnn, BOUND_FORWARD, &why),
+                         ST_INVALID);
+        assert_string_equal(why.pointer, "/algorithm/name");
+        assert_non_null(strstr(why.text, "use dpsgd"));
+    }
     static struct layer_spec many[VALUE_BOUND_LAYERS_MAX + 1];
     struct model_spec model = {.layer_count = VALUE_BOUND_LAYERS_MAX + 1,
                                .layers = many,

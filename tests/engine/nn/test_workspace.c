@@ -498,16 +498,67 @@ static void probabilities_are_the_models(void **state)
     }
 }
 
+/* nu of each layer is |b| sqrt(|a|^2 + bias), and the squares add up to that of all. */
+static void norms_of_layers_add_up(void **state)
+{
+    struct batch batch;
+    (void)state;
+    batch_init(&batch, "d17rd9td4", LOSS_SOFTMAX_CROSS_ENTROPY, 23, 40);
+    batch_run(&batch);
+    workspace_measure(batch.workspace);
+    assert_int_equal(network_layers(batch.network), 3);
+    for (size_t i = 0; i < batch.count; i++) {
+        double sum = 0;
+        for (size_t l = 0; l < 3; l++) {
+            struct factors of = workspace_factors(batch.workspace, l);
+            double a = 0, b = 0;
+            for (size_t j = 0; j < of.inputs; j++)
+                a += pow((double)of.a[i * of.a_stride + j], 2);
+            for (size_t j = 0; j < of.outputs; j++)
+                b += pow((double)of.b[i * of.b_stride + j], 2);
+            double norm = sqrt(b * (a + (of.bias != SIZE_MAX ? 1 : 0)));
+            double found = workspace_layer_norms(batch.workspace, l)[i];
+            assert_close(found, norm, 1e-7);
+            assert_true(found >= norm);
+            assert_true(workspace_layer_spreads(batch.workspace, l)[i] == found);
+            sum += found * found;
+        }
+        assert_close(sqrt(sum), workspace_norms(batch.workspace)[i], 1e-14);
+    }
+    batch_fini(&batch);
+}
+
+static void a_layer_is_scaled_by_itself(void **state)
+{
+    struct batch batch;
+    (void)state;
+    batch_init(&batch, "d17rd9td4", LOSS_SOFTMAX_CROSS_ENTROPY, 23, 40);
+    batch_run(&batch);
+    workspace_measure(batch.workspace);
+    float weights[48];
+    double before[3];
+    for (size_t i = 0; i < 48; i++)
+        weights[i] = 0.5F;
+    for (size_t l = 0; l < 3; l++)
+        before[l] = workspace_layer_norms(batch.workspace, l)[7];
+    workspace_scale_layer(batch.workspace, 1, weights);
+    workspace_measure(batch.workspace);
+    for (size_t l = 0; l < 3; l++)
+        assert_true(workspace_layer_norms(batch.workspace, l)[7] ==
+                    before[l] * (l == 1 ? 0.5 : 1));
+    batch_fini(&batch);
+}
+
 static void memory_is_what_was_said(void **state)
 {
     struct batch batch;
     (void)state;
     batch_init(&batch, "d128rd10", LOSS_SOFTMAX_CROSS_ENTROPY, 784, 256);
-    /* input, hidden twice, outputs twice, floats; 1 KiB a row for everything else is
-     * ample */
+    /* input, hidden twice, outputs twice, floats */
     size_t floats = 256 * (784 + 2 * 128 + 2 * 16);
     size_t size = workspace_size(batch.network, 256);
-    assert_in_range(size, floats * 4, floats * 4 + 256 * 64 + 1024);
+    /* targets, loss, norms and scratch a row; two norms a row and layer */
+    assert_in_range(size, floats * 4, floats * 4 + 256 * (64 + 2 * 16) + 1024);
     assert_int_equal(workspace_rows(batch.workspace), 256);
     assert_int_equal((uintptr_t)workspace_input(batch.workspace) % 64, 0);
     for (size_t l = 0; l < 2; l++) {
@@ -563,6 +614,8 @@ int main(void)
         cmocka_unit_test(an_empty_range_sums_to_zero),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(probabilities_are_the_models),
+        cmocka_unit_test(norms_of_layers_add_up),
+        cmocka_unit_test(a_layer_is_scaled_by_itself),
         cmocka_unit_test(memory_is_what_was_said),
         cmocka_unit_test(buffers_that_cannot_be_had_are_refused),
     };
