@@ -30,6 +30,11 @@ char *noise_render(const struct noise_certificate *noise)
         json_write_real(&writer, "scale", noise->histogram_scale);
         json_write_object_end(&writer);
     }
+    if (noise->norm_scale > 0) {
+        json_write_object(&writer, "norm");
+        json_write_real(&writer, "scale", noise->norm_scale);
+        json_write_object_end(&writer);
+    }
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

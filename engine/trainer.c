@@ -321,7 +321,8 @@ bool trainer_noise_certificate(const struct trainer *trainer,
                                    .position_classes = trainer->rows.count,
                                    .float_safe = trainer->rows.safe,
                                    .histogram_bins = noise->histogram_bins,
-                                   .histogram_scale = noise->histogram_grid.scale};
+                                   .histogram_scale = noise->histogram_grid.scale,
+                                   .norm_scale = noise->norm_scale};
     snprintf(certificate->kernel, sizeof certificate->kernel, "%s", blas_kernel());
     return true;
 }

@@ -97,6 +97,7 @@ struct noise_certificate {
     bool float_safe;
     size_t histogram_bins;  /* released on the same batches, by counts times */
     double histogram_scale; /* this; 0 bins: nothing */
+    double norm_scale;      /* of the sum's norm, released beside it; 0: nothing */
 };
 
 /* False where the algorithm adds no noise. */

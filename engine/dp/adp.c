@@ -2,15 +2,28 @@
  * record was read, so a run is a list of them and the accountant adds them up as they
  * are: never by an average multiplier, and never by the paper's Theorem 4.1, which does
  * not hold in most of its own settings (adp.md 2.1, 2.2). The divisor b is public, so
- * releasing the sum over m b instead of m is post-processing. */
+ * releasing the sum over m b instead of m is post-processing.
+ *
+ * With AdaGrad-Norm b follows what is released: the norm of the sum beside it, with noise
+ * of its own, so that both together are one release of
+ *   (z^-2 + z_norm^-2)^(-1/2)
+ * which is what is planned and charged; or the noisy gradient itself, for nothing. A
+ * step's noise never reads the norm of the same batch: it is planned before it is drawn. */
 #include "engine/dp/adp.h"
 
+#include <math.h>
+
 #include "base/check.h"
+#include "engine/dp/adagrad_norm.h"
 #include "engine/dp/clip.h"
 #include "engine/dp/step_schedule.h"
 #include "engine/dp/training.h"
 
 enum { CELL_MEAN = 128 }; /* as dpsgd */
+
+/* What both grids plan for beyond their shares, so that together they carry the
+ * multiplier however the few operations on it round. */
+static const double split_margin = 1 + 0x1p-44;
 
 struct state {
     struct step_schedule schedule;
@@ -19,15 +32,25 @@ struct state {
     struct noise_plan noise;   /* of the level */
     double rate, divisor, noise_first;
     uint64_t step, level_end;
+    struct adagrad_norm adagrad; /* of that schedule, as all below */
+    double norm_ratio;           /* norm's noise over the gradient's; 0: not released */
+    struct norm_grid norm;       /* of the level */
+    struct shown {               /* of the last step */
+        double gradient_norm, divisor;
+    } shown;
 };
 
 static const char *const rules[] = {
-    [STEP_CONSTANT] = "constant",
-    [STEP_INVERSE_SQRT] = "inverse_sqrt",
-    [STEP_SQRT_DECAY] = "sqrt_decay",
-    [STEP_INVERSE] = "inverse",
-    NULL,
+    [STEP_CONSTANT] = "constant",         [STEP_INVERSE_SQRT] = "inverse_sqrt",
+    [STEP_SQRT_DECAY] = "sqrt_decay",     [STEP_INVERSE] = "inverse",
+    [STEP_ADAGRAD_NORM] = "adagrad_norm", NULL,
 };
+
+#define ADAGRAD(...)                                                                   \
+    {                                                                                  \
+        .kind = PARAMETER_REAL, .only_with = "schedule",                               \
+        .only_value = STEP_ADAGRAD_NORM, __VA_ARGS__                                   \
+    }
 
 static const struct algorithm_parameter parameters[] = {
     {.name = "schedule",
@@ -37,7 +60,8 @@ static const struct algorithm_parameter parameters[] = {
      .about =
          "What the learning rate is divided by at step t from 1: constant 1; "
          "inverse_sqrt sqrt(offset + slope t); inverse t; sqrt_decay multiplies it by "
-         "final + (initial - final)(1 - sqrt(t / steps))."},
+         "final + (initial - final)(1 - sqrt(t / steps)); adagrad_norm "
+         "sqrt(start_square + the squared gradient norms so far), from noisy norms."},
     {.name = "noise_power",
      .kind = PARAMETER_REAL,
      .low = 0,
@@ -57,15 +81,16 @@ static const struct algorithm_parameter parameters[] = {
      .kind = PARAMETER_REAL,
      .low = 1e-6,
      .high = 1e12,
-     .fallback = 20,
-     .about = "The larger, the later the learning rate falls.",
+     .fallback = 1,
+     .about = "The larger, the later the learning rate falls. The paper has 20, with "
+              "slope 1, for a learning rate of 1.",
      .only_with = "schedule",
      .only_value = STEP_INVERSE_SQRT},
     {.name = "slope",
      .kind = PARAMETER_REAL,
      .low = 0,
      .high = 1e12,
-     .fallback = 1,
+     .fallback = 0.01,
      .about = "How fast the square of the divisor grows.",
      .only_with = "schedule",
      .only_value = STEP_INVERSE_SQRT},
@@ -85,16 +110,32 @@ static const struct algorithm_parameter parameters[] = {
      .about = "Times the learning rate: the rate of the last step, at most initial.",
      .only_with = "schedule",
      .only_value = STEP_SQRT_DECAY},
+    ADAGRAD(.name = "start_square", .low = 1e-6, .high = 1e12, .fallback = 20,
+            .about = "The square of the divisor before the first step."),
+    ADAGRAD(.name = "envelope", .low = 0, .high = 1e12, .fallback = 0.01,
+            .about = "Noise is planned as if the square grew by this at each step."),
+    ADAGRAD(.name = "increment_min", .low = 1e-12, .high = 1e12, .fallback = 1e-5,
+            .about = "The square grows by at least this at each step."),
+    ADAGRAD(.name = "gain", .low = 1, .high = 1e12, .fallback = 1,
+            .about = "Squared norms count as often as this over the steps since the "
+                     "epoch began, and at least once."),
+    ADAGRAD(.name = "norm_noise", .low = 0, .high = 1e6, .fallback = 4,
+            .about =
+                "Noise of the released norm of each step's sum over that of the sum, "
+                "charged together with it. 0: no release; the norm is that of the "
+                "noisy gradient, less what noise adds."),
 };
 
 static struct step_schedule schedule_of(const struct algorithm_demand *demand)
 {
     const struct algorithm_spec *spec = demand->spec;
+    enum step_rule rule = (enum step_rule)algorithm_value(spec, "schedule");
+    bool envelope = rule == STEP_ADAGRAD_NORM;
     return (struct step_schedule){
-        .rule = (enum step_rule)algorithm_value(spec, "schedule"),
+        .rule = rule,
         .steps = demand->steps,
-        .offset = algorithm_value(spec, "offset"),
-        .slope = algorithm_value(spec, "slope"),
+        .offset = algorithm_value(spec, envelope ? "start_square" : "offset"),
+        .slope = algorithm_value(spec, envelope ? "envelope" : "slope"),
         .initial = algorithm_value(spec, "initial"),
         .final = algorithm_value(spec, "final"),
         .power = algorithm_value(spec, "noise_power"),
@@ -144,14 +185,37 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
     return ST_OK;
 }
 
-/* The grid of the level that begins at state->step: the noise multiplier of plan's run,
+/* Grids for a step of this noise multiplier in all: the sum's own, and the norm's with
+ * norm_ratio times its noise where a norm is released. */
+static enum status plan_grids(struct state *state, double noise_multiplier,
+                              struct error *error)
+{
+    double ratio = state->norm_ratio;
+    double share = ratio > 0 ? sqrt(1 + 1 / (ratio * ratio)) * split_margin : 1;
+    state->demand.noise_multiplier = noise_multiplier * share;
+    enum status status = grid_plan(&state->noise.grid, &state->demand, error);
+    if (status != ST_OK || ratio == 0)
+        return status;
+    status =
+        norm_grid_plan(&state->norm, &state->noise.grid,
+                       state->demand.noise_multiplier * ratio, state->divisor, error);
+    if (status != ST_OK)
+        return status;
+    CHECK(norm_joint_multiplier(state->noise.grid.multiplier, state->norm.multiplier) *
+              (1 - 0x1p-50) >=
+          noise_multiplier);
+    state->noise.norm_scale = state->norm.scale;
+    return ST_OK;
+}
+
+/* The grids of the level that begins at state->step: the noise multiplier of plan's run,
  * by the same expression. */
 static enum status enter_level(struct state *state, struct error *error)
 {
     state->level_end = step_level_end(&state->schedule, state->step);
-    state->demand.noise_multiplier =
-        state->noise_first * step_noise_ratio(&state->schedule, state->step);
-    return grid_plan(&state->noise.grid, &state->demand, error);
+    return plan_grids(
+        state, state->noise_first * step_noise_ratio(&state->schedule, state->step),
+        error);
 }
 
 /* Every level must have a grid before the first record is read. */
@@ -163,6 +227,21 @@ static enum status try_levels(const struct state *state, struct error *error)
          trial.step = trial.level_end)
         status = enter_level(&trial, error);
     return status;
+}
+
+static void start_adagrad(struct state *state, const struct algorithm_demand *demand)
+{
+    const struct algorithm_spec *spec = demand->spec;
+    uint64_t epoch = demand->records / demand->batch_size;
+    if (state->schedule.rule != STEP_ADAGRAD_NORM)
+        return;
+    state->norm_ratio = algorithm_value(spec, "norm_noise");
+    state->adagrad = (struct adagrad_norm){
+        .square = algorithm_value(spec, "start_square"),
+        .floor = algorithm_value(spec, "increment_min"),
+        .gain = algorithm_value(spec, "gain"),
+        .epoch = epoch > 0 ? epoch : 1,
+        .clip_square = state->clip.clip_norm * state->clip.clip_norm};
 }
 
 static enum status start(void *context, const struct algorithm_demand *demand,
@@ -183,12 +262,50 @@ static enum status start(void *context, const struct algorithm_demand *demand,
                                          .dim = model->parameters,
                                          .cell_mean = CELL_MEAN,
                                          .spread = model->spread};
+    start_adagrad(state, demand);
     enum status status = check(&state->schedule, state->noise_first, error);
     if (status == ST_OK)
         status = try_levels(state, error);
     if (status == ST_OK)
         CHECK(enter_level(state, NULL) == ST_OK);
     return status;
+}
+
+/* What the step is divided by comes from the noisy norm alone. */
+static void release_with_norm(struct state *state, struct training *training)
+{
+    double noise = GRID_NOISE_STDDEV / state->norm.scale, mean = 1 / state->divisor;
+    double norm = training_release_norm(training, &state->norm);
+    double square = fmax(norm * norm - noise * noise, 0) * mean * mean;
+    adagrad_norm_take(&state->adagrad, state->step, square);
+    state->shown.gradient_norm = norm * mean;
+    state->shown.divisor = adagrad_norm_divisor(&state->adagrad);
+    training_release(training, &state->noise.grid,
+                     state->divisor * state->shown.divisor);
+}
+
+/* The same from the noisy gradient, less what d coordinates of noise add to its square. */
+static void release_then_measure(struct state *state, struct training *training)
+{
+    double noise = GRID_NOISE_STDDEV / (state->noise.grid.scale * state->divisor);
+    training_release(training, &state->noise.grid, state->divisor);
+    double square =
+        training_gradient_square(training) - (double)state->demand.dim * noise * noise;
+    adagrad_norm_take(&state->adagrad, state->step, square);
+    state->shown.gradient_norm = sqrt(fmax(square, 0));
+    state->shown.divisor = adagrad_norm_divisor(&state->adagrad);
+    training_gradient_scale(training, 1 / state->shown.divisor);
+}
+
+static void release(struct state *state, struct training *training)
+{
+    if (state->schedule.rule != STEP_ADAGRAD_NORM)
+        training_release(training, &state->noise.grid,
+                         state->divisor * step_divisor(&state->schedule, state->step));
+    else if (state->norm_ratio > 0)
+        release_with_norm(state, training);
+    else
+        release_then_measure(state, training);
 }
 
 static enum status step(void *context, struct training *training, struct error *error)
@@ -202,8 +319,7 @@ static enum status step(void *context, struct training *training, struct error *
     enum status status = training_pass(training, &pass, error);
     if (status != ST_OK)
         return status;
-    training_release(training, pass.grid,
-                     state->divisor * step_divisor(&state->schedule, state->step));
+    release(state, training);
     state->step++;
     return training_update(training, error);
 }
@@ -212,6 +328,45 @@ static const struct noise_plan *noise(const void *context)
 {
     const struct state *state = context;
     return &state->noise;
+}
+
+static size_t released(const void *context,
+                       struct released_value values[RELEASED_SERIES_MAX])
+{
+    const struct state *state = context;
+    if (state->schedule.rule != STEP_ADAGRAD_NORM)
+        return 0;
+    values[0] = (struct released_value){
+        .name = "gradient_norm", .numbers = &state->shown.gradient_norm, .count = 1};
+    values[1] = (struct released_value){
+        .name = "divisor", .numbers = &state->shown.divisor, .count = 1};
+    return 2;
+}
+
+double adp_claim(const struct algorithm_demand *demand, double epsilon, double delta,
+                 bool *holds)
+{
+    struct step_schedule schedule = schedule_of(demand);
+    double steps = (double)demand->steps, q = algorithm_rate(demand), sum = 0;
+    double b = log(16 * steps * q / delta) * log(1.25 / delta);
+    double first = log(6.25 * steps * q / delta); /* 1.25 / delta_0 */
+    for (uint64_t step = 0, end; step < schedule.steps; step = end) {
+        end = step_level_end(&schedule, step);
+        sum += (double)(end - step) / pow(step_noise_ratio(&schedule, step), 2);
+    }
+    *holds = q <= 0.5 && sum >= epsilon * epsilon * first / (32 * q * q * b) &&
+             epsilon * epsilon < 8 * log(1.25 / delta) * b / first;
+    return 16 * q * sqrt(b * sum) / epsilon;
+}
+
+/* Nothing of AdaGrad-Norm, which the paper's theorem is not about as it is run here. */
+static double paper_claim(const struct algorithm_demand *demand, double epsilon,
+                          double delta)
+{
+    bool holds;
+    if (schedule_of(demand).rule == STEP_ADAGRAD_NORM)
+        return 0;
+    return adp_claim(demand, epsilon, delta, &holds);
 }
 
 const struct algorithm adp = {
@@ -232,4 +387,6 @@ const struct algorithm adp = {
     .start = start,
     .step = step,
     .noise = noise,
+    .paper_claim = paper_claim,
+    .released = released,
 };

@@ -14,4 +14,10 @@
 
 extern const struct algorithm adp;
 
+/* The first step's noise multiplier for which Theorem 4.1 claims (epsilon, delta), and
+ * whether its conditions hold (adp.md 2.1, P1 to P3): in most of the paper's own settings
+ * they do not, and it then claims nothing. Shown as paper_claim; never a charge (P8). */
+double adp_claim(const struct algorithm_demand *demand, double epsilon, double delta,
+                 bool *holds);
+
 #endif

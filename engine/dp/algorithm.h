@@ -74,6 +74,7 @@ struct noise_plan { /* of the sum that an algorithm releases each step */
     struct grid grid;
     size_t histogram_bins;      /* released beside it, on the same batch; 0: nothing */
     struct grid histogram_grid; /* of those counts */
+    double norm_scale; /* of the sum's norm, released beside it (sum_norm.h); 0: not */
 };
 
 enum { RELEASED_SERIES_MAX = 4, RELEASED_NUMBERS_MAX = 80 };

@@ -7,7 +7,8 @@ double step_divisor(const struct step_schedule *schedule, uint64_t step)
     double t = (double)step + 1;
     switch (schedule->rule) {
     case STEP_CONSTANT: return 1;
-    case STEP_INVERSE_SQRT: return sqrt(schedule->offset + schedule->slope * t);
+    case STEP_INVERSE_SQRT:
+    case STEP_ADAGRAD_NORM: return sqrt(schedule->offset + schedule->slope * t);
     case STEP_SQRT_DECAY: { /* ends at final exactly */
         double left = 1 - sqrt(t / (double)schedule->steps);
         return 1 / (schedule->final + (schedule->initial - schedule->final) * left);

@@ -29,12 +29,14 @@ enum step_rule {
     STEP_INVERSE_SQRT, /* b = sqrt(offset + slope (t + 1)) */
     STEP_SQRT_DECAY,   /* 1/b = final + (initial - final) (1 - sqrt((t + 1) / steps)) */
     STEP_INVERSE,      /* b = t + 1 */
+    STEP_ADAGRAD_NORM, /* the envelope b = sqrt(offset + slope (t + 1)), which is noise's
+                        * alone: the step's divisor is adagrad_norm.h's */
 };
 
 struct step_schedule {
     enum step_rule rule;
     uint64_t steps;        /* > 0 */
-    double offset, slope;  /* inverse_sqrt: >= 0, offset + slope > 0 */
+    double offset, slope;  /* inverse_sqrt, adagrad_norm: >= 0, offset + slope > 0 */
     double initial, final; /* sqrt_decay: 0 < final <= initial */
     double power;          /* in [0, 1] */
 };

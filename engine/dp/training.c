@@ -391,6 +391,41 @@ void training_release_counts(struct training *training, const struct grid *grid,
     clear_counts(training);
 }
 
+double training_release_norm(struct training *training, const struct norm_grid *norm)
+{
+    static const struct grid whole = {.scale = 1};
+    int64_t steps = norm_measure(norm, training->sum.sum, training->dim);
+    double released;
+    struct noise_release release = {.address = {&training->noise_key, training->query},
+                                    .grid = &whole,
+                                    .divisor = norm->scale};
+    training->query++;
+    noise_release_counts(training->noises[0], &released, &steps, 1, &release);
+    hash_zero(&steps, sizeof steps);
+    return released;
+}
+
+/* In one order whatever the threads. */
+double training_gradient_square(const struct training *training)
+{
+    double total = 0;
+    for (size_t first = 0; first < training->dim; first += SPAN_STEP) {
+        size_t left = training->dim - first;
+        size_t end = first + (left < SPAN_STEP ? left : SPAN_STEP);
+        double part = 0;
+        for (size_t j = first; j < end; j++)
+            part += (double)training->gradient[j] * (double)training->gradient[j];
+        total += part;
+    }
+    return total;
+}
+
+void training_gradient_scale(struct training *training, double factor)
+{
+    for (size_t j = 0; j < training->dim; j++)
+        training->gradient[j] = (float)((double)training->gradient[j] * factor);
+}
+
 struct average_work {
     struct training *training;
     double unit;

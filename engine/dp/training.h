@@ -14,7 +14,8 @@
  * Invariants
  *   (1) Nothing allocates but create.
  *   (2) The sum leaves through training_release alone, the counts through
- *       training_release_counts; both zero what they released.
+ *       training_release_counts; both zero what they released. The sum's norm leaves
+ *       through training_release_norm.
  *   (3) Each step has its own keys for noise and for sampling; a release its own query.
  *   (4) The same seed gives the same parameters, bit for bit, at any number of threads.
  *   (5) Sums, the residue, batches and records are zeroed by destroy (DESIGN P9); the
@@ -37,6 +38,7 @@
 #include "engine/dp/noise_key.h"
 #include "engine/dp/optimizer.h"
 #include "engine/dp/row_class.h"
+#include "engine/dp/sum_norm.h"
 #include "engine/dp/team.h"
 #include "engine/nn/network.h"
 #include "engine/nn/workspace.h"
@@ -122,6 +124,14 @@ void training_release(struct training *training, const struct grid *grid,
  * zero afterwards. grid  of grid_plan_counts */
 void training_release_counts(struct training *training, const struct grid *grid,
                              double *out);
+
+/* The norm of the sum + noise, in the sum's unit; the sum stays, to be released on the
+ * same batch.   norm  of the sum's grid (sum_norm.h) */
+double training_release_norm(struct training *training, const struct norm_grid *norm);
+
+/* Of the gradient as it was released: its squared norm; gradient *= factor. */
+double training_gradient_square(const struct training *training);
+void training_gradient_scale(struct training *training, double factor);
 
 /* gradient = sum / divisor, without noise. The data must be public. */
 void training_average(struct training *training, const struct grid *grid,

@@ -67,6 +67,33 @@ static void decaying_schedules_are_charged_run_by_run(void **state)
     assert_in_range(assert_runs(job, client), 32, 64);
 }
 
+/* Both repairs: b follows a norm that is paid for, or the noisy gradient. */
+static void adagrad_norm_shows_what_its_divisor_follows(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *job =
+        train_adp(client, "{'name':'adp','schedule':'adagrad_norm','start_square':1}");
+    assert_true(reply_number(job, "algorithm.norm_noise") == 4);
+    const json_t *points = reply_at(job, "metrics.released"), *point;
+    assert_true(json_array_size(points) > 80);
+    double before = 1;
+    size_t k;
+    json_array_foreach(points, k, point)
+    {
+        double divisor = json_number_value(json_object_get(point, "divisor"));
+        assert_true(json_is_number(json_object_get(point, "gradient_norm")));
+        assert_true(divisor >= before);
+        before = divisor;
+    }
+    assert_true(before > 1.1);
+    const struct reply *model =
+        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    assert_true(reply_number(model, "certificate.noise.norm.scale") > 0);
+    assert_runs(job, client);
+    train_adp(client, "{'name':'adp','schedule':'adagrad_norm','start_square':1,"
+                      "'norm_noise':0}");
+}
+
 static void constant_noise_is_charged_as_dpsgd(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -97,6 +124,8 @@ static void what_has_no_plan_is_refused_by_name(void **state)
                    "/algorithm/slope");
     assert_refused(client, "{'name':'adp','schedule':'inverse','slope':1}",
                    "{'epsilon':2}", "/algorithm/slope");
+    assert_refused(client, "{'name':'adp','norm_noise':4}", "{'epsilon':2}",
+                   "/algorithm/norm_noise");
     assert_refused(client, "{'name':'adp','noise_power':1.5}", "{'epsilon':2}",
                    "/algorithm/noise_power");
     assert_refused(client,
@@ -126,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decaying_schedules_are_charged_run_by_run),
+        cmocka_unit_test(adagrad_norm_shows_what_its_divisor_follows),
         cmocka_unit_test(constant_noise_is_charged_as_dpsgd),
         cmocka_unit_test(what_has_no_plan_is_refused_by_name),
     };

@@ -23,6 +23,7 @@ struct kit_setup {
     double noise_multiplier;
     unsigned threads;
     uint8_t key;      /* every byte of the seed */
+    uint16_t salt;    /* changes two of them */
     bool rows_differ; /* records stand in every other row, by class */
 };
 
@@ -90,6 +91,8 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
     if (kit_start(kit, setup, &error) != ST_OK)
         fail_msg("start: %s", error.text);
     memset(seed.bytes, setup->key, sizeof seed.bytes);
+    seed.bytes[0] ^= (uint8_t)setup->salt;
+    seed.bytes[1] ^= (uint8_t)(setup->salt >> 8);
     blas_use_one_thread();
     assert_int_equal(team_create(&kit->team, setup->threads, NULL), ST_OK);
     kit->parameters = calloc(network_parameters(kit->network), sizeof *kit->parameters);

@@ -1,0 +1,41 @@
+/*
+ * sum_norm.h - the norm of a private sum, released beside it with noise of its own
+ * (papers/adp.md 1.6.2).
+ *
+ *   n = rint(unit min(||z||, limit)),  released = (n + X + 1/2) / (unit G)
+ *
+ * z are the integers of the sum, X is noise.h's. A record moves z by at most Delta_Z, so
+ * ||z|| too (triangle inequality); min is 1-Lipschitz; computing n moves it by at most
+ * 1/2 + unit limit 2^-51. So a record moves n by at most unit (Delta_Z + limit 2^-50) + 1,
+ * and
+ *
+ *   noise multiplier (unit (Delta_Z + limit 2^-50) + 1) <= s0
+ *
+ * makes it a Gaussian release of that multiplier. Sum and norm of one batch together are
+ * one of multiplier (z^-2 + z_norm^-2)^(-1/2), whatever the batch.
+ *
+ * Threads: pure.
+ */
+#ifndef ENGINE_DP_SUM_NORM_H
+#define ENGINE_DP_SUM_NORM_H
+
+#include "engine/dp/grid.h"
+
+struct norm_grid {
+    double unit, limit; /* limit in grid steps of the sum */
+    double scale;       /* unit G: steps of n per unit of the norm */
+    double multiplier;  /* at least the one asked for */
+};
+
+/* For sums on grid of batches of batch expected records.
+ *   ST_INVALID  no norm of this noise can be carried */
+enum status norm_grid_plan(struct norm_grid *out, const struct grid *grid,
+                           double noise_multiplier, double batch, struct error *error);
+
+/* n of sum[0..count). */
+int64_t norm_measure(const struct norm_grid *norm, const int64_t *sum, size_t count);
+
+/* (z^-2 + z_norm^-2)^(-1/2). */
+double norm_joint_multiplier(double sum_multiplier, double norm_multiplier);
+
+#endif
