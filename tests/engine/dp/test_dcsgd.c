@@ -384,6 +384,43 @@ static void empty_batches_are_steps_like_others(void **state)
     }
 }
 
+/* Equations 17 and 18: the bias of clipping is at most the mean of what was cut off, that at
+ * most P(C) (G - C), and its square at most the mean square (Jensen). */
+static void the_bias_is_at_most_what_was_cut_off(void **state)
+{
+    (void)state;
+    enum { SETS = 1000, SIZE = 30, DIM = 4 };
+    uint64_t seed = 77;
+    for (int set = 0; set < SETS; set++) {
+        double bias[DIM] = {0}, cut = 0, squares = 0, above = 0, longest = 0,
+               square = 0;
+        const struct flat_clip clip = {.clip_norm = 0.4, .spread = 1};
+        for (int i = 0; i < SIZE; i++) {
+            double g[DIM], norm = 0, loss = 0;
+            float weight;
+            for (int j = 0; j < DIM; j++) {
+                seed = seed * 6364136223846793005 + 1442695040888963407;
+                g[j] = (double)(seed >> 11) * 0x1p-52 - 1 + 0.5 * (j == set % DIM);
+                norm += g[j] * g[j];
+            }
+            norm = sqrt(norm);
+            clip_flat(&weight, &(struct measures){&norm, &norm, &loss, 1, NULL}, &clip);
+            for (int j = 0; j < DIM; j++)
+                bias[j] += ((double)weight - 1) * g[j] / SIZE;
+            double over = norm - (double)weight * norm; /* norm - C, but for rounding */
+            cut += over / SIZE;
+            squares += over * over / SIZE;
+            above += (norm > clip.clip_norm) / (double)SIZE;
+            longest = fmax(longest, norm);
+        }
+        for (int j = 0; j < DIM; j++)
+            square += bias[j] * bias[j];
+        assert_true(sqrt(square) <= cut * (1 + 1e-12));
+        assert_true(square <= squares * (1 + 1e-12));
+        assert_true(cut <= above * (longest - clip.clip_norm) * (1 + 1e-5));
+    }
+}
+
 /* While every gradient is clipped the release scales with C, exactly for a power of two,
  * and Adam without epsilon does not see scales. */
 static void adam_does_not_see_a_clip_norm_below_all_norms(void **state)
@@ -427,6 +464,7 @@ int main(void)
         cmocka_unit_test(the_two_releases_have_noise_of_their_own),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(empty_batches_are_steps_like_others),
+        cmocka_unit_test(the_bias_is_at_most_what_was_cut_off),
         cmocka_unit_test(adam_does_not_see_a_clip_norm_below_all_norms),
     };
     return cmocka_run_group_tests(tests, make_points, NULL);
