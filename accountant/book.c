@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/upward.h"
 #include "base/check.h"
 
 static void append(struct pointers *list, void *item)
@@ -186,22 +187,51 @@ struct reservation *book_reserve_take(struct book *book, struct account *account
     return reservation;
 }
 
+static void hold_all(struct balances *balances)
+{
+    balances->held = (struct curve){{0}};
+    for (size_t i = 0; i < balances->open_count; i++)
+        curve_add(&balances->held, &balances->open[i]->charge);
+}
+
+static void hold_weighted(struct balances *balances)
+{
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        size_t order = balances->filter.weighted[i];
+        double held = 0;
+        for (size_t j = 0; j < balances->open_count; j++)
+            held = upward_add(held, balances->open[j]->charge.at[order]);
+        balances->held.at[order] = held;
+    }
+}
+
 void book_settle(struct book *book, struct reservation *reservation,
                  const struct curve *charge)
 {
     struct balances *balances = book_change(book, reservation->account);
     size_t kept = 0;
-    balances->held = (struct curve){{0}};
     for (size_t i = 0; i < balances->open_count; i++) {
-        if (balances->open[i] == reservation)
-            continue;
-        balances->open[kept++] = balances->open[i];
-        curve_add(&balances->held, &balances->open[i]->charge);
+        if (balances->open[i] != reservation)
+            balances->open[kept++] = balances->open[i];
     }
     CHECK(kept + 1 == balances->open_count);
     balances->open_count = kept;
+    if (book->replaying)
+        hold_weighted(balances);
+    else
+        hold_all(balances);
     curve_add(&balances->committed, charge);
     book_change_reservation(book, reservation)->open = false;
+}
+
+void book_replayed(struct book *book)
+{
+    for (size_t i = 0; i < book->accounts.count; i++) {
+        struct account *account = book->accounts.items[i];
+        if (account->now != NULL)
+            hold_all(account->now);
+    }
+    book->replaying = false;
 }
 
 bool book_sound(const struct balances *balances)

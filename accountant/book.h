@@ -10,6 +10,8 @@
  *   (1) now is what the durable entries say; next, where there is one, what they and those
  *       of the open transaction say.
  *   (2) held is the sum over open, in its order, which is that of seq; never subtracted.
+ *       While entries are replayed it is so at the weighted orders alone, which is what
+ *       (3) asks; book_replayed makes it whole.
  *   (3) book_keep aborts if a changed account has no weighted order with committed + held
  *       within its capacity: that would be our own bug.
  *
@@ -65,6 +67,7 @@ struct book {
     struct pointers accounts, reservations; /* owned, sorted by name */
     struct pointers changed_accounts,
         changed_reservations; /* by the open transaction */
+    bool replaying;
 };
 
 void book_init(struct book *book);
@@ -92,6 +95,10 @@ struct reservation *book_reserve_take(struct book *book, struct account *account
 /* Commits charge and closes the reservation. */
 void book_settle(struct book *book, struct reservation *reservation,
                  const struct curve *charge);
+
+/* Ends the replay that setting replaying began: the sums over many open reservations are
+ * taken once, not at each entry of thousands. */
+void book_replayed(struct book *book);
 
 void book_keep(struct book *book);
 void book_drop(struct book *book);

@@ -5,7 +5,8 @@
  *   kind               relations with a proof           one step
  *   sampled_gaussian   zero_out, replace_one            rdp.h
  *   gaussian           zero_out, replace_one (twice)    a (distance / sigma)^2 / 2
- *   fixed_subset       zero_out, replace_one (alike)    subset.h; rate 1: as gaussian
+ *   fixed_subset       zero_out, replace_one (alike)    subset.h; rate 1: as gaussian; by
+ *                                                       turns: of every turns-th subset
  *   laplace            zero_out, replace_one (twice)    laplace.h
  *   error_feedback     as its bound says                feedback.h, no sum over steps
  *

@@ -1,7 +1,6 @@
 #include "accountant/curve.h"
 
 #include "accountant/cost.h"
-#include "accountant/feedback.h"
 #include "accountant/upward.h"
 
 const double curve_orders[CURVE_ORDERS] = {
@@ -45,12 +44,13 @@ enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t st
     if (steps > 0 && !m->prefixes_priced)
         steps = total;
     *curve = (struct curve){0};
-    if (m->kind != MECHANISM_ERROR_FEEDBACK) {
+    if (m->kind != MECHANISM_ERROR_FEEDBACK && m->kind != MECHANISM_FILTERED_GAUSSIAN) {
         add_runs(curve, m, steps);
         return ST_OK;
     }
+    struct cost cost = {0};
     for (size_t i = 0; i < CURVE_ORDERS; i++)
-        curve->at[i] = feedback_rdp(m, steps, curve_orders[i]);
+        curve->at[i] = cost_of(&cost, m, steps, curve_orders[i]);
     return ST_OK;
 }
 

@@ -21,7 +21,8 @@ struct price {
     double epsilon; /* what may be spent */
     const struct balance *balance;
     double fraction;    /* of what is left in it */
-    enum status status; /* of a composition that failed */
+    enum status status; /* of a composition that failed, */
+    struct error error; /* and why */
     struct cost cost;
 };
 
@@ -41,10 +42,11 @@ static enum status target_check(const struct mechanism *m, double epsilon, doubl
     return status == ST_OK ? delta_check(delta, error) : status;
 }
 
-/* Whether the profile without sampling is the mechanism's own. */
+/* Whether the profile without sampling is the mechanism's own. A filtered run has none: it
+ * is bounded at the orders of its filter alone. */
 static bool unsampled(const struct mechanism *m)
 {
-    if (m->kind == MECHANISM_LAPLACE)
+    if (m->kind == MECHANISM_LAPLACE || m->kind == MECHANISM_FILTERED_GAUSSIAN)
         return false;
     for (size_t i = 0; i < m->run_count; i++) {
         if (m->runs[i].sampling_rate != 1)
@@ -86,12 +88,16 @@ static double pure_epsilon(const struct mechanism *m, uint64_t steps)
 /* epsilon at delta, and delta at epsilon, by what is known without Renyi divergence. */
 static double plain_epsilon(const struct mechanism *m, uint64_t steps, double delta)
 {
+    if (m->kind == MECHANISM_FILTERED_GAUSSIAN)
+        return (double)INFINITY;
     return m->kind == MECHANISM_LAPLACE ? pure_epsilon(m, steps)
                                         : profile_epsilon(profile_mu(m, steps), delta);
 }
 
 static double plain_delta(const struct mechanism *m, uint64_t steps, double epsilon)
 {
+    if (m->kind == MECHANISM_FILTERED_GAUSSIAN)
+        return 1;
     if (m->kind == MECHANISM_LAPLACE)
         return epsilon >= pure_epsilon(m, steps) ? 0 : 1;
     return profile_delta(profile_mu(m, steps), epsilon);
@@ -219,7 +225,7 @@ static double pld_excess(void *context, const struct mechanism *m)
     struct figure figure = {0};
     p->m = m;
     p->steps = mechanism_steps(m);
-    p->status = p->status == ST_OK ? figure_pld_of(&figure, p, NULL) : p->status;
+    p->status = p->status == ST_OK ? figure_pld_of(&figure, p, &p->error) : p->status;
     return p->status == ST_OK ? epsilon_over(figure.epsilon, p->epsilon) : HUGE_VAL;
 }
 
@@ -251,7 +257,7 @@ enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m
     bool found =
         calibration_noise_near(&noise, noise, m, (struct calibration){pld_excess, &p});
     if (p.status != ST_OK)
-        return error_set(error, p.status, "no memory to compose losses");
+        return error_set(error, p.status, "%s", p.error.text);
     CHECK(found);
     *noise_multiplier = noise;
     return ST_OK;

@@ -229,10 +229,12 @@ enum status history_read(struct book *book, struct head *head, struct store *sto
     enum status status = store_begin(store, &tx, error);
     if (status != ST_OK)
         return status;
+    book->replaying = true;
     status = read_all(&reading, tx, error);
     store_rollback(tx);
     free(reading.marks);
     if (status != ST_OK)
         book_drop(book);
+    book_replayed(book);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "accountant/upward.h"
@@ -108,9 +109,8 @@ static double log_moment_whole(struct subset *subset, double rate, double d, int
     return upward_error(fmin(log_moment, plain), rounding) + DBL_MIN;
 }
 
-double subset_rdp(struct subset *subset, double rate, double noise, double order)
+static double answer(struct subset *subset, double rate, double noise, double order)
 {
-    CHECK(order > 1 && rate > 0 && rate < 1);
     double d = 2 / noise;
     double plain = upward_error(0.5 * d * d * order, 4 * DBL_EPSILON);
     if (order > SUBSET_ORDER_MAX)
@@ -122,4 +122,24 @@ double subset_rdp(struct subset *subset, double rate, double noise, double order
     double at_high = share == 0 ? at_low : log_moment_whole(subset, rate, d, low + 1);
     double chord = at_low + share * (at_high - at_low);
     return fmin(plain, upward_error(chord / (order - 1), rounding));
+}
+
+/* Where an answer at order has its place. */
+static size_t place_of(double order, double noise)
+{
+    uint64_t bits[2];
+    memcpy(&bits[0], &order, sizeof order);
+    memcpy(&bits[1], &noise, sizeof noise);
+    uint64_t mixed = (bits[0] ^ bits[1] >> 7) * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(mixed >> 32) % SUBSET_ANSWERS;
+}
+
+double subset_rdp(struct subset *subset, double rate, double noise, double order)
+{
+    CHECK(order > 1 && rate > 0 && rate < 1);
+    struct subset_answer *known = &subset->answers[place_of(order, noise)];
+    if (known->rate != rate || known->noise != noise || known->order != order)
+        *known = (struct subset_answer){rate, noise, order,
+                                        answer(subset, rate, noise, order)};
+    return known->rdp;
 }

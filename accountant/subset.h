@@ -19,9 +19,17 @@
 /* Above this order the answer is the unsampled one. */
 #define SUBSET_ORDER_MAX 2048
 
-enum { SUBSET_NODES = 4096 }; /* of the rule for B: t from -103 to 306 */
+enum {
+    SUBSET_NODES = 4096,  /* of the rule for B: t from -103 to 306 */
+    SUBSET_ANSWERS = 256, /* remembered: many orders of a few kinds of steps */
+};
 
-struct subset {                                  /* a zeroed one knows nothing */
+struct subset_answer {
+    double rate, noise, order, rdp;
+};
+
+struct subset { /* a zeroed one knows nothing */
+    struct subset_answer answers[SUBSET_ANSWERS];
     double noise;                                /* of what is known */
     double log_moment[SUBSET_ORDER_MAX / 2 + 2]; /* log B(2 i); 0: not known */
     double log_excess[SUBSET_NODES];             /* log |p/q - 1| at the nodes */

@@ -1,6 +1,5 @@
 #include "base/hash.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -46,11 +45,16 @@ void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size)
 
 void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE])
 {
-    for (size_t i = 0; i < SHA256_SIZE; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < SHA256_SIZE; i++) {
+        text[2 * i] = digits[digest[i] >> 4];
+        text[2 * i + 1] = digits[digest[i] & 15];
+    }
+    text[2 * SHA256_SIZE] = '\0';
 }
 
-void sha256_render_base64(char text[SHA256_BASE64_SIZE], const uint8_t digest[SHA256_SIZE])
+void sha256_render_base64(char text[SHA256_BASE64_SIZE],
+                          const uint8_t digest[SHA256_SIZE])
 {
     EVP_EncodeBlock((unsigned char *)text, digest, SHA256_SIZE);
 }

@@ -22,6 +22,11 @@ void log_level_set(enum log_level level)
     level_min = level;
 }
 
+bool log_shows(enum log_level level)
+{
+    return level >= level_min;
+}
+
 static const char *level_name(enum log_level level)
 {
     switch (level) {
@@ -81,7 +86,7 @@ void log_event(enum log_level level, const char *event, ...)
     const char *name;
     va_list pairs;
 
-    if (level < level_min)
+    if (!log_shows(level))
         return;
     clock_render(now, clock_wall_ms());
     put_member(&line, "ts", now);

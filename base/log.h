@@ -12,10 +12,15 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
+
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR };
 
 /* Lines below level are dropped. Set once, before the first thread. Default LOG_INFO. */
 void log_level_set(enum log_level level);
+
+/* Whether lines of level are written: where composing one takes time. */
+bool log_shows(enum log_level level);
 
 /* Writes one event. After it come pairs of strings, name then value, ended by
  * (char *)NULL; values are escaped, names must be plain. */

@@ -15,6 +15,7 @@ static const char *kind_name(enum mechanism_kind kind)
     case MECHANISM_FIXED_SUBSET: return "fixed_subset";
     case MECHANISM_LAPLACE: return "laplace";
     case MECHANISM_ERROR_FEEDBACK: return "error_feedback";
+    case MECHANISM_FILTERED_GAUSSIAN: return "filtered_gaussian";
     }
     return "";
 }
@@ -54,8 +55,9 @@ bool relation_parse(enum relation *relation, const char *text)
 static bool kind_parse(enum mechanism_kind *kind, const char *text)
 {
     static const enum mechanism_kind all[] = {
-        MECHANISM_SAMPLED_GAUSSIAN, MECHANISM_GAUSSIAN, MECHANISM_FIXED_SUBSET,
-        MECHANISM_LAPLACE, MECHANISM_ERROR_FEEDBACK};
+        MECHANISM_SAMPLED_GAUSSIAN, MECHANISM_GAUSSIAN,
+        MECHANISM_FIXED_SUBSET,     MECHANISM_LAPLACE,
+        MECHANISM_ERROR_FEEDBACK,   MECHANISM_FILTERED_GAUSSIAN};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(text, kind_name(all[i])) == 0) {
             *kind = all[i];
@@ -146,6 +148,13 @@ char *mechanism_render(const struct mechanism *m)
                         (unsigned long long)m->feedback.period, m->feedback.rest,
                         m->feedback.error_clip) > 0 &&
                 whole;
+    if (m->turns > 0)
+        whole =
+            fprintf(out, ",\"turns\":%llu", (unsigned long long)m->turns) > 0 && whole;
+    if (m->kind == MECHANISM_FILTERED_GAUSSIAN)
+        whole = fprintf(out, ",\"filter\":[%.17g,%.17g]", m->filter.order_max,
+                        m->filter.noise_share) > 0 &&
+                whole;
     whole = fprintf(out, ",\"prefixes_priced\":%s}",
                     m->prefixes_priced ? "true" : "false") > 0 &&
             whole;
@@ -219,6 +228,31 @@ static bool runs_parse(const char **at, struct mechanism *m)
     return true;
 }
 
+static bool alike(const struct mechanism_run *run, const struct mechanism_run *first)
+{
+    return run->sampling_rate == first->sampling_rate &&
+           run->noise_multiplier == first->noise_multiplier;
+}
+
+bool mechanism_turns_valid(const struct mechanism *m)
+{
+    if (m->turns == 0)
+        return true;
+    if (m->kind != MECHANISM_FIXED_SUBSET || m->turns < 2 ||
+        m->turns > MECHANISM_TURNS_MAX)
+        return false;
+    for (size_t i = 0; i < m->run_count; i++) {
+        const struct mechanism_run *run = &m->runs[i], *first = &m->runs[1];
+        bool is_last = i + 2 >= m->run_count;
+        if (i % 2 == 0 ? run->sampling_rate != 1
+                       : !(run->sampling_rate < 1 && alike(run, first) &&
+                           (is_last ? run->steps <= first->steps
+                                    : run->steps == first->steps)))
+            return false;
+    }
+    return true;
+}
+
 /* What does not enter the bound is 0, so that one mechanism has one text. */
 bool mechanism_feedback_valid(const struct mechanism *m)
 {
@@ -251,6 +285,37 @@ static bool feedback_parse(const char **at, struct mechanism_feedback *feedback)
     return skip(at, "]");
 }
 
+bool mechanism_filter_valid(const struct mechanism *m)
+{
+    const struct mechanism_filter *f = &m->filter;
+    return m->run_count == 1 && !m->prefixes_priced && f->order_max > 1 &&
+           isfinite(f->order_max) && f->noise_share > 0 && f->noise_share <= 1;
+}
+
+static bool filter_parse(const char **at, struct mechanism_filter *filter)
+{
+    char *end;
+    if (!skip(at, ",\"filter\":["))
+        return false;
+    filter->order_max = strtod(*at, &end);
+    *at = end;
+    if (!skip(at, ","))
+        return false;
+    filter->noise_share = strtod(*at, &end);
+    *at = end;
+    return skip(at, "]");
+}
+
+static bool turns_parse(const char **at, struct mechanism *m)
+{
+    char *end;
+    if (!skip(at, ",\"turns\":"))
+        return true;
+    m->turns = strtoull(*at, &end, 10);
+    *at = end;
+    return m->turns > 0;
+}
+
 static bool parse(struct mechanism *m, const char *text)
 {
     char name[32];
@@ -260,13 +325,18 @@ static bool parse(struct mechanism *m, const char *text)
               word(&at, name, sizeof name) && relation_parse(&m->relation, name) &&
               skip(&at, ",\"runs\":[") && runs_parse(&at, m) && skip(&at, "]");
     bool feeds_back = ok && m->kind == MECHANISM_ERROR_FEEDBACK;
+    bool filters = ok && m->kind == MECHANISM_FILTERED_GAUSSIAN;
     if (feeds_back)
         ok = feedback_parse(&at, &m->feedback);
+    if (filters)
+        ok = filter_parse(&at, &m->filter);
+    ok = ok && turns_parse(&at, m);
     if (!ok || !skip(&at, ",\"prefixes_priced\":"))
         return false;
     m->prefixes_priced = skip(&at, "true}");
     return (m->prefixes_priced || skip(&at, "false}")) && *at == '\0' &&
-           (!feeds_back || mechanism_feedback_valid(m));
+           (!feeds_back || mechanism_feedback_valid(m)) &&
+           (!filters || mechanism_filter_valid(m)) && mechanism_turns_valid(m);
 }
 
 enum status mechanism_parse(struct mechanism *m, const char *text, struct error *error)

@@ -8,7 +8,9 @@
  *   {"kind":"sampled_gaussian","relation":"zero_out","runs":[[q,sigma,steps],...],
  *    "prefixes_priced":true}                  one line, no blanks, reals by %.17g
  *
- * An error feedback has "feedback":["m2r",period,rest,error_clip] behind its runs.
+ * An error feedback has "feedback":["m2r",period,rest,error_clip] behind its runs, a
+ * filtered Gaussian "filter":[order_max,noise_share]; what that ran is in the certificate.
+ * Subsets that groups of records take turns at have "turns":groups.
  *
  * Ownership: a mechanism owns its runs; release them with mechanism_fini.
  * Threads: pure functions of their arguments.
@@ -29,9 +31,11 @@ enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
 enum mechanism_kind {
     MECHANISM_SAMPLED_GAUSSIAN, /* Poisson batches of rate q; q = 1 takes every record */
     MECHANISM_GAUSSIAN,         /* every record, every step: sampling_rate is 1 */
-    MECHANISM_FIXED_SUBSET,     /* uniform subsets of a fixed size, share q; q = 1: all */
-    MECHANISM_LAPLACE,          /* every record, Laplace noise; sigma its scale */
-    MECHANISM_ERROR_FEEDBACK,   /* DiceSGD: sums to which clipped errors come back */
+    MECHANISM_FIXED_SUBSET,   /* uniform subsets of a fixed size, share q; q = 1: all */
+    MECHANISM_LAPLACE,        /* every record, Laplace noise; sigma its scale */
+    MECHANISM_ERROR_FEEDBACK, /* DiceSGD: sums to which clipped errors come back */
+    MECHANISM_FILTERED_GAUSSIAN, /* sampled Gaussians whose noise follows what they
+                                  * released, within a filter */
 };
 
 /* Which proof bounds an error feedback (papers/dicesgd.md 3.5). */
@@ -51,6 +55,19 @@ struct mechanism_feedback {
         error_clip; /* most of the error that comes back in a step; 0: m2r, no matter */
 };
 
+/* A filtered Gaussian: at every order of the ledger's grid up to order_max all that is run
+ * costs no more than the one run would; no step has less than noise_share of its noise
+ * multiplier, and no more than its steps are run. Always priced whole. */
+struct mechanism_filter {
+    double order_max, noise_share; /* > 1; in (0, 1] */
+};
+
+/* Fixed subsets by turns: runs are of all records and of subsets alternately, and each
+ * run of subsets draws from one of turns groups that the records are parted into, by
+ * turns, always in the same order: a record is read in every turns-th of those runs. They
+ * are alike, but for a shorter last one. 0: there are no turns. */
+enum { MECHANISM_TURNS_MAX = 1 << 30 };
+
 struct mechanism_run {       /* steps that are alike */
     double sampling_rate;    /* probability that a record is in a batch, in (0, 1] */
     double noise_multiplier; /* noise stddev / sensitivity of the sum under zero_out */
@@ -63,7 +80,9 @@ struct mechanism {
     bool prefixes_priced; /* false: authorised whole, before its first step */
     size_t run_count;
     struct mechanism_run *runs;         /* in the order in which they are run; owned */
+    uint64_t turns;                     /* of a fixed subset: >= 2, or 0 */
     struct mechanism_feedback feedback; /* of an error feedback, which has one run */
+    struct mechanism_filter filter;     /* of a filtered Gaussian, which has one run */
 };
 
 enum { MECHANISM_RUNS_MAX = 65536 };
@@ -79,9 +98,15 @@ void mechanism_append(struct mechanism *m, struct mechanism_run run);
 /* to = from, with its own runs; to must be zeroed or finished. */
 void mechanism_copy(struct mechanism *to, const struct mechanism *from);
 
+/* Whether runs and turns fit together; without turns they do. */
+bool mechanism_turns_valid(const struct mechanism *m);
+
 /* Whether the feedback of an error feedback, its run and prefixes_priced fit together:
  * one run, of rate 1 but under m3; what its bound does not use is 0. */
 bool mechanism_feedback_valid(const struct mechanism *m);
+
+/* The same for the filter of a filtered Gaussian. */
+bool mechanism_filter_valid(const struct mechanism *m);
 
 /* The sum of all runs' steps. */
 uint64_t mechanism_steps(const struct mechanism *m);

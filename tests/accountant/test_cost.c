@@ -71,6 +71,46 @@ static void a_fixed_subset_costs_alike_under_both_relations(void **state)
     assert_close(cost_of(&scratch, &m, 52, 7.25), local + 8 * 7.25 / 18, 1e-14);
 }
 
+/* Of every prefix, group by group: none costs more, and one as much. */
+static void turns_cost_the_group_that_had_most(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 11, LOCAL = 4, STEPS = ROUNDS * (LOCAL + 1) - 2 };
+    struct mechanism_run runs[2 * ROUNDS];
+    struct mechanism m = of(MECHANISM_FIXED_SUBSET, 2 * ROUNDS, runs);
+    struct cost scratch = {0};
+    struct subset subset = {0};
+    double local = subset_rdp(&subset, 0.01, 3, 7.25);
+    for (int r = 0; r < ROUNDS; r++) {
+        runs[2 * r] = (struct mechanism_run){1, r % 3 == 0 ? 5 : 9, 1};
+        runs[2 * r + 1] =
+            (struct mechanism_run){0.01, 3, r == ROUNDS - 1 ? LOCAL - 2 : LOCAL};
+    }
+    for (uint64_t groups = 2; groups <= ROUNDS + 2; groups++) {
+        m.turns = groups;
+        assert_int_equal(cost_supports(&m, NULL), ST_OK);
+        double whole = 0;
+        uint64_t own[ROUNDS + 2] = {0};
+        for (uint64_t step = 0; step < STEPS; step++) {
+            uint64_t round = step / (LOCAL + 1), most = 0;
+            double noise = round % 3 == 0 ? 5 : 9;
+            if (step % (LOCAL + 1) == 0)
+                whole += 7.25 / (2 * noise * noise);
+            else
+                own[(round + 1) % groups]++;
+            for (uint64_t g = 0; g < groups; g++)
+                most = own[g] > most ? own[g] : most;
+            assert_close(cost_of(&scratch, &m, step + 1, 7.25),
+                         whole + (double)most * local, 1e-13);
+        }
+    }
+    runs[3].steps++;
+    assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
+    runs[3].steps--;
+    runs[4].sampling_rate = 0.5;
+    assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
+}
+
 static void a_laplace_is_priced_by_its_scale_over_the_distance(void **state)
 {
     (void)state;
@@ -126,6 +166,7 @@ int main(void)
         cmocka_unit_test(runs_add_up_in_order),
         cmocka_unit_test(a_gaussian_at_twice_the_distance_costs_four_times),
         cmocka_unit_test(a_fixed_subset_costs_alike_under_both_relations),
+        cmocka_unit_test(turns_cost_the_group_that_had_most),
         cmocka_unit_test(a_laplace_is_priced_by_its_scale_over_the_distance),
         cmocka_unit_test(unsupported_mechanisms_are_refused),
     };

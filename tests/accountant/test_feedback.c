@@ -9,6 +9,7 @@
 #include "accountant/curve.h"
 #include "accountant/figures.h"
 #include "accountant/pld.h"
+#include "accountant/profile.h"
 #include "tests/expect.h"
 
 /* CIFAR and GPT-2 of the paper; noise and distances are of the sum, so B times the
@@ -51,6 +52,38 @@ static void distances_are_the_specification_s(void **state)
     assert_close(delta_of(&m1), 40.9421, 2e-6);
     assert_close(delta_of(&m2), 0.0128062, 4e-6);
     assert_close(delta_of(&m2r), 0.00447214, 1e-6);
+}
+
+/* 3.6: three conversions of a Gaussian's rho, and the noise that the classic one asks for;
+ * the accountant's own is the exact one. */
+static void conversions_are_the_specification_s(void **state)
+{
+    (void)state;
+    static const double rows[][4] = {{0.125, 2.524263, 2.165716, 1.993091},
+                                     {0.5, 5.298526, 4.728387, 4.377178},
+                                     {2, 11.597052, 10.724824, 9.997256}};
+    double ld = log(1e5);
+    for (size_t k = 0; k < 3; k++) {
+        double rho = rows[k][0], best = HUGE_VAL, exact;
+        for (double order = 1.01; order < 100; order += 0.01)
+            best = fmin(best, conversion_epsilon(rho * order, order, 1e-5));
+        assert_close(rho + 2 * sqrt(rho * ld), rows[k][1], 3e-7);
+        assert_close(best, rows[k][2], 1e-6);
+        exact = profile_epsilon(sqrt(2 * rho), 1e-5);
+        assert_close(exact, rows[k][3], 3e-7);
+    }
+    static const struct {
+        enum feedback_bound bound;
+        double classic, improved;
+    } noises[] = {{FEEDBACK_M1, 61.019806, 52.47},
+                  {FEEDBACK_M2, 0.010502037, 0.009031},
+                  {FEEDBACK_M2R, 0.0061219884, 0.005264}};
+    for (size_t k = 0; k < 3; k++) {
+        struct mechanism m = of(&cifar, noises[k].bound);
+        double classic = delta_of(&m) * (sqrt(ld + 2) + sqrt(ld)) / (2 * sqrt(2));
+        assert_close(classic, noises[k].classic, 2e-8);
+        assert_close(delta_of(&m) / sqrt(2 * 0.108256), noises[k].improved, 2e-4);
+    }
 }
 
 /* The best noise at which the run is (2, 1e-5)-DP, by the exact profile. */
@@ -231,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_the_specification_s),
+        cmocka_unit_test(conversions_are_the_specification_s),
         cmocka_unit_test(least_noise_is_the_specification_s),
         cmocka_unit_test(least_noise_of_the_mixture_is_near_the_specification_s),
         cmocka_unit_test(the_paper_s_noise_is_no_guarantee_here),

@@ -476,6 +476,9 @@ static void fixed_subsets_are_priced_but_not_composed(void **state)
     assert_close(epsilon_of(&m, 1e-5 + LEDGER_NOISE_DELTA), 20.99, 1e-3);
     assert_int_equal(figure_epsilon_pld(&figure, &m, 1000, 1e-5, &error), ST_INVALID);
     assert_non_null(strstr(error.text, "rdp"));
+    error = (struct error){0};
+    assert_int_equal(figure_noise_pld(&noise, &m, 2, 1e-5, &error), ST_INVALID);
+    assert_non_null(strstr(error.text, "rdp"));
     assert_int_equal(figure_noise(&noise, &m, 2, 1e-5, NULL), ST_OK);
     run.noise_multiplier = noise;
     assert_true(epsilon_of(&m, 1e-5) <= 2);

@@ -64,6 +64,29 @@ static void random_stopping_is_the_theorem(void **state)
     assert_close(cost(104743, 2050, 1.159, 10).random_stopping, 7.765388, 1e-3);
 }
 
+/* The inversion worked out in papers/dcsgd.md 2.4: ten runs at delta 1 / 50,000 leave
+ * delta_1 = 2.6196e-17 to one, and what is bought is 3 epsilon_1 but for 7e-9. For full
+ * batches epsilon_1 has a closed form at each order; the least is found by scanning. */
+static void stopping_leaves_the_published_delta_to_a_run(void **state)
+{
+    (void)state;
+    const double delta = 1.0 / 50000, last = 2 * 10 * log(1e20), noise = 20;
+    const double x = delta / (3 * last), delta_1 = x * x / 2;
+    double least = (double)INFINITY;
+    struct tuning tuning;
+    struct mechanism m = {0};
+    assert_close(last, 921.034, 1e-6);
+    assert_close(delta_1, 2.6196e-17, 1e-4); /* as printed */
+    for (double a = 2; a < 2000; a *= 1 + 1e-5)
+        least = fmin(least, a / (2 * noise * noise) + log((a - 1) / a) -
+                                (log(delta_1) + log(a)) / (a - 1));
+    mechanism_init(&m, MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1, noise, 1});
+    assert_int_equal(tuning_cost(&tuning, &m, 10, delta, NULL), ST_OK);
+    assert_close(tuning.random_stopping, 3 * (least + x), 1e-6);
+    mechanism_fini(&m);
+}
+
 static void more_runs_cost_more_and_one_is_the_job_itself(void **state)
 {
     (void)state;
@@ -112,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noise_that_pays_for_tuning_is_the_published_one),
         cmocka_unit_test(random_stopping_is_the_theorem),
+        cmocka_unit_test(stopping_leaves_the_published_delta_to_a_run),
         cmocka_unit_test(more_runs_cost_more_and_one_is_the_job_itself),
         cmocka_unit_test(where_nothing_is_proved_stopping_has_no_cost),
         cmocka_unit_test(a_delta_without_room_is_refused),

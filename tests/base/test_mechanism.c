@@ -26,6 +26,24 @@ static void rendering_then_parsing_gives_the_same_mechanism(void **state)
     mechanism_fini(&m);
 }
 
+static void a_filtered_run_has_no_priced_prefixes(void **state)
+{
+    (void)state;
+    static const char whole[] =
+        "{\"kind\":\"filtered_gaussian\",\"relation\":\"zero_out\",\"runs\":[[0.25,2.5,"
+        "150]],\"filter\":[16,0.75],\"prefixes_priced\":false}";
+    static const char priced[] =
+        "{\"kind\":\"filtered_gaussian\",\"relation\":\"zero_out\",\"runs\":[[0.25,2.5,"
+        "150]],\"filter\":[16,0.75],\"prefixes_priced\":true}";
+    struct mechanism m = {0};
+    assert_int_equal(mechanism_parse(&m, whole, NULL), ST_OK);
+    char *text = mechanism_render(&m);
+    assert_string_equal(text, whole);
+    free(text);
+    mechanism_fini(&m);
+    assert_int_equal(mechanism_parse(&m, priced, NULL), ST_INVALID);
+}
+
 static void an_error_feedback_says_its_bound(void **state)
 {
     (void)state;
@@ -95,6 +113,24 @@ static void appended_steps_join_a_run_that_they_are_like(void **state)
     mechanism_fini(&m);
 }
 
+static void turns_are_part_of_the_text(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"kind\":\"fixed_subset\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1],"
+        "[0.5,4.5,3],[1,7.5,2],[0.5,4.5,3],[1,7.5,1],[0.5,4.5,2]],\"turns\":12,"
+        "\"prefixes_priced\":true}";
+    struct mechanism m, copy = {0};
+    assert_int_equal(mechanism_parse(&m, text, NULL), ST_OK);
+    assert_int_equal(m.turns, 12);
+    mechanism_copy(&copy, &m);
+    char *again = mechanism_render(&copy);
+    assert_string_equal(again, text);
+    free(again);
+    mechanism_fini(&m);
+    mechanism_fini(&copy);
+}
+
 static void other_text_is_refused(void **state)
 {
     (void)state;
@@ -119,6 +155,20 @@ static void other_text_is_refused(void **state)
         "\"prefixes_priced\":true}",
         "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1]],"
         "\"prefixes_priced\":true} ",
+        "{\"kind\":\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1]],"
+        "\"turns\":3,\"prefixes_priced\":true}",
+        "{\"kind\":\"fixed_subset\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1]],"
+        "\"turns\":1,\"prefixes_priced\":true}",
+        "{\"kind\":\"fixed_subset\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1]],"
+        "\"turns\":0,\"prefixes_priced\":true}",
+        "{\"kind\":\"fixed_subset\",\"relation\":\"zero_out\",\"runs\":[[0.5,2.5,1]],"
+        "\"turns\":2,\"prefixes_priced\":true}",
+        "{\"kind\":\"fixed_subset\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1],"
+        "[1,3.5,1]],\"turns\":2,\"prefixes_priced\":true}",
+        "{\"kind\":\"fixed_subset\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1],"
+        "[0.5,2.5,3],[1,2.5,1],[0.5,2.5,4]],\"turns\":2,\"prefixes_priced\":true}",
+        "{\"kind\":\"fixed_subset\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,1],"
+        "[0.5,2.5,3],[1,2.5,1],[0.25,2.5,3]],\"turns\":2,\"prefixes_priced\":true}",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct mechanism m;
@@ -145,8 +195,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rendering_then_parsing_gives_the_same_mechanism),
+        cmocka_unit_test(a_filtered_run_has_no_priced_prefixes),
         cmocka_unit_test(an_error_feedback_says_its_bound),
         cmocka_unit_test(appended_steps_join_a_run_that_they_are_like),
+        cmocka_unit_test(turns_are_part_of_the_text),
         cmocka_unit_test(other_text_is_refused),
         cmocka_unit_test(a_copy_owns_its_runs),
     };
