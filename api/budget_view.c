@@ -117,7 +117,8 @@ static void write_figures(struct json_writer *writer, const struct estimate_view
     json_write_real_if(writer, shown && view->paper_claim > 0, "paper_claim",
                        view->paper_claim);
     json_write_real_if(writer, shown, "largest_epsilon", view->largest_epsilon);
-    json_write_count_if(writer, shown, "most_steps", view->most_steps);
+    json_write_count_if(writer, shown && view->has_most_steps, "most_steps",
+                        view->most_steps);
 }
 
 static void write_tuning(struct json_writer *writer, const struct estimate_view *view)

@@ -31,6 +31,7 @@ struct estimate_view {
     double
         paper_claim; /* noise multiplier that the algorithm's paper claims; 0: none */
     double largest_epsilon;
+    bool has_most_steps; /* false: steps differ, and it is null */
     uint64_t most_steps;
     uint64_t runs; /* to choose the best of; 0: not asked for */
     struct tuning tuning;

@@ -64,7 +64,9 @@ static enum status resolve_batch_size(struct job_request *request, uint64_t reco
                             "must be at most the number of records, %" PRIu64, records);
     if (*batch_size > 0)
         return ST_OK;
-    *batch_size = nearest_power(records);
+    *batch_size = request->train.algorithm.algorithm->full_batch
+                      ? records
+                      : nearest_power(records);
     if (*batch_size < BATCH_MIN)
         *batch_size = BATCH_MIN;
     if (*batch_size > records)
@@ -77,10 +79,11 @@ static enum status resolve_steps(struct job_request *request, uint64_t records,
                                  struct error *error)
 {
     uint64_t batch_size = request->train.batch_size;
+    uint64_t usual = request->train.algorithm.algorithm->epochs;
     if (request->has_steps)
         return ST_OK;
     if (request->epochs == 0)
-        request->epochs = EPOCHS_DEFAULT;
+        request->epochs = usual > 0 ? usual : EPOCHS_DEFAULT;
     request->train.steps = (request->epochs * records + batch_size - 1) / batch_size;
     if (request->train.steps > LIMIT_STEPS)
         return error_set_at(error, ST_INVALID, "/epochs",

@@ -1,11 +1,14 @@
 #include "api/layer_request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/json_reader.h"
 #include "api/json_writer.h"
 #include "api/limits.h"
 #include "base/check.h"
+
+static const double group_norm_epsilon = 1e-5; /* MODELS.md 8 */
 
 static uint32_t read_count(const struct json_node *object, const char *name,
                            uint64_t low, uint64_t high)
@@ -77,6 +80,38 @@ static void read_replicate(struct layer_spec *layer, const struct json_node *nod
     layer->out = read_count(node, "channels", 1, LIMIT_KERNEL);
 }
 
+/* "approximate" makes the other kind of it. */
+static void read_gelu(struct layer_spec *layer, const struct json_node *node)
+{
+    struct json_node approximate = json_member(node, "approximate");
+    json_read_object(*node, (const char *const[]){"type", "approximate", NULL});
+    const char *text = json_present(approximate) ? json_read_text(approximate) : "none";
+    if (json_refused(*node))
+        return;
+    if (strcmp(text, "tanh") == 0)
+        layer->kind = LAYER_GELU_TANH;
+    else if (strcmp(text, "none") != 0)
+        json_refuse(approximate, "must be none or tanh");
+}
+
+static void read_group_norm(struct layer_spec *layer, const struct json_node *node)
+{
+    struct json_node epsilon = json_member(node, "eps");
+    json_read_object(*node, (const char *const[]){"type", "groups", "eps", NULL});
+    layer->groups = read_count(node, "groups", 1, LIMIT_WIDTH);
+    layer->epsilon = group_norm_epsilon;
+    if (json_present(epsilon))
+        layer->epsilon = json_read_real(
+            epsilon, (struct json_range){LIMIT_NORM_EPSILON_MIN, 1, false, false});
+}
+
+static void read_dropout(struct layer_spec *layer, const struct json_node *node)
+{
+    json_read_object(*node, (const char *const[]){"type", "rate", NULL});
+    layer->rate = json_read_real(json_member(node, "rate"),
+                                 (struct json_range){0, 1, false, true});
+}
+
 static void read_members(struct layer_spec *layer, const struct json_node *node)
 {
     switch (layer->kind) {
@@ -85,8 +120,22 @@ static void read_members(struct layer_spec *layer, const struct json_node *node)
     case LAYER_MAX_POOL2D:
     case LAYER_AVG_POOL2D: read_pool(layer, node); return;
     case LAYER_REPLICATE: read_replicate(layer, node); return;
+    case LAYER_CROP:
+        json_read_object(*node, (const char *const[]){"type", "size", NULL});
+        layer->out = read_count(node, "size", 1, LIMIT_FEATURES);
+        return;
+    case LAYER_GELU: read_gelu(layer, node); return;
+    case LAYER_GROUP_NORM: read_group_norm(layer, node); return;
+    case LAYER_DROPOUT: read_dropout(layer, node); return;
+    case LAYER_RESIDUAL:
+        json_read_object(*node,
+                         (const char *const[]){"type", "body", "shortcut", NULL});
+        return;
     case LAYER_RELU:
     case LAYER_TANH:
+    case LAYER_SIGMOID:
+    case LAYER_SOFTPLUS:
+    case LAYER_GELU_TANH:
     case LAYER_GLOBAL_AVG_POOL:
     case LAYER_FLATTEN:
         json_read_object(*node, (const char *const[]){"type", NULL});
@@ -96,32 +145,71 @@ static void read_members(struct layer_spec *layer, const struct json_node *node)
 
 static void read_layer(struct layer_spec *layer, struct json_node node)
 {
-    static const char *const members[] = {"type",     "out",      "bias",
-                                          "kernel",   "stride",   "padding",
-                                          "dilation", "channels", NULL};
+    static const char *const members[] = {
+        "type",     "out",      "bias",        "kernel", "stride", "padding",
+        "dilation", "channels", "approximate", "groups", "eps",    "rate",
+        "shortcut", "body",     "size",        NULL};
     struct json_node type = json_member(&node, "type");
     json_read_object(node, members);
     const char *text = json_read_text(type);
     if (json_refused(node))
         return;
-    if (!layer_kind_parse(&layer->kind, text)) {
-        json_refuse(type, "must be dense, conv2d, max_pool2d, avg_pool2d, "
-                          "global_avg_pool, flatten, relu, tanh or replicate");
+    if (!layer_kind_parse(&layer->kind, text) || layer->kind == LAYER_GELU_TANH) {
+        json_refuse(type,
+                    "must be dense, conv2d, max_pool2d, avg_pool2d, "
+                    "global_avg_pool, flatten, relu, tanh, sigmoid, softplus, "
+                    "gelu, group_norm, dropout, residual, replicate or crop%s",
+                    strcmp(text, "batch_norm") == 0
+                        ? ": batch_norm mixes records, group_norm does not"
+                        : "");
         return;
     }
     read_members(layer, &node);
 }
 
+static void read_list(struct model_spec *model, struct json_node list, size_t least,
+                      unsigned depth);
+
+/* Its branches' layers behind it. The list may move meanwhile. */
+static void read_branches(struct model_spec *model, const struct json_node *node,
+                          unsigned depth)
+{
+    struct json_node shortcut = json_member(node, "shortcut");
+    size_t place = model->layer_count - 1, body;
+    if (depth == LIMIT_NESTING) {
+        json_refuse(*node, "is nested deeper than %d", LIMIT_NESTING);
+        return;
+    }
+    read_list(model, json_member(node, "body"), 1, depth + 1);
+    body = model->layer_count - 1 - place;
+    if (json_present(shortcut))
+        read_list(model, shortcut, 0, depth + 1);
+    model->layers[place].body = (uint32_t)body;
+    model->layers[place].shortcut = (uint32_t)(model->layer_count - 1 - place - body);
+}
+
+static void read_list(struct model_spec *model, struct json_node list, size_t least,
+                      unsigned depth)
+{
+    size_t count = json_read_array(list, least, LIMIT_LAYERS);
+    for (size_t i = 0; i < count && !json_refused(list); i++) {
+        struct json_node node = json_element(&list, i);
+        if (model->layer_count == LIMIT_LAYERS) {
+            json_refuse(node, "the model has more than %d layers", LIMIT_LAYERS);
+            return;
+        }
+        struct layer_spec *layer = &model->layers[model->layer_count++];
+        read_layer(layer, node);
+        if (layer->kind == LAYER_RESIDUAL)
+            read_branches(model, &node, depth);
+    }
+}
+
 void layer_request_read(struct model_spec *model, struct json_node layers)
 {
-    size_t count = json_read_array(layers, 1, LIMIT_LAYERS);
-    if (json_refused(layers))
-        return;
-    model->layers = calloc(count, sizeof *model->layers);
+    model->layers = calloc(LIMIT_LAYERS, sizeof *model->layers);
     CHECK(model->layers != NULL);
-    for (; model->layer_count < count; model->layer_count++)
-        read_layer(&model->layers[model->layer_count],
-                   json_element(&layers, model->layer_count));
+    read_list(model, layers, 1, 0);
 }
 
 static void write_kernel(struct json_writer *writer, const struct layer_spec *layer)
@@ -155,23 +243,50 @@ static void write_members(struct json_writer *writer, const struct layer_spec *l
             json_write_count(writer, "padding", layer->padding);
         break;
     case LAYER_REPLICATE: json_write_count(writer, "channels", layer->out); break;
+    case LAYER_CROP: json_write_count(writer, "size", layer->out); break;
     case LAYER_RELU:
     case LAYER_TANH:
+    case LAYER_SIGMOID:
+    case LAYER_SOFTPLUS:
     case LAYER_GLOBAL_AVG_POOL:
-    case LAYER_FLATTEN: break;
+    case LAYER_FLATTEN:
+    case LAYER_RESIDUAL: break;
+    case LAYER_GROUP_NORM:
+        json_write_count(writer, "groups", layer->groups);
+        json_write_real(writer, "eps", layer->epsilon);
+        break;
+    case LAYER_DROPOUT: json_write_real(writer, "rate", layer->rate); break;
+    case LAYER_GELU: json_write_text(writer, "approximate", "none"); break;
+    case LAYER_GELU_TANH: json_write_text(writer, "approximate", "tanh"); break;
     }
     if (layer->kind == LAYER_DENSE || layer->kind == LAYER_CONV2D)
         json_write_flag(writer, "bias", layer->bias);
 }
 
-void layer_request_write(struct json_writer *writer, const struct model_spec *model)
+static const char *type_of(const struct layer_spec *layer)
 {
-    json_write_array(writer, "layers");
-    for (size_t i = 0; i < model->layer_count; i++) {
+    return layer_kind_name(layer->kind == LAYER_GELU_TANH ? LAYER_GELU : layer->kind);
+}
+
+static void write_list(struct json_writer *writer, const char *name,
+                       const struct layer_spec *layers, size_t count)
+{
+    json_write_array(writer, name);
+    for (size_t i = 0; i < count; i += layer_spec_extent(&layers[i])) {
+        const struct layer_spec *layer = &layers[i];
         json_write_object(writer, NULL);
-        json_write_text(writer, "type", layer_kind_name(model->layers[i].kind));
-        write_members(writer, &model->layers[i]);
+        json_write_text(writer, "type", type_of(layer));
+        write_members(writer, layer);
+        if (layer->kind == LAYER_RESIDUAL) {
+            write_list(writer, "body", layer + 1, layer->body);
+            write_list(writer, "shortcut", layer + 1 + layer->body, layer->shortcut);
+        }
         json_write_object_end(writer);
     }
     json_write_array_end(writer);
+}
+
+void layer_request_write(struct json_writer *writer, const struct model_spec *model)
+{
+    write_list(writer, "layers", model->layers, model->layer_count);
 }

@@ -14,8 +14,9 @@ enum {
     LIMIT_CLASSES = 65536,
     LIMIT_FEATURES = 1 << 20,
     LIMIT_COLUMNS = 65536,
-    LIMIT_SHAPE = 4, /* dimensions of a record of idx */
-    LIMIT_LAYERS = 1024,
+    LIMIT_SHAPE = 4,       /* dimensions of a record of idx or npy */
+    LIMIT_LAYERS = 1024,   /* those in branches counted */
+    LIMIT_NESTING = 8,     /* residuals in residuals */
     LIMIT_HIDDEN = 64,     /* layers that an mlp names */
     LIMIT_WIDTH = 1 << 26, /* outputs of a layer: engine/nn/graph.c takes no more */
     LIMIT_KERNEL = 64,     /* pixels, either way; and copies of a channel */
@@ -40,7 +41,10 @@ enum {
 #define LIMIT_EPSILON              1000.0
 #define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what the noise takes of it */
 #define LIMIT_LEARNING_RATE        1e6
-#define LIMIT_SCALE_MIN            1e-30 /* of idx: a divisor in float32 */
+#define LIMIT_HUBER_MIN            1e-12
+#define LIMIT_HUBER_MAX            1e12
+#define LIMIT_NORM_EPSILON_MIN     1e-12
+#define LIMIT_SCALE_MIN            1e-30 /* of idx, npy, cifar: a divisor in float32 */
 #define LIMIT_SCALE_MAX            1e30
 #define LIMIT_NOISE_MULTIPLIER_MIN 0.05
 #define LIMIT_NOISE_MULTIPLIER_MAX 1e6

@@ -11,6 +11,8 @@
 
 _Static_assert((int)LIMIT_LAYERS == (int)MODEL_LAYERS_MAX,
                "the contract and the engine agree");
+_Static_assert((int)LIMIT_NESTING == (int)MODEL_NESTING_MAX,
+               "the contract and the engine agree");
 _Static_assert((int)LIMIT_HIDDEN == (int)MODEL_HIDDEN_MAX,
                "the contract and the engine agree");
 _Static_assert((int)LIMIT_KERNEL == (int)MODEL_KERNEL_MAX,
@@ -20,14 +22,15 @@ _Static_assert((int)LIMIT_STRIDE == (int)MODEL_STRIDE_MAX,
 _Static_assert(LIMIT_PARAMETERS == MODEL_PARAMETERS_MAX,
                "the contract and the engine agree");
 
-enum { MLP_HIDDEN = 128 }; /* MODELS.md 8 */
+enum { MLP_HIDDEN = 128, RESNET_GROUPS = 32 }; /* MODELS.md 8 */
 
 static enum preset read_preset(struct json_node node)
 {
     enum preset preset = PRESET_NONE;
     const char *text = json_read_text(node);
     if (!json_refused(node) && !preset_parse(&preset, text))
-        json_refuse(node, "must be linear, mlp or cnn_mnist");
+        json_refuse(node, "must be linear, mlp, cnn_mnist, cnn_cifar, resnet18_gn or "
+                          "resnet34_gn");
     return preset;
 }
 
@@ -55,7 +58,7 @@ static enum layer_kind read_activation(struct json_node node)
     const char *text = json_read_text(node);
     if (!json_refused(node) &&
         (!layer_kind_parse(&kind, text) || !layer_kind_is_activation(kind)))
-        json_refuse(node, "must be relu or tanh");
+        json_refuse(node, "must be relu, tanh, sigmoid, softplus, gelu or gelu_tanh");
     return kind;
 }
 
@@ -67,6 +70,19 @@ static void read_mlp(struct model_spec *model, const struct json_node *node)
     model->activation = LAYER_RELU;
     if (json_present(activation))
         model->activation = read_activation(activation);
+}
+
+static void read_resnet(struct model_spec *model, const struct json_node *node)
+{
+    struct json_node groups = json_member(node, "groups");
+    model->groups = RESNET_GROUPS;
+    if (json_present(groups))
+        model->groups = (uint32_t)json_read_count(groups, 1, LIMIT_WIDTH);
+}
+
+static bool is_resnet(enum preset preset)
+{
+    return preset == PRESET_RESNET18_GN || preset == PRESET_RESNET34_GN;
 }
 
 /* {"shape":[height, width, channels]} or {"shape":[features]} */
@@ -84,11 +100,41 @@ static void read_input(struct model_spec *model, struct json_node input)
     model->input = (struct model_input){sizes[0], sizes[1], sizes[2]};
 }
 
+/* {"huber":{"delta":x}} */
+static void read_huber(struct model_spec *model, struct json_node loss)
+{
+    const struct json_range range = {LIMIT_HUBER_MIN, LIMIT_HUBER_MAX, false, false};
+    struct json_node huber = json_member(&loss, "huber");
+    json_read_object(loss, (const char *const[]){"huber", NULL});
+    json_read_object(huber, (const char *const[]){"delta", NULL});
+    model->loss = LOSS_HUBER;
+    model->huber_delta = json_read_real(json_member(&huber, "delta"), range);
+}
+
 static void read_loss(struct model_spec *model, struct json_node node)
 {
+    if (json_present(node) && json_is_object(node.value)) {
+        read_huber(model, node);
+        return;
+    }
     const char *text = json_read_text(node);
-    if (!json_refused(node) && !loss_parse(&model->loss, text))
-        json_refuse(node, "must be softmax_cross_entropy, logistic or squared");
+    if (!json_refused(node) &&
+        (!loss_parse(&model->loss, text) || model->loss == LOSS_HUBER))
+        json_refuse(node, "must be softmax_cross_entropy, logistic, squared or "
+                          "{\"huber\":{\"delta\":...}}");
+}
+
+static void write_loss(struct json_writer *writer, const struct model_spec *model)
+{
+    if (model->loss != LOSS_HUBER) {
+        json_write_text(writer, "loss", loss_name(model->loss));
+        return;
+    }
+    json_write_object(writer, "loss");
+    json_write_object(writer, "huber");
+    json_write_real(writer, "delta", model->huber_delta);
+    json_write_object_end(writer);
+    json_write_object_end(writer);
 }
 
 /* Members allowed beside "loss" and "init_seed". */
@@ -100,8 +146,14 @@ static void check_members(const struct json_node *node, enum preset preset)
             *node, (const char *const[]){"input", "layers", "loss", "init_seed", NULL});
         return;
     case PRESET_CNN_MNIST:
+    case PRESET_CNN_CIFAR:
         json_read_object(
             *node, (const char *const[]){"preset", "input", "loss", "init_seed", NULL});
+        return;
+    case PRESET_RESNET18_GN:
+    case PRESET_RESNET34_GN:
+        json_read_object(*node, (const char *const[]){"preset", "groups", "input",
+                                                      "loss", "init_seed", NULL});
         return;
     case PRESET_LINEAR:
         json_read_object(*node,
@@ -135,8 +187,8 @@ void model_request_read(struct model_spec *model, bool *has_loss,
 {
     struct json_node preset = json_member(node, "preset");
     json_read_object(*node, (const char *const[]){"preset", "hidden", "activation",
-                                                  "bias", "input", "layers", "loss",
-                                                  "init_seed", NULL});
+                                                  "bias", "groups", "input", "layers",
+                                                  "loss", "init_seed", NULL});
     if (json_present(preset))
         model->preset = read_preset(preset);
     else if (!json_present(json_member(node, "layers")))
@@ -146,6 +198,8 @@ void model_request_read(struct model_spec *model, bool *has_loss,
         layer_request_read(model, json_member(node, "layers"));
     else if (model->preset == PRESET_MLP)
         read_mlp(model, node);
+    else if (is_resnet(model->preset))
+        read_resnet(model, node);
     else
         model->bias = true;
     read_common(model, has_loss, node);
@@ -169,6 +223,8 @@ static void write_input(struct json_writer *writer, const struct model_input *in
 static void write_preset(struct json_writer *writer, const struct model_spec *model)
 {
     json_write_text(writer, "preset", preset_name(model->preset));
+    if (is_resnet(model->preset))
+        json_write_count(writer, "groups", model->groups);
     if (model->preset != PRESET_MLP)
         return;
     json_write_array(writer, "hidden");
@@ -188,7 +244,7 @@ void model_request_write(struct json_writer *writer, const char *name,
         layer_request_write(writer, model);
     else
         write_preset(writer, model);
-    json_write_text(writer, "loss", loss_name(model->loss));
+    write_loss(writer, model);
     json_write_count(writer, "init_seed", model->init_seed);
     json_write_object_end(writer);
 }
@@ -203,7 +259,7 @@ static enum status choose_loss(struct model_spec *model, bool has_loss,
     if (model_spec_outputs(model, schema->classes) == 0)
         return error_set_at(
             error, ST_INVALID, "/model/loss",
-            "%s does not suit this dataset: a regression takes squared, "
+            "%s does not suit this dataset: a regression takes squared or huber, "
             "2 classes logistic, any number softmax_cross_entropy",
             loss_name(model->loss));
     return ST_OK;
@@ -247,7 +303,7 @@ char *model_spec_render(const struct model_spec *model)
         write_preset(&writer, model);
     write_input(&writer, &model->input);
     layer_request_write(&writer, model);
-    json_write_text(&writer, "loss", loss_name(model->loss));
+    write_loss(&writer, model);
     json_write_count(&writer, "init_seed", model->init_seed);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
@@ -267,6 +323,8 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
             read.preset = read_preset(preset);
         if (read.preset == PRESET_MLP)
             read_mlp(&read, &root);
+        if (is_resnet(read.preset))
+            read_resnet(&read, &root);
         read.bias = read.preset == PRESET_LINEAR || read.bias;
         layer_request_read(&read, json_member(&root, "layers"));
         read_common(&read, &has_loss, &root);

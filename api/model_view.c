@@ -7,6 +7,17 @@
 #include "api/json_writer.h"
 #include "api/schema_text.h"
 
+static void write_grid(struct json_writer *writer, const char *name, double scale,
+                       double inflation)
+{
+    if (scale == 0)
+        return;
+    json_write_object(writer, name);
+    json_write_real(writer, "scale", scale);
+    json_write_real(writer, "inflation", inflation);
+    json_write_object_end(writer);
+}
+
 char *noise_render(const struct noise_certificate *noise)
 {
     struct json_writer writer;
@@ -35,6 +46,9 @@ char *noise_render(const struct noise_certificate *noise)
         json_write_real(&writer, "scale", noise->norm_scale);
         json_write_object_end(&writer);
     }
+    write_grid(&writer, "differences", noise->difference_scale,
+               noise->difference_inflation);
+    write_grid(&writer, "local", noise->local_scale, noise->local_inflation);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -70,6 +84,8 @@ static void write_guarantee(struct json_writer *writer, const struct model_view 
     json_write_text(writer, "accountant", accountant_of(view));
     json_write_real_if(writer, view->order > 0, "order", view->order);
     json_write_raw(writer, "mechanism", view->mechanism);
+    if (view->ran != NULL)
+        json_write_raw(writer, "ran", view->ran);
     json_write_real(writer, "sampling_rate", view->sampling_rate);
     json_write_real(writer, "noise_multiplier", view->noise_multiplier);
     json_write_count(writer, "steps", view->steps);

@@ -19,6 +19,8 @@ struct model_view {
     const struct dataset_spec *dataset;
     const struct job_request *request;
     const char *mechanism; /* canonical text, or NULL: not private */
+    const char
+        *ran; /* canonical text of a filtered run's steps as they were, or NULL */
     double noise_multiplier, sampling_rate, epsilon, order;
     uint64_t steps;
     const struct ledger_entry_name *reserve; /* NULL: nothing was reserved */

@@ -1,6 +1,6 @@
 /*
  * predict_request.h - the body of predict, {"inputs":[[cells...],...]}: rows in the
- * dataset's own units and column order (idx: flattened, row-major, unscaled), encoded
+ * dataset's own units and column order (arrays: flattened, row-major, unscaled), encoded
  * as at import, and the answer to it.
  */
 #ifndef API_PREDICT_REQUEST_H

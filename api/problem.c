@@ -110,7 +110,8 @@ static void write_room(struct json_writer *writer, const struct problem *problem
 {
     if (problem->has_room) {
         json_write_real(writer, "largest_epsilon", problem->largest_epsilon);
-        json_write_count(writer, "most_steps", problem->most_steps);
+        json_write_count_if(writer, problem->has_most_steps, "most_steps",
+                            problem->most_steps);
     }
     if (problem->needed != NULL || problem->available != NULL)
         json_write_reals(writer, "orders", curve_orders, CURVE_ORDERS);

@@ -23,6 +23,7 @@ struct problem {          /* what a problem body says beyond the error; all opti
     const struct import_place *place; /* of import_failed; the reason is error->text */
     bool has_room;                    /* of the budget's 409s */
     double largest_epsilon;
+    bool has_most_steps; /* false: steps differ, and it is null */
     uint64_t most_steps;
     const struct curve *needed;     /* on g1 */
     const double *available;        /* (LEDGER_WEIGHTED) capacity - committed - held */

@@ -63,21 +63,30 @@ static void allow_add(char *allow, size_t room, const char *method)
         allow_add(allow, room, "HEAD");
 }
 
+/* The methods of all routes that path has the form of; "" if there are none. */
+static void allow_of(char *allow, size_t room, const char *path)
+{
+    struct route_match unused;
+    allow[0] = '\0';
+    for (int i = 0; i < ROUTE_COUNT; i++)
+        if (match_template(&unused, table[i].path, path))
+            allow_add(allow, room, table[i].method);
+}
+
 enum status route_find(struct route_match *match, const char *method, const char *path,
                        struct error *error)
 {
     struct route_match found = {0};
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
     for (int i = 0; i < ROUTE_COUNT; i++) {
-        if (!match_template(&found, table[i].path, path))
+        if (strcmp(table[i].method, wanted) != 0 ||
+            !match_template(&found, table[i].path, path))
             continue;
-        allow_add(found.allow, sizeof found.allow, table[i].method);
-        if (strcmp(table[i].method, wanted) == 0) {
-            found.route = (enum route)i;
-            *match = found;
-            return ST_OK;
-        }
+        found.route = (enum route)i;
+        *match = found;
+        return ST_OK;
     }
+    allow_of(found.allow, sizeof found.allow, path);
     if (found.allow[0] == '\0')
         return error_set(error, ST_NOT_FOUND, "no such path");
     memcpy(match->allow, found.allow, sizeof match->allow);

@@ -224,11 +224,9 @@ static void read_csv(struct schema *schema, const struct json_node *object)
                     schema->classes);
 }
 
-static void read_idx_features(struct schema *schema, struct json_node features)
+static void read_shape(struct schema *schema, struct json_node shape)
 {
-    struct json_node shape = json_member(&features, "shape");
     uint64_t product = 1;
-    json_read_object(features, (const char *const[]){"shape", "scale", NULL});
     schema->shape_count = json_read_array(shape, 1, LIMIT_SHAPE);
     for (size_t i = 0; i < schema->shape_count; i++) {
         uint64_t side = json_read_count(json_element(&shape, i), 1, LIMIT_FEATURES);
@@ -239,9 +237,42 @@ static void read_idx_features(struct schema *schema, struct json_node features)
             return;
         }
     }
-    schema->scale = json_read_real(
-        json_member(&features, "scale"),
-        (struct json_range){LIMIT_SCALE_MIN, LIMIT_SCALE_MAX, false, false});
+}
+
+static double read_scale(struct json_node scale)
+{
+    return json_read_real(
+        scale, (struct json_range){LIMIT_SCALE_MIN, LIMIT_SCALE_MAX, false, false});
+}
+
+static void read_array_features(struct schema *schema, struct json_node features)
+{
+    json_read_object(features, (const char *const[]){"shape", "scale", NULL});
+    read_shape(schema, json_member(&features, "shape"));
+    schema->scale = read_scale(json_member(&features, "scale"));
+}
+
+/* The format says the shape, so that all of it has defaults. */
+static void read_cifar_features(struct schema *schema, struct json_node features)
+{
+    static const uint32_t image[] = {3, 32, 32};
+    size_t count = sizeof image / sizeof *image;
+    schema->scale = UINT8_MAX;
+    if (json_present(features)) {
+        struct json_node shape = json_member(&features, "shape");
+        struct json_node scale = json_member(&features, "scale");
+        json_read_object(features, (const char *const[]){"shape", "scale", NULL});
+        if (json_present(shape))
+            read_shape(schema, shape);
+        if (json_present(shape) && !json_refused(shape) &&
+            (schema->shape_count != count ||
+             memcmp(schema->shape, image, sizeof image) != 0))
+            json_refuse(shape, "must be [3,32,32]");
+        if (json_present(scale))
+            schema->scale = read_scale(scale);
+    }
+    schema->shape_count = count;
+    memcpy(schema->shape, image, sizeof image);
 }
 
 static void read_libsvm_features(struct schema *schema, struct json_node features)
@@ -278,7 +309,7 @@ static void read_labels(struct schema *schema, struct json_node labels)
     }
 }
 
-/* classes and labels, or target: what idx and libsvm say of the answer. */
+/* classes and labels, or target: what all but csv say of the answer. */
 static void read_answer(struct schema *schema, const struct json_node *object)
 {
     struct json_node target = json_member(object, "target");
@@ -298,7 +329,27 @@ static void read_answer(struct schema *schema, const struct json_node *object)
     if (schema->format == FORMAT_LIBSVM)
         read_labels(schema, json_member(object, "labels"));
     else
-        refuse_present(object, "labels", "the labels of idx are 0 to classes - 1");
+        refuse_present(object, "labels",
+                       "only libsvm has labels; others are 0 to classes - 1");
+}
+
+/* Of cifar100 the number of classes says which label byte is meant. */
+static void read_cifar(struct schema *schema, const struct json_node *object)
+{
+    struct json_node classes = json_member(object, "classes");
+    read_cifar_features(schema, json_member(object, "features"));
+    if (schema->task != TASK_CLASSIFICATION)
+        json_refuse(json_member(object, "task"), "must be classification");
+    read_answer(schema, object);
+    if (json_refused(*object))
+        return;
+    if (schema->format == FORMAT_CIFAR10 && schema->classes != CIFAR10_CLASSES)
+        json_refuse(classes, "must be %d", CIFAR10_CLASSES);
+    else if (schema->format == FORMAT_CIFAR100 &&
+             schema->classes != CIFAR100_COARSE_CLASSES &&
+             schema->classes != CIFAR100_FINE_CLASSES)
+        json_refuse(classes, "must be %d (the fine labels) or %d (the coarse ones)",
+                    CIFAR100_FINE_CLASSES, CIFAR100_COARSE_CLASSES);
 }
 
 void schema_text_read(struct schema *schema, const struct json_node *object)
@@ -307,7 +358,7 @@ void schema_text_read(struct schema *schema, const struct json_node *object)
     struct json_node task = json_member(object, "task");
     struct json_node features = json_member(object, "features");
     if (!data_format_parse(&schema->format, json_read_text(format)))
-        json_refuse(format, "must be idx, csv or libsvm");
+        json_refuse(format, "must be idx, csv, libsvm, npy, cifar10 or cifar100");
     if (!task_parse(&schema->task, json_read_text(task)))
         json_refuse(task, "must be classification or regression");
     if (json_refused(*object))
@@ -316,9 +367,12 @@ void schema_text_read(struct schema *schema, const struct json_node *object)
         refuse_present(object, "classes", "a regression has no classes");
     switch (schema->format) {
     case FORMAT_IDX:
-        read_idx_features(schema, features);
+    case FORMAT_NPY:
+        read_array_features(schema, features);
         read_answer(schema, object);
         return;
+    case FORMAT_CIFAR10:
+    case FORMAT_CIFAR100: read_cifar(schema, object); return;
     case FORMAT_CSV: read_csv(schema, object); return;
     case FORMAT_LIBSVM:
         read_libsvm_features(schema, features);
@@ -354,7 +408,7 @@ static void write_column(struct json_writer *writer, const struct column *column
 static void write_features(struct json_writer *writer, const struct schema *schema)
 {
     json_write_object(writer, "features");
-    if (schema->format == FORMAT_IDX) {
+    if (data_format_is_shaped(schema->format)) {
         json_write_array(writer, "shape");
         for (size_t i = 0; i < schema->shape_count; i++)
             json_write_count(writer, NULL, schema->shape[i]);

@@ -3,11 +3,12 @@
  * creates it, of the dataset as answered, and of a model's "inputs" (SERVICE.md B0,
  * schema).
  *
- *   "format":idx|csv|libsvm, "task":classification|regression, "classes":count,
- *   idx     "features":{"shape":[...],"scale":x}
+ *   "format":name, "task":classification|regression, "classes":count,
+ *   idx, npy  "features":{"shape":[...],"scale":x}
+ *   cifar10, cifar100  "features"?:{"shape"?:[3,32,32],"scale"?:255}
  *   libsvm  "features":{"count":n,"range"?:[a,b]}, "labels"?:[numbers in class order]
  *   csv     "header"?:flag, "columns":[{"name","kind",...}]
- *   "target":{"range":[a,b]}  of a regression in idx or libsvm
+ *   "target":{"range":[a,b]}  of a regression, not in csv
  *
  * After reading every default stands in the schema: libsvm labels are never NULL for a
  * classification, csv classes are counted from the label's values.

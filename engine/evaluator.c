@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 
-struct part { /* of the matrix: one micro-batch */
-    double loss;
+struct part {             /* of the matrix: one micro-batch */
+    double loss, squares; /* squares: of the errors of a regression */
     size_t right;
 };
 
@@ -73,8 +73,12 @@ static struct part evaluate_part(const struct evaluator *evaluator,
     workspace_loss(workspace);
     for (size_t i = 0; i < count; i++) {
         part.loss += workspace_losses(workspace)[i];
-        if (matrix->targets != NULL)
+        if (matrix->targets != NULL) {
             part.right += workspace_class(workspace, i) == matrix->targets[first + i];
+            continue;
+        }
+        double over = workspace_value(workspace, i) - (double)matrix->values[first + i];
+        part.squares += over * over;
     }
     return part;
 }
@@ -100,18 +104,19 @@ enum status evaluator_run(struct evaluator *evaluator, struct evaluation *evalua
                           struct error *error)
 {
     const struct matrix *matrix = evaluator->setup.matrix;
-    double loss = 0, right = 0, records = (double)matrix->records;
+    double loss = 0, squares = 0, right = 0, records = (double)matrix->records;
     team_run(evaluator->setup.team, evaluate_member, evaluator);
     if (cancelled(evaluator))
         return error_set(error, ST_CANCELLED, "cancelled");
     for (size_t p = 0; p < evaluator->part_count; p++) {
         loss += evaluator->parts[p].loss;
+        squares += evaluator->parts[p].squares;
         right += (double)evaluator->parts[p].right;
     }
     *evaluation = (struct evaluation){.loss = loss / records};
     if (matrix->targets != NULL)
         evaluation->accuracy = right / records;
-    else /* the loss is half of the squared error */
-        evaluation->rmse = sqrt(2 * evaluation->loss);
+    else
+        evaluation->rmse = sqrt(squares / records);
     return ST_OK;
 }

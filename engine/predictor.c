@@ -23,7 +23,8 @@ static uint32_t layer_outputs(enum loss loss, uint32_t columns)
     switch (loss) {
     case LOSS_LOGISTIC: return columns == 2 ? 1 : 0;
     case LOSS_SOFTMAX_CROSS_ENTROPY:
-    case LOSS_SQUARED: return columns;
+    case LOSS_SQUARED:
+    case LOSS_HUBER: return columns;
     }
     return 0;
 }

@@ -14,7 +14,8 @@ struct algorithm_demand train_spec_demand(const struct train_spec *spec)
                                      .records = spec->records,
                                      .batch_size = spec->batch_size,
                                      .steps = spec->steps,
-                                     .noise_multiplier = spec->noise_multiplier};
+                                     .noise_multiplier = spec->noise_multiplier,
+                                     .optimizer = &spec->optimizer};
 }
 
 enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,

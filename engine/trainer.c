@@ -10,6 +10,7 @@
 #include "engine/dp/training.h"
 #include "engine/evaluator.h"
 #include "engine/nn/blas.h"
+#include "engine/nn/difference.h"
 #include "engine/nn/model_file.h"
 #include "engine/nn/network.h"
 
@@ -53,15 +54,56 @@ static enum status compile(struct network **out, const struct train_spec *spec,
     return network_create(out, &spec->model, shape, error);
 }
 
+/* The facts of the compiled model; of differences where algorithm asks for them. */
+static enum status describe(struct algorithm_model *model,
+                            const struct algorithm *algorithm,
+                            const struct network *network, struct error *error)
+{
+    *model = (struct algorithm_model){.parameters = network_parameters(network),
+                                      .spread = network_spread(network),
+                                      .record_terms = (uint32_t)network_terms(network),
+                                      .layers = network_layers(network)};
+    if (!algorithm->uses_differences)
+        return ST_OK;
+    enum status status = network_check_differences(network, error);
+    if (status != ST_OK)
+        return status;
+    model->difference_spread = network_difference_spread(network);
+    model->difference_terms = network_difference_terms(network);
+    return ST_OK;
+}
+
+enum status trainer_choose_rate(struct train_spec *spec, uint32_t features,
+                                uint32_t classes, struct error *error)
+{
+    const struct algorithm *algorithm = spec->algorithm.algorithm;
+    struct optimizer_spec *optimizer = &spec->optimizer;
+    struct network *network = NULL;
+    struct algorithm_model model;
+    if (algorithm->learning_rate == NULL)
+        return ST_OK;
+    enum status status = compile(&network, spec, features, classes, error);
+    if (status == ST_OK)
+        status = describe(&model, algorithm, network, error);
+    if (status == ST_OK) {
+        struct algorithm_demand demand = train_spec_demand(spec);
+        optimizer->learning_rate =
+            algorithm->learning_rate(&demand, &model, optimizer->learning_rate);
+        optimizer->learning_rate_final = optimizer->learning_rate;
+    }
+    network_destroy(network);
+    return status;
+}
+
 static enum status start(void **state, const struct train_spec *spec,
                          const struct network *network, struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     struct algorithm_demand demand = train_spec_demand(spec);
-    struct algorithm_model model = {.parameters = network_parameters(network),
-                                    .spread = network_spread(network),
-                                    .record_terms = (uint32_t)network_terms(network),
-                                    .layers = network_layers(network)};
+    struct algorithm_model model;
+    enum status status = describe(&model, algorithm, network, error);
+    if (status != ST_OK)
+        return status;
     if (spec->batch_size == 0 || spec->batch_size > spec->records || spec->steps == 0)
         return error_set(error, ST_INVALID, "no batch of %llu records from %llu",
                          (unsigned long long)spec->batch_size,
@@ -78,10 +120,20 @@ static void finish(const struct algorithm *algorithm, void *state)
     free(state);
 }
 
-static const struct grid *grid_of(const struct algorithm *algorithm, const void *state)
+/* What follows from the algorithm, in the setup of a training. */
+static void set_needs(struct training_setup *setup, const struct algorithm *algorithm,
+                      const void *state)
 {
     const struct noise_plan *noise = algorithm->noise(state);
-    return noise != NULL ? &noise->grid : NULL;
+    setup->is_public = !algorithm->is_private;
+    setup->keeps_residue = algorithm->keeps_residue;
+    setup->uses_differences = algorithm->uses_differences;
+    setup->uses_subsets = algorithm->uses_subsets;
+    if (noise == NULL)
+        return;
+    setup->grid = &noise->grid;
+    if (noise->local_grid.cells > 0)
+        setup->local_grid = &noise->local_grid;
 }
 
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
@@ -99,12 +151,12 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
             .optimizer = &spec->optimizer,
             .records = spec->records,
             .batch_size = spec->batch_size,
-            .rows = row_classes_most(block_rows(spec->batch_size)),
-            .keeps_residue = spec->algorithm.algorithm->keeps_residue,
-            .grid = grid_of(spec->algorithm.algorithm, state)};
+            .rows = row_classes_most(block_rows(spec->batch_size))};
         uint64_t parameters = network_parameters(network);
+        size_t kept = spec->algorithm.algorithm->parameter_size + sizeof(float);
+        set_needs(&setup, spec->algorithm.algorithm, state);
         *cost = (struct trainer_cost){.memory = training_size(&setup, threads) +
-                                                parameters * sizeof(float) +
+                                                parameters * kept +
                                                 threads * blas_buffer_size,
                                       .parameters = parameters};
     }
@@ -131,15 +183,33 @@ static enum status check_matrices(const struct trainer_options *options,
     return ST_OK;
 }
 
-/* Only private sums hang on how rows round. */
+/* Rows of a product where heights agree: a batch's, and more only as long as they make
+ * it faster. A multiple of 48. */
+static size_t tallest_rows(uint64_t batch_size)
+{
+    enum { STEP = 48, MOST = 6 * STEP };
+    return batch_size >= MOST ? MOST : ((size_t)batch_size / STEP + 2) * STEP;
+}
+
+/* Public sums do not hang on how rows round: any row will do, so long as threads do not
+ * change what it holds. */
 static enum status find_rows(struct trainer *trainer, const struct train_spec *spec,
                              struct error *error)
 {
-    size_t block = block_rows(spec->batch_size);
+    struct heights wanted = {block_rows(spec->batch_size),
+                             tallest_rows(spec->batch_size)};
+    struct row_classes *rows = &trainer->rows;
+    if (trainer->algorithm->uses_differences)
+        return row_classes_find_two_points(rows, trainer->network, wanted, error);
     if (trainer->algorithm->is_private)
-        return row_classes_find(&trainer->rows, trainer->network, block, error);
-    trainer->rows = row_classes_alike(block);
-    return ST_OK;
+        return row_classes_find(rows, trainer->network, wanted, error);
+    *rows = row_classes_alike(wanted.block);
+    if (!heights_may_differ(trainer->network))
+        return ST_OK;
+    enum status status = row_classes_find(rows, trainer->network, wanted, error);
+    rows->count = 1;
+    rows->period = 1;
+    return status;
 }
 
 static enum status create_parameters(struct trainer *trainer, uint64_t seed,
@@ -167,11 +237,9 @@ static enum status create_training(struct trainer *trainer,
                                    .steps = spec->steps,
                                    .records = spec->records,
                                    .batch_size = spec->batch_size,
-                                   .keeps_residue = trainer->algorithm->keeps_residue,
                                    .rows = trainer->rows,
-                                   .is_public = !trainer->algorithm->is_private,
-                                   .grid = grid_of(trainer->algorithm, trainer->state),
                                    .cancel = options->cancel};
+    set_needs(&setup, trainer->algorithm, trainer->state);
     if (options->test_key != NULL) {
         memcpy(seed.bytes, options->test_key, sizeof seed.bytes);
         setup.seed = &seed;
@@ -295,6 +363,12 @@ enum status trainer_save(struct trainer *trainer, const char *path,
     return ST_OK;
 }
 
+bool trainer_next(const struct trainer *trainer, struct mechanism_run *step)
+{
+    const struct algorithm *algorithm = trainer->algorithm;
+    return algorithm->next != NULL && algorithm->next(trainer->state, step);
+}
+
 size_t trainer_released(const struct trainer *trainer,
                         struct released_value values[RELEASED_SERIES_MAX])
 {
@@ -309,20 +383,24 @@ bool trainer_noise_certificate(const struct trainer *trainer,
     const struct noise_plan *noise = trainer->algorithm->noise(trainer->state);
     if (noise == NULL)
         return false;
-    *certificate =
-        (struct noise_certificate){.clip_norm = noise->clip_norm,
-                                   .scale = noise->grid.scale,
-                                   .inflation = noise->grid.inflation,
-                                   .spread = noise->spread,
-                                   .cells = noise->grid.cells,
-                                   .cell_rows_max = noise->grid.cell_rows_max,
-                                   .terms_max = noise->grid.terms_max,
-                                   .roundings = noise->grid.roundings,
-                                   .position_classes = trainer->rows.count,
-                                   .float_safe = trainer->rows.safe,
-                                   .histogram_bins = noise->histogram_bins,
-                                   .histogram_scale = noise->histogram_grid.scale,
-                                   .norm_scale = noise->norm_scale};
+    *certificate = (struct noise_certificate){
+        .clip_norm = noise->clip_norm,
+        .scale = noise->grid.scale,
+        .inflation = noise->grid.inflation,
+        .spread = noise->spread,
+        .cells = noise->grid.cells,
+        .cell_rows_max = noise->grid.cell_rows_max,
+        .terms_max = noise->grid.terms_max,
+        .roundings = noise->grid.roundings,
+        .position_classes = trainer->rows.count,
+        .float_safe = trainer->rows.safe,
+        .histogram_bins = noise->histogram_bins,
+        .histogram_scale = noise->histogram_grid.scale,
+        .norm_scale = noise->norm_scale,
+        .difference_scale = noise->difference_grid.scale,
+        .difference_inflation = noise->difference_grid.inflation,
+        .local_scale = noise->local_grid.scale,
+        .local_inflation = noise->local_grid.inflation};
     snprintf(certificate->kernel, sizeof certificate->kernel, "%s", blas_kernel());
     return true;
 }

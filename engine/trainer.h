@@ -2,7 +2,8 @@
  * trainer.h - one training run: everything is allocated by create, a step allocates
  * nothing, and only the model leaves.
  *
- *   trainer_create --> trainer_step x spec->steps --> trainer_save, trainer_destroy
+ *   trainer_create --> trainer_step, at most spec->steps times
+ *                  --> trainer_save, trainer_destroy
  *
  * Invariants
  *   (1) The caller has authorised a step, durably, before it calls trainer_step for it.
@@ -44,6 +45,11 @@ struct trainer_cost {
     uint64_t parameters; /* trainable floats */
 };
 
+/* Of a spec that names no learning rate and has the usual one: the algorithm's own.
+ *   ST_INVALID  shapes do not fit */
+enum status trainer_choose_rate(struct train_spec *spec, uint32_t features,
+                                uint32_t classes, struct error *error);
+
 /*   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses */
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
                          uint32_t features, uint32_t classes, unsigned threads,
@@ -55,6 +61,10 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
 enum status trainer_create(struct trainer **out, const struct trainer_options *options,
                            struct error *error);
 void trainer_destroy(struct trainer *trainer); /* NULL is allowed */
+
+/* False where the plan says every step's noise. Else step = what the next one will be, from
+ * what was released so far: to be taken off what was reserved before trainer_step. */
+bool trainer_next(const struct trainer *trainer, struct mechanism_run *step);
 
 /* One noisy step.
  *   ST_CANCELLED  the flag was seen: the step released nothing, the model is as before
@@ -98,6 +108,9 @@ struct noise_certificate {
     size_t histogram_bins;  /* released on the same batches, by counts times */
     double histogram_scale; /* this; 0 bins: nothing */
     double norm_scale;      /* of the sum's norm, released beside it; 0: nothing */
+    /* G and eta of sums of gradient differences over all records and over subsets, at
+     * clip norm 1; 0: there are none. */
+    double difference_scale, difference_inflation, local_scale, local_inflation;
 };
 
 /* False where the algorithm adds no noise. */

@@ -71,7 +71,8 @@ bool host_is_loopback(const char *value)
         port += 1 + strspn(port + 1, "0123456789");
     if (*port != '\0' || (size_t)(end - start) >= sizeof host)
         return false;
-    snprintf(host, sizeof host, "%.*s", (int)(end - start), start);
+    memcpy(host, start, (size_t)(end - start));
+    host[end - start] = '\0';
     if (strcasecmp(host, "localhost") == 0)
         return true;
     if (inet_pton(AF_INET, host, &four) == 1)
@@ -170,7 +171,7 @@ static enum status check_uri(const char *uri, struct error *error)
     if (strlen(uri) > LIMIT_URI)
         return error_set(error, ST_URI_TOO_LONG, "at most %d bytes", LIMIT_URI);
     for (const char *c = uri; *c != '\0'; c++)
-        if (iscntrl((unsigned char)*c) || strncmp(c, "%00", 3) == 0)
+        if (iscntrl((unsigned char)*c) || (*c == '%' && c[1] == '0' && c[2] == '0'))
             return error_set(error, ST_INVALID, "a control character in the path");
     return ST_OK;
 }

@@ -215,8 +215,9 @@ static enum status check_upload(struct service *service, const struct request *r
     if (!upload_name_valid(format, request->match.name))
         return error_set(error, ST_NOT_FOUND, "a dataset of format %s has %s",
                          data_format_name(format),
-                         format == FORMAT_IDX ? "files/features and files/labels"
-                                              : "one file, files/data");
+                         data_format_has_two_files(format)
+                             ? "files/features and files/labels"
+                             : "one file, files/data");
     if (info.state == DATASET_IMPORTING)
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
     if (info.state == DATASET_READY)

@@ -21,7 +21,7 @@ void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *data
 
 bool upload_name_valid(enum data_format format, const char *name)
 {
-    bool two_files = format == FORMAT_IDX;
+    bool two_files = data_format_has_two_files(format);
     for (size_t i = 0; i < FILE_COUNT; i++)
         if (strcmp(name, file_names[i]) == 0)
             return two_files == (i < 2);

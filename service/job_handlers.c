@@ -31,6 +31,7 @@ static void refusal_fill(struct service *service, const struct job_plan *plan,
     const struct mechanism *m = &plan->mechanism;
     struct balance *balance = &refusal->balance;
     struct problem *problem = &refusal->problem;
+    problem->has_most_steps = m->run_count == 1;
     if (ledger_balance(service->ledger, &plan->request.dataset, balance, NULL) !=
             ST_OK ||
         filter_charge(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
@@ -122,6 +123,7 @@ static enum status estimate(struct service *service, const struct request *reque
         .parameters = cost->parameters,
         .memory = cost->memory,
         .paper_claim = paper_claim(plan),
+        .has_most_steps = plan->mechanism.run_count == 1,
     };
     enum status status = ST_OK;
     if (plan->is_private) {
@@ -186,7 +188,6 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     struct service *service = creation->service;
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &creation->plan};
-    uint64_t version;
     enum status status = ST_OK;
     job_id_make(&addition.id);
     if (creation->plan.is_private)
@@ -199,7 +200,7 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     snprintf(location, sizeof location, "/v1/jobs/%s", addition.id.text);
-    creation->body = job_text(service->jobs, creation->job, &version);
+    creation->body = job_text(service->jobs, creation->job);
     status = replay_keep(creation->request, tx, location, creation->body, error);
     if (status == ST_OK)
         reply_header_add(creation->request, "Location", "%s", location);
@@ -251,19 +252,6 @@ void job_create(struct service *service, struct request *request)
 
 /* --- get, list, cancel --- */
 
-static void reply_job(struct service *service, struct request *request,
-                      const struct job *job)
-{
-    uint64_t version;
-    char *text = job_text(service->jobs, job, &version);
-    reply_header_add(request, "ETag", "\"%s-%llu\"", service->nonce,
-                     (unsigned long long)version);
-    reply_header_add(request, "Cache-Control", "private, no-cache");
-    if (!job_state_is_terminal(job_state(service->jobs, job)))
-        reply_header_add(request, "Retry-After", "2");
-    reply_json(request, MHD_HTTP_OK, text);
-}
-
 static enum status find(struct service *service, const struct request *request,
                         struct job **job, struct error *error)
 {
@@ -286,11 +274,22 @@ static enum status deadline(struct request *request, struct error *error)
     return status;
 }
 
+/* Whether it is to be answered now, 200 or 304; false: the request waits. */
+static bool is_due(struct request *request, const struct job_answer *answer,
+                   bool *unchanged)
+{
+    const char *known = request_header(request, "If-None-Match");
+    *unchanged = known != NULL && tag_list_holds(known, answer->tag);
+    bool waits = known != NULL ? *unchanged : !answer->terminal;
+    return !waits || request->deadline_ns <= request->start_ns ||
+           clock_monotonic_ns() >= request->deadline_ns;
+}
+
 bool job_get(struct service *service, struct request *request)
 {
     struct job *job;
     struct error error = {0};
-    char tag[64];
+    bool unchanged;
     enum status status = find(service, request, &job, &error);
     if (status == ST_OK)
         status = deadline(request, &error);
@@ -298,21 +297,13 @@ bool job_get(struct service *service, struct request *request)
         reply_problem(request, &error, NULL);
         return true;
     }
-    const char *known = request_header(request, "If-None-Match");
-    snprintf(tag, sizeof tag, "\"%s-%llu\"", service->nonce,
-             (unsigned long long)job_version(service->jobs, job));
-    bool unchanged = known != NULL && tag_list_holds(known, tag);
-    bool waits = known != NULL ? unchanged
-                               : !job_state_is_terminal(job_state(service->jobs, job));
+    struct job_answer *answer = job_answer(service->jobs, job);
     request->subject = job;
-    if (waits && clock_monotonic_ns() < request->deadline_ns)
+    if (!is_due(request, answer, &unchanged)) {
+        job_answer_drop(answer);
         return false;
-    if (!unchanged) {
-        reply_job(service, request, job);
-        return true;
     }
-    reply_header_add(request, "ETag", "%s", tag);
-    reply_empty(request, MHD_HTTP_NOT_MODIFIED);
+    reply_job(request, unchanged ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, answer);
     return true;
 }
 
@@ -335,10 +326,12 @@ static bool wanted(void *context, size_t index)
 
 static char *list_text(void *context, size_t index)
 {
-    const struct listing *listing = context;
-    uint64_t version;
-    return job_text(listing->service->jobs, jobs_at(listing->service->jobs, index),
-                    &version);
+    struct jobs *jobs = ((const struct listing *)context)->service->jobs;
+    struct job_answer *answer = job_answer(jobs, jobs_at(jobs, index));
+    char *text = strdup(answer->text);
+    CHECK(text != NULL);
+    job_answer_drop(answer);
+    return text;
 }
 
 bool job_list(struct service *service, struct request *request)
@@ -374,7 +367,7 @@ void job_cancel(struct service *service, struct request *request)
     if (status == ST_OK)
         status = runner_cancel(service, job, &error);
     if (status == ST_OK)
-        reply_job(service, request, job);
+        reply_job(request, MHD_HTTP_OK, job_answer(service->jobs, job));
     else
         reply_problem(request, &error, NULL);
 }

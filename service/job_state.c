@@ -18,6 +18,7 @@ static const char *const reason_names[] = {
     [REASON_DIVERGED] = "diverged",
     [REASON_NO_MEMORY] = "no_memory",
     [REASON_INTERNAL] = "internal",
+    [REASON_USED_UP] = "used_up",
 };
 enum { REASON_COUNT = sizeof reason_names / sizeof *reason_names };
 

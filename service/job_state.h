@@ -21,7 +21,7 @@ enum job_state {
     JOB_CANCELLED,
 };
 
-/* The closed list of SERVICE.md B0. */
+/* The closed list of SERVICE.md B0, and why a success is shorter than asked. */
 enum job_reason {
     REASON_NONE,
     REASON_USER_CANCEL,
@@ -30,6 +30,7 @@ enum job_reason {
     REASON_DIVERGED,
     REASON_NO_MEMORY,
     REASON_INTERNAL,
+    REASON_USED_UP, /* of a success: the next step did not fit what was reserved */
 };
 
 const char *job_state_name(enum job_state state);

@@ -1,50 +1,11 @@
 #include "service/jobs.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "service/table.h"
-
-struct job_made { /* what a run has come to */
-    struct job_progress progress;
-    size_t point_count, released_count;
-};
-
-struct job_now { /* all of a job that may change, as shown */
-    enum job_state state;
-    enum job_reason reason;
-    uint32_t attempt;
-    uint64_t version;
-    struct job_made made;
-    bool has_model;
-    struct model_id model;
-    int64_t start_ms, end_ms;
-};
-
-struct job {
-    struct job_id id; /* first, as table.h asks */
-    struct job_plan plan;
-    bool regression; /* of the dataset's task */
-    uint64_t ledger_seq;
-    int64_t create_ms;
-    atomic_bool stop;
-    /* guarded by jobs->lock */
-    struct job_now now;
-    struct job_made recorded;        /* not yet shown where it differs from now.made */
-    struct evaluation_point *points; /* (LIMIT_HISTORY), NULL before the first */
-    struct released_history *released; /* NULL before the first */
-};
-
-struct jobs {
-    pthread_rwlock_t lock; /* guards table and all of a job that changes */
-    struct table table;
-    struct waiters *waiters;
-    struct datasets *datasets;
-};
+#include "service/jobs_inside.h"
 
 struct change { /* what becomes of memory when the transaction ends */
     struct jobs *jobs;
@@ -52,7 +13,7 @@ struct change { /* what becomes of memory when the transaction ends */
     struct job_now now;
 };
 
-static void job_destroy(void *item)
+void job_destroy(void *item)
 {
     struct job *job = item;
     if (job == NULL)
@@ -132,117 +93,18 @@ static enum status write_row(struct jobs *jobs, struct store_tx *tx,
     return status;
 }
 
-/* --- reading all rows at start --- */
-
-struct loading {
-    struct jobs *jobs;
-    enum status status;
-    struct error *error;
-};
-
-/* What the request alone does not say: the dataset's facts, the noise that was planned.
- */
-static enum status restore_plan(struct loading *loading, struct job *job,
-                                const struct job_detail *detail)
+static void destroy_known(void *item)
 {
-    struct job_request *request = &job->plan.request;
-    struct dataset *dataset =
-        datasets_find(loading->jobs->datasets, request->dataset.text);
-    if (dataset == NULL)
-        return error_set(loading->error, ST_CORRUPT, "%s: no dataset %s", job->id.text,
-                         request->dataset.text);
-    struct job_dataset facts = dataset_facts(loading->jobs->datasets, dataset);
-    enum status status = job_request_resolve(request, &facts, loading->error);
-    if (status != ST_OK)
-        return status;
-    request->train.noise_multiplier = detail->noise_multiplier;
-    job->regression = facts.schema->task == TASK_REGRESSION;
-    job->plan.is_private = !facts.is_public;
-    job->plan.epsilon_planned = detail->epsilon_planned;
-    job->ledger_seq = detail->ledger_seq;
-    if (!request->train.algorithm.algorithm->is_private)
-        return ST_OK;
-    return train_spec_mechanism(&job->plan.mechanism, &request->train, loading->error);
-}
-
-static void restore_now(struct job *job, const struct job_row *row,
-                        const struct job_detail *detail)
-{
-    job->now.attempt = row->attempt;
-    job->now.version = row->version;
-    if (!job_reason_parse(&job->now.reason, detail->state_reason))
-        job->now.reason = REASON_INTERNAL;
-    job->now.made = (struct job_made){
-        .progress = {.step = detail->step,
-                     .authorised_steps = detail->authorised_steps,
-                     .epsilon_spent = detail->epsilon_spent},
-        .point_count = detail->point_count,
-        .released_count = detail->released != NULL ? detail->released->point_count : 0,
-    };
-    job->recorded = job->now.made;
-    job->now.has_model = detail->has_model;
-    job->now.model = detail->model;
-    job->now.start_ms = detail->start_ms;
-    job->now.end_ms = detail->end_ms;
-    if (detail->point_count > 0) {
-        job->points = calloc(LIMIT_HISTORY, sizeof *job->points);
-        CHECK(job->points != NULL);
-        memcpy(job->points, detail->points, detail->point_count * sizeof *job->points);
-    }
-}
-
-static bool load_row(void *context, const struct job_row *row)
-{
-    struct loading *loading = context;
-    struct job_detail detail = {0};
-    struct job *job = calloc(1, sizeof *job);
-    CHECK(job != NULL);
-    job->id = row->id;
-    job->create_ms = row->create_ms;
-    loading->status = job_request_parse(&job->plan.request, row->spec,
-                                        strlen(row->spec), loading->error);
-    if (loading->status == ST_OK)
-        loading->status = job_detail_parse(&detail, row->detail, loading->error);
-    job->released = detail.released;
-    if (loading->status == ST_OK && !job_state_parse(&job->now.state, row->state))
-        loading->status =
-            error_set(loading->error, ST_CORRUPT, "%s: no such state", row->id.text);
-    if (loading->status == ST_OK)
-        loading->status = restore_plan(loading, job, &detail);
-    if (loading->status != ST_OK) {
-        job_destroy(job);
-        return false;
-    }
-    restore_now(job, row, &detail);
-    table_add(&loading->jobs->table, job);
-    return true;
-}
-
-enum status jobs_open(struct jobs **out, struct store_tx *tx, struct datasets *datasets,
-                      struct waiters *waiters, struct error *error)
-{
-    struct jobs *jobs = calloc(1, sizeof *jobs);
-    CHECK(jobs != NULL);
-    pthread_rwlock_init(&jobs->lock, NULL);
-    jobs->datasets = datasets;
-    jobs->waiters = waiters;
-    struct loading loading = {.jobs = jobs, .status = ST_OK, .error = error};
-    enum status status = job_rows_walk(tx, load_row, &loading, error);
-    if (status == ST_OK)
-        status = loading.status;
-    if (status != ST_OK) {
-        jobs_close(jobs);
-        return status;
-    }
-    *out = jobs;
-    return ST_OK;
+    struct job *job = item;
+    job_answer_drop(job->answer);
+    job_destroy(job);
 }
 
 void jobs_close(struct jobs *jobs)
 {
     if (jobs == NULL)
         return;
-    table_fini(&jobs->table, job_destroy);
+    table_fini(&jobs->table, destroy_known);
     pthread_rwlock_destroy(&jobs->lock);
     free(jobs);
 }
@@ -317,11 +179,6 @@ struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
     return job_latest(jobs, job).made.progress;
 }
 
-uint64_t job_version(struct jobs *jobs, const struct job *job)
-{
-    return job_read(jobs, job).version;
-}
-
 size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset)
 {
     size_t active = 0;
@@ -338,14 +195,54 @@ size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset)
     return active;
 }
 
-char *job_text(struct jobs *jobs, const struct job *job, uint64_t *version)
+char *job_text(struct jobs *jobs, const struct job *job)
 {
     pthread_rwlock_rdlock(&jobs->lock);
     struct job_view view = view_of(job, &job->now);
     char *text = job_render(&view);
-    *version = job->now.version;
     pthread_rwlock_unlock(&jobs->lock);
     return text;
+}
+
+/* The lock is held, for writing. One version has one answer. */
+static void keep_answer(struct jobs *jobs, struct job *job)
+{
+    struct job_view view = view_of(job, &job->now);
+    if (job->answer == NULL) {
+        struct job **oldest = &jobs->answered[jobs->answered_next];
+        if (*oldest != NULL) {
+            job_answer_drop((*oldest)->answer);
+            (*oldest)->answer = NULL;
+        }
+        *oldest = job;
+        jobs->answered_next = (jobs->answered_next + 1) % JOBS_ANSWERS_KEPT;
+    }
+    job_answer_drop(job->answer);
+    job->answer =
+        job_answer_create(job_render(&view), jobs->base.nonce, job->now.version,
+                          job_state_is_terminal(job->now.state));
+}
+
+static bool is_answered(const struct job *job)
+{
+    return job->answer != NULL && job->answer->version == job->now.version;
+}
+
+struct job_answer *job_answer(struct jobs *jobs, struct job *job)
+{
+    struct job_answer *answer = NULL;
+    pthread_rwlock_rdlock(&jobs->lock);
+    if (is_answered(job))
+        answer = job_answer_hold(job->answer);
+    pthread_rwlock_unlock(&jobs->lock);
+    if (answer != NULL)
+        return answer;
+    pthread_rwlock_wrlock(&jobs->lock);
+    if (!is_answered(job))
+        keep_answer(jobs, job);
+    answer = job_answer_hold(job->answer);
+    pthread_rwlock_unlock(&jobs->lock);
+    return answer;
 }
 
 /* --- changing --- */
@@ -386,7 +283,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->plan = *addition->plan_take;
     *addition->plan_take = (struct job_plan){0};
     const struct dataset *dataset =
-        datasets_find(jobs->datasets, job->plan.request.dataset.text);
+        datasets_find(jobs->base.datasets, job->plan.request.dataset.text);
     job->regression = dataset_spec(dataset)->schema.task == TASK_REGRESSION;
     job->ledger_seq = addition->ledger_seq;
     job->create_ms = clock_wall_ms();
@@ -415,7 +312,7 @@ static void moved(void *context)
     job->now.made = job_state_is_terminal(job->now.state) ? job->recorded : shown;
     pthread_rwlock_unlock(&jobs->lock);
     free(change);
-    waiters_wake(jobs->waiters, job);
+    waiters_wake(jobs->base.waiters, job);
 }
 
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
@@ -479,7 +376,7 @@ void job_show(struct jobs *jobs, struct job *job)
     job->now.made = job->recorded;
     job->now.version++;
     pthread_rwlock_unlock(&jobs->lock);
-    waiters_wake(jobs->waiters, job);
+    waiters_wake(jobs->base.waiters, job);
 }
 
 enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,

@@ -8,6 +8,8 @@
  *       move otherwise; memory follows when it is durable, then whoever waits is woken.
  *   (3) Moves are those of job_state.h: a finished job never moves.
  *   (4) What a run records is shown by job_show or by the job's end, not before.
+ *   (5) Whatever changes what is shown of a job makes a new version of it; one version has
+ *       one answer.
  *
  * Threads: any. The lock guards what may change.
  */
@@ -21,6 +23,7 @@
 
 #include "api/views.h"
 #include "service/datasets.h"
+#include "service/job_answer.h"
 #include "service/job_plan.h"
 #include "service/job_state.h"
 #include "service/waiters.h"
@@ -29,9 +32,15 @@
 struct jobs; /* opaque */
 struct job;  /* opaque */
 
+struct jobs_base { /* what jobs stand on; must outlive them */
+    struct datasets *datasets;
+    struct waiters *waiters;
+    const char *nonce; /* of this start, part of every ETag */
+};
+
 /* Reads all rows.  ST_IO, ST_CORRUPT */
-enum status jobs_open(struct jobs **out, struct store_tx *tx, struct datasets *datasets,
-                      struct waiters *waiters, struct error *error);
+enum status jobs_open(struct jobs **out, struct store_tx *tx,
+                      const struct jobs_base *base, struct error *error);
 void jobs_close(struct jobs *jobs); /* NULL is allowed */
 
 struct job_addition {
@@ -53,7 +62,6 @@ struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 const struct job_id *job_id(const struct job *job);
 const struct job_plan *job_plan(const struct job *job);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
-uint64_t job_version(struct jobs *jobs, const struct job *job);
 /* Set to end the run between two micro-batches; read by the trainer. */
 atomic_bool *job_stop_flag(struct job *job);
 
@@ -93,7 +101,12 @@ void job_show(struct jobs *jobs, struct job *job);
 enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,
                      struct error *error);
 
-/* As answered, with the version it shows; to be freed. */
-char *job_text(struct jobs *jobs, const struct job *job, uint64_t *version);
+/* As answered now, held for the caller: to be dropped. Composed when a version is first
+ * asked for; the answers last made, of JOBS_ANSWERS_KEPT jobs, are kept. The job is in the
+ * table. */
+struct job_answer *job_answer(struct jobs *jobs, struct job *job);
+
+/* Its text alone, of any job; to be freed. */
+char *job_text(struct jobs *jobs, const struct job *job);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "accountant/allowance.h"
 #include "accountant/figures.h"
 #include "api/limits.h"
 
@@ -142,6 +143,17 @@ static const char *target_pointer(enum privacy_target target)
     return "/privacy";
 }
 
+/* What a filtered run reserves is charged whole, so it must train at all. */
+static enum status check_first_step(const struct mechanism *m, struct error *error)
+{
+    if (m->kind != MECHANISM_FILTERED_GAUSSIAN || allowance_begins(m))
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/algorithm/noise_start",
+                        "the first step alone would cost more than all that is "
+                        "reserved: give more steps, a noise_start nearer 1 or a "
+                        "smaller filter_order");
+}
+
 static enum status price(struct service *service, struct job_plan *plan,
                          struct error *error)
 {
@@ -151,6 +163,8 @@ static enum status price(struct service *service, struct job_plan *plan,
     if (status == ST_OK && plan->mechanism.run_count > 0)
         status =
             job_plan_figure(plan, mechanism_steps(&plan->mechanism), &figure, &inner);
+    if (status == ST_OK)
+        status = check_first_step(&plan->mechanism, &inner);
     if (status != ST_OK)
         return error_set_at(error, status,
                             inner.pointer[0] != '\0'
@@ -174,11 +188,15 @@ static enum status complete(struct service *service, struct job_plan *plan,
     const struct dataset_spec *spec = dataset_spec(dataset);
     struct job_dataset facts = dataset_facts(service->datasets, dataset);
     plan->is_private = !spec->is_public;
+    bool rate_named = request->has_learning_rate;
     status = job_request_resolve(request, &facts, error);
     if (status == ST_OK)
         status = check_evaluation(service, request, spec, error);
     if (status == ST_OK)
         status = price(service, plan, error);
+    if (status == ST_OK && !rate_named)
+        status = trainer_choose_rate(&request->train, schema_features(&spec->schema),
+                                     spec->schema.classes, error);
     if (status == ST_OK)
         status = check_cost(service, &request->train, &spec->schema, cost, error);
     return status;

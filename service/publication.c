@@ -16,9 +16,10 @@ static char *noise_text(const struct trainer *trainer)
     return noise_render(&noise);
 }
 
-/* The certificate of a finished run: all its steps, priced again from its mechanism. */
+/* The certificate of a finished run: what it was charged, priced again from its mechanism,
+ * and the steps that it ran. */
 static char *certify(struct service *service, const struct job *job,
-                     const struct trainer *trainer, const struct model_id *id)
+                     const struct trained *trained, const struct model_id *id)
 {
     const struct job_plan *plan = job_plan(job);
     const struct train_spec *train = &plan->request.train;
@@ -32,24 +33,27 @@ static char *certify(struct service *service, const struct job *job,
     if (noisy)
         CHECK(job_plan_figure(plan, train->steps, &figure, NULL) == ST_OK);
     char *mechanism = noisy ? mechanism_render(&plan->mechanism) : NULL;
-    char *noise = noise_text(trainer);
+    char *ran = trained->ran != NULL ? mechanism_render(trained->ran) : NULL;
+    char *noise = noise_text(trained->trainer);
     struct model_view view = {
         .id = id,
         .job = job_id(job),
         .dataset = dataset_spec(dataset),
         .request = &plan->request,
         .mechanism = mechanism,
+        .ran = ran,
         .noise_multiplier = train->noise_multiplier,
         .sampling_rate = (double)train->batch_size / (double)train->records,
         .epsilon = figure.epsilon,
         .order = figure.order,
-        .steps = train->steps,
+        .steps = trainer_steps_done(trained->trainer),
         .reserve = plan->is_private ? &reserve : NULL,
         .noise = noise,
         .version = EPSILOND_VERSION,
     };
     char *card = certificate_render(&view);
     free(noise);
+    free(ran);
     free(mechanism);
     return card;
 }
@@ -90,16 +94,16 @@ static enum status place(struct publication *publication, struct service *servic
 }
 
 enum status publication_write(struct publication *publication, struct service *service,
-                              const struct job *job, struct trainer *trainer,
+                              const struct job *job, const struct trained *trained,
                               struct error *error)
 {
     char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
     *publication = (struct publication){
         .row = {.job = *job_id(job), .create_ms = clock_wall_ms()}};
     model_id_make(&publication->row.id);
-    publication->card = certify(service, job, trainer, &publication->row.id);
+    publication->card = certify(service, job, trained, &publication->row.id);
     publication->row.card = publication->card;
-    enum status status = save(publication, service, job, trainer, error);
+    enum status status = save(publication, service, job, trained->trainer, error);
     if (status == ST_OK)
         status = place(publication, service, error);
     if (status == ST_OK)

@@ -11,6 +11,12 @@
 #include "service/jobs.h"
 #include "service/service.h"
 
+/* What training ends with. */
+struct trained {
+    struct trainer *trainer;
+    const struct mechanism *ran; /* of a filtered run: its steps as they were; or NULL */
+};
+
 struct publication {
     struct model_row row;
     char *card; /* row.card, owned */
@@ -19,7 +25,7 @@ struct publication {
 /*   ST_IO, ST_NO_MEMORY  the file cannot be written; nothing is left of it
  * On ST_OK publication must be released with publication_fini. */
 enum status publication_write(struct publication *publication, struct service *service,
-                              const struct job *job, struct trainer *trainer,
+                              const struct job *job, const struct trained *trained,
                               struct error *error);
 
 /* Removes the file again: its row was not inserted. */

@@ -42,14 +42,17 @@ const char *request_query(const struct request *request, const char *name)
 void reply_header_add(struct request *request, const char *name, const char *format,
                       ...)
 {
+    char value[256];
     struct reply *reply = &request->reply;
     va_list arguments;
     CHECK(reply->header_count < REPLY_HEADERS_MAX);
     struct reply_header *header = &reply->headers[reply->header_count++];
-    header->name = name;
     va_start(arguments, format);
-    vsnprintf(header->value, sizeof header->value, format, arguments);
+    vsnprintf(value, sizeof value, format, arguments);
     va_end(arguments);
+    header->name = name;
+    header->value = strdup(value);
+    CHECK(header->value != NULL);
 }
 
 void reply_json(struct request *request, unsigned status, char *text_take)
@@ -58,6 +61,13 @@ void reply_json(struct request *request, unsigned status, char *text_take)
     request->reply.type = "application/json";
     request->reply.body = text_take;
     request->reply.size = strlen(text_take);
+}
+
+void reply_job(struct request *request, unsigned status, struct job_answer *answer_take)
+{
+    request->reply.status = status;
+    request->reply.answer = answer_take;
+    request->reply.size = status == MHD_HTTP_OK ? answer_take->size : 0;
 }
 
 void reply_empty(struct request *request, unsigned status)
@@ -101,7 +111,10 @@ void reply_json_tagged(struct request *request, char *text_take)
 
 static void reply_reset(struct reply *reply)
 {
+    for (size_t i = 0; i < reply->header_count; i++)
+        free(reply->headers[i].value);
     free(reply->body);
+    job_answer_drop(reply->answer);
     if (reply->file >= 0)
         close(reply->file);
     *reply = (struct reply){.file = -1, .close = reply->close};

@@ -19,12 +19,13 @@
 #include "api/problem.h"
 #include "api/routes.h"
 #include "base/status.h"
+#include "service/job_answer.h"
 
-enum { REPLY_HEADERS_MAX = 10, HEADER_VALUE_SIZE = 256, REQUEST_ID_SIZE = 65 };
+enum { REPLY_HEADERS_MAX = 10, REQUEST_ID_SIZE = 65 };
 
 struct reply_header {
     const char *name; /* static text */
-    char value[HEADER_VALUE_SIZE];
+    char *value;      /* owned */
 };
 
 struct reply {
@@ -32,8 +33,9 @@ struct reply {
     const char *type;
     char *body; /* owned; NULL: none, or the file */
     size_t size;
-    const void *fixed; /* body that outlives every request, instead of body */
-    int file;          /* descriptor, owned, or -1 */
+    const void *fixed;         /* body that outlives every request, instead of body */
+    struct job_answer *answer; /* held: the reply of 200 or 304, headers and all */
+    int file;                  /* descriptor, owned, or -1 */
     uint64_t file_offset, file_size;
     size_t header_count;
     struct reply_header headers[REPLY_HEADERS_MAX];
@@ -43,6 +45,7 @@ struct reply {
 struct request {
     struct MHD_Connection *connection;
     char id[REQUEST_ID_SIZE]; /* X-Request-Id, echoed */
+    bool named;               /* by its sender */
     const char *method, *path;
     struct route_match match;
     char *body; /* JSON bodies, owned; body_size bytes and an end */
@@ -70,6 +73,10 @@ void reply_json(struct request *request, unsigned status, char *text_take);
 /* The same for a GET that may be polled: with an ETag made of the text, and 304 where
  * If-None-Match names it. */
 void reply_json_tagged(struct request *request, char *text_take);
+
+/* The reply is the job as answered: 200, or 304. */
+void reply_job(struct request *request, unsigned status,
+               struct job_answer *answer_take);
 
 void reply_empty(struct request *request, unsigned status);
 

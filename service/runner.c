@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/allowance.h"
 #include "accountant/figures.h"
 #include "api/views.h"
 #include "base/check.h"
@@ -23,10 +24,12 @@ struct run {
     bool is_private;
     struct matrix data, evaluation;
     struct trainer *trainer;
-    uint64_t authorised; /* steps */
-    uint64_t evaluated;  /* the step of the last evaluation */
-    int64_t shown_ns;    /* when progress was last shown */
-    int64_t step_ns;     /* of the last block, per step; 0 before the first */
+    uint64_t authorised;        /* steps */
+    uint64_t evaluated;         /* the step of the last evaluation */
+    int64_t shown_ns;           /* when progress was last shown */
+    int64_t step_ns;            /* of the last block, per step; 0 before the first */
+    struct allowance allowance; /* of a filtered run */
+    bool used_up;               /* its next step does not fit */
 };
 
 static enum status open_matrix(struct service *service, struct matrix *matrix,
@@ -55,12 +58,15 @@ static enum status run_open(struct run *run, struct error *error)
         .threads = run->service->config->threads,
         .cancel = job_stop_flag(run->job),
     };
-    return trainer_create(&run->trainer, &options, error);
+    if (job_plan(run->job)->mechanism.kind == MECHANISM_FILTERED_GAUSSIAN)
+        status = allowance_init(&run->allowance, &job_plan(run->job)->mechanism, error);
+    return status == ST_OK ? trainer_create(&run->trainer, &options, error) : status;
 }
 
 static void run_close(struct run *run)
 {
     trainer_destroy(run->trainer);
+    allowance_fini(&run->allowance);
     matrix_close(&run->evaluation);
     matrix_close(&run->data);
 }
@@ -154,16 +160,29 @@ static enum status evaluate(struct run *run, struct error *error)
     return job_save(run->service->jobs, run->service->store, run->job, error);
 }
 
-/* Steps between points of what is released: 1 % of them. */
+/* Steps between points of what is released: 1 % of them. The last step has one too. */
 static void keep_released(struct run *run)
 {
     struct released_value values[RELEASED_SERIES_MAX];
     uint64_t steps = run->train->steps, done = trainer_steps_done(run->trainer);
-    if (done % ((steps + BLOCKS_MIN - 1) / BLOCKS_MIN) != 0 && done != steps)
+    bool due = done % ((steps + BLOCKS_MIN - 1) / BLOCKS_MIN) == 0 || done == steps;
+    if (due == run->used_up)
         return;
     size_t count = trainer_released(run->trainer, values);
     if (count > 0)
         job_released(run->service->jobs, run->job, done, values, count);
+}
+
+/* Takes the next step's cost off what was reserved, all of which is on disk as authorised;
+ * false where it does not fit: the run is over, and nothing was sampled. */
+static bool may_step(struct run *run)
+{
+    struct mechanism_run step;
+    if (job_plan(run->job)->mechanism.kind != MECHANISM_FILTERED_GAUSSIAN)
+        return true;
+    CHECK(trainer_next(run->trainer, &step));
+    run->used_up = !allowance_take(&run->allowance, &step);
+    return !run->used_up;
 }
 
 static enum status run_block(struct run *run, struct error *error)
@@ -172,7 +191,7 @@ static enum status run_block(struct run *run, struct error *error)
     uint64_t first = trainer_steps_done(run->trainer), done = first;
     int64_t stepping_ns = 0;
     enum status status = authorise(run, error);
-    while (status == ST_OK && done < run->authorised) {
+    while (status == ST_OK && done < run->authorised && may_step(run)) {
         int64_t start_ns = clock_monotonic_ns();
         status = trainer_step(run->trainer, error);
         stepping_ns += clock_monotonic_ns() - start_ns;
@@ -192,8 +211,14 @@ static enum status run_block(struct run *run, struct error *error)
 static enum status train(struct run *run, struct error *error)
 {
     enum status status = run_open(run, error);
-    while (status == ST_OK && trainer_steps_done(run->trainer) < run->train->steps)
+    while (status == ST_OK && !run->used_up &&
+           trainer_steps_done(run->trainer) < run->train->steps)
         status = run_block(run, error);
+    if (status == ST_OK && run->used_up) {
+        keep_released(run);
+        if (run->evaluated != trainer_steps_done(run->trainer))
+            status = evaluate(run, error);
+    }
     return status;
 }
 
@@ -272,7 +297,9 @@ static enum status publish_rows(struct run *run, struct store_tx *tx,
                                 const struct model_row *row, struct error *error)
 {
     struct service *service = run->service;
-    const struct job_move end = {.state = JOB_SUCCEEDED, .model = &row->id};
+    const struct job_move end = {.state = JOB_SUCCEEDED,
+                                 .reason = run->used_up ? REASON_USED_UP : REASON_NONE,
+                                 .model = &row->id};
     enum status status = ST_OK;
     if (run->is_private)
         status =
@@ -290,8 +317,10 @@ static enum status publish(struct run *run, struct error *error)
     struct service *service = run->service;
     struct publication model = {0};
     struct store_tx *tx = NULL;
-    enum status status =
-        publication_write(&model, service, run->job, run->trainer, error);
+    const struct trained trained = {
+        .trainer = run->trainer,
+        .ran = run->allowance.ran.run_count > 0 ? &run->allowance.ran : NULL};
+    enum status status = publication_write(&model, service, run->job, &trained, error);
     if (status == ST_OK)
         status = store_begin(service->store, &tx, error);
     if (status == ST_OK) {

@@ -16,7 +16,7 @@ enum {
     POOL_MIN = 2, /* one is no pool to libmicrohttpd */
     POOL_MAX = 4,
     CONNECTIONS_MAX = 4096,
-    CONNECTION_MEMORY = 64 << 10,
+    CONNECTION_MEMORY = 32 << 10, /* cleared after every request */
     BACKLOG = 1024,
     FILES_MAX = 16384,
     FILES_RESERVED = 512, /* descriptors that connections leave to everything else */

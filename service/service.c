@@ -225,9 +225,11 @@ static enum status open_rows(struct service *service, struct error *error)
     if (status != ST_OK)
         return status;
     status = datasets_open(&service->datasets, tx, error);
+    struct jobs_base base = {.datasets = service->datasets,
+                             .waiters = service->waiters,
+                             .nonce = service->nonce};
     if (status == ST_OK)
-        status =
-            jobs_open(&service->jobs, tx, service->datasets, service->waiters, error);
+        status = jobs_open(&service->jobs, tx, &base, error);
     if (status == ST_OK)
         status = models_open(&service->models, tx, error);
     store_rollback(tx);

@@ -8,11 +8,13 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "service/admission.h"
 #include "service/handlers.h"
 
-enum { BODY_STEP = 16 << 10 };
+enum {
+    BODY_STEP = 16 << 10,
+    NAME_DIGITS = 16, /* of each half of a request's name */
+};
 
 /* So often a waiting connection is looked at: only then is a dead peer noticed. */
 static const int64_t wait_slice_ns = INT64_C(15000000000);
@@ -208,16 +210,57 @@ static void log_access(const struct request *request)
     char status[16];
     bool reads =
         strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+    enum log_level level = reads && request->reply.status < 500 ? LOG_DEBUG : LOG_INFO;
+    if (!log_shows(level))
+        return;
     snprintf(status, sizeof status, "%u", request->reply.status);
-    log_event(reads && request->reply.status < 500 ? LOG_DEBUG : LOG_INFO, "request",
-              "id", request->id, "method", request->method, "path", request->path,
-              "status", status, (char *)NULL);
+    log_event(level, "request", "id", request->id, "method", request->method, "path",
+              request->path, "status", status, (char *)NULL);
+}
+
+/* The response to one request, with its own headers. */
+static struct MHD_Response *response_own(struct request *request)
+{
+    struct MHD_Response *response;
+    struct reply *reply = &request->reply;
+    if (reply->answer != NULL) {
+        response = reply->status == MHD_HTTP_OK
+                       ? job_answer_found(reply->answer)
+                       : job_answer_not_modified(reply->answer);
+    } else {
+        response = response_create(reply);
+        MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    }
+    if (reply->type != NULL)
+        MHD_add_response_header(response, "Content-Type", reply->type);
+    MHD_add_response_header(response, "X-Request-Id", request->id);
+    for (size_t i = 0; i < reply->header_count; i++)
+        MHD_add_response_header(response, reply->headers[i].name,
+                                reply->headers[i].value);
+    if (reply->close)
+        MHD_add_response_header(response, "Connection", "close");
+    return response;
+}
+
+static enum MHD_Result response_queue(struct request *request)
+{
+    const struct reply *reply = &request->reply;
+    if (reply->answer != NULL && !request->named) /* a poll: as short as can be */
+        return MHD_queue_response(request->connection, reply->status,
+                                  reply->status == MHD_HTTP_OK
+                                      ? reply->answer->found
+                                      : reply->answer->not_modified);
+    struct MHD_Response *response = response_own(request);
+    enum MHD_Result result =
+        MHD_queue_response(request->connection, reply->status, response);
+    MHD_destroy_response(response);
+    return result;
 }
 
 static enum MHD_Result session_reply(struct session *session)
 {
     struct request *request = &session->request;
-    struct reply *reply = &request->reply;
+    const struct reply *reply = &request->reply;
     CHECK(reply->status != 0);
     if (session->sent) /* the server is stopping: it takes no more replies */
         return MHD_NO;
@@ -225,20 +268,7 @@ static enum MHD_Result session_reply(struct session *session)
     log_access(request);
     watch_reply_starts(session->sessions->watch, session->watched,
                        reply->file >= 0 ? reply->file_size : reply->size);
-    struct MHD_Response *response = response_create(reply);
-    if (reply->type != NULL)
-        MHD_add_response_header(response, "Content-Type", reply->type);
-    MHD_add_response_header(response, "X-Request-Id", request->id);
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    for (size_t i = 0; i < reply->header_count; i++)
-        MHD_add_response_header(response, reply->headers[i].name,
-                                reply->headers[i].value);
-    if (reply->close)
-        MHD_add_response_header(response, "Connection", "close");
-    enum MHD_Result result =
-        MHD_queue_response(request->connection, reply->status, response);
-    MHD_destroy_response(response);
-    return result;
+    return response_queue(request);
 }
 
 static enum MHD_Result session_refuse(struct session *session,
@@ -250,7 +280,16 @@ static enum MHD_Result session_refuse(struct session *session,
 
 /* --- the stages --- */
 
-static void name_request(struct request *request)
+/* NAME_DIGITS digits and an end. */
+static void render_hex(char *text, uint64_t value)
+{
+    for (int i = 0; i < NAME_DIGITS; i++)
+        text[i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
+    text[NAME_DIGITS] = '\0';
+}
+
+/* Its sender's name for it, or else: this start and a number. */
+static void name_request(struct sessions *sessions, struct request *request)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "0123456789-_.";
@@ -258,12 +297,11 @@ static void name_request(struct request *request)
     if (given != NULL && given[0] != '\0' && strlen(given) < REQUEST_ID_SIZE &&
         strspn(given, allowed) == strlen(given)) {
         snprintf(request->id, sizeof request->id, "%s", given);
+        request->named = true;
         return;
     }
-    uint64_t random[2];
-    random_bytes(random, sizeof random);
-    snprintf(request->id, sizeof request->id, "%016llx%016llx",
-             (unsigned long long)random[0], (unsigned long long)random[1]);
+    memcpy(request->id, sessions->service->nonce, NAME_DIGITS);
+    render_hex(request->id + NAME_DIGITS, atomic_fetch_add(&sessions->named, 1));
 }
 
 static enum MHD_Result admit(struct session *session)
@@ -272,7 +310,7 @@ static enum MHD_Result admit(struct session *session)
     struct service *service = session->sessions->service;
     struct error error = {0};
     watch_headers_done(session->sessions->watch, session->watched);
-    name_request(request);
+    name_request(session->sessions, request);
     enum status status =
         admission_check(request, session->uri, service->config, &error);
     if (status == ST_OK && request->match.route == ROUTE_DATASET_FILE_PUT)

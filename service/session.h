@@ -17,6 +17,7 @@
 #define SERVICE_SESSION_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <microhttpd.h>
@@ -34,8 +35,9 @@ enum {
 struct sessions {
     struct service *service;
     struct watch *watch;
-    pthread_mutex_t lock; /* guards the rest */
-    pthread_cond_t fewer; /* live or suspended has fallen */
+    atomic_uint_fast64_t named; /* requests that came without an X-Request-Id */
+    pthread_mutex_t lock;       /* guards the rest */
+    pthread_cond_t fewer;       /* live or suspended has fallen */
     size_t live, suspended;
     uint64_t body_bytes;
     bool closing; /* nothing is suspended any more */

@@ -59,9 +59,9 @@ static float map_range(double value, double low, double high)
 
 float encode_value(const struct schema *schema, double value)
 {
-    if (schema->format == FORMAT_IDX)
+    CHECK(schema->format != FORMAT_CSV);
+    if (schema->format != FORMAT_LIBSVM)
         return (float)(value / (double)(float)schema->scale);
-    CHECK(schema->format == FORMAT_LIBSVM);
     return schema->has_range ? map_range(value, schema->low, schema->high)
                              : (float)value;
 }

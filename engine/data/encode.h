@@ -24,7 +24,7 @@ uint32_t encode_width(const struct column *column);
 enum status encode_cell(float *out, const struct column *column, const char *text,
                         size_t size, struct error *error);
 
-/* One feature of an idx or libsvm record from its unscaled value, which is finite. The
+/* One feature of a record, not of csv, from its unscaled value, which is finite. The
  * result is not where it is too large for float32: refuse it. */
 float encode_value(const struct schema *schema, double value);
 

@@ -3,9 +3,9 @@
 #include "engine/data/reader.h"
 
 static enum status (*const readers[])(struct reading *reading) = {
-    [FORMAT_IDX] = idx_read,
-    [FORMAT_CSV] = csv_read,
-    [FORMAT_LIBSVM] = libsvm_read,
+    [FORMAT_IDX] = idx_read,       [FORMAT_CSV] = csv_read,
+    [FORMAT_LIBSVM] = libsvm_read, [FORMAT_NPY] = npy_read,
+    [FORMAT_CIFAR10] = cifar_read, [FORMAT_CIFAR100] = cifar_read,
 };
 
 static enum status finish(struct reading *reading, struct import_result *result)

@@ -20,8 +20,8 @@
 #include "engine/data/schema.h"
 
 struct import_files {              /* NULL where the format has no such file */
-    const char *features, *labels; /* idx */
-    const char *data;              /* csv, libsvm */
+    const char *features, *labels; /* idx, npy */
+    const char *data;              /* the others */
 };
 
 struct import_limits {
@@ -33,9 +33,8 @@ enum { IMPORT_LINE_SIZE_MAX = 1 << 20 }; /* bytes of one csv or libsvm record */
 
 struct import_place { /* of the first bad place, told to the owner only */
     const char *file; /* "features", "labels", "data" */
-    uint64_t line; /* of text formats, from 1; record of idx, from 1; 0: whole file */
-    uint64_t
-        column; /* from 1: cell of csv, byte of libsvm, feature of idx; 0: whole line */
+    uint64_t line;    /* of text formats, else record; from 1, 0: whole file */
+    uint64_t column;  /* cell of csv, byte of libsvm, else feature; 0: whole line */
 };
 
 struct import_result {

@@ -13,6 +13,14 @@ enum status reading_open(struct reading *reading, struct source **source,
     return source_open(source, path, reading->bounds, reading->error);
 }
 
+enum status reading_check_scale(struct reading *reading)
+{
+    float scale = (float)reading->schema->scale;
+    if (!(scale > 0) || !isfinite(scale) || !isfinite((float)UINT8_MAX / scale))
+        return reading_refuse(reading, 0, 0, "the scale is out of float32's range");
+    return ST_OK;
+}
+
 enum status reading_begin(struct reading *reading, enum element element)
 {
     const struct schema *schema = reading->schema;

@@ -31,12 +31,18 @@ struct reading {
 enum status idx_read(struct reading *reading);
 enum status csv_read(struct reading *reading);
 enum status libsvm_read(struct reading *reading);
+enum status cifar_read(struct reading *reading); /* cifar10 and cifar100 */
+enum status npy_read(struct reading *reading);
 
 /* Opens an uploaded file and blames what follows on it as a whole.
  *   name  as in struct import_place, static text
  *   path  NULL: it was not uploaded, ST_IMPORT_FAILED */
 enum status reading_open(struct reading *reading, struct source **source,
                          const char *name, const char *path);
+
+/* Whether bytes over the declared scale are finite in float32: ST_IMPORT_FAILED if not,
+ * on the file as a whole. */
+enum status reading_check_scale(struct reading *reading);
 
 /* matrix_writer_begin for the schema's features and classes. */
 enum status reading_begin(struct reading *reading, enum element element);

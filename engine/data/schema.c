@@ -9,9 +9,8 @@
 #include "engine/data/encode.h"
 
 static const char *const format_names[] = {
-    [FORMAT_IDX] = "idx",
-    [FORMAT_CSV] = "csv",
-    [FORMAT_LIBSVM] = "libsvm",
+    [FORMAT_IDX] = "idx", [FORMAT_CSV] = "csv",         [FORMAT_LIBSVM] = "libsvm",
+    [FORMAT_NPY] = "npy", [FORMAT_CIFAR10] = "cifar10", [FORMAT_CIFAR100] = "cifar100",
 };
 static const char *const task_names[] = {
     [TASK_CLASSIFICATION] = "classification",
@@ -41,7 +40,7 @@ static bool is_feature(const struct column *column)
     return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
 }
 
-static uint32_t idx_features(const struct schema *schema)
+static uint32_t shaped_features(const struct schema *schema)
 {
     uint32_t features = 1;
     for (size_t i = 0; i < schema->shape_count; i++)
@@ -63,7 +62,10 @@ static uint32_t csv_features(const struct schema *schema)
 uint32_t schema_features(const struct schema *schema)
 {
     switch (schema->format) {
-    case FORMAT_IDX: return idx_features(schema);
+    case FORMAT_IDX:
+    case FORMAT_NPY:
+    case FORMAT_CIFAR10:
+    case FORMAT_CIFAR100: return shaped_features(schema);
     case FORMAT_CSV: return csv_features(schema);
     case FORMAT_LIBSVM: return schema->feature_count;
     }
@@ -169,7 +171,7 @@ static bool csv_agrees(const struct schema *a, const struct schema *b)
     }
 }
 
-static bool idx_agrees(const struct schema *a, const struct schema *b)
+static bool shaped_agrees(const struct schema *a, const struct schema *b)
 {
     return a->shape_count == b->shape_count && a->scale == b->scale &&
            memcmp(a->shape, b->shape, a->shape_count * sizeof *a->shape) == 0;
@@ -206,7 +208,10 @@ static bool targets_agree(const struct schema *a, const struct schema *b)
 static bool features_agree(const struct schema *a, const struct schema *b)
 {
     switch (a->format) {
-    case FORMAT_IDX: return idx_agrees(a, b);
+    case FORMAT_IDX:
+    case FORMAT_NPY:
+    case FORMAT_CIFAR10:
+    case FORMAT_CIFAR100: return shaped_agrees(a, b);
     case FORMAT_CSV: return csv_agrees(a, b);
     case FORMAT_LIBSVM: return libsvm_agrees(a, b);
     }
@@ -229,6 +234,16 @@ static bool name_parse(size_t *place, const char *const *names, size_t count,
         }
     }
     return false;
+}
+
+bool data_format_is_shaped(enum data_format format)
+{
+    return format != FORMAT_CSV && format != FORMAT_LIBSVM;
+}
+
+bool data_format_has_two_files(enum data_format format)
+{
+    return format == FORMAT_IDX || format == FORMAT_NPY;
 }
 
 const char *data_format_name(enum data_format format)

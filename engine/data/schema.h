@@ -3,13 +3,15 @@
  * All of it is public knowledge (P7); nothing here is learnt from the records.
  *
  * Encoding to features and target, the same at import and at predict:
- *   idx      feature = value / scale, with scale rounded to float32
- *   numeric  clipped to [low, high], mapped to [-1, 1]; its default where the cell is
- * empty categorical  one feature per declared value, 1 at the cell's, else 0 libsvm
- * value, or clipped to [low, high] and mapped to [-1, 1] where a range is given; an
- * absent index is 0 before mapping label    the place of the value in the declared
- * list, from 0; regression: clipped to [low, high] and mapped to [-1, 1], predictions
- * mapped back
+ *   idx, npy, cifar  feature = value / scale, with scale rounded to float32
+ *   numeric          clipped to [low, high], mapped to [-1, 1]; its default where the
+ *                    cell is empty
+ *   categorical      one feature per declared value, 1 at the cell's, else 0
+ *   libsvm           value, or clipped to [low, high] and mapped to [-1, 1] where a
+ *                    range is given; an absent index is 0 before mapping
+ *   label            the place of the value in the declared list, from 0; regression:
+ *                    clipped to [low, high] and mapped to [-1, 1], predictions mapped
+ *                    back
  *
  * Ownership: a schema owns its columns and strings; schema_fini releases them.
  */
@@ -22,11 +24,25 @@
 
 #include "base/status.h"
 
-enum data_format { FORMAT_IDX, FORMAT_CSV, FORMAT_LIBSVM };
+enum data_format {
+    FORMAT_IDX,
+    FORMAT_CSV,
+    FORMAT_LIBSVM,
+    FORMAT_NPY,
+    FORMAT_CIFAR10,
+    FORMAT_CIFAR100,
+};
 enum task { TASK_CLASSIFICATION, TASK_REGRESSION };
 enum column_kind { COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_LABEL, COLUMN_IGNORED };
 
 enum { SCHEMA_SHAPE_MAX = 4 };
+
+/* What the classes of cifar may be; of cifar100 they say which label is meant. */
+enum {
+    CIFAR10_CLASSES = 10,
+    CIFAR100_COARSE_CLASSES = 20,
+    CIFAR100_FINE_CLASSES = 100,
+};
 
 struct column {
     char *name;
@@ -42,7 +58,7 @@ struct schema {
     enum task task;
     uint32_t classes; /* 0 for regression */
 
-    /* idx */
+    /* idx, npy, cifar; of cifar the shape is 3 x 32 x 32 */
     size_t shape_count; /* dimensions of one record */
     uint32_t shape[SCHEMA_SHAPE_MAX];
     double scale; /* > 0 */
@@ -58,7 +74,7 @@ struct schema {
     double low, high; /* of features, where has_range */
     double *labels;   /* (classes) in class order; NULL: 0..classes-1 */
 
-    /* idx and libsvm; regression needs it */
+    /* all but csv; regression needs it */
     bool has_target_range;
     double target_low, target_high;
 };
@@ -68,8 +84,8 @@ void schema_fini(struct schema *schema); /* a zeroed one is allowed */
 /* Features of one encoded record. */
 uint32_t schema_features(const struct schema *schema);
 
-/* Cells of one record as a client sends it to predict: features of idx and libsvm,
- * columns of csv that are numeric or categorical. */
+/* Cells of one record as a client sends it to predict: features, or of csv the columns
+ * that are numeric or categorical. */
 uint32_t schema_cells(const struct schema *schema);
 
 /* The declared text of a class: a csv or libsvm label, or its number. */
@@ -89,7 +105,14 @@ double schema_target(const struct schema *schema, double mapped);
  * names included; ignored columns, the header and defaults may differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
-const char *data_format_name(enum data_format format); /* idx csv libsvm */
+/* Whether records are arrays of a declared shape, and values over a scale. */
+bool data_format_is_shaped(enum data_format format);
+
+/* Whether the upload is two files, features and labels; else it is one, data. */
+bool data_format_has_two_files(enum data_format format);
+
+/* idx csv libsvm npy cifar10 cifar100 */
+const char *data_format_name(enum data_format format);
 bool data_format_parse(enum data_format *format, const char *text);
 const char *task_name(enum task task); /* classification regression */
 bool task_parse(enum task *task, const char *text);

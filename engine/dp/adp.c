@@ -8,7 +8,11 @@
  * of its own, so that both together are one release of
  *   (z^-2 + z_norm^-2)^(-1/2)
  * which is what is planned and charged; or the noisy gradient itself, for nothing. A
- * step's noise never reads the norm of the same batch: it is planned before it is drawn. */
+ * step's noise never reads the norm of the same batch: it is planned before it is drawn.
+ *
+ * Noise may follow b itself (adp.md 1.6.5): what the job reserves is then a number of like
+ * steps, and each step is taken off it before it samples, at the noise that b of the steps
+ * before gives; the run is over when the next one does not fit. */
 #include "engine/dp/adp.h"
 
 #include <math.h>
@@ -16,6 +20,7 @@
 #include "base/check.h"
 #include "engine/dp/adagrad_norm.h"
 #include "engine/dp/clip.h"
+#include "engine/dp/noise_follow.h"
 #include "engine/dp/step_schedule.h"
 #include "engine/dp/training.h"
 
@@ -33,9 +38,12 @@ struct state {
     double rate, divisor, noise_first;
     uint64_t step, level_end;
     struct adagrad_norm adagrad; /* of that schedule, as all below */
-    double norm_ratio;           /* norm's noise over the gradient's; 0: not released */
-    struct norm_grid norm;       /* of the level */
-    struct shown {               /* of the last step */
+    bool follows;                /* noise follows the divisor, not the schedule */
+    struct noise_follow follow;
+    double noise_now;      /* then, of the grids as they are */
+    double norm_ratio;     /* norm's noise over the gradient's; 0: not released */
+    struct norm_grid norm; /* of the level */
+    struct shown {         /* of the last step */
         double gradient_norm, divisor;
     } shown;
 };
@@ -46,11 +54,13 @@ static const char *const rules[] = {
     [STEP_ADAGRAD_NORM] = "adagrad_norm", NULL,
 };
 
-#define ADAGRAD(...)                                                                   \
+static const char *const leaders[] = {"envelope", "divisor", NULL};
+
+#define REAL_OF(choice, value, ...)                                                    \
     {                                                                                  \
-        .kind = PARAMETER_REAL, .only_with = "schedule",                               \
-        .only_value = STEP_ADAGRAD_NORM, __VA_ARGS__                                   \
+        .kind = PARAMETER_REAL, .only_with = choice, .only_value = value, __VA_ARGS__  \
     }
+#define ADAGRAD(...) REAL_OF("schedule", STEP_ADAGRAD_NORM, __VA_ARGS__)
 
 static const struct algorithm_parameter parameters[] = {
     {.name = "schedule",
@@ -77,43 +87,48 @@ static const struct algorithm_parameter parameters[] = {
      .high = 1e18,
      .fallback = 1,
      .about = "No record's part in the sum is longer than this; noise grows with it."},
-    {.name = "offset",
-     .kind = PARAMETER_REAL,
-     .low = 1e-6,
-     .high = 1e12,
-     .fallback = 1,
-     .about = "The larger, the later the learning rate falls. The paper has 20, with "
-              "slope 1, for a learning rate of 1.",
-     .only_with = "schedule",
-     .only_value = STEP_INVERSE_SQRT},
-    {.name = "slope",
-     .kind = PARAMETER_REAL,
-     .low = 0,
-     .high = 1e12,
-     .fallback = 0.01,
-     .about = "How fast the square of the divisor grows.",
-     .only_with = "schedule",
-     .only_value = STEP_INVERSE_SQRT},
-    {.name = "initial",
-     .kind = PARAMETER_REAL,
-     .low = 1e-12,
-     .high = 1e12,
-     .fallback = 0.1,
-     .about = "Times the learning rate: the rate just before the first step.",
-     .only_with = "schedule",
-     .only_value = STEP_SQRT_DECAY},
-    {.name = "final",
-     .kind = PARAMETER_REAL,
-     .low = 1e-12,
-     .high = 1e12,
-     .fallback = 1e-10,
-     .about = "Times the learning rate: the rate of the last step, at most initial.",
-     .only_with = "schedule",
-     .only_value = STEP_SQRT_DECAY},
+    REAL_OF("schedule", STEP_INVERSE_SQRT, .name = "offset", .low = 1e-6, .high = 1e12,
+            .fallback = 1,
+            .about =
+                "The larger, the later the learning rate falls. The paper has 20, with "
+                "slope 1, for a learning rate of 1."),
+    REAL_OF("schedule", STEP_INVERSE_SQRT, .name = "slope", .low = 0, .high = 1e12,
+            .fallback = 0.01, .about = "How fast the square of the divisor grows."),
+    REAL_OF("schedule", STEP_SQRT_DECAY, .name = "initial", .low = 1e-12, .high = 1e12,
+            .fallback = 0.1,
+            .about = "Times the learning rate: the rate just before the first step."),
+    REAL_OF("schedule", STEP_SQRT_DECAY, .name = "final", .low = 1e-12, .high = 1e12,
+            .fallback = 1e-10,
+            .about =
+                "Times the learning rate: the rate of the last step, at most initial."),
     ADAGRAD(.name = "start_square", .low = 1e-6, .high = 1e12, .fallback = 20,
             .about = "The square of the divisor before the first step."),
     ADAGRAD(.name = "envelope", .low = 0, .high = 1e12, .fallback = 0.01,
             .about = "Noise is planned as if the square grew by this at each step."),
+    {.name = "noise_follows",
+     .kind = PARAMETER_CHOICE,
+     .choices = leaders,
+     .fallback = 0,
+     .about =
+         "envelope: every step's noise is planned before the job. divisor: it follows "
+         "the divisor as released so far; the job reserves its steps at "
+         "noise_multiplier and ends, with a model, when they are used up.",
+     .only_with = "schedule",
+     .only_value = STEP_ADAGRAD_NORM},
+    REAL_OF(
+        "noise_follows", 1, .name = "noise_start", .low = 0.5, .high = 1,
+        .fallback = 0.8,
+        .about =
+            "The first step's noise over noise_multiplier: the less, the sooner the "
+            "job ends unless the divisor grows."),
+    REAL_OF(
+        "noise_follows", 1, .name = "filter_order", .low = 1.25, .high = 2048,
+        .fallback = 16,
+        .about =
+            "Up to this Renyi order the run is kept within what its steps at "
+            "noise_multiplier cost, above it it is charged as many at the least noise. "
+            "Give the order that :estimate shows, or a little more: about 9 at an "
+            "epsilon of 2, 40 at 0.5."),
     ADAGRAD(.name = "increment_min", .low = 1e-12, .high = 1e12, .fallback = 1e-5,
             .about = "The square grows by at least this at each step."),
     ADAGRAD(.name = "gain", .low = 1, .high = 1e12, .fallback = 1,
@@ -142,25 +157,59 @@ static struct step_schedule schedule_of(const struct algorithm_demand *demand)
     };
 }
 
-static enum status check(const struct step_schedule *schedule, double noise_first,
-                         struct error *error)
+static bool follows(const struct algorithm_demand *demand)
 {
-    double noise_last = noise_first * step_noise_ratio(schedule, schedule->steps - 1);
-    if (schedule->rule == STEP_SQRT_DECAY && schedule->final > schedule->initial)
+    const struct algorithm_spec *spec = demand->spec;
+    return algorithm_value(spec, "schedule") == STEP_ADAGRAD_NORM &&
+           algorithm_value(spec, "noise_follows") == 1;
+}
+
+static double noise_first(const struct algorithm_demand *demand)
+{
+    double start = follows(demand) ? algorithm_value(demand->spec, "noise_start") : 1;
+    return start * demand->noise_multiplier;
+}
+
+static struct noise_follow follow_of(const struct algorithm_demand *demand)
+{
+    return (struct noise_follow){.first = noise_first(demand),
+                                 .power = algorithm_value(demand->spec, "noise_power"),
+                                 .square_first =
+                                     algorithm_value(demand->spec, "start_square")};
+}
+
+static double noise_last(const struct algorithm_demand *demand)
+{
+    struct step_schedule schedule = schedule_of(demand);
+    struct noise_follow follow = follow_of(demand);
+    /* A step adds at most gain C^2 to the divisor's square; sums are rounded. */
+    double most = (double)demand->steps * algorithm_value(demand->spec, "gain") *
+                  pow(algorithm_value(demand->spec, "clip_norm"), 2) * (1 + 1e-9);
+    if (follows(demand))
+        return noise_follow_at(&follow, follow.square_first + most);
+    return noise_first(demand) * step_noise_ratio(&schedule, schedule.steps - 1);
+}
+
+static enum status check(const struct algorithm_demand *demand, struct error *error)
+{
+    struct step_schedule schedule = schedule_of(demand);
+    double first = noise_first(demand), last = noise_last(demand);
+    if (schedule.rule == STEP_SQRT_DECAY && schedule.final > schedule.initial)
         return error_set_at(error, ST_INVALID, "/algorithm/final",
                             "must be at most initial: noise is planned for a learning "
                             "rate that falls");
-    if (!(noise_first >= ADP_NOISE_MIN))
+    if (!(first >= ADP_NOISE_MIN))
         return error_set(error, ST_INVALID,
                          "the first step's noise multiplier would be %.3g, below %g, "
                          "where early steps cost out of proportion: ask for less "
-                         "epsilon or give a smaller noise_power",
-                         noise_first, ADP_NOISE_MIN);
-    if (!(noise_last <= ADP_NOISE_MAX))
+                         "epsilon or give a smaller noise_power or a larger "
+                         "noise_start",
+                         first, ADP_NOISE_MIN);
+    if (!(last <= ADP_NOISE_MAX))
         return error_set(error, ST_INVALID,
                          "the last step's noise multiplier would be %.3g, above %g: "
                          "give a smaller noise_power or a schedule that falls less",
-                         noise_last, ADP_NOISE_MAX);
+                         last, ADP_NOISE_MAX);
     return ST_OK;
 }
 
@@ -169,9 +218,19 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
 {
     struct step_schedule schedule = schedule_of(demand);
     struct mechanism_run run = {.sampling_rate = algorithm_rate(demand)};
-    enum status status = check(&schedule, demand->noise_multiplier, error);
+    enum status status = check(demand, error);
     if (status != ST_OK)
         return status;
+    if (follows(demand)) {
+        run.noise_multiplier = demand->noise_multiplier;
+        run.steps = demand->steps;
+        mechanism_init(m, MECHANISM_FILTERED_GAUSSIAN, demand->relation, run);
+        m->prefixes_priced = false;
+        m->filter = (struct mechanism_filter){
+            .order_max = algorithm_value(demand->spec, "filter_order"),
+            .noise_share = algorithm_value(demand->spec, "noise_start")};
+        return ST_OK;
+    }
     for (uint64_t step = 0, end; step < schedule.steps; step = end) {
         end = step_level_end(&schedule, step);
         run.steps = end - step;
@@ -208,10 +267,25 @@ static enum status plan_grids(struct state *state, double noise_multiplier,
     return ST_OK;
 }
 
+/* Of the next step, from the divisor of the steps before it. */
+static double following_noise(const struct state *state)
+{
+    return noise_follow_at(&state->follow, state->adagrad.square);
+}
+
+static enum status follow(struct state *state, double noise_multiplier,
+                          struct error *error)
+{
+    state->noise_now = noise_multiplier;
+    return plan_grids(state, noise_multiplier, error);
+}
+
 /* The grids of the level that begins at state->step: the noise multiplier of plan's run,
  * by the same expression. */
 static enum status enter_level(struct state *state, struct error *error)
 {
+    if (state->follows)
+        return follow(state, following_noise(state), error);
     state->level_end = step_level_end(&state->schedule, state->step);
     return plan_grids(
         state, state->noise_first * step_noise_ratio(&state->schedule, state->step),
@@ -219,10 +293,18 @@ static enum status enter_level(struct state *state, struct error *error)
 }
 
 /* Every level must have a grid before the first record is read. */
-static enum status try_levels(const struct state *state, struct error *error)
+static enum status try_levels(const struct state *state,
+                              const struct algorithm_demand *demand,
+                              struct error *error)
 {
     struct state trial = *state;
     enum status status = ST_OK;
+    for (unsigned level = 0; state->follows && status == ST_OK; level++) {
+        double noise = noise_follow_level(&state->follow, level);
+        if (noise > noise_last(demand))
+            return ST_OK;
+        status = follow(&trial, noise, error);
+    }
     for (; trial.step < trial.schedule.steps && status == ST_OK;
          trial.step = trial.level_end)
         status = enter_level(&trial, error);
@@ -242,6 +324,7 @@ static void start_adagrad(struct state *state, const struct algorithm_demand *de
         .gain = algorithm_value(spec, "gain"),
         .epoch = epoch > 0 ? epoch : 1,
         .clip_square = state->clip.clip_norm * state->clip.clip_norm};
+    state->follow = follow_of(demand);
 }
 
 static enum status start(void *context, const struct algorithm_demand *demand,
@@ -250,7 +333,8 @@ static enum status start(void *context, const struct algorithm_demand *demand,
     struct state *state = context;
     double clip_norm = algorithm_value(demand->spec, "clip_norm");
     state->schedule = schedule_of(demand);
-    state->noise_first = demand->noise_multiplier;
+    state->follows = follows(demand);
+    state->noise_first = noise_first(demand);
     state->rate = algorithm_rate(demand);
     state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
     state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
@@ -261,11 +345,12 @@ static enum status start(void *context, const struct algorithm_demand *demand,
                                          .records = demand->records,
                                          .dim = model->parameters,
                                          .cell_mean = CELL_MEAN,
-                                         .spread = model->spread};
+                                         .spread = model->spread,
+                                         .record_terms = model->record_terms};
     start_adagrad(state, demand);
-    enum status status = check(&state->schedule, state->noise_first, error);
+    enum status status = check(demand, error);
     if (status == ST_OK)
-        status = try_levels(state, error);
+        status = try_levels(state, demand, error);
     if (status == ST_OK)
         CHECK(enter_level(state, NULL) == ST_OK);
     return status;
@@ -308,12 +393,21 @@ static void release(struct state *state, struct training *training)
         release_then_measure(state, training);
 }
 
+static bool next(const void *context, struct mechanism_run *step)
+{
+    const struct state *state = context;
+    if (state->follows)
+        *step = (struct mechanism_run){state->rate, following_noise(state), 1};
+    return state->follows;
+}
+
 static enum status step(void *context, struct training *training, struct error *error)
 {
     struct state *state = context;
     struct pass pass = {
         .grid = &state->noise.grid, .weigh = clip_flat, .rule = &state->clip};
-    if (state->step == state->level_end)
+    if (state->follows ? state->noise_now != following_noise(state)
+                       : state->step == state->level_end)
         CHECK(enter_level(state, NULL) == ST_OK);
     training_sample(training, state->rate);
     enum status status = training_pass(training, &pass, error);
@@ -386,6 +480,7 @@ const struct algorithm adp = {
     .state_size = sizeof(struct state),
     .start = start,
     .step = step,
+    .next = next,
     .noise = noise,
     .paper_claim = paper_claim,
     .released = released,

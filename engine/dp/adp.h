@@ -12,8 +12,6 @@
 #define ADP_NOISE_MIN 0.5
 #define ADP_NOISE_MAX 1e6 /* as dear as the accountant prices */
 
-extern const struct algorithm adp;
-
 /* The first step's noise multiplier for which Theorem 4.1 claims (epsilon, delta), and
  * whether its conditions hold (adp.md 2.1, P1 to P3): in most of the paper's own settings
  * they do not, and it then claims nothing. Shown as paper_claim; never a charge (P8). */

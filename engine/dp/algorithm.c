@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/dp/adp.h"
-#include "engine/dp/dcsgd.h"
-#include "engine/dp/dicesgd.h"
-#include "engine/dp/dpsgd.h"
-#include "engine/dp/sgd.h"
-#include "engine/dp/value_clip.h"
 
-const struct algorithm *const algorithms[] = {&dpsgd,      &adp,     &dcsgd_p, &dcsgd_e,
-                                              &value_clip, &dicesgd, &sgd,     NULL};
+/* Declared here alone: elsewhere an algorithm is a row of the table. */
+#define DECLARE(name) extern const struct algorithm name;
+ALGORITHM_TABLE(DECLARE)
+#undef DECLARE
+
+#define ADDRESS(name) &(name),
+const struct algorithm *const algorithms[] = {ALGORITHM_TABLE(ADDRESS) NULL};
+#undef ADDRESS
 
 const struct algorithm *algorithm_find(const char *name)
 {

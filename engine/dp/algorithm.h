@@ -4,7 +4,8 @@
  * algorithms (parsing a job, GET /v1/algorithms, the trainer) is derived from this
  * table.
  *
- * Adding an algorithm: one new file with its struct algorithm, one row in algorithms[].
+ * Adding an algorithm: one new file with its struct algorithm, one row in ALGORITHM_TABLE,
+ * and the schema in openapi.yaml. README.md is the way.
  */
 #ifndef ENGINE_DP_ALGORITHM_H
 #define ENGINE_DP_ALGORITHM_H
@@ -16,6 +17,7 @@
 #include "base/mechanism.h"
 #include "base/status.h"
 #include "engine/dp/grid.h"
+#include "engine/dp/optimizer.h"
 #include "engine/nn/model_spec.h"
 
 enum { ALGORITHM_PARAMETERS_MAX = 24 };
@@ -40,7 +42,7 @@ struct algorithm_parameter {
     const char *only_with;
     size_t only_value;
     /* Not named, it is NAN and the algorithm chooses, as about says: fallback is unused,
-     * and it is not shown. Of reals. */
+     * and it is not shown. Of reals and counts. */
     bool optional;
 };
 
@@ -59,6 +61,7 @@ struct algorithm_demand {
     uint64_t batch_size; /* expected, in [1, n] */
     uint64_t steps;
     double noise_multiplier; /* a candidate while calibrating */
+    const struct optimizer_spec *optimizer;
 };
 
 /* What an algorithm learns of the compiled model before its first step. */
@@ -67,6 +70,9 @@ struct algorithm_model {
     double spread;         /* kappa: network_spread */
     uint32_t record_terms; /* network_terms */
     size_t layers;         /* network_layers */
+    /* Of an algorithm that uses_differences; else 0. */
+    double difference_spread;  /* network_difference_spread */
+    uint32_t difference_terms; /* network_difference_terms */
 };
 
 struct noise_plan { /* of the sum that an algorithm releases each step */
@@ -75,6 +81,9 @@ struct noise_plan { /* of the sum that an algorithm releases each step */
     size_t histogram_bins;      /* released beside it, on the same batch; 0: nothing */
     struct grid histogram_grid; /* of those counts */
     double norm_scale; /* of the sum's norm, released beside it (sum_norm.h); 0: not */
+    /* Of sums of differences over all records, and over subsets, at clip norm 1; without
+     * cells: none (diff2.c). */
+    struct grid difference_grid, local_grid;
 };
 
 enum { RELEASED_SERIES_MAX = 4, RELEASED_NUMBERS_MAX = 80 };
@@ -94,6 +103,10 @@ struct algorithm {
     const char *title, *paper, *charge, *when_to_use; /* for people */
     bool is_private;    /* false: only on public data, nothing is charged */
     bool keeps_residue; /* what clipping cuts off is kept between steps (residue.h) */
+    bool full_batch;    /* a step takes every record: batch_size is n where not named */
+    bool uses_differences; /* of gradients at two points (engine/nn/difference.h) */
+    bool uses_subsets;     /* batches of a fixed size (selection.h) */
+    uint64_t epochs; /* of a job that names neither epochs nor steps; 0: the usual */
     const struct algorithm_parameter *parameters;
     size_t parameter_count;
 
@@ -103,12 +116,24 @@ struct algorithm {
     enum status (*plan)(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error);
 
+    /* The learning rate of a job that names none: usual, or what the plan at the demand's
+     * noise multiplier bears, from public values. NULL: usual. The demand's own optimizer
+     * has no say. */
+    double (*learning_rate)(const struct algorithm_demand *demand,
+                            const struct algorithm_model *model, double usual);
+
     /* Bytes of an algorithm's own state between steps; start fills them in, from public
      * values alone, and is called on a state of zeros.
      *   ST_INVALID  no noise plan carries this demand (grid.h) */
     size_t state_size;
+    size_t parameter_size; /* bytes that start allocates beside it, a parameter */
     enum status (*start)(void *state, const struct algorithm_demand *demand,
                          const struct algorithm_model *model, struct error *error);
+
+    /* Where plan's mechanism is a filtered_gaussian, the next step as it will be run, from
+     * releases alone: the caller takes it off what was reserved before it calls step, and
+     * does not call step where it does not fit. False, or NULL: plan has said it all. */
+    bool (*next)(const void *state, struct mechanism_run *step);
 
     /* Releases what start allocated; of a state of zeros too. NULL where it did not. */
     void (*finish)(void *state);
@@ -131,6 +156,20 @@ struct algorithm {
     size_t (*released)(const void *state,
                        struct released_value values[RELEASED_SERIES_MAX]);
 };
+
+/* The table, in the order in which it is shown: a row is the name of the algorithm and of
+ * its struct. */
+#define ALGORITHM_TABLE(ROW)                                                           \
+    ROW(dpsgd)                                                                         \
+    ROW(adp)                                                                           \
+    ROW(dcsgd_p)                                                                       \
+    ROW(dcsgd_e)                                                                       \
+    ROW(value_clip)                                                                    \
+    ROW(dicesgd)                                                                       \
+    ROW(dpgd)                                                                          \
+    ROW(diff2_gd)                                                                      \
+    ROW(diff2_bvr_l_sgd)                                                               \
+    ROW(sgd)
 
 extern const struct algorithm *const algorithms[]; /* NULL-ended */
 

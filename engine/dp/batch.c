@@ -36,6 +36,14 @@ void batch_drawn(struct batch *batch, size_t count)
     batch->piece_count = 0;
 }
 
+void batch_take_range(struct batch *batch, struct index_range range)
+{
+    CHECK(range.count <= batch->records);
+    for (size_t k = 0; k < range.count; k++)
+        batch->indices[k] = (uint32_t)(range.first + k);
+    batch_drawn(batch, range.count);
+}
+
 static void add_piece(struct batch *batch, size_t first, size_t count)
 {
     if (count == 0)

@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "engine/dp/grid.h"
+#include "engine/dp/selection.h"
 
 struct piece {
     size_t first, count; /* of batch->indices */
@@ -36,6 +37,9 @@ void batch_fini(struct batch *batch); /* a zeroed one is allowed */
 
 /* Says that indices[0..count) were drawn; no pieces yet. */
 void batch_drawn(struct batch *batch, size_t count);
+
+/* indices = those of range, which were drawn. */
+void batch_take_range(struct batch *batch, struct index_range range);
 
 /* Pieces are the grid's cells. */
 void batch_cut_cells(struct batch *batch, const struct grid *grid);

@@ -28,6 +28,16 @@ void clip_flat(float *weights, const struct measures *measures, const void *cont
         weights[i] = flat_weight(clip, measures->norms[i], measures->spreads[i]);
 }
 
+void clip_shared(float *weights, const struct measures *measures, const void *context)
+{
+    const struct shared_clip *shared = context;
+    clip_flat(weights, measures, &shared->clip);
+    if (shared->share == 1)
+        return;
+    for (size_t i = 0; i < measures->count; i++)
+        weights[i] = toward_zero(clip_margin * shared->share * (double)weights[i]);
+}
+
 /* At most limit of a gradient, by its norm and by its spread. */
 static double share_of(double limit, double norm, double spread, double kappa)
 {

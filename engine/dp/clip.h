@@ -33,6 +33,16 @@ struct flat_clip {
  *   context  struct flat_clip */
 clip_rule clip_flat;
 
+struct shared_clip {
+    struct flat_clip clip;
+    double share; /* in (0, 1] */
+};
+
+/* share times clip_flat's weight, less 2^-22 and rounded toward zero where share is below
+ * 1: ||fl(w b) x a|| <= share C. Of the records of a client that has more of them than
+ * the least one (shards.h).   context  struct shared_clip */
+clip_rule clip_shared;
+
 struct automatic_clip {
     double clip_norm; /* C */
     double gamma;     /* > 0, and C / gamma <= CLIP_GAIN_MAX */

@@ -1,14 +1,12 @@
 /*
  * dcsgd.h - DC-SGD (Wei et al.; papers/dcsgd.md): DP-SGD whose clip norm is chosen anew
- * for every step from a noisy histogram of the norms of the step before.
+ * for every step from a noisy histogram of the norms of the step before: dcsgd_p by a
+ * percentile of them, dcsgd_e by the expected squared error.
  */
 #ifndef ENGINE_DP_DCSGD_H
 #define ENGINE_DP_DCSGD_H
 
 #include "engine/dp/algorithm.h"
-
-extern const struct algorithm dcsgd_p; /* by a percentile of the norms */
-extern const struct algorithm dcsgd_e; /* by the expected squared error */
 
 /* The noise left for the gradient where the histogram takes its part of sigma:
  * sigma_T = (sigma^-2 - sigma_H^-2)^(-1/2). Infinite where sigma_H <= sigma. */

@@ -1,4 +1,6 @@
-#include "engine/dp/dicesgd.h"
+/* DiceSGD (Zhang et al. 2024; papers/dicesgd.md): what clipping cuts off is kept and fed
+ * back, under one of four sound accountants. */
+#include "engine/dp/algorithm.h"
 
 #include <math.h>
 
@@ -263,7 +265,8 @@ static enum status plan_grid(struct state *state, const struct algorithm_demand 
                                .records = demand->records,
                                .dim = model->parameters,
                                .cell_mean = CELL_MEAN,
-                               .spread = model->spread};
+                               .spread = model->spread,
+                               .record_terms = model->record_terms};
     enum status status = grid_plan(&state->noise.grid, &grid, error);
     return status == ST_OK ? check_rest(state, demand, error) : status;
 }

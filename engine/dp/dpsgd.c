@@ -1,6 +1,6 @@
-/* The worked example of an algorithm: what it is told (parameters), what it charges
- * (plan), what it knows before it starts (start), what it does (step). */
-#include "engine/dp/dpsgd.h"
+/* DP-SGD (Abadi et al. 2016; papers/valueclip.md 1.1) with flat, automatic (Bu et al. 2023;
+ * papers/dcsgd.md 1.8) or per-layer clipping. */
+#include "engine/dp/algorithm.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
 #define GRID_SLACK      0x1p-36            /* conversions and underflow, in Theorem 1 */
 #define CELL_EXCESS     88.722839111672999 /* 128 ln 2: chance that a cell passes M */
 
-enum { CELL_ROWS_LIMIT = 1 << 15, TERMS_LIMIT = 1 << 24 };
+enum { CELL_ROWS_LIMIT = 1 << 15, TERMS_LIMIT = 1 << 24, FLOAT_TERMS_LIMIT = 256 };
 
 /* Whether a cell with mean mu holds more than m records with probability at most
  * 2^-128: Chernoff, P(Bin >= m) <= e^-mu (e mu / m)^m. */
@@ -45,6 +45,8 @@ static enum status check_demand(const struct grid_demand *demand, struct error *
         return error_set(error, ST_INVALID, "the sampling rate must be in (0, 1]");
     if (!(demand->spread >= 1) || demand->spread > 1024)
         return error_set(error, ST_INVALID, "the spread must be in [1, 1024]");
+    if (demand->float_terms > FLOAT_TERMS_LIMIT)
+        return error_set(error, ST_INVALID, "too many terms of a record");
     if (demand->records == 0 || demand->records >= UINT64_C(1) << 40 ||
         demand->cell_mean == 0)
         return error_set(error, ST_INVALID, "no records, or too many");
@@ -66,8 +68,10 @@ static void plan_cells(struct grid *grid, const struct grid_demand *demand)
     rows = (demand->records + grid->cells - 1) / grid->cells;
     rows = cell_bound(demand->sampling_rate * (double)rows, rows);
     grid->cell_rows_max = rows > CELL_ROWS_LIMIT ? CELL_ROWS_LIMIT + 1 : (uint32_t)rows;
-    grid->terms_max = demand->terms_max == 0 ? grid->cell_rows_max : demand->terms_max;
-    grid->roundings = (grid->cell_rows_max + grid->terms_max - 1) / grid->terms_max;
+    uint32_t terms =
+        grid->cell_rows_max * (demand->float_terms > 1 ? demand->float_terms : 1);
+    grid->terms_max = demand->terms_max == 0 ? terms : demand->terms_max;
+    grid->roundings = (terms + grid->terms_max - 1) / grid->terms_max;
 }
 
 /* rho sqrt(d), rounded up: grid steps that rounding to the grid can move a sum. */
@@ -142,6 +146,13 @@ enum status grid_plan(struct grid *out, const struct grid_demand *demand,
         return status;
     *out = grid;
     return ST_OK;
+}
+
+void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm)
+{
+    CHECK(clip_norm >= 0x1p-40 && clip_norm <= 0x1p60);
+    *out = *whole;
+    out->scale = nextafter(whole->scale / clip_norm * (1 - 0x1p-52), 0);
 }
 
 enum status grid_plan_counts(struct grid *out, const struct count_demand *demand,

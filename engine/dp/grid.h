@@ -11,6 +11,9 @@
  * The proof of Theorem 1 holds with sqrt(sum over layers of (gamma_l M_l)^2) in place of
  * gamma_b M_j: M_l is the norm itself where a layer has one term a record.
  *
+ * Differences of gradients have float_terms terms a record in float32 sums, as
+ * difference.h says: b = float_terms M, and M_j adds up their norms.
+ *
  * The records are cut by index into cells; each cell's sum is one float32 product,
  * rounded onto the grid and added in integers. So a record changes the rounding of its
  * own cell only, and the bound above (Theorem 1) does not grow with the batch.
@@ -39,7 +42,8 @@ struct grid_demand {
     uint64_t records;        /* n */
     uint64_t dim;            /* d */
     uint32_t cell_mean;      /* expected records of a batch in a cell; 128 by default */
-    uint32_t terms_max;      /* b: terms of one float32 product; 0: M, the whole cell */
+    uint32_t terms_max;      /* b: terms of one float32 product; 0: the whole cell's */
+    uint32_t float_terms;    /* of a record in a float32 sum; 0 and 1: one */
     double spread;           /* kappa: 1 where every sum has one term a record */
     uint32_t record_terms;   /* the most terms of a record in a sum; 0 and 1: one */
 };
@@ -59,6 +63,13 @@ struct grid {
 /*   ST_INVALID  a demand that NOISE.md 1 refuses; *out is untouched */
 enum status grid_plan(struct grid *out, const struct grid_demand *demand,
                       struct error *error);
+
+/* *out = whole with the clip norm clip_norm, where whole was planned for clip norm 1:
+ *   G' = G / clip_norm, rounded down
+ * Cells and multiplier stay as they are: G' clip_norm <= G, and of the plan's bounds all
+ * but the clip norm's own range are about that product and the records. clip_norm must be
+ * in [2^-40, 2^60]. */
+void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm);
 
 /* A plan for counts of records, of which each adds one to at most one counter: as G is
  * whole nothing is rounded, and Delta_Z = G.

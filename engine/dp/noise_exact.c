@@ -131,6 +131,17 @@ static void position(uint64_t x[5], const struct noise_trial *trial,
     x[4] = carry;
 }
 
+/* ratio = x / s0: from 232 fraction bits to 192, limbs of x below the cut left out. */
+static void divide_by_deviation(struct fixed *ratio, const uint64_t x[5])
+{
+    enum { CUT = 232 + NOISE_STDDEV_BITS - 192, LIMBS = CUT / 64, BITS = CUT % 64 };
+    for (int k = 0; k <= INTEGER; k++) {
+        uint64_t low = k + LIMBS < 5 ? x[k + LIMBS] : 0;
+        uint64_t high = k + LIMBS + 1 < 5 ? x[k + LIMBS + 1] : 0;
+        ratio->limb[k] = low >> BITS | high << (64 - BITS);
+    }
+}
+
 bool noise_exact(const struct noise_table *table, const struct noise_trial *trial,
                  const struct noise_digits *digits, uint64_t *magnitude)
 {
@@ -142,9 +153,7 @@ bool noise_exact(const struct noise_table *table, const struct noise_trial *tria
     position(x, trial, digits, table->entry[layer] & NOISE_WIDTH_MASK);
     *magnitude = x[3] >> 40 | x[4] << 24;
 
-    for (int k = 0; k < 3; k++) /* x / s0 = x 2^-36, from 232 to 192 fraction bits */
-        ratio.limb[k] = x[k + 1] >> 12 | x[k + 2] << 52;
-    ratio.limb[INTEGER] = x[4] >> 12;
+    divide_by_deviation(&ratio, x);
     t = multiply(&ratio, &ratio);
     shift_right(&t, 1);
     f = exponential(t);

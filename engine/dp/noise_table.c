@@ -52,12 +52,12 @@ const uint64_t noise_widths[NOISE_LAYERS] = {
     0x06020cdead, 0x0560902901, 0x049557854c, 0x0372814269,
 };
 
-/* h = floor(NOISE_AREA * 2^176 / width), by long division of the area's limbs. The
+/* h = floor(area * 2^176 / width), by long division of the area's limbs. The
  * quotient fits 192 bits: the area's top limb is below every width. */
-static void height_of(uint64_t h[NOISE_LIMBS], uint64_t width)
+static void height_of(uint64_t h[NOISE_LIMBS], uint64_t width, uint64_t area)
 {
-    const uint64_t limbs[NOISE_LIMBS] = {0, 0, NOISE_AREA << 48};
-    uint64_t rest = NOISE_AREA >> 16;
+    const uint64_t limbs[NOISE_LIMBS] = {0, 0, area << 48};
+    uint64_t rest = area >> 16;
     for (int k = NOISE_LIMBS - 1; k >= 0; k--) {
         wide part = (wide)rest << 64 | limbs[k];
         h[k] = (uint64_t)(part / width);
@@ -83,16 +83,23 @@ static double top_of(const uint64_t limbs[NOISE_LIMBS])
 
 void noise_table_init(struct noise_table *table)
 {
+    noise_table_derive(table, noise_widths, NOISE_AREA);
+}
+
+void noise_table_derive(struct noise_table *table, const uint64_t widths[NOISE_LAYERS],
+                        uint64_t area)
+{
     memset(table, 0, sizeof *table);
     for (size_t i = 0; i < NOISE_LAYERS; i++) {
-        uint64_t width = noise_widths[i];
-        uint64_t next = i + 1 < NOISE_LAYERS ? noise_widths[i + 1] : 1;
-        height_of(table->height[i], width);
+        uint64_t width = widths[i];
+        uint64_t next = i + 1 < NOISE_LAYERS ? widths[i + 1] : 1;
+        height_of(table->height[i], width, area);
         if (i > 0)
             add(table->base[i], table->base[i - 1], table->height[i - 1]);
         table->entry[i] = width | (next - 1) >> NOISE_FAST_SHIFT << 52;
-        table->strip[i] = (struct noise_strip){.base = top_of(table->base[i]),
-                                               .height = top_of(table->height[i]),
-                                               .width = ldexp((double)width, -88)};
+        table->strip[i] = (struct noise_strip){
+            .base = top_of(table->base[i]),
+            .height = top_of(table->height[i]),
+            .width = ldexp((double)width, -52 - NOISE_STDDEV_BITS)};
     }
 }

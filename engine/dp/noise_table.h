@@ -19,7 +19,11 @@
 
 #include <stdint.h>
 
-enum { NOISE_LAYERS = 256, NOISE_LIMBS = 3, NOISE_FAST_SHIFT = 26 };
+#ifndef NOISE_STDDEV_BITS
+#define NOISE_STDDEV_BITS 36 /* a test draws with 10, where integers can be counted */
+#endif
+
+enum { NOISE_LAYERS = 256, NOISE_LIMBS = 3, NOISE_FAST_SHIFT = NOISE_STDDEV_BITS - 10 };
 
 #define NOISE_WIDTH_MASK ((UINT64_C(1) << 52) - 1)
 #define NOISE_AREA       UINT64_C(22262349370601) /* 2^-16 grid steps */
@@ -27,7 +31,7 @@ enum { NOISE_LAYERS = 256, NOISE_LIMBS = 3, NOISE_FAST_SHIFT = 26 };
 struct noise_strip { /* what a decision in double reads of a layer */
     double base;     /* Y_i */
     double height;   /* h_i */
-    double width;    /* w_i * 2^-88: times a 52-bit U it is x / s0 */
+    double width;    /* w_i 2^-52 / s0: times a 52-bit U it is x / s0 */
 };
 
 struct noise_table {
@@ -41,7 +45,11 @@ struct noise_table {
 /* The 256 widths, w_0 first. */
 extern const uint64_t noise_widths[NOISE_LAYERS];
 
-/* Derives the table from the widths, in integers. */
+/* Derives the table from noise_widths and NOISE_AREA, in integers. */
 void noise_table_init(struct noise_table *table);
+
+/* The same from other widths and their area, below 2^64. */
+void noise_table_derive(struct noise_table *table, const uint64_t widths[NOISE_LAYERS],
+                        uint64_t area);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 
 enum {
-    PART = 1 << 14,       /* indices whose bytes are drawn at once */
+    PART = POISSON_PART,  /* indices whose bytes are drawn at once */
     TIES = 64,            /* words drawn at once for bytes that settle nothing */
     TIE_BLOCKS = PART / 8 /* counters of a part in the stream of ties */
 };
@@ -88,27 +88,36 @@ static size_t draw_part(const struct draw *draw, uint32_t *indices, uint32_t fir
     return drawn;
 }
 
-static size_t draw_all(uint32_t *indices, uint32_t records)
+static size_t draw_all(uint32_t *indices, struct poisson_range range)
 {
-    for (uint32_t i = 0; i < records; i++)
-        indices[i] = i;
-    return records;
+    for (uint32_t i = range.first; i < range.end; i++)
+        *indices++ = i;
+    return range.end - range.first;
 }
 
 size_t poisson_draw(struct poisson *poisson, uint32_t *indices, uint32_t records,
                     double rate, const struct noise_key *key)
 {
+    return poisson_draw_range(poisson, indices, (struct poisson_range){0, records},
+                              rate, key);
+}
+
+size_t poisson_draw_range(struct poisson *poisson, uint32_t *indices,
+                          struct poisson_range range, double rate,
+                          const struct noise_key *key)
+{
     size_t drawn = 0;
-    CHECK(rate > 0 && rate <= 1);
+    CHECK(rate > 0 && rate <= 1 && range.first % PART == 0);
     if (rate == 1)
-        return draw_all(indices, records);
+        return draw_all(indices, range);
     uint64_t threshold = (uint64_t)ldexp(rate, 64); /* below 2^64: rounded down */
     struct draw draw = {.poisson = poisson,
                         .key = key,
+                        .part = range.first / PART,
                         .edge = (uint8_t)(threshold >> 56),
                         .below = threshold & (UINT64_MAX >> 8)};
-    for (uint32_t first = 0; first < records; first += PART, draw.part++) {
-        uint32_t count = records - first < PART ? records - first : PART;
+    for (uint32_t first = range.first; first < range.end; first += PART, draw.part++) {
+        uint32_t count = range.end - first < PART ? range.end - first : PART;
         stream_read(poisson->stream, poisson->bytes, (count + 7) / 8 * 8, key->bytes, 0,
                     (uint64_t)first / STREAM_BLOCK_SIZE);
         poisson->tie_count = poisson->tie_next = 0;

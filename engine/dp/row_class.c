@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/nn/difference.h"
 #include "engine/nn/workspace.h"
 
 enum {
@@ -31,7 +32,8 @@ static float uniform(uint64_t *state) /* in [-1, 1) */
 
 struct row_classes row_classes_alike(size_t block)
 {
-    return (struct row_classes){.block = block, .count = 1, .safe = true, .period = 1};
+    return (struct row_classes){
+        .block = block, .tallest = block, .count = 1, .safe = true, .period = 1};
 }
 
 static size_t alternative(size_t block)
@@ -42,6 +44,7 @@ static size_t alternative(size_t block)
 struct row_classes row_classes_most(size_t block)
 {
     struct row_classes rows = {.block = alternative(block),
+                               .tallest = alternative(block),
                                .count = CLASS_SHARE_MIN,
                                .safe = true,
                                .period = CLASS_SHARE_MIN};
@@ -92,9 +95,10 @@ struct comparison {
     struct workspace *workspace;
     const struct network *network;
     const float *parameters;
-    size_t block, rows; /* rows: of all blocks */
-    uint32_t *class_of; /* (rows) the first row that each is like */
-    uint32_t *before;   /* (rows) scratch */
+    const struct motion *motion; /* or NULL: at one point alone */
+    size_t block, rows;          /* rows: of all blocks */
+    uint32_t *class_of;          /* (rows) the first row that each is like */
+    uint32_t *before;            /* (rows) scratch */
 };
 
 /* Splits classes whose rows disagree on the record in the workspace, looking at the
@@ -148,6 +152,11 @@ static void compare_rows(const struct comparison *c)
         workspace_backward(c->workspace, c->parameters);
         workspace_measure(c->workspace);
         refine(c, filled);
+        if (c->motion == NULL)
+            continue;
+        workspace_difference(c->workspace, c->motion, filled);
+        workspace_measure(c->workspace);
+        refine(c, filled);
     }
 }
 
@@ -186,50 +195,145 @@ static void name_classes(struct row_classes *out, const uint32_t *class_of, size
         out->period = 1;
 }
 
-static enum status find_at(struct row_classes *out, const struct network *network,
+/* Two points far apart, so that activations switch. */
+struct points {
+    float *parameters, *previous; /* previous, motion: NULL of one point */
+    struct motion *motion;
+};
+
+static void points_destroy(struct points *points)
+{
+    motion_destroy(points->motion);
+    free(points->parameters);
+    free(points->previous);
+}
+
+static enum status points_create(struct points *points, const struct network *network,
+                                 bool two, struct error *error)
+{
+    size_t count = network_parameters(network);
+    *points = (struct points){.parameters = calloc(count, sizeof(float)),
+                              .previous = two ? calloc(count, sizeof(float)) : NULL};
+    if (points->parameters == NULL || (two && points->previous == NULL))
+        return error_set(error, ST_NO_MEMORY, "no memory to compare rows");
+    network_init(network, points->parameters, 1);
+    if (!two)
+        return ST_OK;
+    network_init(network, points->previous, 2);
+    enum status status = motion_create(&points->motion, count, error);
+    if (status == ST_OK)
+        motion_set(points->motion, points->parameters, points->previous);
+    return status;
+}
+
+struct search {
+    const struct network *network;
+    bool two_points;
+    struct heights wanted;
+};
+
+static enum status workspace_for(struct workspace **out, const struct search *search,
+                                 size_t rows, struct error *error)
+{
+    return search->two_points
+               ? workspace_create_two_points(out, search->network, rows, error)
+               : workspace_create(out, search->network, rows, error);
+}
+
+static enum status find_at(struct row_classes *out, const struct search *search,
                            size_t block, struct error *error)
 {
     size_t rows = BLOCKS * block;
-    float *parameters = calloc(network_parameters(network), sizeof *parameters);
+    struct points points;
+    enum status status =
+        points_create(&points, search->network, search->two_points, error);
     uint32_t *scratch = calloc(2 * rows, sizeof *scratch);
-    struct comparison c = {.network = network,
-                           .parameters = parameters,
+    struct comparison c = {.network = search->network,
+                           .parameters = points.parameters,
+                           .motion = points.motion,
                            .block = block,
                            .rows = rows,
                            .class_of = scratch,
                            .before = scratch + rows};
-    enum status status = ST_NO_MEMORY;
-    if (parameters == NULL || scratch == NULL)
-        status = error_set(error, status, "no memory to compare rows");
-    else
-        status = workspace_create(&c.workspace, network, rows, error);
+    if (status == ST_OK && scratch == NULL)
+        status = error_set(error, ST_NO_MEMORY, "no memory to compare rows");
+    if (status == ST_OK)
+        status = workspace_for(&c.workspace, search, rows, error);
     if (status == ST_OK) {
         workspace_set_block(c.workspace, block);
-        network_init(network, parameters, 1);
         compare_rows(&c);
-        *out = (struct row_classes){.block = block};
+        *out = (struct row_classes){.block = block, .tallest = block};
         name_classes(out, c.class_of, rows);
     }
     workspace_destroy(c.workspace);
     free(scratch);
-    free(parameters);
+    points_destroy(&points);
     return status;
 }
 
-enum status row_classes_find(struct row_classes *out, const struct network *network,
-                             size_t block, struct error *error)
+static enum status find_blocks(struct row_classes *out, const struct search *search,
+                               struct error *error)
 {
     struct row_classes first, second;
-    enum status status = find_at(&first, network, block, error);
+    size_t block = search->wanted.block;
+    enum status status = find_at(&first, search, block, error);
     if (status != ST_OK)
         return status;
     *out = first;
     if (first.count == 1)
         return ST_OK;
-    status = find_at(&second, network, alternative(block), error);
+    status = find_at(&second, search, alternative(block), error);
     if (status == ST_OK && second.safe && (!first.safe || second.count < first.count))
         *out = second;
     return status;
+}
+
+/* The classes of products of several heights; *found = whether there are any. */
+static enum status find_tall(struct row_classes *out, const struct search *search,
+                             bool *found, struct error *error)
+{
+    static const size_t steps[] = {WORKSPACE_ROWS_STEP, ALTERNATIVE_STEP};
+    struct row_classes rows;
+    if (!heights_may_differ(search->network))
+        return ST_OK;
+    enum status status = find_at(&rows, search, ALTERNATIVE_STEP, error);
+    for (size_t k = 0; k < 2 && status == ST_OK && rows.safe && !*found; k++) {
+        struct heights heights = {steps[k], search->wanted.tallest};
+        struct row_pattern pattern = {rows.period, rows.of};
+        if (steps[k] % rows.period != 0)
+            continue;
+        status = heights_agree(found, search->network, heights, pattern, error);
+        rows.block = heights.block;
+        rows.tallest = heights.tallest;
+    }
+    if (status == ST_OK && *found)
+        *out = rows;
+    return status;
+}
+
+static enum status find(struct row_classes *out, const struct search *search,
+                        struct error *error)
+{
+    bool found = false;
+    enum status status = ST_OK;
+    if (search->wanted.tallest > search->wanted.block)
+        status = find_tall(out, search, &found, error);
+    if (status != ST_OK || found)
+        return status;
+    return find_blocks(out, search, error);
+}
+
+enum status row_classes_find(struct row_classes *out, const struct network *network,
+                             struct heights wanted, struct error *error)
+{
+    return find(out, &(struct search){network, false, wanted}, error);
+}
+
+enum status row_classes_find_two_points(struct row_classes *out,
+                                        const struct network *network,
+                                        struct heights wanted, struct error *error)
+{
+    return find(out, &(struct search){network, true, wanted}, error);
 }
 
 static size_t share_of(const struct row_classes *rows, uint32_t class)

@@ -23,12 +23,14 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/nn/heights.h"
 #include "engine/nn/network.h"
 
 enum { ROW_PERIOD_MAX = 64 };
 
 struct row_classes {
-    size_t block;   /* rows of one product */
+    size_t block;   /* rows of one product, or of which a product has a multiple, */
+    size_t tallest; /* up to tallest; block otherwise */
     uint32_t count; /* classes found; 1: all rows round alike */
     bool safe;      /* false: more classes than records can be kept apart by */
     size_t period;  /* row r is of class of[r % period]; divides block */
@@ -44,9 +46,19 @@ struct row_classes row_classes_most(size_t block);
 /* Runs network forward and backward on random records, each in every row of a block,
  * and compares rows bit by bit: first with blocks of block rows, and where these are
  * not all alike with the multiple of 48 above, at which the AVX2 kernels have two equal
- * classes. block  a multiple of 16 ST_NO_MEMORY  no room for two blocks */
+ * classes.
+ *   wanted  block, a multiple of 16; where tallest, a multiple of 48, is more, products
+ *           of any multiple of 16 rows, or of 48, up to tallest are tried first, and
+ *           taken if none changes a bit (heights_agree)
+ *   ST_NO_MEMORY  no room for two blocks */
 enum status row_classes_find(struct row_classes *out, const struct network *network,
-                             size_t block, struct error *error);
+                             struct heights wanted, struct error *error);
+
+/* The same for a job that also takes differences of gradients at two points, whose rows
+ * then are alike in both passes. The network has passed network_check_differences. */
+enum status row_classes_find_two_points(struct row_classes *out,
+                                        const struct network *network,
+                                        struct heights wanted, struct error *error);
 
 /* Rows that a cell of at most records can take, wherever their classes fall. */
 size_t row_classes_reach(const struct row_classes *rows, size_t records);

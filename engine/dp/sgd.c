@@ -1,4 +1,5 @@
-#include "engine/dp/sgd.h"
+/* Plain SGD on data declared public: the reference the private ones run beside. */
+#include "engine/dp/algorithm.h"
 
 #include "base/check.h"
 #include "engine/dp/training.h"

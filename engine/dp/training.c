@@ -5,52 +5,35 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "engine/dp/batch.h"
-#include "engine/dp/noise.h"
-#include "engine/dp/partition.h"
-#include "engine/dp/poisson.h"
-#include "engine/dp/residue.h"
-#include "engine/dp/worker.h"
+#include "engine/dp/training_inside.h"
 
-enum { SPAN_STEP = NOISE_CHUNK }; /* a member's part of a vector is whole chunks */
-
-struct training {
-    struct training_setup setup;
-    size_t dim;
-    uint64_t step, query; /* query: releases of this step */
-    size_t bins;          /* of the last pass's histogram */
-    struct noise_source *noise_source, *sampling_source;
-    struct noise_key noise_key, sampling_key; /* of this step */
-    struct poisson *poisson;
-    struct batch batch;
-    struct shared_sum sum;
-    struct partition partition;              /* where the setup keeps a residue */
-    struct residue_squares *residue_squares; /* (team size) */
-    size_t lock_count;                       /* initialised */
-    float *gradient;                         /* (dim) released */
-    struct optimizer *optimizer;
-    struct worker **workers; /* (team size) */
-    struct noise **noises;   /* (team size) */
-    bool *finite;            /* (team size) of the last update */
-};
-
-/* Records whose sum on public data is one product: a whole number of blocks. */
-static size_t even_rows(const struct row_classes *rows)
+/* Records whose sum on public data is one product: a whole number of blocks, so that a
+ * record's row does not hang on threads. */
+static size_t even_rows(const struct training_setup *setup)
 {
-    return 2 * rows->block;
+    enum { FEW = 144, MANY = 2 * FEW, MANY_FROM = 1536 };
+    if (setup->rows.tallest == setup->rows.block)
+        return 2 * setup->rows.block;
+    return setup->batch_size < MANY_FROM ? FEW : MANY;
 }
 
+/* Of either grid, or of none: the larger of what they need. */
 static size_t pieces_max(const struct training_setup *setup, uint64_t records)
 {
-    return setup->grid != NULL ? (size_t)setup->grid->cells
-                               : (size_t)records / even_rows(&setup->rows) + 1;
+    const struct grid *grid = setup->grid, *local = setup->local_grid;
+    if (grid == NULL)
+        return (size_t)records / even_rows(setup) + 1;
+    return (size_t)(local != NULL && local->cells > grid->cells ? local->cells
+                                                                : grid->cells);
 }
 
 static size_t capacity_of(const struct training_setup *setup)
 {
-    return worker_capacity(&setup->rows, setup->grid != NULL
-                                             ? setup->grid->cell_rows_max
-                                             : even_rows(&setup->rows));
+    const struct grid *grid = setup->grid, *local = setup->local_grid;
+    size_t rows = grid != NULL ? grid->cell_rows_max : even_rows(setup);
+    if (local != NULL && local->cell_rows_max > rows)
+        rows = local->cell_rows_max;
+    return worker_capacity(&setup->rows, rows);
 }
 
 uint64_t training_size(const struct training_setup *setup, unsigned threads)
@@ -60,27 +43,36 @@ uint64_t training_size(const struct training_setup *setup, unsigned threads)
     uint64_t kept = setup->keeps_residue
                         ? dim * sizeof(int64_t) + setup->records * sizeof(uint32_t)
                         : 0;
+    if (setup->uses_differences)
+        kept += motion_size((size_t)dim);
+    if (setup->uses_subsets)
+        kept += selection_size((size_t)setup->records);
     return sizeof(struct training) + kept + dim * (sizeof(int64_t) + sizeof(float)) +
            optimizer_size(setup->optimizer, (size_t)dim) + batch * sizeof(uint32_t) +
            pieces_max(setup, batch) * sizeof(struct piece) +
            network_tile_count(setup->network) * sizeof(pthread_mutex_t) +
-           threads * (worker_size(setup->network, capacity_of(setup)) +
+           threads * (worker_size(setup->network, capacity_of(setup),
+                                  setup->uses_differences) +
                       sizeof(struct noise_chunk));
 }
 
-/* Tests give one seed; sampling then starts from a key derived from it. */
+/* Tests give one seed; sampling and dropping then start from keys derived from it. */
 static void open_sources(struct training *training, const struct noise_key *seed)
 {
-    struct noise_key sampling;
+    struct noise_key sampling, drop;
     if (seed != NULL) {
         struct stream *stream = stream_create();
         stream_read(stream, sampling.bytes, sizeof sampling.bytes, seed->bytes,
                     UINT64_MAX - 1, 0);
+        stream_read(stream, drop.bytes, sizeof drop.bytes, seed->bytes, UINT64_MAX - 2,
+                    0);
         stream_destroy(stream);
     }
     training->noise_source = noise_source_open(seed);
     training->sampling_source = noise_source_open(seed != NULL ? &sampling : NULL);
+    training->drop_source = noise_source_open(seed != NULL ? &drop : NULL);
     hash_zero(&sampling, sizeof sampling);
+    hash_zero(&drop, sizeof drop);
 }
 
 static enum status create_vectors(struct training *training, struct error *error)
@@ -117,6 +109,18 @@ static enum status create_residue(struct training *training, struct error *error
     return partition_init(&training->partition, (size_t)setup->data->records, error);
 }
 
+static enum status create_extras(struct training *training, struct error *error)
+{
+    const struct training_setup *setup = &training->setup;
+    enum status status = create_residue(training, error);
+    if (status == ST_OK && setup->uses_subsets)
+        status =
+            selection_init(&training->selection, (size_t)setup->data->records, error);
+    if (status == ST_OK && setup->uses_differences)
+        status = motion_create(&training->motion, training->dim, error);
+    return status;
+}
+
 static enum status create_members(struct training *training, struct error *error)
 {
     const struct training_setup *setup = &training->setup;
@@ -124,7 +128,7 @@ static enum status create_members(struct training *training, struct error *error
     for (unsigned k = 0; k < team_size(setup->team) && status == ST_OK; k++) {
         training->noises[k] = noise_create();
         status = worker_create(&training->workers[k], setup->network, &setup->rows,
-                               capacity_of(setup), error);
+                               capacity_of(setup), setup->uses_differences, error);
     }
     return status;
 }
@@ -137,12 +141,12 @@ enum status training_create(struct training **out, const struct training_setup *
     CHECK(training != NULL && setup->is_public == (setup->grid == NULL));
     training->setup = *setup;
     training->dim = network_parameters(setup->network);
-    training->poisson = poisson_create();
+    training->sampler = sampler_create(setup->team);
     open_sources(training, setup->seed);
     training->setup.seed = NULL;
     enum status status = create_vectors(training, error);
     if (status == ST_OK)
-        status = create_residue(training, error);
+        status = create_extras(training, error);
     if (status == ST_OK)
         status =
             batch_init(&training->batch, records, pieces_max(setup, records), error);
@@ -179,9 +183,10 @@ void training_destroy(struct training *training)
     destroy_members(training);
     optimizer_destroy(training->optimizer);
     batch_fini(&training->batch);
-    poisson_destroy(training->poisson);
+    sampler_destroy(training->sampler);
     noise_source_close(training->noise_source);
     noise_source_close(training->sampling_source);
+    noise_source_close(training->drop_source);
     for (size_t k = 0; k < training->lock_count; k++)
         pthread_mutex_destroy(&training->sum.locks[k]);
     free(training->sum.locks);
@@ -193,6 +198,8 @@ void training_destroy(struct training *training)
         hash_zero(training->residue_squares,
                   team_size(training->setup.team) * sizeof *training->residue_squares);
     partition_fini(&training->partition);
+    selection_fini(&training->selection);
+    motion_destroy(training->motion);
     free(training->sum.sum);
     free(training->sum.residue);
     free(training->residue_squares);
@@ -215,6 +222,7 @@ void training_begin_step(struct training *training, uint64_t step)
 {
     noise_source_next(training->noise_source, &training->noise_key);
     noise_source_next(training->sampling_source, &training->sampling_key);
+    noise_source_next(training->drop_source, &training->drop_key);
     training->step = step;
     training->query = 0;
     batch_drawn(&training->batch, 0);
@@ -222,7 +230,7 @@ void training_begin_step(struct training *training, uint64_t step)
 
 void training_sample(struct training *training, double rate)
 {
-    size_t count = poisson_draw(training->poisson, training->batch.indices,
+    size_t count = sampler_draw(training->sampler, training->batch.indices,
                                 (uint32_t)training->setup.data->records, rate,
                                 &training->sampling_key);
     hash_zero(&training->sampling_key, sizeof training->sampling_key);
@@ -241,26 +249,61 @@ void training_take(struct training *training, size_t batch)
     batch_drawn(&training->batch, count);
 }
 
+void training_take_range(struct training *training, struct index_range range)
+{
+    batch_take_range(&training->batch, range);
+}
+
+void training_select(struct training *training, struct index_range range, size_t size)
+{
+    selection_draw(&training->selection, training->batch.indices, range, size,
+                   &training->sampling_key);
+    hash_zero(&training->sampling_key, sizeof training->sampling_key);
+    batch_drawn(&training->batch, size);
+}
+
+const struct motion *training_move_from(struct training *training,
+                                        const float *previous)
+{
+    motion_set(training->motion, training->setup.parameters, previous);
+    return training->motion;
+}
+
 struct pass_work {
     struct training *training;
     struct task task;
+    unsigned shares;  /* of the batch, about a micro-batch each */
+    atomic_uint next; /* share that nobody has taken */
 };
+
+/* A multiple of the members, so that they end together, and whoever is held up takes
+ * fewer. */
+static unsigned share_count(const struct training *training)
+{
+    const struct batch *batch = &training->batch;
+    unsigned size = team_size(training->setup.team);
+    size_t pieces = batch->piece_count > 0 ? batch->piece_count : 1;
+    size_t at_once = size * worker_pieces(training->workers[0], batch->count / pieces);
+    return size * (unsigned)((pieces + at_once - 1) / at_once);
+}
 
 static void pass_member(void *context, unsigned member)
 {
-    const struct pass_work *work = context;
+    struct pass_work *work = context;
     const struct training *training = work->training;
     unsigned size = team_size(training->setup.team);
     size_t tiles = network_tile_count(training->setup.network);
-    struct worker_share share = {
-        .first = batch_share(&training->batch, member, size),
-        .end = batch_share(&training->batch, member + 1, size),
-        .tile = tiles * member / size,
-    };
-    worker_run(training->workers[member], &work->task, share);
+    for (unsigned k; (k = atomic_fetch_add(&work->next, 1)) < work->shares;) {
+        struct worker_share share = {
+            .first = batch_share(&training->batch, k, work->shares),
+            .end = batch_share(&training->batch, k + 1, work->shares),
+            .tile = tiles * member / size,
+        };
+        worker_run(training->workers[member], &work->task, share);
+    }
 }
 
-static void clear_counts(struct training *training)
+void training_clear_counts(struct training *training)
 {
     for (size_t j = 0; j < HISTOGRAM_BINS_MAX; j++)
         atomic_store(&training->sum.counts[j], 0);
@@ -277,27 +320,28 @@ enum status training_pass(struct training *training, const struct pass *pass,
                  .parameters = setup->parameters,
                  .batch = &training->batch,
                  .pass = pass,
+                 .drop_key = training->drop_key.bytes,
                  .sum = &training->sum,
                  .cancel = setup->cancel},
     };
-    CHECK(pass->histogram == NULL || pass->weigh != NULL);
+    CHECK((pass->histogram == NULL && pass->motion == NULL) || pass->weigh != NULL);
     CHECK(pass->weigh_rest == NULL ||
           (pass->weigh != NULL && !pass->by_layer && training->sum.residue != NULL));
     training->bins = pass->histogram != NULL ? pass->histogram->bins : 0;
     if (setup->grid != NULL)
         batch_cut_cells(&training->batch, pass->grid);
     else
-        batch_cut_evenly(&training->batch, even_rows(&setup->rows));
+        batch_cut_evenly(&training->batch, even_rows(setup));
+    work.shares = share_count(training);
     team_run(setup->team, pass_member, &work);
     if (setup->cancel == NULL || !atomic_load(setup->cancel))
         return ST_OK;
     memset(training->sum.sum, 0, training->dim * sizeof *training->sum.sum);
-    clear_counts(training);
+    training_clear_counts(training);
     return error_set(error, ST_CANCELLED, "cancelled");
 }
 
-/* A member's part of the flat vector. */
-static struct span span_of(const struct training *training, unsigned member)
+struct span training_span(const struct training *training, unsigned member)
 {
     size_t steps = (training->dim + SPAN_STEP - 1) / SPAN_STEP;
     unsigned size = team_size(training->setup.team);
@@ -315,7 +359,7 @@ struct feed_back_work {
 static void measure_member(void *context, unsigned member)
 {
     struct training *training = context;
-    struct span span = span_of(training, member);
+    struct span span = training_span(training, member);
     struct residue_squares *squares = &training->residue_squares[member];
     *squares = (struct residue_squares){0};
     residue_measure(squares, training->sum.residue + span.first, span.count);
@@ -325,7 +369,7 @@ static void feed_back_member(void *context, unsigned member)
 {
     const struct feed_back_work *work = context;
     struct shared_sum *sum = &work->training->sum;
-    struct span span = span_of(work->training, member);
+    struct span span = training_span(work->training, member);
     residue_feed_back(sum->sum + span.first, sum->residue + span.first, span.count,
                       work->share);
 }
@@ -346,124 +390,4 @@ void training_feed_back(struct training *training, double radius)
 void training_forget(struct training *training)
 {
     hash_zero(training->sum.residue, training->dim * sizeof *training->sum.residue);
-}
-
-struct release_work {
-    struct training *training;
-    struct noise_release release;
-};
-
-static void release_member(void *context, unsigned member)
-{
-    const struct release_work *work = context;
-    struct training *training = work->training;
-    struct span span = span_of(training, member);
-    int64_t *sum = training->sum.sum + span.first;
-    noise_release(training->noises[member], training->gradient + span.first, sum,
-                  span.first, span.count, &work->release);
-    memset(sum, 0, span.count * sizeof *sum);
-}
-
-void training_release(struct training *training, const struct grid *grid,
-                      double divisor)
-{
-    struct release_work work = {
-        .training = training,
-        .release = {.address = {&training->noise_key, training->query},
-                    .grid = grid,
-                    .divisor = divisor},
-    };
-    training->query++;
-    team_run(training->setup.team, release_member, &work);
-}
-
-void training_release_counts(struct training *training, const struct grid *grid,
-                             double *out)
-{
-    int64_t counts[HISTOGRAM_BINS_MAX];
-    struct noise_release release = {
-        .address = {&training->noise_key, training->query}, .grid = grid, .divisor = 1};
-    training->query++;
-    for (size_t j = 0; j < training->bins; j++)
-        counts[j] = atomic_load(&training->sum.counts[j]);
-    noise_release_counts(training->noises[0], out, counts, training->bins, &release);
-    hash_zero(counts, sizeof counts);
-    clear_counts(training);
-}
-
-double training_release_norm(struct training *training, const struct norm_grid *norm)
-{
-    static const struct grid whole = {.scale = 1};
-    int64_t steps = norm_measure(norm, training->sum.sum, training->dim);
-    double released;
-    struct noise_release release = {.address = {&training->noise_key, training->query},
-                                    .grid = &whole,
-                                    .divisor = norm->scale};
-    training->query++;
-    noise_release_counts(training->noises[0], &released, &steps, 1, &release);
-    hash_zero(&steps, sizeof steps);
-    return released;
-}
-
-/* In one order whatever the threads. */
-double training_gradient_square(const struct training *training)
-{
-    double total = 0;
-    for (size_t first = 0; first < training->dim; first += SPAN_STEP) {
-        size_t left = training->dim - first;
-        size_t end = first + (left < SPAN_STEP ? left : SPAN_STEP);
-        double part = 0;
-        for (size_t j = first; j < end; j++)
-            part += (double)training->gradient[j] * (double)training->gradient[j];
-        total += part;
-    }
-    return total;
-}
-
-void training_gradient_scale(struct training *training, double factor)
-{
-    for (size_t j = 0; j < training->dim; j++)
-        training->gradient[j] = (float)((double)training->gradient[j] * factor);
-}
-
-struct average_work {
-    struct training *training;
-    double unit;
-};
-
-static void average_member(void *context, unsigned member)
-{
-    const struct average_work *work = context;
-    struct span span = span_of(work->training, member);
-    int64_t *sum = work->training->sum.sum + span.first;
-    float *out = work->training->gradient + span.first;
-    for (size_t j = 0; j < span.count; j++)
-        out[j] = (float)((double)sum[j] * work->unit);
-    memset(sum, 0, span.count * sizeof *sum);
-}
-
-void training_average(struct training *training, const struct grid *grid,
-                      double divisor)
-{
-    struct average_work work = {.training = training,
-                                .unit = 1 / (grid->scale * divisor)};
-    CHECK(training->setup.is_public); /* nothing else goes without noise */
-    team_run(training->setup.team, average_member, &work);
-}
-
-static void update_member(void *context, unsigned member)
-{
-    struct training *training = context;
-    training->finite[member] =
-        optimizer_apply(training->optimizer, training->setup.parameters,
-                        training->gradient, span_of(training, member), training->step);
-}
-
-enum status training_update(struct training *training, struct error *error)
-{
-    team_run(training->setup.team, update_member, training);
-    for (unsigned k = 0; k < team_size(training->setup.team); k++)
-        if (!training->finite[k])
-            return error_set(error, ST_INTERNAL, "diverged");
-    return ST_OK;
 }

@@ -16,7 +16,8 @@
  *   (2) The sum leaves through training_release alone, the counts through
  *       training_release_counts; both zero what they released. The sum's norm leaves
  *       through training_release_norm.
- *   (3) Each step has its own keys for noise and for sampling; a release its own query.
+ *   (3) Each step has its own keys for noise, sampling and dropout; a release its own
+ *       query.
  *   (4) The same seed gives the same parameters, bit for bit, at any number of threads.
  *   (5) Sums, the residue, batches and records are zeroed by destroy (DESIGN P9); the
  *       residue has no way out but into the sum.
@@ -38,8 +39,10 @@
 #include "engine/dp/noise_key.h"
 #include "engine/dp/optimizer.h"
 #include "engine/dp/row_class.h"
+#include "engine/dp/selection.h"
 #include "engine/dp/sum_norm.h"
 #include "engine/dp/team.h"
+#include "engine/nn/motion.h"
 #include "engine/nn/network.h"
 #include "engine/nn/workspace.h"
 
@@ -57,7 +60,10 @@ struct training_setup { /* all borrowed until destroy, but rows and optimizer's 
     struct row_classes rows;
     bool is_public;          /* training_average is allowed, and grid is NULL */
     const struct grid *grid; /* the plan that sums follow, for how large cells grow */
-    bool keeps_residue;      /* training_feed_back and training_deal are used */
+    const struct grid *local_grid; /* another, of training_select; or NULL */
+    bool keeps_residue;            /* training_feed_back and training_deal are used */
+    bool uses_differences;         /* training_move_from is */
+    bool uses_subsets;             /* training_select is */
     const atomic_bool *cancel;
     const struct noise_key *seed; /* tests; NULL: getrandom */
 };
@@ -87,6 +93,17 @@ void training_sample(struct training *training, double rate);
 void training_deal(struct training *training, size_t batches);
 void training_take(struct training *training, size_t batch);
 
+/* The batch = all records of range. */
+void training_take_range(struct training *training, struct index_range range);
+
+/* The batch = size records of range, a uniform subset (selection.h). */
+void training_select(struct training *training, struct index_range range, size_t size);
+
+/* The step from previous, which must stay as it is until the next update, to the
+ * parameters: for a pass over differences. Both were released: it is public. */
+const struct motion *training_move_from(struct training *training,
+                                        const float *previous);
+
 struct pass {
     const struct grid *grid; /* where sums are rounded to, and the cells */
     clip_rule *weigh;        /* NULL: every record counts whole, and no norm is taken */
@@ -94,6 +111,9 @@ struct pass {
     bool
         by_layer; /* weigh is asked layer by layer, with that layer's norms and spreads,
                       for the weights of that layer's part; then no weigh_rest */
+    /* Records' gradients less those at the motion's previous point, over its scale
+     * (engine/nn/difference.h), and their norms; NULL: gradients. With weigh alone. */
+    const struct motion *motion;
     /* Counts the batch's records by their norms before clipping, a record that is not
      * finite as one of norm 0; or NULL. With weigh alone. */
     const struct histogram *histogram;
@@ -128,6 +148,9 @@ void training_release_counts(struct training *training, const struct grid *grid,
 /* The norm of the sum + noise, in the sum's unit; the sum stays, to be released on the
  * same batch.   norm  of the sum's grid (sum_norm.h) */
 double training_release_norm(struct training *training, const struct norm_grid *norm);
+
+/* The gradient as it was released, to be changed in place: post-processing. */
+float *training_gradient(struct training *training);
 
 /* Of the gradient as it was released: its squared norm; gradient *= factor. */
 double training_gradient_square(const struct training *training);

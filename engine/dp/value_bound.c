@@ -4,22 +4,35 @@
 
 #include "base/check.h"
 
-/* Whether a layer fits the proofs: between dense layers, what is 1-Lipschitz and zero at
- * zero. */
+/* Whether a layer fits the proofs: between dense layers, what is 1-Lipschitz. */
 static bool fits(enum layer_kind kind)
 {
     switch (kind) {
     case LAYER_DENSE:
     case LAYER_RELU:
-    case LAYER_TANH: return true;
+    case LAYER_TANH:
+    case LAYER_SIGMOID:
+    case LAYER_SOFTPLUS: return true;
+    case LAYER_GELU: /* steeper than 1 */
+    case LAYER_GELU_TANH:
     case LAYER_CONV2D:
     case LAYER_MAX_POOL2D:
     case LAYER_AVG_POOL2D:
     case LAYER_GLOBAL_AVG_POOL:
     case LAYER_FLATTEN:
-    case LAYER_REPLICATE: return false;
+    case LAYER_REPLICATE:
+    case LAYER_CROP:
+    case LAYER_GROUP_NORM:
+    case LAYER_DROPOUT:
+    case LAYER_RESIDUAL: return false;
     }
     return false;
+}
+
+/* sigmoid(0) = 1/2, softplus(0) = ln 2: |h| is then no longer below |W| times |x|. */
+static bool moves_zero(enum layer_kind kind)
+{
+    return kind == LAYER_SIGMOID || kind == LAYER_SOFTPLUS;
 }
 
 static bool has_inner_bias(const struct value_bound *bound)
@@ -31,7 +44,8 @@ static bool has_inner_bias(const struct value_bound *bound)
 }
 
 /* The proofs of paper and tight for several layers. */
-static enum status check_deep(const struct value_bound *bound, struct error *error)
+static enum status check_deep(const struct value_bound *bound,
+                              const struct model_spec *model, struct error *error)
 {
     if (bound->loss != LOSS_SOFTMAX_CROSS_ENTROPY)
         return error_set_at(error, ST_INVALID, "/algorithm/bound",
@@ -42,20 +56,27 @@ static enum status check_deep(const struct value_bound *bound, struct error *err
             error, ST_INVALID, "/algorithm/bound",
             "paper and tight do not cover biases, a record of zeros would "
             "break them: use forward, or a model without biases");
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (moves_zero(model->layers[i].kind))
+            return error_set_at(error, ST_INVALID, "/algorithm/bound",
+                                "paper and tight need activations that are zero at "
+                                "zero, and %s is not: use forward",
+                                layer_kind_name(model->layers[i].kind));
     return ST_OK;
 }
 
 enum status value_bound_init(struct value_bound *bound, const struct model_spec *model,
                              enum value_bound_kind kind, struct error *error)
 {
-    struct value_bound made = {.kind = kind, .loss = model->loss};
+    struct value_bound made = {
+        .kind = kind, .loss = model->loss, .huber_delta = model->huber_delta};
     for (size_t i = 0; i < model->layer_count; i++) {
         const struct layer_spec *layer = &model->layers[i];
         if (!fits(layer->kind))
             return error_set_at(
                 error, ST_INVALID, "/algorithm/name",
-                "value_clip has no proof for a layer %s, only for dense, "
-                "relu and tanh: use dpsgd",
+                "value_clip has no proof for a layer %s, only for dense, relu, "
+                "tanh, sigmoid and softplus: use dpsgd",
                 layer_kind_name(layer->kind));
         if (layer->kind != LAYER_DENSE)
             continue;
@@ -66,7 +87,7 @@ enum status value_bound_init(struct value_bound *bound, const struct model_spec 
         made.bias[made.layers++] = layer->bias;
     }
     made.from_input = kind != BOUND_FORWARD && made.layers > 1;
-    enum status status = made.from_input ? check_deep(&made, error) : ST_OK;
+    enum status status = made.from_input ? check_deep(&made, model, error) : ST_OK;
     if (status == ST_OK)
         *bound = made;
     return status;
@@ -115,6 +136,7 @@ static double slope(const struct value_bound *bound, double loss)
         return paper ? 2 * sqrt(fmin(1, 2 * loss)) : -sqrt(2) * expm1(-loss);
     case LOSS_LOGISTIC: return paper ? sqrt(loss / 2) : -expm1(-loss);
     case LOSS_SQUARED: return sqrt(2 * loss);
+    case LOSS_HUBER: return fmin(sqrt(2 * loss), bound->huber_delta);
     }
     CHECK(false); /* a loss that value_bound_init has no proof for */
 }

@@ -7,6 +7,7 @@
  *
  *   family                               bound          g(f)                 shares
  *   linear, squared f = r^2 / 2          all            sqrt(2 f), exact     1
+ *   linear, huber of delta               all            min(sqrt(2 f), delta)  1
  *   linear, logistic                     paper          sqrt(f / 2)          1
  *                                        tight forward  1 - e^-f, exact      1
  *   linear, softmax cross-entropy        paper          2 sqrt(min(1, 2f))   1
@@ -17,7 +18,9 @@
  *                                                                            behind l
  *   S(W) = sum over i of the product over j != i of N_j^2
  *
- * Layers are dense with 1-Lipschitz activations that are zero at zero between them.
+ * Layers are dense with 1-Lipschitz activations between them; of several layers, paper
+ * and tight take those that are zero at zero alone, relu and tanh, forward also sigmoid
+ * and softplus.
  *
  * Invariants
  *   (1) Nothing here comes from a caller but the model and the name of a bound.
@@ -41,6 +44,7 @@ enum { VALUE_BOUND_LAYERS_MAX = 64 };
 struct value_bound {
     enum value_bound_kind kind;
     enum loss loss;
+    double huber_delta;
     size_t layers; /* dense ones */
     bool bias[VALUE_BOUND_LAYERS_MAX];
     bool from_input;                       /* shares but the first are zero: S(W) */

@@ -1,8 +1,11 @@
-/* The charge is dpsgd's: all that value clipping adds to the risk is whether its bound is
+/* DP-SGD with value clipping (Fang et al. 2023; papers/valueclip.md): a record's weight comes
+ * from a bound of its gradient norm by its own loss.
+ *
+ * The charge is dpsgd's: all that value clipping adds to the risk is whether its bound is
  * one. It is enforced besides (valueclip.md 2.4, NOISE.md 2.4): a weight is never more than
  * the exact norm of what is summed allows, so float32's rounding, or a bound with an error
  * in it, costs accuracy and never privacy. */
-#include "engine/dp/value_clip.h"
+#include "engine/dp/algorithm.h"
 
 #include <math.h>
 
@@ -97,7 +100,8 @@ static enum status start(void *context, const struct algorithm_demand *demand,
                                .records = demand->records,
                                .dim = model->parameters,
                                .cell_mean = CELL_MEAN,
-                               .spread = model->spread};
+                               .spread = model->spread,
+                               .record_terms = model->record_terms};
     enum status status =
         value_bound_init(&state->rule.bound, demand->model, kind_of(demand), error);
     if (status == ST_OK)

@@ -1,15 +1,15 @@
 #include "engine/dp/worker.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "engine/nn/difference.h"
 #include "engine/nn/workspace.h"
 
 enum {
-    CAPACITY_MIN = 512, /* rows: several cells share a block's unused rows */
+    CAPACITY_MIN = 624, /* rows: four cells of mean 128, where rows round unlike too */
     AHEAD = 4,          /* records whose bytes are on their way while one is gathered */
     ALIGNMENT = 64
 };
@@ -23,6 +23,7 @@ struct worker {
     float *weights;           /* (capacity) */
     bool *occupied;           /* (capacity) whether a record stands in a row */
     uint32_t *places;         /* (capacity) row of each record of a piece */
+    uint32_t *indices;        /* (capacity) of the record in each row */
     struct row_range *ranges; /* (capacity) of the micro-batch's pieces */
     size_t range_count;
     size_t filled; /* rows of the micro-batch, empty ones between records included */
@@ -35,23 +36,33 @@ size_t worker_capacity(const struct row_classes *rows, size_t cell_rows_max)
     return (least + rows->block - 1) / rows->block * rows->block;
 }
 
+/* Where rows round unlike, a cell takes as many rows of each class as of the fullest. */
+size_t worker_pieces(const struct worker *worker, size_t records)
+{
+    size_t period = worker->rows.period;
+    size_t rows = period == 1 ? records : records + 2 * period;
+    size_t pieces = worker->capacity / (rows > 0 ? rows : 1);
+    return pieces > 0 ? pieces : 1;
+}
+
 static size_t block_size(const struct network *network)
 {
     size_t size = network_tile_floats_max(network) * sizeof(float);
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-size_t worker_size(const struct network *network, size_t capacity)
+size_t worker_size(const struct network *network, size_t capacity, bool two_points)
 {
+    size_t passes = two_points ? workspace_two_points_size(network, capacity)
+                               : workspace_size(network, capacity);
     size_t row =
-        sizeof(float) + sizeof(bool) + sizeof(uint32_t) + sizeof(struct row_range);
-    return sizeof(struct worker) + workspace_size(network, capacity) +
-           block_size(network) + capacity * row;
+        sizeof(float) + sizeof(bool) + 2 * sizeof(uint32_t) + sizeof(struct row_range);
+    return sizeof(struct worker) + passes + block_size(network) + capacity * row;
 }
 
 enum status worker_create(struct worker **out, const struct network *network,
                           const struct row_classes *rows, size_t capacity,
-                          struct error *error)
+                          bool two_points, struct error *error)
 {
     struct worker *worker = calloc(1, sizeof *worker);
     CHECK(worker != NULL && capacity % rows->block == 0);
@@ -62,17 +73,22 @@ enum status worker_create(struct worker **out, const struct network *network,
     worker->weights = calloc(capacity, sizeof *worker->weights);
     worker->occupied = calloc(capacity, sizeof *worker->occupied);
     worker->places = calloc(capacity, sizeof *worker->places);
+    worker->indices = calloc(capacity, sizeof *worker->indices);
     worker->ranges = calloc(capacity, sizeof *worker->ranges);
-    enum status status = workspace_create(&worker->workspace, network, capacity, error);
+    enum status status =
+        two_points
+            ? workspace_create_two_points(&worker->workspace, network, capacity, error)
+            : workspace_create(&worker->workspace, network, capacity, error);
     if (status == ST_OK &&
         (worker->block == NULL || worker->weights == NULL || worker->occupied == NULL ||
-         worker->places == NULL || worker->ranges == NULL))
+         worker->places == NULL || worker->indices == NULL || worker->ranges == NULL))
         status = error_set(error, ST_NO_MEMORY, "no memory for a worker");
     if (status != ST_OK) {
         worker_destroy(worker);
         return status;
     }
-    workspace_set_block(worker->workspace, rows->block);
+    workspace_set_heights(worker->workspace,
+                          (struct heights){rows->block, rows->tallest});
     *out = worker;
     return ST_OK;
 }
@@ -86,10 +102,13 @@ void worker_destroy(struct worker *worker)
         hash_zero(worker->block, block_size(worker->network));
     if (worker->weights != NULL)
         hash_zero(worker->weights, worker->capacity * sizeof *worker->weights);
+    if (worker->indices != NULL)
+        hash_zero(worker->indices, worker->capacity * sizeof *worker->indices);
     free(worker->block);
     free(worker->weights);
     free(worker->occupied);
     free(worker->places);
+    free(worker->indices);
     free(worker->ranges);
     free(worker);
 }
@@ -106,6 +125,7 @@ static void gather(struct worker *worker, const struct matrix *data, uint32_t in
     size_t stride = workspace_stride(worker->workspace);
     matrix_gather(data, workspace_input(worker->workspace) + row * stride, stride,
                   &index, 1);
+    worker->indices[row] = index;
     if (data->targets != NULL)
         workspace_classes(worker->workspace)[row] = data->targets[index];
     else
@@ -162,7 +182,7 @@ static size_t best_end(const struct worker *worker, const struct batch *batch,
 {
     size_t block = worker->rows.block, rows = 0, end = cursor->end;
     double fullest = 0;
-    if (worker->rows.period > 1)
+    if (worker->rows.period > 1 || worker->rows.tallest > block)
         return cursor->end;
     for (size_t p = cursor->next; p < cursor->end; p++) {
         rows += batch->pieces[p].count;
@@ -278,6 +298,18 @@ static void add_sums(struct worker *worker, const struct task *task, size_t tile
     }
 }
 
+static void differentiate(struct worker *worker, const struct task *task)
+{
+    struct workspace *workspace = worker->workspace;
+    if (task->pass->motion != NULL) {
+        workspace_difference(workspace, task->pass->motion, worker->filled);
+        return;
+    }
+    workspace_forward(workspace, task->parameters, worker->filled);
+    workspace_loss(workspace);
+    workspace_backward(workspace, task->parameters);
+}
+
 static bool cancelled(const struct task *task)
 {
     return task->cancel != NULL && atomic_load(task->cancel);
@@ -288,11 +320,10 @@ void worker_run(struct worker *worker, const struct task *task,
 {
     struct cursor cursor = {.next = share.first, .end = share.end};
     size_t tiles = network_tile_count(worker->network);
+    workspace_drop(worker->workspace, (struct drop){task->drop_key, worker->indices});
     while (cursor.next < cursor.end && !cancelled(task)) {
         fill(worker, task, &cursor);
-        workspace_forward(worker->workspace, task->parameters, worker->filled);
-        workspace_loss(worker->workspace);
-        workspace_backward(worker->workspace, task->parameters);
+        differentiate(worker, task);
         if (task->pass->weigh != NULL)
             weigh(worker, task);
         for (size_t k = 0; k < tiles; k++)
@@ -303,4 +334,5 @@ void worker_run(struct worker *worker, const struct task *task,
         for (size_t k = 0; k < tiles; k++)
             add_sums(worker, task, (share.tile + k) % tiles, task->sum->residue);
     }
+    workspace_drop(worker->workspace, (struct drop){0}); /* evaluation drops nothing */
 }

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,7 @@ struct task { /* of one pass; read by all workers */
     const float *parameters;
     const struct batch *batch;
     const struct pass *pass;
+    const uint8_t *drop_key; /* of this step (workspace_drop) */
     struct shared_sum *sum;
     const atomic_bool *cancel; /* or NULL */
 };
@@ -42,13 +44,18 @@ struct task { /* of one pass; read by all workers */
  *   cell_rows_max  M */
 size_t worker_capacity(const struct row_classes *rows, size_t cell_rows_max);
 
-/*   ST_NO_MEMORY  an allocation failed */
+/* Pieces of so many records that a micro-batch has room for as a rule; at least 1. */
+size_t worker_pieces(const struct worker *worker, size_t records);
+
+/* two_points: for passes over differences too.
+ *   ST_NO_MEMORY  an allocation failed */
 enum status worker_create(struct worker **out, const struct network *network,
                           const struct row_classes *rows, size_t capacity,
-                          struct error *error);
+                          bool two_points, struct error *error);
 void worker_destroy(struct worker *worker); /* NULL is allowed; zeroes */
 
-size_t worker_size(const struct network *network, size_t capacity); /* bytes */
+size_t worker_size(const struct network *network, size_t capacity,
+                   bool two_points); /* bytes */
 
 /* Adds the sums of pieces [first, end), starting with the tile of its own share, so
  * that workers meet at locks as seldom as may be. Stops between micro-batches once

@@ -1,24 +1,38 @@
 /*
- * activation.h - elementwise layers, over whole buffers: count is a multiple of 16 and
- * the padding of a row is an element like any other.
+ * activation.h - elementwise layers.
  *
- *   relu  max(z, 0), derivative 0 at 0      tanh  tanh z, derivative (1 - y)(1 + y)
+ *   kind      y                            derivative, told from y
+ *   relu      max(z, 0)                    1 if y > 0, else 0
+ *   tanh      tanh z                       (1 - y)(1 + y)
+ *   sigmoid   1 / (1 + e^-z)               y (1 - y)
+ *   softplus  max(z, 0) + log1p(e^-|z|)    1 - e^-y, the sigmoid of z
+ *   gelu      z Phi(z)                     Phi(z) + z phi(z), told from z
+ *   gelu_tanh z (1 + t) / 2, t = tanh k,   (1 + t) / 2 + z (1 - t^2) k' / 2, told from z
+ *             k = sqrt(2 / pi) (z + 0.044715 z^3)
  *
  * A NaN stays a NaN on the way forward, where it is seen in the next layer's input.
+ *
+ * Loops run over whole padded rows, so that what a record gets does not hang on its
+ * place. Where f(0) is not 0 the padding is cleared again: products may read it.
  *
  * Threads: pure functions of their arguments.
  */
 #ifndef ENGINE_NN_ACTIVATION_H
 #define ENGINE_NN_ACTIVATION_H
 
-#include <stddef.h>
+#include "engine/nn/model_spec.h"
+#include "engine/nn/rows.h"
 
-/* y may be z. */
-void relu_forward(float *y, const float *z, size_t count);
-void tanh_forward(float *y, const float *z, size_t count);
+/* y = f(z), width columns of each row; the padding of y is zero. kind is an activation,
+ * y and z have one stride, and y may be z. */
+void activation_forward(enum layer_kind kind, size_t width, struct rows y,
+                        struct rows z);
 
-/* dz = dy f'(z), told from y = f(z); dz may be dy. */
-void relu_backward(float *dz, const float *dy, const float *y, size_t count);
-void tanh_backward(float *dz, const float *dy, const float *y, size_t count);
+/* Whether the way back takes z and not y: z must then outlive the way forward. */
+bool activation_reads(enum layer_kind kind);
+
+/* dz = dy f'(z), told from at: y = f(z), or z if activation_reads; dz may be dy. */
+void activation_backward(enum layer_kind kind, struct rows dz, struct rows dy,
+                         struct rows at);
 
 #endif

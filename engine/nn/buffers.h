@@ -1,5 +1,6 @@
 /*
- * buffers.h - what a workspace holds; for workspace.c, pass.c and gradients.c alone.
+ * buffers.h - what a workspace holds; for workspace.c and the files of
+ * its passes (pass.c, gradients.c, difference.c) alone.
  *
  * Passes go over whole blocks: all of them layer by layer, or, where images make rows
  * long, all layers block by block, so that a block stays in cache.
@@ -11,25 +12,34 @@
 #include <stdint.h>
 
 #include "engine/nn/graph.h"
+#include "engine/nn/heights.h"
 #include "engine/nn/kept.h"
 #include "engine/nn/workspace.h"
 
 struct workspace {
     const struct network *network;
-    size_t rows, block, count; /* count: records of the last forward */
-    bool measured;             /* since then */
-    float **activations;       /* (value_count), each (rows, stride) */
-    float **gradients;         /* (value_count), NULL where a value has none */
-    int32_t **taps;            /* (node_count), each (rows, stride) of a max pool */
-    float **kept;              /* (layer_count), each (rows, kept_stride), or NULL */
-    float **kept_weights;      /* (layer_count), each (rows), or NULL */
-    float **gathered;          /* (layer_count), weights as positions meet them */
+    size_t rows, count; /* count: records of the last forward */
+    struct heights heights;
+    bool measured; /* since then */
+    struct drop drop;
+    struct stream *drop_stream; /* NULL where the network has no dropout */
+    bool two_points;            /* made for differences */
+    bool holds_differences;     /* of the last pass */
+    float **activations;        /* (value_count), each (rows, stride) */
+    float **gradients;          /* (value_count), NULL where a value has none */
+    /* (value_count) over the scale of a motion; NULL where a value has no gradient, and
+     * in a workspace of one point */
+    float **differences, **gradient_differences;
+    int32_t **taps; /* (node_count), each (rows, stride) of a max pool; two points: 2 */
+    float **kept;   /* (layer_count), each (rows, kept_stride), or NULL */
+    float **kept_weights; /* (layer_count), each (rows), or NULL */
+    float **gathered; /* (layer_count), weights as positions meet them; two points: 3 */
     uint32_t *classes;
     float *values;
     double *losses, *norms, *spreads;
     double *layer_norms, *layer_spreads; /* (layer_count, rows) */
     double *scratch;                     /* (2 rows) */
-    float *position_scratch; /* positions_scratch of the layer that takes most */
+    float *position_scratch; /* of the layer with positions or norm that takes most */
     float *buffers;          /* owns the memory of all floats above */
     int32_t *tap_buffer;     /* of all taps */
 };
@@ -37,7 +47,7 @@ struct workspace {
 /* Rows of the blocks that hold the records of the last forward. */
 static inline size_t active_rows(const struct workspace *workspace)
 {
-    size_t block = workspace->block;
+    size_t block = workspace->heights.block;
     return (workspace->count + block - 1) / block * block;
 }
 

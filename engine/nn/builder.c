@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "engine/nn/resnet.h"
+
 enum status builder_refuse(const struct builder *builder, const char *member,
                            const char *text)
 {
@@ -21,8 +23,11 @@ size_t builder_width(const struct builder *builder)
 size_t builder_value(struct builder *builder, size_t width, bool has_gradient)
 {
     struct network *network = builder->network;
-    network->values[network->value_count] = (struct value){
-        .width = width, .stride = rows_stride(width), .has_gradient = has_gradient};
+    network->values[network->value_count] =
+        (struct value){.width = width,
+                       .stride = rows_stride(width),
+                       .has_gradient = has_gradient,
+                       .shares = network->value_count};
     return network->value_count++;
 }
 
@@ -31,6 +36,7 @@ struct node *builder_node(struct builder *builder, enum node_kind kind, size_t w
     struct network *network = builder->network;
     struct node *node = &network->nodes[network->node_count++];
     bool has_gradient = kind == NODE_DENSE || kind == NODE_POSITIONS ||
+                        kind == NODE_SCALE ||
                         network->values[builder->view.value].has_gradient;
 
     *node = (struct node){.kind = kind, .from = builder->view.value};
@@ -39,16 +45,80 @@ struct node *builder_node(struct builder *builder, enum node_kind kind, size_t w
     return node;
 }
 
-static void add_tensor(struct builder *builder, const char *part, struct tensor tensor)
+bool builder_may_overwrite(const struct builder *builder)
+{
+    const struct network *network = builder->network;
+    const struct node *last = &network->nodes[network->node_count];
+
+    if (network->node_count == 0 || last[-1].to != builder->view.value)
+        return false;
+    return last[-1].kind == NODE_DENSE || last[-1].kind == NODE_POSITIONS ||
+           last[-1].kind == NODE_SCALE;
+}
+
+struct node *builder_node_over(struct builder *builder, enum node_kind kind)
 {
     struct network *network = builder->network;
+    size_t value = builder->view.value;
+
+    if (!builder_may_overwrite(builder))
+        return builder_node(builder, kind, builder_width(builder));
+    network->nodes[network->node_count] =
+        (struct node){.kind = kind, .from = value, .to = value};
+    return &network->nodes[network->node_count++];
+}
+
+static void crop_to(struct builder *builder, struct image crop)
+{
+    struct view *view = &builder->view;
+    size_t width = crop.height * crop.width * crop.channels;
+    struct node *node = builder_node(builder, NODE_INTERLEAVE, width);
+
+    node->image = view->image;
+    node->crop = crop;
+    view->image = crop;
+    view->interleaved = true;
+}
+
+void builder_interleave(struct builder *builder)
+{
+    struct view *view = &builder->view;
+
+    if (view->interleaved)
+        return;
+    crop_to(builder, view->image);
+}
+
+void builder_crop(struct builder *builder, size_t size)
+{
+    crop_to(builder, (struct image){size, size, builder->view.image.channels});
+}
+
+/* A preset with a public name goes by its public names (MODELS.md 9). */
+static void name_layer(const struct builder *builder, char *name, size_t size)
+{
+    const struct model_spec *model = builder->model;
+
+    if (model->preset == PRESET_RESNET18_GN || model->preset == PRESET_RESNET34_GN)
+        resnet_layer_name(model->layers, builder->index, name, size);
+    else
+        snprintf(name, size, "%s", builder->name);
+}
+
+void builder_tensor(struct builder *builder, size_t *offset, const char *part,
+                    struct tensor tensor)
+{
+    *offset = builder->network->parameters;
+    struct network *network = builder->network;
     struct tensor *added = &network->tensors[network->tensor_count++];
+    char layer[sizeof builder->name];
 
     *added = tensor;
     added->count = 1;
     for (size_t i = 0; i < tensor.rank; i++)
         added->count *= (size_t)tensor.shape[i];
-    snprintf(added->name, sizeof added->name, "%s.%s", builder->name, part);
+    name_layer(builder, layer, sizeof layer);
+    snprintf(added->name, sizeof added->name, "%s.%s", layer, part);
     added->offset = network->parameters;
     network->parameters += added->count;
 }
@@ -56,20 +126,22 @@ static void add_tensor(struct builder *builder, const char *part, struct tensor 
 void builder_parameters(struct builder *builder, struct row_layer *rows,
                         struct tensor weight, bool bias)
 {
-    rows->weight = builder->network->parameters;
     rows->bias = SIZE_MAX;
-    add_tensor(builder, "weight", weight);
-    if (!bias)
-        return;
-    rows->bias = builder->network->parameters;
-    add_tensor(builder, "bias",
-               (struct tensor){.rank = 1, .shape = {rows->outputs}, .taps = 1});
+    builder_tensor(builder, &rows->weight, "weight", weight);
+    if (bias)
+        builder_tensor(builder, &rows->bias, "bias",
+                       (struct tensor){.rank = 1, .shape = {rows->outputs}, .taps = 1});
 }
 
-enum status builder_check_parameters(const struct builder *builder,
-                                     const struct layer_spec *spec, size_t row_floats)
+enum status builder_check_weights(const struct builder *builder,
+                                  const struct layer_spec *spec, size_t row_floats)
 {
-    uint64_t more = (uint64_t)spec->out * row_floats + (spec->bias ? spec->out : 0);
+    return builder_check_parameters(builder, (uint64_t)spec->out * row_floats +
+                                                 (spec->bias ? spec->out : 0));
+}
+
+enum status builder_check_parameters(const struct builder *builder, uint64_t more)
+{
     char text[96];
 
     if (more <= (uint64_t)MODEL_PARAMETERS_MAX - builder->network->parameters)

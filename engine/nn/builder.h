@@ -1,5 +1,5 @@
 /*
- * builder.h - the steps of which a network is built; for graph.c alone.
+ * builder.h - the steps of which a network is built; for graph.c and blocks.c alone.
  *
  * Threads: a struct builder belongs to one thread.
  */
@@ -13,7 +13,7 @@
 #include "engine/nn/graph.h"
 
 /* Norms are sums of at most 2^26 squares (NOISE.md 2.4). */
-enum { WIDTH_MAX = 1 << 26, POINTER_SIZE = 96 };
+enum { WIDTH_MAX = 1 << 26, POINTER_SIZE = 160 };
 
 /* Where building stands: a value, and how it is read. */
 struct view {
@@ -28,8 +28,10 @@ struct builder {
     struct network *network;
     const struct model_spec *model;
     struct view view;
-    char name[TENSOR_NAME_SIZE - 8]; /* of the layer at hand: "3" */
-    char pointer[POINTER_SIZE];      /* "/model/layers/3" */
+    char name[TENSOR_NAME_SIZE - 8]; /* of the layer at hand: "3", "3.body.0" */
+    char pointer[POINTER_SIZE];      /* "/model/layers/3", "/model/layers/3/body/0" */
+    size_t index;                    /* its place in the model's list */
+    unsigned depth;                  /* residuals it is in */
     struct error *error;
 };
 
@@ -45,13 +47,32 @@ size_t builder_value(struct builder *builder, size_t width, bool has_gradient);
 /* Appends a node from the value at hand to a new one of width, which is then at hand. */
 struct node *builder_node(struct builder *builder, enum node_kind kind, size_t width);
 
+/* Whether the value at hand may be overwritten: a weight layer goes backward without its
+ * own output. */
+bool builder_may_overwrite(const struct builder *builder);
+
+/* The same from the value at hand to itself, where that may be overwritten; else to a
+ * new value of its width. */
+struct node *builder_node_over(struct builder *builder, enum node_kind kind);
+
+/* Records come channel by channel; from here on the value at hand has channels last. The
+ * second takes the middle of the image, size x size of it. */
+void builder_interleave(struct builder *builder);
+void builder_crop(struct builder *builder, size_t size);
+
+/* Adds a tensor of the layer at hand, "weight" or "bias", and takes its place down. */
+void builder_tensor(struct builder *builder, size_t *offset, const char *part,
+                    struct tensor tensor);
+
 /* Adds the tensors of a layer of rows->outputs and takes their places down in rows. */
 void builder_parameters(struct builder *builder, struct row_layer *rows,
                         struct tensor weight, bool bias);
 
-/* That the layer's weights, row_floats a row, and its bias still fit. */
-enum status builder_check_parameters(const struct builder *builder,
-                                     const struct layer_spec *spec, size_t row_floats);
+/* That so many parameters still fit; and a layer's weights, row_floats a row, with its
+ * bias. */
+enum status builder_check_parameters(const struct builder *builder, uint64_t more);
+enum status builder_check_weights(const struct builder *builder,
+                                  const struct layer_spec *spec, size_t row_floats);
 
 enum status builder_check_out(const struct builder *builder, uint32_t out);
 enum status builder_check_width(const struct builder *builder, size_t width);

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "engine/nn/buffers.h"
+#include "engine/nn/row_difference.h"
 #include "engine/nn/vector_math.h"
 
 static struct rows inputs_of(const struct workspace *workspace, size_t layer)
@@ -24,10 +25,53 @@ static struct rows record(struct rows rows, size_t index)
     return cut(rows, (struct row_range){.first = index, .count = 1});
 }
 
+/* The longest that is taken for a gradient: a norm of 2^64. */
+static const double kept_square_max = 0x1p128;
+
+/* Whether the layer's input differs between two points: two terms a record. */
+static bool has_two_terms(const struct workspace *workspace, size_t layer)
+{
+    const struct network *network = workspace->network;
+    return workspace->holds_differences &&
+           network->values[network->layers[layer].from].has_gradient;
+}
+
+/* After workspace_difference. */
+static struct row_factors pairs_of(const struct workspace *workspace, size_t layer)
+{
+    const struct layer *of = &workspace->network->layers[layer];
+    struct row_factors pairs = {
+        .a.at = inputs_of(workspace, layer),
+        .b = {gradients_of(workspace, layer),
+              rows_of(workspace->gradient_differences, workspace, of->to)}};
+    if (has_two_terms(workspace, layer))
+        pairs.a.difference = rows_of(workspace->differences, workspace, of->from);
+    return pairs;
+}
+
+static struct row_factors cut_pairs(struct row_factors pairs, struct row_range range)
+{
+    if (pairs.a.difference.data != NULL)
+        pairs.a.difference = cut(pairs.a.difference, range);
+    pairs.a.at = cut(pairs.a.at, range);
+    pairs.b.at = cut(pairs.b.at, range);
+    pairs.b.difference = cut(pairs.b.difference, range);
+    return pairs;
+}
+
 /* Squares of nu and M of one layer, in the order of the records. */
 struct layer_measure {
     double *squares, *spreads;
 };
+
+static struct position_norm measure_pair(const struct workspace *workspace,
+                                         size_t index, size_t i, float *kept)
+{
+    struct row_factors pairs =
+        cut_pairs(pairs_of(workspace, index), (struct row_range){i, 1});
+    return position_gradients_measure_pair(&workspace->network->layers[index].positions,
+                                           &pairs, kept, workspace->position_scratch);
+}
 
 static void measure_positions(const struct workspace *workspace, size_t index,
                               struct layer_measure to)
@@ -37,9 +81,13 @@ static void measure_positions(const struct workspace *workspace, size_t index,
     struct rows kept = kept_of(workspace, index);
 
     for (size_t i = 0; i < a.count; i++) {
-        struct position_norm norm = position_gradients_measure(
-            &layer->positions, record(a, i), record(b, i), kept.data + i * kept.stride,
-            workspace->position_scratch);
+        float *of_record = kept.data + i * kept.stride;
+        struct position_norm norm =
+            workspace->holds_differences
+                ? measure_pair(workspace, index, i, of_record)
+                : position_gradients_measure(&layer->positions, record(a, i),
+                                             record(b, i), of_record,
+                                             workspace->position_scratch);
         to.squares[i] += norm.square;
         to.spreads[i] += norm.spread;
     }
@@ -52,6 +100,20 @@ static struct layer_measure measure_of(const struct workspace *workspace, size_t
         .spreads = workspace->layer_spreads + layer * workspace->rows};
 }
 
+/* What a scale kept is what its sums read: its norm is theirs (kept.h). */
+static void measure_kept(const struct workspace *workspace, size_t index,
+                         struct layer_measure to)
+{
+    struct rows kept = kept_of(workspace, index);
+    size_t width = workspace->network->layers[index].kept;
+
+    for (size_t i = 0; i < kept.count; i++) {
+        double square = floats_square(kept.data + i * kept.stride, width);
+        to.squares[i] += square <= kept_square_max ? square : (double)INFINITY;
+        to.spreads[i] = to.squares[i];
+    }
+}
+
 /* The squares of a layer, in the order of the records. */
 static void measure_layer(const struct workspace *workspace, size_t index,
                           struct layer_measure to)
@@ -59,10 +121,20 @@ static void measure_layer(const struct workspace *workspace, size_t index,
     const struct layer *layer = &workspace->network->layers[index];
     size_t size = active_rows(workspace) * sizeof *to.squares;
 
+    if (workspace->holds_differences && !layer->has_positions) {
+        struct row_factors pairs = pairs_of(workspace, index);
+        row_difference_measure(
+            &layer->rows,
+            &(struct row_measure){to.squares, to.spreads, workspace->scratch}, &pairs);
+        return;
+    }
     memset(to.squares, 0, size);
     memset(to.spreads, 0, size);
-    if (layer->has_positions) {
-        measure_positions(workspace, index, to);
+    if (layer->has_positions || layer->is_scale) {
+        if (layer->is_scale)
+            measure_kept(workspace, index, to);
+        else
+            measure_positions(workspace, index, to);
         return;
     }
     row_layer_measure(&layer->rows, to.squares, workspace->scratch,
@@ -134,6 +206,15 @@ static void erase_row(struct rows rows, size_t row)
     memset(rows.data + row * rows.stride, 0, rows.stride * sizeof *rows.data);
 }
 
+static void erase_differences(const struct workspace *workspace, size_t layer,
+                              size_t record)
+{
+    struct row_factors pairs = pairs_of(workspace, layer);
+    erase_row(pairs.b.difference, record);
+    if (has_two_terms(workspace, layer))
+        erase_row(pairs.a.difference, record);
+}
+
 void workspace_erase(struct workspace *workspace, size_t record)
 {
     const struct network *network = workspace->network;
@@ -142,6 +223,8 @@ void workspace_erase(struct workspace *workspace, size_t record)
     for (size_t l = 0; l < network->layer_count; l++) {
         erase_row(inputs_of(workspace, l), record);
         erase_row(gradients_of(workspace, l), record);
+        if (workspace->holds_differences)
+            erase_differences(workspace, l, record);
         if (network->layers[l].kept > 0)
             erase_row(kept_of(workspace, l), record);
     }
@@ -162,8 +245,8 @@ static void scale_rows(struct rows b, const float *weights, size_t count)
 /* Whether sums of the layer's weight take what was kept. */
 static bool sums_kept(const struct workspace *workspace, const struct layer *layer)
 {
-    return workspace->measured && layer->has_positions &&
-           layer->positions.form == NORM_KEPT;
+    return layer->is_scale || (workspace->measured && layer->has_positions &&
+                               layer->positions.form == NORM_KEPT);
 }
 
 void workspace_scale_layer(struct workspace *workspace, size_t layer,
@@ -171,7 +254,11 @@ void workspace_scale_layer(struct workspace *workspace, size_t layer,
 {
     CHECK(layer < workspace->network->layer_count);
     float *kept_weights = workspace->kept_weights[layer];
-    if (!sums_kept(workspace, &workspace->network->layers[layer]))
+    bool kept = sums_kept(workspace, &workspace->network->layers[layer]);
+    bool is_factor = !workspace->holds_differences || has_two_terms(workspace, layer);
+    if (workspace->holds_differences && !kept)
+        scale_rows(pairs_of(workspace, layer).b.difference, weights, workspace->count);
+    if (is_factor && !kept)
         scale_rows(gradients_of(workspace, layer), weights, workspace->count);
     for (size_t i = 0; kept_weights != NULL && i < workspace->count; i++)
         kept_weights[i] *= weights[i];
@@ -212,6 +299,31 @@ static void sum_positions(const struct workspace *workspace,
         position_gradients_sum_kept(&layer->positions, span, block, &kept, scratch);
 }
 
+static void sum_differences(const struct workspace *workspace,
+                            const struct layer_tile *tile, struct row_range range,
+                            float *block)
+{
+    struct row_factors pairs = cut_pairs(pairs_of(workspace, tile->layer), range);
+    struct row_span span = {.row = tile->row, .count = tile->rows};
+
+    if (tile->bias)
+        row_layer_sum_bias(span, block, pairs.b.difference);
+    else
+        row_difference_sum(&workspace->network->layers[tile->layer].rows, span, block,
+                           &pairs);
+}
+
+/* gamma's gradients lie before beta's. */
+static void sum_scale(const struct workspace *workspace, const struct layer_tile *tile,
+                      struct row_range range, float *block)
+{
+    const struct layer *layer = &workspace->network->layers[tile->layer];
+    struct kept_rows kept = kept_rows(workspace, tile->layer, range);
+    struct row_span span = {.row = tile->row + (tile->bias ? layer->norm.channels : 0),
+                            .count = tile->rows};
+    kept_sum(&kept, span, block);
+}
+
 void workspace_sum(const struct workspace *workspace, size_t tile,
                    struct row_range range, float *block)
 {
@@ -224,8 +336,14 @@ void workspace_sum(const struct workspace *workspace, size_t tile,
     struct row_span span = {.row = piece->row, .count = piece->rows};
     struct rows b = cut(gradients_of(workspace, piece->layer), range);
 
-    if (layer->has_positions)
+    CHECK(!workspace->holds_differences || !layer->has_positions ||
+          workspace->measured);
+    if (workspace->holds_differences && !layer->has_positions)
+        sum_differences(workspace, piece, range, block);
+    else if (layer->has_positions)
         sum_positions(workspace, piece, range, block);
+    else if (layer->is_scale)
+        sum_scale(workspace, piece, range, block);
     else if (piece->bias)
         row_layer_sum_bias(span, block, b);
     else
@@ -238,12 +356,24 @@ static bool has_kept(const struct network *network, size_t layer)
     return network->layers[layer].kept > 0;
 }
 
+/* A scale is known by what it keeps alone. */
+static bool has_rows(const struct network *network, size_t layer)
+{
+    return !network->layers[layer].is_scale;
+}
+
+/* Entries that workspace_factors has of one layer. */
+static size_t factor_count(const struct workspace *workspace, size_t layer)
+{
+    return (size_t)has_rows(workspace->network, layer) +
+           has_kept(workspace->network, layer) + has_two_terms(workspace, layer);
+}
+
 size_t workspace_factor_count(const struct workspace *workspace)
 {
-    const struct network *network = workspace->network;
-    size_t count = network->layer_count;
-    for (size_t l = 0; l < network->layer_count; l++)
-        count += has_kept(network, l);
+    size_t count = 0;
+    for (size_t l = 0; l < workspace->network->layer_count; l++)
+        count += factor_count(workspace, l);
     return count;
 }
 
@@ -267,6 +397,8 @@ static struct factors row_factors(const struct workspace *workspace, size_t laye
     const struct layer *of = &network->layers[layer];
     const struct row_layer *rows = of->has_positions ? &of->positions.rows : &of->rows;
     struct rows a = inputs_of(workspace, layer), b = gradients_of(workspace, layer);
+    if (workspace->holds_differences)
+        b = pairs_of(workspace, layer).b.difference;
     return (struct factors){.a = a.data,
                             .b = b.data,
                             .inputs = network->values[of->from].width,
@@ -277,16 +409,26 @@ static struct factors row_factors(const struct workspace *workspace, size_t laye
                             .bias = rows->bias};
 }
 
+/* The second term: the same places, without a bias. */
+static struct factors second_factors(const struct workspace *workspace, size_t layer)
+{
+    struct row_factors pairs = pairs_of(workspace, layer);
+    struct factors factors = row_factors(workspace, layer);
+    factors.a = pairs.a.difference.data;
+    factors.b = pairs.b.at.data;
+    factors.bias = SIZE_MAX;
+    return factors;
+}
+
 struct factors workspace_factors(const struct workspace *workspace, size_t index)
 {
-    const struct network *network = workspace->network;
+    size_t layer = 0;
     CHECK(index < workspace_factor_count(workspace));
-    for (size_t l = 0; l < network->layer_count; l++) {
-        if (index == 0)
-            return row_factors(workspace, l);
-        if (has_kept(network, l) && index == 1)
-            return kept_factors(workspace, l);
-        index -= has_kept(network, l) ? 2 : 1;
-    }
-    return (struct factors){0};
+    for (; index >= factor_count(workspace, layer); layer++)
+        index -= factor_count(workspace, layer);
+    if (index == 0 && has_rows(workspace->network, layer))
+        return row_factors(workspace, layer);
+    return index == 1 && has_two_terms(workspace, layer)
+               ? second_factors(workspace, layer)
+               : kept_factors(workspace, layer);
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/nn/activation.h"
+#include "engine/nn/blocks.h"
 #include "engine/nn/builder.h"
 
 static struct layer *add_layer(struct builder *builder, const struct node *node,
@@ -24,7 +26,7 @@ static enum status add_dense(struct builder *builder, const struct layer_spec *s
     size_t inputs = builder_width(builder);
     const struct view view = builder->view;
     struct tensor weight = {.rank = 2, .shape = {spec->out, inputs}, .taps = 1};
-    enum status status = builder_check_parameters(builder, spec, inputs);
+    enum status status = builder_check_weights(builder, spec, inputs);
 
     if (status != ST_OK)
         return status;
@@ -40,17 +42,6 @@ static enum status add_dense(struct builder *builder, const struct layer_spec *s
     return ST_OK;
 }
 
-/* Records come channel by channel; what slides over an image wants channels last. */
-static void interleave(struct builder *builder)
-{
-    struct view *view = &builder->view;
-
-    if (view->interleaved)
-        return;
-    builder_node(builder, NODE_INTERLEAVE, builder_width(builder))->image = view->image;
-    view->interleaved = true;
-}
-
 static enum status add_positions(struct builder *builder, const struct layer_spec *spec,
                                  const struct window *window, struct tensor weight)
 {
@@ -61,10 +52,10 @@ static enum status add_positions(struct builder *builder, const struct layer_spe
     enum status status = builder_check_width(builder, width);
 
     if (status == ST_OK)
-        status = builder_check_parameters(builder, spec, row_floats);
+        status = builder_check_weights(builder, spec, row_floats);
     if (status != ST_OK)
         return status;
-    interleave(builder);
+    builder_interleave(builder);
     struct node *node = builder_node(builder, NODE_POSITIONS, width);
     node->layer = network->layer_count++;
     struct layer *layer = add_layer(builder, node, row_floats);
@@ -191,7 +182,7 @@ static enum status add_pool(struct builder *builder, enum node_kind kind,
         2 * demand->padding > demand->kernel_width)
         return builder_refuse(builder, "/padding",
                               "must be at most half of the kernel");
-    interleave(builder);
+    builder_interleave(builder);
     size_t channels = builder->view.image.channels;
     builder_node(builder, kind, window_positions(&window) * channels)->window = window;
     builder->view.image = (struct image){window.out_height, window.out_width, channels};
@@ -227,22 +218,30 @@ static enum status add_replicate(struct builder *builder, const struct layer_spe
     return ST_OK;
 }
 
+static enum status add_crop(struct builder *builder, const struct layer_spec *spec)
+{
+    const struct view *view = &builder->view;
+    enum status status = check_image(builder);
+
+    if (status != ST_OK)
+        return status;
+    if (view->value != 0 || view->copies > 1)
+        return builder_refuse(builder, "/type", "must be the first layer");
+    if (spec->out == 0 || spec->out > view->image.height ||
+        spec->out > view->image.width)
+        return builder_refuse(builder, "/size", "must be at most the image's sides");
+    builder_crop(builder, spec->out);
+    return ST_OK;
+}
+
+/* What goes backward by its input keeps that apart. */
 static void add_activation(struct builder *builder, enum layer_kind kind)
 {
-    struct network *network = builder->network;
-    const struct node *last = &network->nodes[network->node_count];
-    size_t from = builder->view.value;
-    /* A weight layer goes backward without its own output, so what follows it may
-     * overwrite that; anything else keeps its input apart. */
-    bool in_place = network->node_count > 0 && last[-1].to == from &&
-                    (last[-1].kind == NODE_DENSE || last[-1].kind == NODE_POSITIONS);
-
-    if (in_place)
-        network->nodes[network->node_count++] =
-            (struct node){.kind = NODE_ACTIVATION, .from = from, .to = from};
-    else
-        builder_node(builder, NODE_ACTIVATION, builder_width(builder));
-    network->nodes[network->node_count - 1].activation = kind;
+    struct node *node =
+        activation_reads(kind)
+            ? builder_node(builder, NODE_ACTIVATION, builder_width(builder))
+            : builder_node_over(builder, NODE_ACTIVATION);
+    node->activation = kind;
 }
 
 static enum status add_flatten(struct builder *builder)
@@ -261,6 +260,54 @@ static enum status add_elementwise(struct builder *builder, enum layer_kind kind
     return ST_OK;
 }
 
+static enum status add_list(struct builder *builder, size_t first, size_t count);
+
+/* The branch of a residual whose entries begin at first. */
+static enum status add_branch(struct builder *builder, const char *branch, size_t first,
+                              size_t count)
+{
+    size_t name = strlen(builder->name), pointer = strlen(builder->pointer);
+    enum status status;
+
+    snprintf(builder->name + name, sizeof builder->name - name, ".%s.", branch);
+    snprintf(builder->pointer + pointer, sizeof builder->pointer - pointer, "/%s",
+             branch);
+    builder->depth++;
+    status = add_list(builder, first, count);
+    builder->depth--;
+    if (status == ST_OK)
+        builder->name[name] = builder->pointer[pointer] = '\0';
+    return status;
+}
+
+static enum status add_residual(struct builder *builder, const struct layer_spec *spec)
+{
+    size_t body = (size_t)(spec - builder->model->layers) + 1;
+    struct view body_end;
+    struct fork fork;
+    enum status status;
+
+    if (builder->depth == MODEL_NESTING_MAX)
+        return builder_refuse(builder, "", "is nested deeper than 8");
+    if (spec->body == 0)
+        return builder_refuse(builder, "/body", "must hold a layer");
+    status = blocks_fork(builder, &fork);
+    if (status != ST_OK)
+        return status;
+    builder->view = fork.body;
+    status = add_branch(builder, "body", body, spec->body);
+    if (status != ST_OK)
+        return status;
+    body_end = builder->view;
+    builder->view = fork.shortcut;
+    status = add_branch(builder, "shortcut", body + spec->body, spec->shortcut);
+    if (status != ST_OK)
+        return status;
+    fork.shortcut = builder->view;
+    builder->view = body_end;
+    return blocks_join(builder, &fork.shortcut);
+}
+
 static enum status add_spec(struct builder *builder, const struct layer_spec *spec)
 {
     switch (spec->kind) {
@@ -270,27 +317,39 @@ static enum status add_spec(struct builder *builder, const struct layer_spec *sp
         return add_dense_or_pixelwise(builder, spec);
     case LAYER_RELU:
     case LAYER_TANH:
+    case LAYER_SIGMOID:
+    case LAYER_SOFTPLUS:
+    case LAYER_GELU:
+    case LAYER_GELU_TANH:
     case LAYER_FLATTEN: return add_elementwise(builder, spec->kind);
     case LAYER_CONV2D: return add_conv2d(builder, spec);
     case LAYER_MAX_POOL2D: return add_sized_pool(builder, NODE_MAX_POOL, spec);
     case LAYER_AVG_POOL2D: return add_sized_pool(builder, NODE_AVERAGE_POOL, spec);
     case LAYER_GLOBAL_AVG_POOL: return add_global_pool(builder);
     case LAYER_REPLICATE: return add_replicate(builder, spec);
+    case LAYER_CROP: return add_crop(builder, spec);
+    case LAYER_GROUP_NORM: return blocks_group_norm(builder, spec);
+    case LAYER_DROPOUT: return blocks_dropout(builder, spec);
+    case LAYER_RESIDUAL: return add_residual(builder, spec);
     }
     return ST_OK;
 }
 
-static enum status add_list(struct builder *builder)
+static enum status add_list(struct builder *builder, size_t first, size_t count)
 {
-    const struct model_spec *model = builder->model;
+    size_t name = strlen(builder->name), pointer = strlen(builder->pointer);
     enum status status = ST_OK;
 
-    for (size_t i = 0; i < model->layer_count && status == ST_OK; i++) {
-        snprintf(builder->name, sizeof builder->name, "%zu", i);
-        snprintf(builder->pointer, sizeof builder->pointer, "/model/layers/%zu", i);
-        status = add_spec(builder, &model->layers[i]);
+    for (size_t i = first, place = 0; i < first + count && status == ST_OK; place++) {
+        const struct layer_spec *spec = &builder->model->layers[i];
+        snprintf(builder->name + name, sizeof builder->name - name, "%zu", place);
+        snprintf(builder->pointer + pointer, sizeof builder->pointer - pointer, "/%zu",
+                 place);
+        builder->index = i;
+        CHECK(layer_spec_extent(spec) <= first + count - i);
+        status = add_spec(builder, spec);
+        i += layer_spec_extent(spec);
     }
-    builder->network->output = builder->view.value;
     return status;
 }
 
@@ -341,13 +400,14 @@ static enum status check_start(struct builder *builder)
     return ST_OK;
 }
 
-/* The most that a layer becomes: a node of its own and one before it. */
-enum { NODES_EACH = 2, TENSORS_EACH = 2 };
+/* The most that a layer becomes: a group norm's two nodes and one before them, each with
+ * a value, and the value beside the first. */
+enum { NODES_EACH = 3, VALUES_EACH = 4, TENSORS_EACH = 2 };
 
 static enum status allocate(struct network *network, size_t count, struct error *error)
 {
     network->nodes = calloc(NODES_EACH * count, sizeof *network->nodes);
-    network->values = calloc(NODES_EACH * count + 1, sizeof *network->values);
+    network->values = calloc(VALUES_EACH * count + 1, sizeof *network->values);
     network->layers = calloc(count, sizeof *network->layers);
     network->tensors = calloc(TENSORS_EACH * count, sizeof *network->tensors);
     if (network->nodes == NULL || network->values == NULL || network->layers == NULL ||
@@ -366,6 +426,7 @@ enum status graph_build(struct network *network, const struct model_spec *model,
         .view = {.image = {input->height, input->width, input->channels},
                  .copies = 1,
                  .interleaved = input->channels == 1},
+        .pointer = "/model/layers",
         .error = error};
     enum status status = check_start(&builder);
 
@@ -374,7 +435,8 @@ enum status graph_build(struct network *network, const struct model_spec *model,
     if (status != ST_OK)
         return status;
     builder_value(&builder, network->shape.features, false);
-    status = add_list(&builder);
+    status = add_list(&builder, 0, model->layer_count);
+    network->output = builder.view.value;
     return status == ST_OK ? check_end(&builder) : status;
 }
 

@@ -8,13 +8,15 @@
  * node that reads nothing but its own output to go backward, and whose input nobody
  * keeps, works in place: both of its values are the same.
  *
- * A node with parameters is a layer: one row a record (rows.h) or several
- * (positions.h). A new kind of node is a member of enum node_kind, a case in graph.c
+ * A node with parameters is a layer: one row a record (rows.h), several (positions.h), or
+ * the scale of a group norm (group_norm.h). A new kind of node is a member of enum node_kind, a case in graph.c
  * that gives its shapes, and one in each of pass.c's two switches.
  */
 #ifndef ENGINE_NN_GRAPH_H
 #define ENGINE_NN_GRAPH_H
 
+#include "engine/nn/dropout.h"
+#include "engine/nn/group_norm.h"
 #include "engine/nn/network.h"
 #include "engine/nn/position_gradients.h"
 #include "engine/nn/rows.h"
@@ -26,27 +28,40 @@ enum node_kind {
     NODE_ACTIVATION,
     NODE_MAX_POOL,
     NODE_AVERAGE_POOL,
-    NODE_INTERLEAVE /* an image, channel by channel as records come, channels last */
+    NODE_INTERLEAVE, /* an image, channel by channel as records come, channels last */
+    NODE_NORMALISE,  /* a group norm without its scale */
+    NODE_SCALE,      /* that scale: a layer */
+    NODE_DROPOUT,
+    NODE_FORK, /* one value becomes two, which share its activations */
+    NODE_ADD   /* two values become one */
 };
 
 struct node {
     enum node_kind kind;
-    size_t from, to;            /* values */
-    size_t layer;               /* of dense and positions: its place in layers */
+    size_t from, to; /* values */
+    size_t
+        other; /* value: of fork the second it goes to, of add the second it is from */
+    size_t extra; /* value: of normalise the inverse deviations, of dropout the mask */
+    size_t layer; /* of dense, positions and scale: its place in layers */
     enum layer_kind activation; /* of an activation */
     struct window window;       /* of a pool */
-    struct image image;         /* of interleave */
+    struct image image, crop; /* of interleave: what it is from, and its middle part */
+    struct group_norm norm;   /* of normalise */
+    struct dropout dropout;   /* of dropout */
 };
 
 struct value {
     size_t width, stride; /* floats; stride is width rounded up to 16 */
     bool has_gradient;    /* a parameter lies before it */
+    size_t shares; /* value whose activations are its own: its own place, if none */
 };
 
 struct layer {          /* where a layer's rows lie */
     bool has_positions; /* several rows a record */
+    bool is_scale;      /* gamma and beta of norm: known by what is kept alone */
     struct row_layer rows;
     struct position_layer positions;
+    struct group_norm norm;
     size_t from, to;   /* values: a, and b's gradient buffer */
     size_t row_floats; /* of a row of its weight */
     size_t kept;       /* floats kept of each record's gradient */
@@ -63,6 +78,8 @@ struct layer_tile { /* output rows [row, row + rows) of a layer's weight, or of 
 struct network {
     struct network_shape shape;
     enum loss loss;
+    double huber_delta;
+    uint32_t drop_count; /* dropout layers */
     size_t parameters;
     size_t node_count, value_count, layer_count, tensor_count, tile_count;
     size_t output; /* value of the outputs */

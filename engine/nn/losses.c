@@ -1,6 +1,7 @@
 #include "engine/nn/losses.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -105,6 +106,22 @@ static void squared_rows(const struct loss_batch *batch)
     }
 }
 
+/* A residual that is not finite keeps a loss that is not. */
+static void huber_rows(const struct loss_batch *batch)
+{
+    const double delta = batch->huber_delta;
+    for (size_t i = 0; i < batch->z.count; i++) {
+        float *b = batch->b.data + i * batch->b.stride;
+        double over =
+            (double)batch->z.data[i * batch->z.stride] - (double)batch->values[i];
+        bool inside = fabs(over) <= delta;
+        memset(b, 0, batch->b.stride * sizeof *b);
+        b[0] = (float)(inside ? over : copysign(delta, over));
+        batch->losses[i] =
+            inside ? 0.5 * over * over : delta * (fabs(over) - 0.5 * delta);
+    }
+}
+
 void losses_evaluate(enum loss loss, const struct loss_batch *batch)
 {
     CHECK(batch->z.stride == batch->b.stride);
@@ -115,5 +132,6 @@ void losses_evaluate(enum loss loss, const struct loss_batch *batch)
         break;
     case LOSS_LOGISTIC: logistic_rows(batch); break;
     case LOSS_SQUARED: squared_rows(batch); break;
+    case LOSS_HUBER: huber_rows(batch); break;
     }
 }

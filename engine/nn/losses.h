@@ -4,6 +4,8 @@
  *   softmax cross-entropy  lse(z) - z_y              b = softmax(z) - onehot(y)
  *   logistic               log(1 + e^s), s = -+z     b = sigmoid(z) - y, y in {0, 1}
  *   squared                (z - y)^2 / 2             b = z - y
+ *   huber                  (z - y)^2 / 2 where |z - y| <= delta, else
+ *                          delta (|z - y| - delta / 2)   b = z - y, at most delta long
  *
  * No overflow for any finite z; a z that is not finite gives a loss or a b that is not.
  *
@@ -23,9 +25,10 @@ struct loss_batch {
         b; /* outputs, and where their gradients go; whole rows of b are written */
     size_t width;            /* outputs of a record; 1 but for softmax */
     const uint32_t *classes; /* (z.count) all below width, or 2 of logistic */
-    const float *values;     /* (z.count) of squared */
-    double *losses;          /* (z.count) written */
-    double *scratch;         /* (z.count) */
+    const float *values;     /* (z.count) of squared and huber */
+    double huber_delta;
+    double *losses;  /* (z.count) written */
+    double *scratch; /* (z.count) */
 };
 
 void losses_evaluate(enum loss loss, const struct loss_batch *batch);

@@ -15,37 +15,64 @@
 
 enum layer_kind {
     LAYER_DENSE,
-    LAYER_RELU,
+    LAYER_RELU, /* the first activation */
     LAYER_TANH,
+    LAYER_SIGMOID,
+    LAYER_SOFTPLUS,
+    LAYER_GELU,
+    LAYER_GELU_TANH, /* gelu by way of tanh, as GPT-2 has it; the last activation */
     LAYER_CONV2D,
     LAYER_MAX_POOL2D,
     LAYER_AVG_POOL2D,
     LAYER_GLOBAL_AVG_POOL,
     LAYER_FLATTEN,
-    LAYER_REPLICATE
+    LAYER_REPLICATE,
+    LAYER_CROP, /* the middle of the record's image */
+    LAYER_GROUP_NORM,
+    LAYER_DROPOUT,
+    LAYER_RESIDUAL /* body(x) + shortcut(x) */
 };
-enum { LAYER_KINDS = LAYER_REPLICATE + 1 };
-enum loss { LOSS_SOFTMAX_CROSS_ENTROPY, LOSS_LOGISTIC, LOSS_SQUARED };
-enum preset { PRESET_NONE, PRESET_LINEAR, PRESET_MLP, PRESET_CNN_MNIST };
-enum { PRESETS = PRESET_CNN_MNIST + 1 };
+enum { LAYER_KINDS = LAYER_RESIDUAL + 1 };
+enum loss { LOSS_SOFTMAX_CROSS_ENTROPY, LOSS_LOGISTIC, LOSS_SQUARED, LOSS_HUBER };
+enum preset {
+    PRESET_NONE,
+    PRESET_LINEAR,
+    PRESET_MLP,
+    PRESET_CNN_MNIST,
+    PRESET_CNN_CIFAR,
+    PRESET_RESNET18_GN, /* resnet.h */
+    PRESET_RESNET34_GN
+};
+enum { PRESETS = PRESET_RESNET34_GN + 1 };
 
 enum {
     MODEL_LAYERS_MAX = 1024,
     MODEL_HIDDEN_MAX = 64,
+    MODEL_NESTING_MAX = 8, /* of residuals in residuals */
     MODEL_KERNEL_MAX = 64,
     MODEL_STRIDE_MAX = 4096,     /* and of paddings and dilations */
     MODEL_POSITIONS_MAX = 16384, /* of a convolution or pool in one record */
 };
 #define MODEL_PARAMETERS_MAX INT32_MAX
 
+/* A record of one value everywhere must not overflow: 1 / sqrt of it is finite. */
+#define MODEL_NORM_EPSILON_MIN 1e-12
+
 struct layer_spec {
     enum layer_kind kind;
-    uint32_t out; /* dense: outputs; conv2d: output channels; replicate: channels */
+    uint32_t out; /* dense: outputs; conv2d: output channels; replicate: channels; crop:
+                     height and width */
     bool bias;    /* dense, conv2d */
     uint32_t kernel_height, kernel_width; /* conv2d, pools but the global one */
     uint32_t stride;                      /* conv2d, pools: > 0 */
     uint32_t padding;                     /* conv2d, max_pool2d */
     uint32_t dilation;                    /* conv2d: > 0 */
+    uint32_t groups;                      /* group_norm: divides the channels */
+    double epsilon;                       /* group_norm: added to the variance */
+    double rate;                          /* dropout: in [0, 1) */
+    uint32_t body, shortcut; /* residual: entries of the list that follow this one and
+                                are its body's, then its shortcut's, nested ones
+                                counted; an empty branch hands on what it is given */
 };
 
 /* A record as an image; its features lie channel by channel, as in PyTorch. All 0: a
@@ -60,10 +87,12 @@ struct model_spec {
     uint32_t hidden[MODEL_HIDDEN_MAX]; /* of mlp */
     enum layer_kind activation;        /* of mlp */
     bool bias;                         /* of mlp */
+    uint32_t groups;                   /* of resnet18_gn and resnet34_gn */
     struct model_input input;
-    size_t layer_count;
-    struct layer_spec *layers;
+    size_t layer_count;        /* at any depth */
+    struct layer_spec *layers; /* (layer_count) */
     enum loss loss;
+    double huber_delta; /* of huber: > 0, where the loss turns straight */
     uint64_t init_seed;
 };
 
@@ -72,24 +101,32 @@ void model_spec_copy(struct model_spec *to, const struct model_spec *from);
 
 /* Outputs of the last layer that loss needs for a dataset of classes (0: regression):
  * classes of softmax cross-entropy, else 1; 0 where the loss does not fit the task,
- * that is, logistic without two classes, or squared with classes, softmax without. */
+ * that is, logistic without two classes, squared or huber with classes, softmax
+ * without. */
 uint32_t model_spec_outputs(const struct model_spec *model, uint32_t classes);
 
-/* Fills in layers from preset, hidden, activation, bias and input, ending in a dense
+/* Fills in layers from preset, hidden, activation, bias, groups and input, ending in a dense
  * layer of outputs. */
 void model_spec_expand(struct model_spec *model, uint32_t outputs);
+
+/* Entries of the list that a layer takes: 1, and those of its branches. */
+size_t layer_spec_extent(const struct layer_spec *layer);
 
 /* Whether a layer reads its record as an image: only then input matters. */
 bool model_spec_reads_image(const struct model_spec *model);
 
-/* dense relu tanh conv2d max_pool2d avg_pool2d global_avg_pool flatten replicate */
+/* dense relu tanh sigmoid softplus gelu gelu_tanh conv2d max_pool2d avg_pool2d
+ * global_avg_pool flatten replicate crop group_norm dropout residual */
 const char *layer_kind_name(enum layer_kind kind);
 bool layer_kind_parse(enum layer_kind *kind, const char *text);
 bool layer_kind_is_activation(enum layer_kind kind);
 
-const char *preset_name(enum preset preset); /* linear mlp cnn_mnist; "" for none */
+const char *preset_name(
+    enum preset preset); /* linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn;
+                                                 "" for none */
 bool preset_parse(enum preset *preset, const char *text);
-const char *loss_name(enum loss loss); /* softmax_cross_entropy logistic squared */
+const char *
+loss_name(enum loss loss); /* softmax_cross_entropy logistic squared huber */
 bool loss_parse(enum loss *loss, const char *text);
 
 #endif

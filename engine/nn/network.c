@@ -96,6 +96,7 @@ enum status network_create(struct network **out, const struct model_spec *model,
     CHECK(network != NULL);
     network->shape = shape;
     network->loss = model->loss;
+    network->huber_delta = model->huber_delta;
     status = graph_build(network, model, error);
     if (status == ST_OK)
         status = make_tiles(network, error);
@@ -185,6 +186,11 @@ double network_spread(const struct network *network)
     return 1.0;
 }
 
+bool network_drops(const struct network *network)
+{
+    return network->drop_count > 0;
+}
+
 size_t network_layers(const struct network *network)
 {
     return network->layer_count;
@@ -243,9 +249,13 @@ void network_init(const struct network *network, float *parameters, uint64_t see
     sha256_of(key, text, sizeof text);
     for (size_t i = 0; i < network->tensor_count; i++) {
         const struct tensor *tensor = &network->tensors[i];
+        float *to = parameters + tensor->offset;
         if (tensor->rank > 1) /* a bias follows its weight and shares its fan_in */
             bound = 1.0 / sqrt((double)(tensor->count / tensor->shape[0]));
-        init_uniform(stream, key, parameters + tensor->offset, tensor, bound, i);
+        if (tensor->initial == INITIAL_UNIFORM)
+            init_uniform(stream, key, to, tensor, bound, i);
+        for (size_t j = 0; tensor->initial != INITIAL_UNIFORM && j < tensor->count; j++)
+            to[j] = tensor->initial == INITIAL_ONES ? 1.0F : 0.0F;
     }
     stream_destroy(stream);
 }

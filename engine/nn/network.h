@@ -7,7 +7,8 @@
  * without gaps; gradients, sums, noise and optimizer state are vectors of the same
  * shape. Tensors are named as PyTorch's nn.Sequential would name them: the layer's
  * place in the list, counted from 0 and layers without parameters included, then
- * ".weight" (out, in) or ".bias" (out).
+ * ".weight" (out, in) or ".bias" (out); in a residual's branches "3.body.0.weight",
+ * "3.shortcut.0.weight".
  *
  * Invariants
  *   (1) Immutable once created.
@@ -19,6 +20,7 @@
 #ifndef ENGINE_NN_NETWORK_H
 #define ENGINE_NN_NETWORK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +37,9 @@ struct network_shape {
 
 enum { TENSOR_NAME_SIZE = 128, TENSOR_RANK_MAX = 4 };
 
+/* Where a tensor starts: uniform for weights and biases of products (network_init). */
+enum initial { INITIAL_UNIFORM, INITIAL_ONES, INITIAL_ZEROS };
+
 struct tensor {
     char name[TENSOR_NAME_SIZE];
     size_t offset, count; /* floats, in the flat vector */
@@ -42,6 +47,7 @@ struct tensor {
     uint64_t shape[TENSOR_RANK_MAX]; /* as in the file */
     size_t taps; /* a row, shape[0] of them, lies as (taps, channels) in the flat vector
                     and as (channels, taps) in the file; 1: alike */
+    enum initial initial;
 };
 
 /* A contiguous piece of the flat vector that one call of workspace_sum fills: small
@@ -84,6 +90,9 @@ size_t network_tile_floats_max(const struct network *network);
  * hardly ever shortens a record. */
 double network_spread(const struct network *network);
 
+/* Whether a forward pass may drop activations (workspace_drop). */
+bool network_drops(const struct network *network);
+
 /* Layers with a weight, in the order of the model. */
 size_t network_layers(const struct network *network);
 
@@ -95,7 +104,7 @@ size_t network_terms(const struct network *network);
 double network_flops(const struct network *network);
 
 /* parameters (network_parameters) = U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and
- * biases, a function of the model and seed alone, on every machine. */
+ * biases, 1 and 0 for those of a group norm, a function of the model and seed alone, on every machine. */
 void network_init(const struct network *network, float *parameters, uint64_t seed);
 
 /* Columns of workspace_predict: classes (2 if logistic), or 1 of a regression. */

@@ -157,6 +157,111 @@ void max_pool_backward(const struct window *window, struct rows dx, struct rows 
                       taps + i * dy.stride);
 }
 
+/* Pointers into a line of outputs, and to where one tap meets the image. */
+struct rise {
+    const float *x, *dx, *y;
+    float inverse; /* 1 / s */
+};
+
+VECTOR_CLONES
+static void take_greater_rise(float *restrict dy, int32_t *restrict taps,
+                              const struct rise *rise, size_t count, int32_t tap)
+{
+    const float *x = rise->x, *dx = rise->dx, *y = rise->y;
+    float inverse = rise->inverse;
+    for (size_t j = 0; j < count; j++) {
+        float risen = (x[j] - y[j]) * inverse + dx[j];
+        taps[j] = risen > dy[j] ? tap : taps[j];
+        dy[j] = risen > dy[j] ? risen : dy[j];
+    }
+}
+
+static void max_pool_rise(const struct window *window, float *dy, int32_t *taps,
+                          const struct rise *record)
+{
+    size_t outputs = window_positions(window) * window->image.channels;
+    struct walk walk = {0};
+
+    for (size_t j = 0; j < outputs; j++)
+        dy[j] = -INFINITY;
+    memset(taps, 0, outputs * sizeof *taps);
+    while (next_line(&walk, window)) {
+        const struct line *line = &walk.line;
+        for (size_t k = 0, at = line->output; k < line->count;
+             k++, at += line->channels) {
+            size_t from = line->image + k * line->step;
+            struct rise rise = {record->x + from, record->dx + from, record->y + at,
+                                record->inverse};
+            take_greater_rise(dy + at, taps + at, &rise, line->channels, line->tap);
+        }
+    }
+}
+
+void max_pool_difference_forward(const struct window *window, struct row_pair y,
+                                 struct row_pair x,
+                                 const struct max_pool_points *points)
+{
+    for (size_t i = 0; i < y.at.count; i++) {
+        struct rise record = {x.at.data + i * x.at.stride,
+                              x.difference.data + i * x.difference.stride,
+                              y.at.data + i * y.at.stride, 1.0F / points->scale};
+        max_pool_rise(window, y.difference.data + i * y.difference.stride,
+                      points->after + i * y.at.stride, &record);
+    }
+}
+
+/* Pointers into a line of outputs. */
+struct handback {
+    const float *b, *db;
+    const int32_t *before, *after;
+    float inverse; /* 1 / s */
+};
+
+VECTOR_CLONES
+static void hand_back(float *restrict below, const struct handback *line, size_t count,
+                      int32_t tap)
+{
+    const float *b = line->b, *db = line->db;
+    const int32_t *before = line->before, *after = line->after;
+    for (size_t j = 0; j < count; j++) {
+        float old = b[j] * line->inverse;
+        float given = after[j] == tap ? db[j] : 0.0F;
+        float moved = (after[j] == tap ? old : 0.0F) - (before[j] == tap ? old : 0.0F);
+        below[j] += after[j] == before[j] ? given : given + moved;
+    }
+}
+
+static void max_pool_hand_back(const struct window *window, float *below,
+                               const struct handback *record)
+{
+    struct walk walk = {0};
+    while (next_line(&walk, window)) {
+        const struct line *line = &walk.line;
+        for (size_t k = 0, at = line->output; k < line->count;
+             k++, at += line->channels) {
+            struct handback piece = {record->b + at, record->db + at,
+                                     record->before + at, record->after + at,
+                                     record->inverse};
+            hand_back(below + line->image + k * line->step, &piece, line->channels,
+                      line->tap);
+        }
+    }
+}
+
+void max_pool_difference_backward(const struct window *window, struct rows below,
+                                  struct row_pair b,
+                                  const struct max_pool_points *points)
+{
+    clear(below);
+    for (size_t i = 0; i < below.count; i++) {
+        struct handback record = {
+            b.at.data + i * b.at.stride, b.difference.data + i * b.difference.stride,
+            points->before + i * b.at.stride, points->after + i * b.at.stride,
+            1.0F / points->scale};
+        max_pool_hand_back(window, below.data + i * below.stride, &record);
+    }
+}
+
 static float share(const struct window *window)
 {
     return 1.0F / (float)window_taps(window);

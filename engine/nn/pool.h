@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "engine/nn/rows.h"
+#include "engine/nn/row_difference.h"
 #include "engine/nn/window.h"
 
 /* taps  (y.count, y.stride) the tap that each maximum came from */
@@ -22,6 +22,23 @@ void max_pool_forward(const struct window *window, struct rows y, struct rows x,
                       int32_t *taps);
 void max_pool_backward(const struct window *window, struct rows dx, struct rows dy,
                        const int32_t *taps);
+
+/* At two parameter points, differences over a scale s (MODELS.md 6.4): what is greatest
+ * at the new point is told from what was at the previous one,
+ *   dy = the greatest (x'_k - y') / s + dx_k of the window,
+ * and after takes its tap. Backward db goes to where both taps agree, else b' / s + db to
+ * the new place and -b' / s to the old. */
+struct max_pool_points {
+    const int32_t *before; /* (y.count, y.stride) of max_pool_forward */
+    int32_t *after;        /* (y.count, y.stride) */
+    float scale;           /* s */
+};
+void max_pool_difference_forward(const struct window *window, struct row_pair y,
+                                 struct row_pair x,
+                                 const struct max_pool_points *points);
+void max_pool_difference_backward(const struct window *window, struct rows below,
+                                  struct row_pair b,
+                                  const struct max_pool_points *points);
 
 void average_pool_forward(const struct window *window, struct rows y, struct rows x);
 void average_pool_backward(const struct window *window, struct rows dx, struct rows dy);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <cblas.h>
 
+#include "base/check.h"
 #include "engine/nn/vector_math.h"
 
 enum {
@@ -71,17 +72,22 @@ size_t position_gradients_scratch(const struct position_layer *layer)
     return positions_unfolded(layer) + more;
 }
 
+struct position_rows {
+    struct rows a, b;
+};
+
 /* n u / (1 - n u): the relative error of n roundings. */
 static double roundings(double count, double unit)
 {
     return count * unit / (1.0 - count * unit);
 }
 
-/* to (outputs, d) = b^T a of one record. */
-static void gradient(const struct position_layer *layer, float *to, struct rows a,
-                     struct rows b, float *scratch)
+/* to (outputs, d) = beta to + b^T a of one record. */
+static void gradient(const struct position_layer *layer, float *to, float beta,
+                     const struct position_rows *rows, float *scratch)
 {
     size_t inputs = layer->rows.inputs, outputs = layer->rows.outputs;
+    struct rows a = rows->a, b = rows->b;
     struct position_step step = {0};
 
     while (positions_next(layer, &step, b)) {
@@ -89,7 +95,7 @@ static void gradient(const struct position_layer *layer, float *to, struct rows 
         const float *in = positions_outputs(layer, b, step).data;
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)outputs,
                     (blasint)inputs, (blasint)u.count, 1.0F, in, (blasint)outputs,
-                    u.data, (blasint)u.stride, step.first == 0 ? 0.0F : 1.0F, to,
+                    u.data, (blasint)u.stride, step.first == 0 ? beta : 1.0F, to,
                     (blasint)inputs);
     }
 }
@@ -168,10 +174,21 @@ static double exact_norm(const struct position_layer *layer, struct rows a,
         square = fmax(0.0, gram_square(layer, a, b, scratch));
         return sqrt(square + gram_error(layer) * spread * spread);
     }
-    gradient(layer, explicit_gradient, a, b, scratch);
+    gradient(layer, explicit_gradient, 0.0F, &(struct position_rows){a, b}, scratch);
     square = floats_square(explicit_gradient, floats);
     return sqrt(square) +
            roundings((double)window_positions(&layer->window), 0x1p-24) * spread;
+}
+
+/* What was kept has one row a record: M = nu. */
+static struct position_norm kept_norm(const struct position_layer *layer,
+                                      const float *kept)
+{
+    size_t bias = kept_bias(layer);
+    double square =
+        floats_square(kept + bias, layer->rows.outputs * layer->rows.inputs);
+    square = (double)layer->copies * square + floats_square(kept, bias);
+    return (struct position_norm){square, square};
 }
 
 struct position_norm position_gradients_measure(const struct position_layer *layer,
@@ -189,10 +206,8 @@ struct position_norm position_gradients_measure(const struct position_layer *lay
     if (!(a_square <= square_max && b_square <= square_max && isfinite(bias_square)))
         return (struct position_norm){(double)INFINITY, (double)INFINITY};
     if (layer->form == NORM_KEPT) {
-        gradient(layer, kept + bias, a, b, scratch);
-        norm = floats_square(kept + bias, layer->rows.outputs * layer->rows.inputs);
-        norm = copies * norm + bias_square;
-        return (struct position_norm){norm, norm};
+        gradient(layer, kept + bias, 0.0F, &(struct position_rows){a, b}, scratch);
+        return kept_norm(layer, kept);
     }
     /* By Cauchy and Schwarz M = sum_t |a_t||b_t| <= |a||b|. Rounding w b entry by entry
      * may add 2^-24 M to the norm, where one row a record leaves 2^-24 of the norm. */
@@ -201,6 +216,36 @@ struct position_norm position_gradients_measure(const struct position_layer *lay
            0x1p-24 * spread;
     return (struct position_norm){norm * norm + bias_square,
                                   spread * spread + bias_square};
+}
+
+static bool is_bounded(struct rows row, size_t width)
+{
+    return floats_square(row.data, width) <= square_max;
+}
+
+struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
+                                                     const struct row_factors *factors,
+                                                     float *kept, float *scratch)
+{
+    const struct row_pair *a = &factors->a, *b = &factors->b;
+    size_t in = image_floats(&layer->window.image), bias = kept_bias(layer);
+    size_t out = window_positions(&layer->window) * layer->rows.outputs;
+    bool stacked = a->difference.data != NULL;
+    struct position_norm norm;
+
+    CHECK(layer->form == NORM_KEPT);
+    if (!is_bounded(a->at, in) || !is_bounded(b->difference, out) ||
+        (stacked && (!is_bounded(a->difference, in) || !is_bounded(b->at, out))))
+        return (struct position_norm){(double)INFINITY, (double)INFINITY};
+    gradient(layer, kept + bias, 0.0F, &(struct position_rows){a->at, b->difference},
+             scratch);
+    if (stacked)
+        gradient(layer, kept + bias, 1.0F,
+                 &(struct position_rows){a->difference, b->at}, scratch);
+    norm = kept_norm(layer, kept);
+    if (!(norm.square <= square_max))
+        return (struct position_norm){(double)INFINITY, (double)INFINITY};
+    return norm;
 }
 
 VECTOR_CLONES

@@ -21,6 +21,7 @@
 
 #include "engine/nn/kept.h"
 #include "engine/nn/positions.h"
+#include "engine/nn/row_difference.h"
 
 /* Floats kept of each record: the gradient of the bias, then, if KEPT, (outputs, d). */
 size_t position_gradients_kept(const struct position_layer *layer);
@@ -41,6 +42,12 @@ size_t position_gradients_scratch(const struct position_layer *layer);
 struct position_norm position_gradients_measure(const struct position_layer *layer,
                                                 struct rows a, struct rows b,
                                                 float *kept, float *scratch);
+
+/* The same of a record's (g - g') / s = db x a' + b x da, with da zero where its data is
+ * NULL; the form is KEPT, and the bias that was kept is that of db. */
+struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
+                                                     const struct row_factors *factors,
+                                                     float *kept, float *scratch);
 
 /* block (span.count, positions_row_floats) = rows [row, row + count) of the tensor's
  * gradient, summed over the records of a and b, or of what was kept, each times its

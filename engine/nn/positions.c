@@ -217,7 +217,7 @@ void positions_forward(const struct position_pass *pass, struct rows z, struct r
         struct rows out = positions_outputs(layer, z, step);
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)u.count,
                     (blasint)outputs, (blasint)inputs, 1.0F, u.data, (blasint)u.stride,
-                    pass->weights, (blasint)inputs, 0.0F, out.data,
+                    pass->weights, (blasint)inputs, pass->adds ? 1.0F : 0.0F, out.data,
                     (blasint)out.stride);
         if (pass->bias != NULL)
             rows_add(out, pass->bias, outputs);
@@ -230,7 +230,7 @@ void positions_backward(const struct position_pass *pass, struct rows da, struct
     size_t inputs = layer->rows.inputs, outputs = layer->rows.outputs;
     struct position_step step = {0};
 
-    for (size_t i = 0; i < da.count; i++)
+    for (size_t i = 0; i < da.count && !pass->adds; i++)
         memset(da.data + i * da.stride, 0, da.stride * sizeof *da.data);
     while (positions_next(layer, &step, b)) {
         struct rows in = positions_outputs(layer, b, step);

@@ -74,6 +74,7 @@ struct position_pass {
     const float *weights; /* positions_gather */
     const float *bias;    /* or NULL */
     float *scratch;       /* (positions_unfolded) */
+    bool adds;            /* to what is in z or da, where these are else written */
 };
 
 /* One row a record: z (T x outputs), a (an image). */

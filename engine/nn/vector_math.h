@@ -32,8 +32,12 @@
 #endif
 
 float lanes_expf(float x) __asm__("expf") VECTOR_LANES;
+float lanes_erff(float x) __asm__("erff") VECTOR_LANES;
+float lanes_expm1f(float x) __asm__("expm1f") VECTOR_LANES;
+float lanes_log1pf(float x) __asm__("log1pf") VECTOR_LANES;
 float lanes_tanhf(float x) __asm__("tanhf") VECTOR_LANES;
 double lanes_exp(double x) __asm__("exp") VECTOR_LANES;
+double lanes_expm1(double x) __asm__("expm1") VECTOR_LANES;
 double lanes_log1p(double x) __asm__("log1p") VECTOR_LANES;
 
 #endif

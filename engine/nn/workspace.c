@@ -15,12 +15,17 @@ struct layer_floats {
     size_t kept, weights, gathered;
 };
 
-static struct layer_floats layer_floats(const struct layer *layer, size_t rows)
+/* Weights are gathered at two points, and the step between them. */
+enum { GATHERED_SETS = 3, TAP_SETS = 2 };
+
+static struct layer_floats layer_floats(const struct layer *layer, size_t rows,
+                                        bool two_points)
 {
+    size_t sets = two_points ? GATHERED_SETS : 1;
     struct layer_floats floats = {.kept = rows * kept_stride(layer),
                                   .weights = layer->kept > 0 ? rows : 0};
     if (layer->has_positions)
-        floats.gathered = rows_stride(positions_gathered(&layer->positions));
+        floats.gathered = sets * rows_stride(positions_gathered(&layer->positions));
     return floats;
 }
 
@@ -29,50 +34,86 @@ static size_t scratch_floats(const struct network *network)
     size_t most = 0;
     for (size_t l = 0; l < network->layer_count; l++) {
         const struct layer *layer = &network->layers[l];
-        size_t floats =
-            layer->has_positions ? position_gradients_scratch(&layer->positions) : 0;
+        size_t floats = layer->is_scale ? group_norm_scratch(&layer->norm) : 0;
+        if (layer->has_positions)
+            floats = position_gradients_scratch(&layer->positions);
         most = floats > most ? floats : most;
     }
     return rows_stride(most);
 }
 
-static size_t buffers_floats(const struct network *network, size_t rows)
+/* What a workspace's memory follows from. */
+struct extent {
+    const struct network *network;
+    size_t rows;
+    bool two_points;
+};
+
+static struct extent extent_of(const struct workspace *workspace)
 {
-    size_t floats = scratch_floats(network);
-    for (size_t v = 0; v < network->value_count; v++) {
-        const struct value *value = &network->values[v];
-        floats += rows * value->stride * (value->has_gradient ? 2 : 1);
-    }
+    return (struct extent){workspace->network, workspace->rows, workspace->two_points};
+}
+
+/* Buffers of a value's own: activations and gradient, and the differences of both. */
+static size_t value_sets(struct extent extent, size_t index)
+{
+    const struct value *value = &extent.network->values[index];
+    size_t points = value->has_gradient && extent.two_points ? 2 : 1;
+    size_t activations = value->shares == index ? points : 0;
+    return activations + (value->has_gradient ? points : 0);
+}
+
+static size_t buffers_floats(struct extent extent)
+{
+    const struct network *network = extent.network;
+    size_t rows = extent.rows, floats = scratch_floats(network);
+    for (size_t v = 0; v < network->value_count; v++)
+        floats += rows * network->values[v].stride * value_sets(extent, v);
     for (size_t l = 0; l < network->layer_count; l++) {
-        struct layer_floats more = layer_floats(&network->layers[l], rows);
+        struct layer_floats more =
+            layer_floats(&network->layers[l], rows, extent.two_points);
         floats += more.kept + more.weights + more.gathered;
     }
     return floats;
 }
 
-static size_t taps_of(const struct network *network, size_t node, size_t rows)
+static size_t taps_of(struct extent extent, size_t node)
 {
-    const struct node *at = &network->nodes[node];
-    return at->kind == NODE_MAX_POOL ? rows * network->values[at->to].stride : 0;
+    const struct node *at = &extent.network->nodes[node];
+    size_t sets = extent.two_points ? TAP_SETS : 1;
+    size_t stride = extent.network->values[at->to].stride;
+    return at->kind == NODE_MAX_POOL ? sets * extent.rows * stride : 0;
 }
 
-static size_t taps_count(const struct network *network, size_t rows)
+static size_t taps_count(struct extent extent)
 {
     size_t taps = 0;
-    for (size_t i = 0; i < network->node_count; i++)
-        taps += taps_of(network, i, rows);
+    for (size_t i = 0; i < extent.network->node_count; i++)
+        taps += taps_of(extent, i);
     return taps;
+}
+
+static size_t size_of(struct extent extent)
+{
+    const struct network *network = extent.network;
+    size_t rows = extent.rows;
+    size_t row = sizeof(uint32_t) + sizeof(float) +
+                 (5 + 2 * network->layer_count) * sizeof(double);
+    size_t pointers =
+        4 * network->value_count + network->node_count + 3 * network->layer_count;
+    return sizeof(struct workspace) + pointers * sizeof(void *) +
+           buffers_floats(extent) * sizeof(float) +
+           taps_count(extent) * sizeof(int32_t) + rows * row;
 }
 
 size_t workspace_size(const struct network *network, size_t rows)
 {
-    size_t row = sizeof(uint32_t) + sizeof(float) +
-                 (5 + 2 * network->layer_count) * sizeof(double);
-    size_t pointers =
-        2 * network->value_count + network->node_count + 3 * network->layer_count;
-    return sizeof(struct workspace) + pointers * sizeof(void *) +
-           buffers_floats(network, rows) * sizeof(float) +
-           taps_count(network, rows) * sizeof(int32_t) + rows * row;
+    return size_of((struct extent){network, rows, false});
+}
+
+size_t workspace_two_points_size(const struct network *network, size_t rows)
+{
+    return size_of((struct extent){network, rows, true});
 }
 
 static float *take(float **next, size_t floats)
@@ -91,12 +132,22 @@ static void place_buffers(struct workspace *workspace)
 
     for (size_t v = 0; v < network->value_count; v++) {
         const struct value *value = &network->values[v];
-        workspace->activations[v] = take(&next, rows * value->stride);
-        if (value->has_gradient)
-            workspace->gradients[v] = take(&next, rows * value->stride);
+        workspace->activations[v] = value->shares == v
+                                        ? take(&next, rows * value->stride)
+                                        : workspace->activations[value->shares];
+        if (!value->has_gradient)
+            continue;
+        workspace->gradients[v] = take(&next, rows * value->stride);
+        if (!workspace->two_points)
+            continue;
+        workspace->differences[v] = value->shares == v
+                                        ? take(&next, rows * value->stride)
+                                        : workspace->differences[value->shares];
+        workspace->gradient_differences[v] = take(&next, rows * value->stride);
     }
     for (size_t l = 0; l < network->layer_count; l++) {
-        struct layer_floats floats = layer_floats(&network->layers[l], rows);
+        struct layer_floats floats =
+            layer_floats(&network->layers[l], rows, workspace->two_points);
         workspace->kept[l] = take(&next, floats.kept);
         workspace->kept_weights[l] = take(&next, floats.weights);
         workspace->gathered[l] = take(&next, floats.gathered);
@@ -104,7 +155,7 @@ static void place_buffers(struct workspace *workspace)
     workspace->position_scratch = take(&next, scratch_floats(network));
     for (size_t i = 0; i < network->node_count; i++) {
         workspace->taps[i] = taps;
-        taps += taps_of(network, i, rows);
+        taps += taps_of(extent_of(workspace), i);
     }
 }
 
@@ -115,11 +166,15 @@ static bool allocate_pointers(struct workspace *workspace)
 
     workspace->activations = calloc(values, sizeof *workspace->activations);
     workspace->gradients = calloc(values, sizeof *workspace->gradients);
+    workspace->differences = calloc(values, sizeof *workspace->differences);
+    workspace->gradient_differences =
+        calloc(values, sizeof *workspace->gradient_differences);
     workspace->taps = calloc(network->node_count, sizeof *workspace->taps);
     workspace->kept = calloc(layers, sizeof *workspace->kept);
     workspace->kept_weights = calloc(layers, sizeof *workspace->kept_weights);
     workspace->gathered = calloc(layers, sizeof *workspace->gathered);
     return workspace->activations != NULL && workspace->gradients != NULL &&
+           workspace->differences != NULL && workspace->gradient_differences != NULL &&
            workspace->taps != NULL && workspace->kept != NULL &&
            workspace->kept_weights != NULL && workspace->gathered != NULL;
 }
@@ -127,8 +182,8 @@ static bool allocate_pointers(struct workspace *workspace)
 static bool allocate_rows(struct workspace *workspace)
 {
     const struct network *network = workspace->network;
-    size_t rows = workspace->rows, taps = taps_count(network, rows);
-    size_t size = buffers_floats(network, rows) * sizeof(float);
+    size_t rows = workspace->rows, taps = taps_count(extent_of(workspace));
+    size_t size = buffers_floats(extent_of(workspace)) * sizeof(float);
 
     workspace->classes = calloc(rows, sizeof *workspace->classes);
     workspace->values = calloc(rows, sizeof *workspace->values);
@@ -151,16 +206,20 @@ static bool allocate_rows(struct workspace *workspace)
            workspace->tap_buffer != NULL && workspace->buffers != NULL;
 }
 
-enum status workspace_create(struct workspace **out, const struct network *network,
-                             size_t rows, struct error *error)
+static enum status create(struct workspace **out, struct extent extent,
+                          struct error *error)
 {
     struct workspace *workspace = calloc(1, sizeof *workspace);
+    size_t rows = extent.rows;
 
     CHECK(workspace != NULL);
     CHECK(rows > 0 && rows <= WORKSPACE_ROWS_MAX && rows % WORKSPACE_ROWS_STEP == 0);
-    workspace->network = network;
+    workspace->network = extent.network;
+    workspace->two_points = extent.two_points;
     workspace->rows = rows;
-    workspace->block = rows;
+    workspace->heights = (struct heights){rows, rows};
+    if (network_drops(extent.network))
+        workspace->drop_stream = stream_create();
     if (!allocate_pointers(workspace) || !allocate_rows(workspace)) {
         workspace_destroy(workspace);
         return error_set(error, ST_NO_MEMORY, "no memory for a micro-batch of %zu rows",
@@ -169,6 +228,19 @@ enum status workspace_create(struct workspace **out, const struct network *netwo
     place_buffers(workspace);
     *out = workspace;
     return ST_OK;
+}
+
+enum status workspace_create(struct workspace **out, const struct network *network,
+                             size_t rows, struct error *error)
+{
+    return create(out, (struct extent){network, rows, false}, error);
+}
+
+enum status workspace_create_two_points(struct workspace **out,
+                                        const struct network *network, size_t rows,
+                                        struct error *error)
+{
+    return create(out, (struct extent){network, rows, true}, error);
 }
 
 /* Records, their targets, gradients and norms are raw data (P9). */
@@ -183,10 +255,11 @@ void workspace_destroy(struct workspace *workspace)
 {
     if (workspace == NULL)
         return;
-    const struct network *network = workspace->network;
     size_t rows = workspace->rows;
-    wipe_and_free(workspace->buffers, buffers_floats(network, rows) * sizeof(float));
-    wipe_and_free(workspace->tap_buffer, taps_count(network, rows) * sizeof(int32_t));
+    wipe_and_free(workspace->buffers,
+                  buffers_floats(extent_of(workspace)) * sizeof(float));
+    wipe_and_free(workspace->tap_buffer,
+                  taps_count(extent_of(workspace)) * sizeof(int32_t));
     wipe_and_free(workspace->classes, rows * sizeof *workspace->classes);
     wipe_and_free(workspace->values, rows * sizeof *workspace->values);
     wipe_and_free(workspace->losses, rows * sizeof *workspace->losses);
@@ -198,8 +271,11 @@ void workspace_destroy(struct workspace *workspace)
     wipe_and_free(workspace->layer_spreads,
                   layers * rows * sizeof *workspace->layer_spreads);
     wipe_and_free(workspace->scratch, 2 * rows * sizeof *workspace->scratch);
+    stream_destroy(workspace->drop_stream);
     free(workspace->activations);
     free(workspace->gradients);
+    free(workspace->differences);
+    free(workspace->gradient_differences);
     free(workspace->taps);
     free(workspace->kept);
     free(workspace->kept_weights);
@@ -216,8 +292,15 @@ void workspace_set_block(struct workspace *workspace, size_t block)
 {
     CHECK(block > 0 && block % WORKSPACE_ROWS_STEP == 0 &&
           workspace->rows % block == 0);
-    workspace->block = block;
+    workspace->heights = (struct heights){block, block};
     workspace->count = 0;
+}
+
+void workspace_set_heights(struct workspace *workspace, struct heights heights)
+{
+    workspace_set_block(workspace, heights.block);
+    CHECK(heights.tallest >= heights.block && heights.tallest % heights.block == 0);
+    workspace->heights = heights;
 }
 
 float *workspace_input(struct workspace *workspace)
@@ -273,9 +356,19 @@ void workspace_predict(const struct workspace *workspace, double *outputs)
             out[0] = sigmoid(-(double)row[0]);
             out[1] = sigmoid((double)row[0]);
             break;
-        case LOSS_SQUARED: out[0] = (double)row[0]; break;
+        case LOSS_SQUARED:
+        case LOSS_HUBER: out[0] = (double)row[0]; break;
         }
     }
+}
+
+double workspace_value(const struct workspace *workspace, size_t record)
+{
+    const struct network *network = workspace->network;
+    struct rows z = rows_of(workspace->activations, workspace, network->output);
+
+    CHECK(record < workspace->count);
+    return (double)z.data[record * z.stride];
 }
 
 uint32_t workspace_class(const struct workspace *workspace, size_t record)

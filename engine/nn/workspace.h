@@ -4,6 +4,7 @@
  * norms, weighted sums (MODELS.md 1 and 2, NOISE.md 2).
  *
  *   training    forward -> loss -> backward -> measure -> scale -> sum
+ *               difference (difference.h)   -> measure -> scale -> sum
  *   evaluation  forward -> predict, class, loss
  *
  * A micro-batch holds count <= rows records; forward zeroes the rows beyond them in the
@@ -18,7 +19,7 @@
  *
  * Invariants
  *   (1) All that belongs to a record (outputs, loss, a, b, norms) depends on that
- *       record, the parameters, block and its row in its block alone (E2), never on
+ *       record, its mask, the parameters, block and its row in its block alone (E2), never on
  *       other records or on count.
  *   (2) Buffers and rows start on 64-byte boundaries, rows is a multiple of 16, leading
  *       dimensions are multiples of 16 floats, the floats between are zero (E4).
@@ -41,6 +42,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/nn/heights.h"
 #include "engine/nn/network.h"
 
 struct workspace; /* opaque */
@@ -53,8 +55,15 @@ enum status workspace_create(struct workspace **out, const struct network *netwo
                              size_t rows, struct error *error);
 void workspace_destroy(struct workspace *workspace); /* NULL is allowed */
 
-/* Bytes that workspace_create would take. */
+/* The same, made for differences too (difference.h): up to twice the memory. The model
+ * has passed network_check_differences. */
+enum status workspace_create_two_points(struct workspace **out,
+                                        const struct network *network, size_t rows,
+                                        struct error *error);
+
+/* Bytes that these would take. */
 size_t workspace_size(const struct network *network, size_t rows);
+size_t workspace_two_points_size(const struct network *network, size_t rows);
 
 size_t workspace_rows(const struct workspace *workspace);
 
@@ -63,15 +72,31 @@ size_t workspace_rows(const struct workspace *workspace);
  * block divides rows and is a multiple of WORKSPACE_ROWS_STEP; it is rows until set. */
 void workspace_set_block(struct workspace *workspace, size_t block);
 
+/* The same, with dense layers' products of up to heights.tallest rows: for heights that
+ * were found to agree (heights.h), or nothing of invariant (1) is left. */
+void workspace_set_heights(struct workspace *workspace, struct heights heights);
+
 /* (rows, stride) float32, features of one record a row. The caller writes the features
  * of its records and nothing else; later passes may change what it wrote. */
 float *workspace_input(struct workspace *workspace);
 size_t workspace_stride(const struct workspace *workspace);
 
 /* (rows) targets: class indices below the classes for softmax cross-entropy and
- * logistic, values for squared. */
+ * logistic, values for squared and huber. */
 uint32_t *workspace_classes(struct workspace *workspace);
 float *workspace_values(struct workspace *workspace);
+
+/* What a step drops: the key of the step, and the index in its dataset of the record in
+ * each row. Both are borrowed for the passes that follow. */
+struct drop {
+    const uint8_t *key;      /* (STREAM_KEY_SIZE), or NULL: nothing is dropped */
+    const uint32_t *indices; /* (rows) */
+};
+
+/* From now on forward passes drop by drop; none did before. A record's mask depends on
+ * the key, its index and the layer alone (dropout.h). Evaluation and prediction drop
+ * nothing. */
+void workspace_drop(struct workspace *workspace, struct drop drop);
 
 /* Outputs of the first count <= rows records at parameters; the other rows become
  * records of zeros. */
@@ -79,7 +104,7 @@ void workspace_forward(struct workspace *workspace, const float *parameters,
                        size_t count);
 
 /* Losses of the records, and b of the last layer: softmax(z) - onehot, sigmoid(z) - y,
- * or z - y for (z - y)^2 / 2. Rows beyond count have b = 0. */
+ * or z - y for (z - y)^2 / 2, cut off at delta by huber. Rows beyond count have b = 0. */
 void workspace_loss(struct workspace *workspace);
 const double *workspace_losses(const struct workspace *workspace); /* (count) */
 
@@ -128,15 +153,19 @@ void workspace_sum(const struct workspace *workspace, size_t tile,
                    struct row_range range, float *block);
 
 /* After forward. outputs (count, network_predictions), row-major: softmax
- * probabilities; logistic: probabilities of class 0 and 1; squared: the value. */
+ * probabilities; logistic: probabilities of class 0 and 1; a regression: the value. */
 void workspace_predict(const struct workspace *workspace, double *outputs);
+
+/* The first output of a record: what a regression says of it. */
+double workspace_value(const struct workspace *workspace, size_t record);
 
 /* The class of the greatest output of a record, the first on ties. */
 uint32_t workspace_class(const struct workspace *workspace, size_t record);
 
 /* All that the per-record pipeline leaves, for whoever compares rows bit by bit
  * (NOISE.md 2.5) or checks against explicit gradients: for each weight layer its a and
- * b, and after them what it keeps of each record's gradient, if it does. */
+ * b, and after them what it keeps of each record's gradient, if it does. Of differences:
+ * a' and db, after them da and b, if da is not zero, and then what is kept. */
 struct factors {
     const float *a; /* (rows, a_stride), the first inputs columns */
     const float *b; /* (rows, b_stride), the first outputs columns */

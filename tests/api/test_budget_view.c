@@ -155,6 +155,7 @@ static void an_estimate_answers_in_words(void **state)
                                      .memory = 4096,
                                      .paper_claim = 0.125,
                                      .largest_epsilon = INFINITY,
+                                     .has_most_steps = true,
                                      .most_steps = 99};
         json_auto_t *root = read_text(estimate_render(&view));
         assert_string_equal(json_string_value(json_object_get(root, "fits")),

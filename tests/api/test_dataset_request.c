@@ -34,8 +34,17 @@
     "{\"id\":\"r\",\"format\":\"libsvm\",\"task\":\"regression\","                     \
     "\"features\":{\"count\":8},\"target\":{\"range\":[-3.25,7]},\"privacy\":"         \
     "\"public\"}"
+#define NPY                                                                            \
+    "{\"id\":\"waves\",\"format\":\"npy\",\"task\":\"regression\","                    \
+    "\"features\":{\"shape\":[2,64],\"scale\":0.5},\"target\":{\"range\":[0,10]},"     \
+    "\"privacy\":\"public\"}"
+#define CIFAR                                                                          \
+    "{\"id\":\"cifar\",\"format\":\"cifar100\",\"task\":\"classification\","           \
+    "\"classes\":20,\"features\":{\"shape\":[3,32,32],\"scale\":255},"                 \
+    "\"privacy\":{\"epsilon\":8,\"delta\":1e-5}}"
 
-static const char *const good[] = {IDX, CSV, HOUSING, LIBSVM, LIBSVM_REGRESSION};
+static const char *const good[] = {IDX, CSV,  HOUSING, LIBSVM, LIBSVM_REGRESSION,
+                                   NPY, CIFAR};
 
 static enum status parse(struct dataset_spec *spec, const char *body,
                          struct error *error)
@@ -197,6 +206,69 @@ static void idx_is_checked_member_by_member(void **state)
         {"\"classes\"", "\"classes\":10,\"classes\"", "/classes"},
     };
     REFUSE_EACH(IDX, cases);
+}
+
+static void npy_is_declared_as_idx_is(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"npy\"", "\"npz\"", "/format"},
+        {",\"target\":{\"range\":[0,10]}", "", "/target"},
+        {"[2,64]", "[2,0]", "/features/shape/1"},
+        {"\"shape\":[2,64],", "", "/features/shape"},
+        {",\"scale\":0.5", "", "/features/scale"},
+        {"\"scale\":0.5", "\"scale\":0.5,\"order\":\"C\"", "/features/order"},
+        {"\"task\"", "\"labels\":[0,1],\"task\"", "/labels"},
+    };
+    struct dataset_spec spec;
+    must_parse(&spec, NPY);
+    assert_int_equal(spec.schema.format, FORMAT_NPY);
+    assert_int_equal(schema_features(&spec.schema), 128);
+    dataset_spec_fini(&spec);
+    REFUSE_EACH(NPY, cases);
+}
+
+static void cifar_is_checked_member_by_member(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"classification\",\"classes\":20", "\"regression\"", "/task"},
+        {"20", "10", "/classes"},
+        {"20", "99", "/classes"},
+        {"\"classes\":20,", "", "/classes"},
+        {"cifar100", "cifar10", "/classes"},
+        {"cifar100", "cifar", "/format"},
+        {"[3,32,32]", "[32,32,3]", "/features/shape"},
+        {"[3,32,32]", "[3072]", "/features/shape"},
+        {"[3,32,32]", "[3,32,0]", "/features/shape/2"},
+        {"\"scale\":255", "\"scale\":0", "/features/scale"},
+        {"\"scale\":255", "\"offset\":1", "/features/offset"},
+        {"{\"shape\":[3,32,32],\"scale\":255}", "[]", "/features"},
+        {"\"classes\"", "\"labels\":[0],\"classes\"", "/labels"},
+        {"\"classes\"", "\"target\":{\"range\":[0,1]},\"classes\"", "/target"},
+    };
+    REFUSE_EACH(CIFAR, cases);
+}
+
+static void the_features_of_cifar_need_not_be_declared(void **state)
+{
+    (void)state;
+    static const char *const features[] = {"", "\"features\":{},",
+                                           "\"features\":{\"scale\":255},"};
+    struct dataset_spec full;
+    must_parse(&full, CIFAR);
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        char *body = edit(CIFAR, "\"features\":{\"shape\":[3,32,32],\"scale\":255},",
+                          features[i]);
+        struct dataset_spec spec;
+        must_parse(&spec, body);
+        assert_int_equal(schema_features(&spec.schema), 3072);
+        assert_true(spec.schema.scale == 255);
+        assert_true(schema_agrees(&spec.schema, &full.schema));
+        dataset_spec_fini(&spec);
+        free(body);
+    }
+    dataset_spec_fini(&full);
 }
 
 static void budgets_are_checked_member_by_member(void **state)
@@ -396,6 +468,9 @@ int main(void)
         cmocka_unit_test(defaults_are_written_out),
         cmocka_unit_test(what_is_rendered_reads_back),
         cmocka_unit_test(idx_is_checked_member_by_member),
+        cmocka_unit_test(npy_is_declared_as_idx_is),
+        cmocka_unit_test(cifar_is_checked_member_by_member),
+        cmocka_unit_test(the_features_of_cifar_need_not_be_declared),
         cmocka_unit_test(budgets_are_checked_member_by_member),
         cmocka_unit_test(columns_are_checked_member_by_member),
         cmocka_unit_test(libsvm_is_checked_member_by_member),

@@ -237,7 +237,7 @@ static void models_are_checked(void **state)
         {"[128]", "[67108865]", "/model/hidden/0"},
         {"[128]", "[128],\"layers\":[{\"type\":\"relu\"}]", "/model/layers"},
         {"\"relu\"", "\"dense\"", "/model/activation"},
-        {"\"relu\"", "\"gelu\"", "/model/activation"},
+        {"\"relu\"", "\"elu\"", "/model/activation"},
         {"\"relu\"", "\"relu\",\"bias\":1", "/model/bias"},
         {"\"relu\"", "\"relu\",\"loss\":\"hinge\"", "/model/loss"},
         {"\"relu\"", "\"relu\",\"init_seed\":-1", "/model/init_seed"},
@@ -589,6 +589,11 @@ static void same_layers(const struct model_spec *a, const struct model_spec *b)
         assert_int_equal(a->layers[i].kind, b->layers[i].kind);
         assert_int_equal(a->layers[i].out, b->layers[i].out);
         assert_int_equal(a->layers[i].bias, b->layers[i].bias);
+        assert_int_equal(a->layers[i].groups, b->layers[i].groups);
+        assert_true(a->layers[i].epsilon == b->layers[i].epsilon);
+        assert_true(a->layers[i].rate == b->layers[i].rate);
+        assert_int_equal(a->layers[i].body, b->layers[i].body);
+        assert_int_equal(a->layers[i].shortcut, b->layers[i].shortcut);
     }
 }
 
@@ -662,6 +667,14 @@ static void draw_model(char *to, uint32_t outputs)
             at += (size_t)sprintf(to + at, ",\"activation\":\"tanh\"");
         if (draw(2) == 0)
             at += (size_t)sprintf(to + at, ",\"bias\":false");
+    } else if (draw(2) == 0) {
+        at += (size_t)sprintf(to,
+                              "{\"layers\":[{\"type\":\"residual\",\"body\":[{"
+                              "\"type\":\"dropout\",\"rate\":%.17g},"
+                              "{\"type\":\"gelu\"}]},{\"type\":\"group_norm\","
+                              "\"groups\":1,\"eps\":%.17g},{\"type\":\"dense\","
+                              "\"out\":%u}]",
+                              draw_real(0, 1), draw_real(1e-9, 1), outputs);
     } else {
         at += (size_t)sprintf(to,
                               "{\"layers\":[{\"type\":\"dense\",\"out\":%d},"

@@ -99,6 +99,13 @@ static const char *const declarations[] = {
     "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"n\",\"y\"]},"
     "{\"name\":\"z\",\"kind\":\"categorical\",\"values\":[\"u\"]},"
     "{\"name\":\"id\",\"kind\":\"ignored\"}],\"privacy\":\"public\"}",
+    "{\"id\":\"d\",\"format\":\"npy\",\"task\":\"regression\","
+    "\"features\":{\"shape\":[8],\"scale\":1},\"target\":{\"range\":[0,5]},"
+    "\"privacy\":\"public\"}",
+    "{\"id\":\"e\",\"format\":\"cifar10\",\"task\":\"classification\",\"classes\":10,"
+    "\"privacy\":\"public\"}",
+    "{\"id\":\"f\",\"format\":\"cifar100\",\"task\":\"classification\","
+    "\"classes\":100,\"features\":{\"scale\":127.5},\"privacy\":\"public\"}",
 };
 
 static void open_dataset(struct dataset_spec *spec, const char *text)
@@ -141,6 +148,16 @@ static const char *const requests[] = {
     "2}}",
     "{\"dataset\":\"b\",\"model\":{\"preset\":\"linear\"},"
     "\"algorithm\":{\"name\":\"sgd\"}}",
+    "{\"dataset\":\"b\",\"model\":{\"input\":{\"shape\":[2,4,1]},\"layers\":["
+    "{\"type\":\"conv2d\",\"out\":4,\"kernel\":1},{\"type\":\"group_norm\",\"groups\":"
+    "2},"
+    "{\"type\":\"residual\",\"body\":[{\"type\":\"gelu\"},{\"type\":\"conv2d\","
+    "\"out\":4,\"kernel\":3,\"padding\":1}],\"shortcut\":[{\"type\":\"dropout\","
+    "\"rate\":0.5}]},{\"type\":\"softplus\"},{\"type\":\"flatten\"},{\"type\":"
+    "\"dense\",\"out\":1}],\"loss\":{\"huber\":{\"delta\":0.25}}},"
+    "\"algorithm\":{\"name\":\"dpsgd\"},\"privacy\":{\"noise_multiplier\":2}}",
+    "{\"dataset\":\"b\",\"model\":{\"preset\":\"resnet18_gn\",\"groups\":16,"
+    "\"input\":{\"shape\":[4,2,1]}},\"algorithm\":{\"name\":\"sgd\"}}",
 };
 
 static void answer_model(json_t *answers, const struct dataset_spec *dataset,
@@ -252,7 +269,7 @@ static void answer_problems(json_t *answers)
     struct curve needed = {{1, INFINITY}};
     double available[] = {0.5, -0.5}, orders[] = {6, 4.5};
     struct problem whole = {"req_1", &place,  true,      INFINITY,
-                            4,       &needed, available, orders};
+                            true,    4,      &needed, available, orders};
     for (size_t i = 1; i < sizeof statuses / sizeof *statuses; i++) {
         struct error error = {.status = statuses[i], .pointer = "/a"};
         take_answer(answers, "Problem", problem_render(&error, NULL));

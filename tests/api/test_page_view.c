@@ -31,33 +31,40 @@ static void a_version_names_what_may_be_relied_on(void **state)
     free(text);
 }
 
-/* The choice beside which parameter means something, as {name: value}: from the schema
- * of the algorithm, {"if": ..., "else": ...}. */
-static json_t *condition_of(const char *algorithm, const char *parameter)
+/* Adds to found the choices beside which parameter means something, as {name: value}:
+ * from the algorithm's rules {"if": ..., "else": ...}, and those of that choice in turn. */
+static void add_conditions(json_t *found, const json_t *rules, const char *parameter)
+{
+    json_t *rule, *schema;
+    const char *name;
+    size_t i;
+    json_array_foreach(rules, i, rule)
+    {
+        json_t *other = json_object_get(json_object_get(rule, "else"), "properties");
+        json_t *when = json_object_get(json_object_get(rule, "if"), "properties");
+        if (!json_is_false(json_object_get(other, parameter)))
+            continue;
+        json_object_foreach(when, name, schema)
+        {
+            json_object_set(found, name, json_object_get(schema, "const"));
+            add_conditions(found, rules, name);
+        }
+    }
+}
+
+static json_t *conditions_of(const char *algorithm, const char *parameter)
 {
     char *text = algorithms_render();
     json_auto_t *root = json_loads(text, 0, NULL);
-    json_t *item, *rule, *schema, *found = json_object();
-    const char *name;
-    size_t i, j;
+    json_t *item, *found = json_object();
+    size_t i;
     free(text);
     json_array_foreach(json_object_get(root, "algorithms"), i, item)
     {
-        if (strcmp(json_string_value(json_object_get(item, "name")), algorithm) != 0)
-            continue;
-        item = json_object_get(json_object_get(item, "schema"), "allOf");
-        json_array_foreach(item, j, rule)
-        {
-            json_t *other =
-                json_object_get(json_object_get(rule, "else"), "properties");
-            json_t *when = json_object_get(json_object_get(rule, "if"), "properties");
-            if (json_is_false(json_object_get(other, parameter)))
-                json_object_foreach(when, name, schema)
-                {
-                    json_object_set(found, name, json_object_get(schema, "const"));
-                }
-        }
-        break;
+        if (strcmp(json_string_value(json_object_get(item, "name")), algorithm) == 0)
+            add_conditions(
+                found, json_object_get(json_object_get(item, "schema"), "allOf"),
+                parameter);
     }
     return found;
 }
@@ -66,7 +73,7 @@ static json_t *condition_of(const char *algorithm, const char *parameter)
 static bool accepts(const char *algorithm, const char *parameter, json_t *value)
 {
     struct job_request request;
-    json_t *members = condition_of(algorithm, parameter);
+    json_t *members = conditions_of(algorithm, parameter);
     json_object_set_new(members, "name", json_string(algorithm));
     json_object_set(members, parameter, value);
     json_auto_t *body = json_pack("{s:s,s:{s:s},s:o}", "dataset", "d", "model",

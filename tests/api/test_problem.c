@@ -154,6 +154,7 @@ static void a_refused_budget_says_what_would_fit(void **state)
     needed.at[CURVE_ORDERS - 1] = INFINITY;
     struct problem problem = {.has_room = true,
                               .largest_epsilon = 0.1 + 0.2,
+                              .has_most_steps = true,
                               .most_steps = 42,
                               .needed = &needed,
                               .available = available,

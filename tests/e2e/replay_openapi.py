@@ -117,9 +117,17 @@ def images(count, seed):
                       + bytes(draw.randrange(10) for _ in range(count))}
 
 
+def npy(values, *shape):
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}".encode()
+    return (b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.ljust(117) + b"\n"
+            + struct.pack(f"<{len(values)}f", *values))
+
+
 FILES = {"mnist": images(3000, 1), "mnist-test": images(200, 2),
          "adult": {"data": b"39, State-gov, 77516, <=50K\n51,, 1, >50K\n"},
          "a9a": {"data": b"-1 3:1 11:1\n1 5:1\n"},
+         "waves": {"features": npy(range(256), 2, 128), "labels": npy((2.5, 7), 2)},
+         "cifar": {"data": bytes((19, 99)) + bytes(3072) + bytes((0, 3)) + bytes(3072)},
          "housing": {"data": b"rooms,value\n6,250000\n,100000\n"}}
 
 

@@ -1,5 +1,6 @@
 /* ADP through HTTP: each schedule trains the digits, is charged step by step and certified
  * as it was charged; what has no plan is refused by name. */
+#include <signal.h>
 #include <string.h>
 
 #include "tests/expect.h"
@@ -115,6 +116,172 @@ static void assert_refused(struct client *client, const char *algorithm,
     assert_string_equal(reply_text(reply, "errors.0.pointer"), pointer);
 }
 
+/* Calibrated by the accountant: the paper's formula is a claim beside it, and of AdaGrad-Norm,
+ * which it is not about as it is run here, there is none. */
+static void the_paper_s_formula_is_shown_as_a_claim(void **state)
+{
+    static const char *const schedules[] = {"inverse_sqrt", "adagrad_norm"};
+    struct client *client = &((struct stage *)*state)->client;
+    for (size_t k = 0; k < 2; k++) {
+        const struct reply *estimate =
+            client_post(client, "/v1/jobs:estimate", NULL,
+                        "{'dataset':'digits','model':{'preset':'linear'},'algorithm':"
+                        "{'name':'adp','schedule':'%s'},'batch_size':256,'epochs':30,"
+                        "'privacy':{'epsilon':2}}",
+                        schedules[k]);
+        assert_status(estimate, 200);
+        assert_true(reply_number(estimate, "epsilon_planned") > 1.999);
+        const json_t *claim = reply_at(estimate, "paper_claim");
+        assert_true(k == 0 ? json_number_value(claim) >
+                                 10 * reply_number(estimate, "noise_multiplier")
+                           : json_is_null(claim));
+    }
+}
+
+/* --- noise that follows what was released --- */
+
+static const char following[] =
+    "{'name':'adp','schedule':'adagrad_norm','start_square':0.01,"
+    "'noise_follows':'divisor','noise_start':%s,'noise_power':0.1}";
+
+static const struct reply *submit_following(struct client *client, const char *start,
+                                            const char *steps)
+{
+    char algorithm[256];
+    snprintf(algorithm, sizeof algorithm, following, start);
+    return client_create(client, "/v1/jobs",
+                         "{'dataset':'digits','evaluation':'digits-test',"
+                         "'model':{'preset':'linear'},'algorithm':%s,"
+                         "'optimizer':{'name':'sgd','learning_rate':2.0},"
+                         "'batch_size':256,'steps':%s,'privacy':{'epsilon':2}}",
+                         algorithm, steps);
+}
+
+/* It ends by itself, with a model, at the step that its own noise led to; what it ran is in
+ * the certificate beside what it was charged. */
+static void a_run_ends_when_what_it_reserved_is_used_up(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    const struct reply *created = submit_following(client, "0.5", "400");
+    assert_status(created, 201);
+    const struct reply *job = await_end(client, reply_text(created, "id"));
+    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    assert_string_equal(reply_text(job, "state_reason"), "used_up");
+    double ran = reply_number(job, "progress.step"), total = 0, before = 0;
+    assert_true(ran > 40 && ran < 400);
+    double planned = reply_number(job, "privacy.epsilon_planned");
+    assert_true(planned <= 2 && planned > 1.999);
+    assert_true(reply_number(job, "privacy.epsilon_spent") == planned);
+    assert_true(reply_number(job, "metrics.evaluation.step") == ran);
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
+    const json_t *points = reply_at(job, "metrics.released");
+    const json_t *last = json_array_get(points, json_array_size(points) - 1);
+    assert_true(json_number_value(json_object_get(last, "step")) == ran);
+
+    const struct reply *model =
+        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    assert_true(reply_number(model, "certificate.steps") == ran);
+    assert_true(reply_number(model, "certificate.guarantee.steps") == ran);
+    assert_string_equal(reply_text(model, "certificate.guarantee.mechanism.kind"),
+                        "filtered_gaussian");
+    assert_true(reply_number(model, "certificate.guarantee.mechanism.filter.0") == 16);
+    assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.2") == 400);
+    const json_t *runs = reply_at(model, "certificate.guarantee.ran.runs"), *run;
+    size_t k;
+    json_array_foreach(runs, k, run)
+    {
+        double noise = json_number_value(json_array_get(run, 1));
+        assert_true(noise > before);
+        before = noise;
+        total += json_number_value(json_array_get(run, 2));
+    }
+    assert_true(k > 3);
+    assert_true(total == ran);
+    double first = json_number_value(json_array_get(json_array_get(runs, 0), 1));
+    assert_close(first, 0.5 * reply_number(job, "privacy.noise_multiplier"), 1e-12);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+/* What is estimated is what is reserved: as many steps as fit at that noise, and no claim of
+ * the paper, which leaves this to others. */
+static void an_estimate_is_of_what_would_be_reserved(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    char algorithm[256];
+    snprintf(algorithm, sizeof algorithm, following, "0.75");
+    const struct reply *estimate =
+        client_post(client, "/v1/jobs:estimate", NULL,
+                    "{'dataset':'digits','model':{'preset':'linear'},'algorithm':%s,"
+                    "'batch_size':256,'steps':400,'privacy':{'epsilon':2}}",
+                    algorithm);
+    assert_status(estimate, 200);
+    double planned = reply_number(estimate, "epsilon_planned");
+    assert_true(planned <= 2 && planned > 1.999);
+    assert_true(reply_number(estimate, "steps") == 400);
+    assert_true(reply_number(estimate, "most_steps") > 400);
+    assert_true(reply_number(estimate, "largest_epsilon") > 2);
+    assert_true(json_is_null(reply_at(estimate, "paper_claim")));
+    const struct reply *share =
+        client_post(client, "/v1/jobs:estimate", NULL,
+                    "{'dataset':'digits','model':{'preset':'linear'},'algorithm':%s,"
+                    "'batch_size':256,'steps':400,'privacy':{'budget_fraction':0.01}}",
+                    algorithm);
+    assert_status(share, 200);
+    assert_true(reply_number(share, "epsilon_planned") > 0);
+    assert_string_equal(reply_text(share, "fits"), "yes");
+}
+
+/* The noise that was reserved lasts for the steps that were. */
+static void a_run_that_fits_takes_all_its_steps(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *created = submit_following(client, "1", "200");
+    assert_status(created, 201);
+    const struct reply *job = await_end(client, reply_text(created, "id"));
+    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    assert_true(json_is_null(reply_at(job, "state_reason")));
+    assert_true(reply_number(job, "progress.step") == 200);
+}
+
+/* All of it is on disk as authorised before the first step samples: a run that is killed
+ * or cancelled is charged whole. */
+static void a_run_cut_short_is_charged_whole(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    for (int killed = 0; killed < 2; killed++) {
+        const struct reply *created = submit_following(client, "1", "200000");
+        assert_status(created, 201);
+        const char *id = reply_text(created, "id");
+        const struct reply *job = await_step(client, id, 2);
+        assert_true(reply_number(job, "privacy.authorised_steps") == 200000);
+        if (killed == 1) {
+            daemon_stop(&stage->daemon, SIGKILL);
+            daemon_start(&stage->daemon, NULL);
+        } else {
+            assert_status(client_act(client, "/v1/jobs/%s:cancel", id), 200);
+        }
+        job = await_end(client, id);
+        assert_string_equal(reply_text(job, "state"),
+                            killed == 1 ? "FAILED" : "CANCELLED");
+        double spent = reply_number(job, "privacy.epsilon_spent");
+        assert_true(spent > 1.999);
+        assert_true(spent == reply_number(job, "privacy.epsilon_planned"));
+    }
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+/* Else it would be charged for the model that it began with. */
+static void a_run_that_would_not_begin_is_refused(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *reply = submit_following(client, "0.8", "1");
+    assert_problem(reply, 400, "invalid_argument");
+    assert_string_equal(reply_text(reply, "errors.0.pointer"),
+                        "/algorithm/noise_start");
+}
+
 static void what_has_no_plan_is_refused_by_name(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -133,6 +300,13 @@ static void what_has_no_plan_is_refused_by_name(void **state)
                    "{'epsilon':2}", "/algorithm/final");
     assert_refused(client, "{'name':'adp','schedule':'sqrt_decay','final':0}",
                    "{'epsilon':2}", "/algorithm/final");
+    assert_refused(client, "{'name':'adp','noise_follows':'divisor'}", "{'epsilon':2}",
+                   "/algorithm/noise_follows");
+    assert_refused(client, "{'name':'adp','schedule':'adagrad_norm','noise_start':0.5}",
+                   "{'epsilon':2}", "/algorithm/noise_start");
+    assert_refused(client,
+                   "{'name':'adp','schedule':'adagrad_norm','noise_follows':'divisor'}",
+                   "{'epsilon':2,'accountant':'pld'}", "/privacy/epsilon");
     /* The first steps would be next to noiseless. */
     assert_refused(client, "{'name':'adp','noise_power':1,'offset':1e-6}",
                    "{'epsilon':50}", "/privacy/epsilon");
@@ -157,6 +331,12 @@ int main(void)
         cmocka_unit_test(decaying_schedules_are_charged_run_by_run),
         cmocka_unit_test(adagrad_norm_shows_what_its_divisor_follows),
         cmocka_unit_test(constant_noise_is_charged_as_dpsgd),
+        cmocka_unit_test(the_paper_s_formula_is_shown_as_a_claim),
+        cmocka_unit_test(a_run_ends_when_what_it_reserved_is_used_up),
+        cmocka_unit_test(an_estimate_is_of_what_would_be_reserved),
+        cmocka_unit_test(a_run_that_fits_takes_all_its_steps),
+        cmocka_unit_test(a_run_cut_short_is_charged_whole),
+        cmocka_unit_test(a_run_that_would_not_begin_is_refused),
         cmocka_unit_test(what_has_no_plan_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);

@@ -199,8 +199,88 @@ static void what_has_no_proof_is_refused_by_name(void **state)
                       "{'name':'value_clip'}", SOME_NOISE, "/algorithm/name");
     assert_refused(client, "{'name':'value_clip','beta1':2}", SOME_NOISE,
                    "/algorithm/beta1");
+    assert_refused(client, "{'name':'value_clip','beta2':2}", SOME_NOISE,
+                   "/algorithm/beta2");
+    assert_refused(client, "{'name':'value_clip','f_lb':0}", SOME_NOISE,
+                   "/algorithm/f_lb");
     assert_refused(client, "{'name':'value_clip','bound':'loose'}", SOME_NOISE,
                    "/algorithm/bound");
+}
+
+/* A13 of papers/valueclip.md: what has no certified bound, each with what is wrong. */
+static void value_clipping_takes_certified_families_alone(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const struct {
+        const char *model, *pointer;
+    } cases[] = {
+        {"{'preset':'linear','loss':'poisson'}", "/model/loss"},
+        {"{'preset':'linear','loss':'contrastive'}", "/model/loss"},
+        {"{'layers':[{'type':'attention'},{'type':'dense','out':10}]}",
+         "/model/layers/0/type"},
+        {"{'layers':[{'type':'dense','out':8},{'type':'batch_norm'},"
+         "{'type':'dense','out':10}]}",
+         "/model/layers/1/type"},
+        {"{'layers':[{'type':'dense','out':8},{'type':'silu'},"
+         "{'type':'dense','out':10}]}",
+         "/model/layers/1/type"},
+        {"{'layers':[{'type':'dense','out':8},{'type':'selu'},"
+         "{'type':'dense','out':10}]}",
+         "/model/layers/1/type"},
+        {"{'layers':[{'type':'dense','out':8},{'type':'gelu'},"
+         "{'type':'dense','out':10}]}",
+         "/algorithm/name"},
+        {"{'layers':[{'type':'dense','out':8,'tied_to':0},{'type':'dense','out':10}]}",
+         "/model/layers/0/tied_to"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        assert_refused_of(client, cases[k].model, "{'name':'value_clip'}", SOME_NOISE,
+                          cases[k].pointer);
+    /* The bounds of the first input know no biases; of one linear layer they do. */
+    static const char *const nets[] = {"paper", "tight"};
+    for (size_t k = 0; k < 2; k++) {
+        char algorithm[64];
+        snprintf(algorithm, sizeof algorithm, "{'name':'value_clip','bound':'%s'}",
+                 nets[k]);
+        assert_refused_of(client, "{'preset':'mlp','hidden':[8]}", algorithm,
+                          SOME_NOISE, "/algorithm/bound");
+    }
+}
+
+/* P6: a private job shows no number of the records that was not released with noise. */
+static void a_job_shows_what_was_released_and_nothing_else(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const char *const algorithms[] = {"{'name':'value_clip'}",
+                                             "{'name':'dpsgd'}", "{'name':'dcsgd_e'}",
+                                             "{'name':'dcsgd_p'}"};
+    for (size_t k = 0; k < 4; k++) {
+        const struct reply *job =
+            await_end(client, submit(client,
+                                     "{'dataset':'digits','model':{'preset':'linear'},"
+                                     "'algorithm':%s,'batch_size':256,'steps':20,"
+                                     "'privacy':{'noise_multiplier':4}}",
+                                     algorithms[k]));
+        json_t *metrics = json_object_get(job->json, "metrics"), *member, *point;
+        const char *name;
+        assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+        json_object_foreach(metrics, name, member)
+        {
+            if (strcmp(name, "released") != 0)
+                assert_true(json_is_null(member) || json_array_size(member) == 0);
+        }
+        json_t *released = json_object_get(metrics, "released");
+        assert_int_equal(json_array_size(released) > 0, k >= 2);
+        size_t i;
+        json_array_foreach(released, i, point)
+        {
+            static const char *const shown[] = {"step", "clip_norm", "histogram_range",
+                                                "histogram"};
+            assert_int_equal(json_object_size(point), 4);
+            for (size_t j = 0; j < 4; j++)
+                assert_non_null(json_object_get(point, shown[j]));
+        }
+    }
 }
 
 static void tuning_has_its_price(void **state)
@@ -252,7 +332,9 @@ int main(void)
         cmocka_unit_test(the_least_squared_error_trains_the_digits),
         cmocka_unit_test(bounds_by_the_loss_train_the_digits),
         cmocka_unit_test(what_was_released_survives_a_restart),
+        cmocka_unit_test(a_job_shows_what_was_released_and_nothing_else),
         cmocka_unit_test(tuning_has_its_price),
+        cmocka_unit_test(value_clipping_takes_certified_families_alone),
         cmocka_unit_test(what_has_no_proof_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);

@@ -2,6 +2,8 @@
  * planned; what has no proof is refused with what to do instead; nothing of the error it
  * keeps comes out. */
 #include <string.h>
+#include <sys/types.h>
+#include <fts.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/sample.h"
@@ -95,6 +97,144 @@ static void what_has_no_proof_is_refused_with_what_to_do(void **state)
                    "");
 }
 
+static const struct reply *cancel_early(struct client *client, const char *accountant,
+                                        const char *batches)
+{
+    const char *job = submit(client,
+                             "{'dataset':'digits','model':{'preset':'mlp','hidden':"
+                             "[256]},'algorithm':{'name':'dicesgd','accountant':'%s',"
+                             "'batches':'%s'},'batch_size':1000,'steps':4000,"
+                             "'privacy':{'noise_multiplier':1000}}",
+                             accountant, batches);
+    await_step(client, job, 5);
+    assert_status(client_act(client, "/v1/jobs/%s:cancel", job), 200);
+    const struct reply *end = await_end(client, job);
+    assert_string_equal(reply_text(end, "state"), "CANCELLED");
+    return end;
+}
+
+/* m2r holds for every prefix, in epochs begun; m3 for the whole run alone. */
+static void a_cancelled_job_pays_what_its_proof_covers(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *end = cancel_early(client, "m2r", "partition");
+    double spent = reply_number(end, "privacy.epsilon_spent");
+    assert_true(spent > 0);
+    assert_true(spent < 0.9 * reply_number(end, "privacy.epsilon_planned"));
+    end = cancel_early(client, "m3", "poisson");
+    assert_true(reply_number(end, "privacy.epsilon_spent") ==
+                reply_number(end, "privacy.epsilon_planned"));
+}
+
+/* --- where the error's bytes are not --- */
+
+enum { ALIKE = 64, TELLING = 60 }; /* a curve of the ledger has 50 numbers alike */
+
+/* Records whose 64 features are all the same number, in text of four bytes a feature: a
+ * gradient of a linear model then has 64 coordinates that are alike, and so has the error.
+ * As the daemon keeps it, in whole numbers of 64 bits, that is one such number 64 times. */
+static void ready_alike(struct client *client)
+{
+    enum { ROWS = 200 };
+    char columns[ALIKE * 64], *end = columns;
+    for (unsigned i = 0; i < ALIKE; i++)
+        end += sprintf(end, "{'name':'p%u','kind':'numeric','range':[-1,1]},", i);
+    assert_status(
+        client_create(
+            client, "/v1/datasets",
+            "{'id':'alike','format':'csv','task':'classification',"
+            "'classes':2,'header':false,'columns':[%s{'name':'is',"
+            "'kind':'label','values':['no','yes']}],'privacy':" SAMPLE_BUDGET(400) "}",
+            columns),
+        201);
+    char *text = calloc(ROWS, ALIKE * 4 + 8);
+    assert_non_null(text);
+    end = text;
+    for (unsigned row = 0; row < ROWS; row++) {
+        for (unsigned i = 0; i < ALIKE; i++)
+            end += sprintf(end, "0.%u,", 1 + row % 9);
+        end += sprintf(end, row % 3 == 0 ? "no\n" : "yes\n");
+    }
+    assert_status(
+        client_put(client, "/v1/datasets/alike/files/data", text, strlen(text)), 204);
+    free(text);
+    assert_status(client_act(client, "/v1/datasets/alike:import"), 200);
+}
+
+/* Whether a file has one number of 64 bits TELLING times in a row, its halves unlike: a
+ * number of 32 bits that comes again and again is the data. */
+static bool tells(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    unsigned char last[8] = {0}; /* the eight bytes before, by place */
+    size_t same = 0;
+    bool found = false;
+    if (file == NULL) /* it may have gone since it was listed */
+        return false;
+    for (size_t at = 0; !found; at++) {
+        int byte = getc(file);
+        if (byte == EOF)
+            break;
+        same = byte == last[at % 8] ? same + 1 : 0;
+        last[at % 8] = (unsigned char)byte;
+        found = same >= 8 * (TELLING - 1) && memcmp(last, last + 4, 4) != 0;
+    }
+    fclose(file);
+    return found;
+}
+
+static void search(char *directory, unsigned expected)
+{
+    char *roots[] = {directory, NULL};
+    unsigned files = 0, telling = 0;
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    assert_non_null(tree);
+    for (FTSENT *entry = fts_read(tree); entry != NULL; entry = fts_read(tree))
+        if (entry->fts_info == FTS_F) {
+            files++;
+            telling += tells(entry->fts_path);
+        }
+    fts_close(tree);
+    assert_true(files > 3);
+    assert_int_equal(telling, expected);
+}
+
+#define ALIKE_JOB                                                                      \
+    "{'dataset':'alike','model':{'preset':'linear'},'algorithm':{'name':'dicesgd',"    \
+    "'accountant':'%s','clip_norm':0.1,'pre_clip_norm':0.2},'batch_size':50,"          \
+    "'steps':%d,'privacy':{'noise_multiplier':%g}}"
+
+/* Database, its log, blobs and models, while a job runs and after it ended; and that the
+ * search would find the error if it were there. */
+static void no_file_holds_the_error(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    char *directory = stage->daemon.directory;
+    ready_alike(client);
+    const char *job = submit(client, ALIKE_JOB, "m2r", 1000000, 1e4);
+    await_step(client, job, 100);
+    search(directory, 0);
+    assert_status(client_act(client, "/v1/jobs/%s:cancel", job), 200);
+    await_end(client, job);
+    const struct reply *done =
+        await_end(client, submit(client, ALIKE_JOB, "m2", 500, 1e3));
+    assert_string_equal(reply_text(done, "state"), "SUCCEEDED");
+    search(directory, 0);
+    const struct reply *model =
+        client_get(client, "/v1/models/%s/content", reply_text(done, "model"));
+    assert_status(model, 200);
+    char path[160];
+    snprintf(path, sizeof path, "%s/planted", directory);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs("odd", file); /* at any place */
+    for (unsigned i = 0; i < ALIKE; i++)
+        fwrite(&(int64_t){-987654321012}, 8, 1, file);
+    fclose(file);
+    search(directory, 1);
+}
+
 static int begin(void **state)
 {
     int failed = stage_begin(state);
@@ -113,6 +253,8 @@ int main(void)
         cmocka_unit_test(the_defaults_meet_a_target_epsilon),
         cmocka_unit_test(the_paper_s_noise_is_shown_as_a_claim),
         cmocka_unit_test(what_has_no_proof_is_refused_with_what_to_do),
+        cmocka_unit_test(a_cancelled_job_pays_what_its_proof_covers),
+        cmocka_unit_test(no_file_holds_the_error),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
 }

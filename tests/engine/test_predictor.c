@@ -50,15 +50,15 @@ static void publish(const char *path, struct model_spec *model, enum loss loss,
 static void predictions_are_the_formula(void **state)
 {
     static const enum loss losses[] = {LOSS_SOFTMAX_CROSS_ENTROPY, LOSS_LOGISTIC,
-                                       LOSS_SQUARED};
-    static const uint32_t columns[] = {5, 2, 1}, outputs[] = {5, 1, 1};
+                                       LOSS_SQUARED, LOSS_HUBER};
+    static const uint32_t columns[] = {5, 2, 1, 1}, outputs[] = {5, 1, 1, 1};
     static float x[ROWS * FEATURES];
     char path[64];
     (void)state;
     scratch_path(path);
     for (size_t i = 0; i < ROWS * FEATURES; i++)
         x[i] = (float)(3.0 * sin(1.3 * (double)i));
-    for (size_t l = 0; l < 3; l++) {
+    for (size_t l = 0; l < sizeof losses / sizeof *losses; l++) {
         struct model_spec model;
         struct predictor *predictor = NULL;
         double out[ROWS * 5];
@@ -83,6 +83,7 @@ static void predictions_are_the_formula(void **state)
                 assert_close(answer[0] + answer[1], 1.0, 1e-12);
                 break;
             case LOSS_SQUARED:
+            case LOSS_HUBER:
                 assert_true(fabs(answer[0] - logit(row, 0)) <= 1e-5);
                 break;
             }
@@ -149,7 +150,8 @@ static void a_wrong_file_or_model_is_refused(void **state)
 
 static void parameters_that_do_not_fit_are_refused(void **state)
 {
-    struct model_spec model = {.preset = PRESET_LINEAR, .loss = LOSS_SQUARED};
+    struct model_spec model = {
+        .preset = PRESET_LINEAR, .loss = LOSS_SQUARED, LOSS_HUBER};
     struct predictor *predictor = NULL;
     (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -148,6 +148,97 @@ static void threads_do_not_matter(void **state)
     }
 }
 
+/* Rows are found for gradients and for differences, subsets drawn, clients passed over. */
+static void threads_do_not_matter_at_two_points(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"diff2_gd", "diff2_bvr_l_sgd"};
+    for (size_t k = 0; k < 2; k++) {
+        uint8_t first[SHA256_SIZE], other[SHA256_SIZE];
+        struct world *world = world_create(names[k]);
+        world->spec.batch_size = RECORDS;
+        world->spec.noise_multiplier = 2;
+        world->spec.optimizer.learning_rate = 0.05;
+        world->spec.optimizer.learning_rate_final = 0.05;
+        set_parameter(world, "clients", 3);
+        set_parameter(world, "restart_interval", 2);
+        if (k == 1)
+            set_parameter(world, "local_steps", 4);
+        digest_of_run(world, 1, first);
+        for (unsigned threads = 2; threads <= 4; threads++) {
+            digest_of_run(world, threads, other);
+            assert_memory_equal(first, other, SHA256_SIZE);
+        }
+        world_destroy(world);
+    }
+}
+
+/* Dense layers with group norms, dropout and a residual. */
+static void set_dropping_model(struct world *world, double rate)
+{
+    struct layer_spec dense = {.kind = LAYER_DENSE, .out = 16, .bias = true};
+    struct layer_spec layers[] = {
+        dense,
+        {.kind = LAYER_GROUP_NORM, .groups = 4, .epsilon = 1e-5},
+        {.kind = LAYER_SIGMOID},
+        {.kind = LAYER_DROPOUT, .rate = rate},
+        {.kind = LAYER_RESIDUAL, .body = 2},
+        dense,
+        {.kind = LAYER_DROPOUT, .rate = rate},
+        {.kind = LAYER_DENSE, .out = CLASSES, .bias = true}};
+    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
+                               .layers = layers,
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY,
+                               .init_seed = 11};
+    model_spec_fini(&world->spec.model);
+    model_spec_copy(&world->spec.model, &model);
+}
+
+/* Threads cut the batch into other micro-batches, and other rows, for each record. */
+static void masks_are_the_same_at_any_number_of_threads(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dpsgd", "sgd"};
+    for (size_t k = 0; k < 2; k++) {
+        uint8_t first[SHA256_SIZE], other[SHA256_SIZE];
+        struct world *world = world_create(names[k]);
+        set_dropping_model(world, 0.5);
+        digest_of_run(world, 1, first);
+        for (unsigned threads = 2; threads <= 5; threads++) {
+            digest_of_run(world, threads, other);
+            assert_memory_equal(first, other, SHA256_SIZE);
+        }
+        set_dropping_model(world, 0);
+        digest_of_run(world, 1, other);
+        assert_memory_not_equal(first, other, SHA256_SIZE);
+        world_destroy(world);
+    }
+}
+
+static void evaluation_drops_nothing(void **state)
+{
+    (void)state;
+    struct evaluation with, without;
+    struct world *world = world_create("dpsgd");
+    world->spec.steps = 1;
+    set_dropping_model(world, 0.9);
+    struct trainer_options options = options_of(world, 2);
+    struct trainer *trainer = trainer_of(&options);
+    /* A step leaves its mark in the workspaces; the next evaluation must not see it. */
+    assert_int_equal(trainer_evaluate(trainer, &without, NULL), ST_OK);
+    world->spec.noise_multiplier = 0.8;
+    trainer_destroy(trainer);
+
+    world->spec.optimizer.learning_rate = world->spec.optimizer.learning_rate_final =
+        1e-30;
+    trainer = trainer_of(&options);
+    run_steps(trainer, 1);
+    assert_int_equal(trainer_evaluate(trainer, &with, NULL), ST_OK);
+    trainer_destroy(trainer);
+    assert_true(with.loss == without.loss && with.accuracy == without.accuracy);
+    world_destroy(world);
+}
+
 static void no_run_is_another(void **state)
 {
     (void)state;
@@ -609,6 +700,9 @@ int main(int argc, char **argv)
         return result;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(threads_do_not_matter_at_two_points),
+        cmocka_unit_test(masks_are_the_same_at_any_number_of_threads),
+        cmocka_unit_test(evaluation_drops_nothing),
         cmocka_unit_test(no_run_is_another),
         cmocka_unit_test(training_learns),
         cmocka_unit_test(evaluation_is_three_loops),

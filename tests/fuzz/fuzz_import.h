@@ -72,4 +72,41 @@ static inline void fuzz_import(const struct schema *schema,
     unlink(path);
 }
 
+/* A format of two files of arrays. The first byte chooses the task, the next two
+ * (little-endian) the size of the features file; what is left is the labels file. */
+static inline int fuzz_import_arrays(enum data_format format, const uint8_t *data,
+                                     size_t size)
+{
+    const struct schema schemas[2] = {{.format = format,
+                                       .task = TASK_CLASSIFICATION,
+                                       .classes = 3,
+                                       .shape_count = 2,
+                                       .shape = {2, 3},
+                                       .scale = 255},
+                                      {.format = format,
+                                       .task = TASK_REGRESSION,
+                                       .shape_count = 1,
+                                       .shape = {3},
+                                       .scale = 0.5,
+                                       .has_target_range = true,
+                                       .target_low = -1,
+                                       .target_high = 2}};
+    struct fuzz_file features, labels;
+    if (size < 3)
+        return 0;
+    const struct schema *schema = &schemas[data[0] & 1];
+    size_t split = data[1] + 256U * data[2];
+    data += 3;
+    size -= 3;
+    if (split > size)
+        split = size;
+    fuzz_file_open(&features, data, split);
+    fuzz_file_open(&labels, data + split, size - split);
+    fuzz_import(schema, &(struct import_files){.features = features.path,
+                                               .labels = labels.path});
+    close(features.file);
+    close(labels.file);
+    return 0;
+}
+
 #endif

@@ -44,7 +44,7 @@ static void names_read_back(void **state)
         assert_true(job_state_parse(&read, job_state_name(all[i])));
         assert_int_equal(read, all[i]);
     }
-    for (int i = REASON_NONE; i <= REASON_INTERNAL; i++) {
+    for (int i = REASON_NONE; i <= REASON_USED_UP; i++) {
         assert_true(job_reason_parse(&reason, job_reason_name((enum job_reason)i)));
         assert_int_equal(reason, i);
     }

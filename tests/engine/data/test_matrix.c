@@ -1,5 +1,9 @@
 /* Goal: a matrix file is read as matrix.h draws it, or refused. Method: files built
  * here byte by byte, then every byte of the frame and every length changed. */
+#include <signal.h>
+#include <unistd.h>
+#include <sys/wait.h>
+
 #include "tests/expect.h"
 #include "tests/engine/data/ingest.h"
 
@@ -175,6 +179,44 @@ static void what_cannot_be_opened_is_an_io_error(void **state)
     matrix_close(&matrix);
 }
 
+/* Nothing can be seen of it but that it harms nothing, however long a record is and
+ * wherever it lies, and that it takes no record that is not there. */
+static void any_record_may_be_expected_and_none_else(void **state)
+{
+    (void)state;
+    enum { LONG = 20000 };
+    const struct element_case {
+        enum element element;
+        uint32_t features;
+    } cases[] = {
+        {ELEMENT_U8, 1}, {ELEMENT_U8, LONG}, {ELEMENT_F32, 65}, {ELEMENT_F32, LONG}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        size_t size = RECORDS * cases[k].features * element_size(cases[k].element);
+        uint8_t *rows = malloc(size), *before = malloc(size);
+        struct matrix matrix = {.records = RECORDS,
+                                .features = cases[k].features,
+                                .element = cases[k].element,
+                                .scale = 1,
+                                .rows = rows};
+        for (size_t j = 0; j < size; j++)
+            before[j] = rows[j] = (uint8_t)(j * 7);
+        for (uint32_t i = 0; i < RECORDS; i++)
+            matrix_expect(&matrix, i);
+        assert_memory_equal(rows, before, size);
+        pid_t child = fork();
+        if (child == 0) {
+            close(STDERR_FILENO);
+            matrix_expect(&matrix, RECORDS);
+            _exit(0);
+        }
+        int ended = 0;
+        assert_int_equal(waitpid(child, &ended, 0), child);
+        assert_true(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGABRT);
+        free(rows);
+        free(before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +226,7 @@ int main(void)
         cmocka_unit_test(any_other_length_is_refused),
         cmocka_unit_test(a_frame_that_lies_is_refused),
         cmocka_unit_test(what_cannot_be_opened_is_an_io_error),
+        cmocka_unit_test(any_record_may_be_expected_and_none_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,6 +198,51 @@ static void idx_and_libsvm_agree_in_shape_scale_range_and_labels(void **state)
     assert_false(schema_agrees(&a, &b));
 }
 
+static void each_format_has_a_name_and_its_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool shaped, two_files;
+    } formats[] = {
+        [FORMAT_IDX] = {"idx", true, true},
+        [FORMAT_CSV] = {"csv", false, false},
+        [FORMAT_LIBSVM] = {"libsvm", false, false},
+        [FORMAT_NPY] = {"npy", true, true},
+        [FORMAT_CIFAR10] = {"cifar10", true, false},
+        [FORMAT_CIFAR100] = {"cifar100", true, false},
+    };
+    for (int f = 0; f < (int)(sizeof formats / sizeof *formats); f++) {
+        enum data_format format = (enum data_format)f, parsed;
+        assert_string_equal(data_format_name(format), formats[f].name);
+        assert_true(data_format_parse(&parsed, formats[f].name) && parsed == format);
+        assert_int_equal(data_format_is_shaped(format), formats[f].shaped);
+        assert_int_equal(data_format_has_two_files(format), formats[f].two_files);
+    }
+}
+
+static void arrays_agree_in_format_shape_and_scale(void **state)
+{
+    (void)state;
+    struct schema a = {.format = FORMAT_CIFAR100,
+                       .classes = 20,
+                       .shape_count = 3,
+                       .shape = {3, 32, 32},
+                       .scale = 255};
+    struct schema b = a;
+    assert_int_equal(schema_features(&a), 3072);
+    assert_int_equal(schema_cells(&a), 3072);
+    assert_true(schema_agrees(&a, &b));
+    b.classes = 100; /* the other label */
+    assert_false(schema_agrees(&a, &b));
+    b = a;
+    b.scale = 256;
+    assert_false(schema_agrees(&a, &b));
+    b = a;
+    b.format = FORMAT_NPY;
+    assert_false(schema_agrees(&a, &b));
+}
+
 static void names_are_read_back(void **state)
 {
     (void)state;
@@ -225,6 +270,8 @@ int main(void)
         cmocka_unit_test(
             a_csv_agrees_with_itself_until_something_seen_by_a_model_differs),
         cmocka_unit_test(idx_and_libsvm_agree_in_shape_scale_range_and_labels),
+        cmocka_unit_test(each_format_has_a_name_and_its_files),
+        cmocka_unit_test(arrays_agree_in_format_shape_and_scale),
         cmocka_unit_test(names_are_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

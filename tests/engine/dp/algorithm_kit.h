@@ -11,6 +11,7 @@
 
 #include "engine/dp/algorithm.h"
 #include "engine/dp/training.h"
+#include "engine/nn/difference.h"
 #include "engine/nn/blas.h"
 #include "tests/expect.h"
 
@@ -66,7 +67,8 @@ static inline void kit_compile(struct kit *kit, const struct kit_setup *setup)
                                   .records = setup->data->records,
                                   .batch_size = setup->batch_size,
                                   .steps = setup->steps,
-                                  .noise_multiplier = setup->noise_multiplier};
+                                  .noise_multiplier = setup->noise_multiplier,
+                                  .optimizer = &setup->optimizer};
 }
 
 /* What start answers, with everything before it done. */
@@ -79,6 +81,10 @@ static inline enum status kit_start(struct kit *kit, const struct kit_setup *set
                                     .record_terms =
                                         (uint32_t)network_terms(kit->network),
                                     .layers = network_layers(kit->network)};
+    if (kit->spec.algorithm->uses_differences) {
+        model.difference_spread = network_difference_spread(kit->network);
+        model.difference_terms = network_difference_terms(kit->network);
+    }
     kit->state = calloc(1, kit->spec.algorithm->state_size);
     assert_non_null(kit->state);
     return kit->spec.algorithm->start(kit->state, &kit->demand, &model, error);
@@ -100,8 +106,12 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
     network_init(kit->network, kit->parameters, 0);
     struct row_classes rows = row_classes_alike(32);
     if (setup->rows_differ)
-        rows = (struct row_classes){
-            .block = 32, .count = 2, .safe = true, .period = 2, .of = {0, 1}};
+        rows = (struct row_classes){.block = 32,
+                                    .tallest = 32,
+                                    .count = 2,
+                                    .safe = true,
+                                    .period = 2,
+                                    .of = {0, 1}};
     const struct noise_plan *noise = kit->spec.algorithm->noise(kit->state);
     struct training_setup training = {.network = kit->network,
                                       .data = setup->data,
@@ -113,6 +123,13 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
                                       .batch_size = setup->batch_size,
                                       .keeps_residue =
                                           kit->spec.algorithm->keeps_residue,
+                                      .uses_differences =
+                                          kit->spec.algorithm->uses_differences,
+                                      .uses_subsets =
+                                          kit->spec.algorithm->uses_subsets,
+                                      .local_grid = noise->local_grid.cells > 0
+                                                        ? &noise->local_grid
+                                                        : NULL,
                                       .rows = rows,
                                       .grid = &noise->grid,
                                       .seed = &seed};

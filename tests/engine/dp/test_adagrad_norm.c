@@ -300,14 +300,14 @@ static double squared_step(const struct matrix *data, double norm_noise, int tri
 }
 
 /* The largest difference of the two samples' distribution functions. */
-static double advantage(double *x, double *y)
+static double advantage(double *x, double *y, int trials)
 {
     double most = 0;
-    qsort(x, TRIALS, sizeof *x, ascending);
-    qsort(y, TRIALS, sizeof *y, ascending);
-    for (int i = 0, j = 0; i < TRIALS && j < TRIALS;) {
+    qsort(x, (size_t)trials, sizeof *x, ascending);
+    qsort(y, (size_t)trials, sizeof *y, ascending);
+    for (int i = 0, j = 0; i < trials && j < trials;) {
         x[i] < y[j] ? i++ : j++;
-        most = fmax(most, abs(i - j) / (double)TRIALS);
+        most = fmax(most, abs(i - j) / (double)trials);
     }
     return most;
 }
@@ -336,7 +336,42 @@ static void steps_do_not_tell_who_is_there(void **state)
                                                k + TRIALS * there);
         double honest = erf(1 / (2 * 7.137) / sqrt(2));
         /* Two samples of 200: 1.63 sqrt(2 / 200) is passed once in a hundred. */
-        assert_true(advantage(steps[0], steps[1]) < honest + 0.02 + 0.163);
+        assert_true(advantage(steps[0], steps[1], TRIALS) < honest + 0.02 + 0.163);
+    }
+}
+
+static double normal(uint64_t *seed)
+{
+    double size = sqrt(-2 * log(1 - draw(seed)));
+    return size * cos(6.283185307179586 * draw(seed));
+}
+
+/* The rule as printed, which exists in this test alone: b from the gradient before noise.
+ * The squared length of d coordinates of noise is normal enough at these d. */
+static double printed_step(double gradient, double d, uint64_t *seed)
+{
+    const double z = 10.19;
+    double b = 20 + fmax(gradient * gradient, 1e-5);
+    double along = gradient + z * normal(seed);
+    double across = d - 1 + sqrt(2 * (d - 1)) * normal(seed);
+    return (along * along + z * z * across) / b;
+}
+
+/* What the attack finds against it (1.6.1, m = 1): it has power, and the rule none. */
+static void the_rule_as_printed_tells_who_is_there(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    static const double table[][2] = {{1e3, 0.42}, {1e4, 0.92}, {1e5, 1}};
+    static double steps[2][MANY];
+    uint64_t seed = 31;
+    for (size_t k = 0; k < 3; k++) {
+        for (int there = 0; there < 2; there++)
+            for (int i = 0; i < MANY; i++)
+                steps[there][i] = printed_step(there, table[k][0], &seed);
+        /* 1.63 sqrt(2 / 20000) = .016, and two digits given. */
+        double found = advantage(steps[0], steps[1], MANY);
+        assert_true(fabs(found - table[k][1]) < 0.016 + 0.005);
     }
 }
 
@@ -352,6 +387,7 @@ int main(void)
         cmocka_unit_test(the_norm_shown_is_near_the_true_one),
         cmocka_unit_test(both_repairs_take_any_threads),
         cmocka_unit_test(steps_do_not_tell_who_is_there),
+        cmocka_unit_test(the_rule_as_printed_tells_who_is_there),
     };
     return cmocka_run_group_tests(tests, make_points, NULL);
 }

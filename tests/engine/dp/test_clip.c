@@ -58,6 +58,36 @@ static void a_clipped_record_has_room_for_rounding(void **state)
     }
 }
 
+/* Share C is all that a record of a larger client may add; one of the least client is
+ * clipped as ever. */
+static void a_share_is_never_passed(void **state)
+{
+    (void)state;
+    uint64_t seed = 19;
+    for (int k = 0; k < 100000; k++) {
+        double draw[3], loss = 0;
+        for (int j = 0; j < 3; j++) {
+            seed = seed * 6364136223846793005 + 1442695040888963407;
+            draw[j] = (double)(seed >> 11) * 0x1p-53;
+        }
+        struct shared_clip shared = {
+            .clip = {.clip_norm = exp2(40 * draw[0] - 20), .spread = 2},
+            .share = k % 3 == 0 ? 1 : 1 - pow(2, -40 * draw[2])};
+        double norm = shared.clip.clip_norm * exp2(20 * draw[1] - 15), spread = norm;
+        struct measures measures = {&norm, &spread, &loss, 1, NULL};
+        float weight = -1, flat = weight_of(norm, spread, shared.clip);
+        clip_shared(&weight, &measures, &shared);
+        if (shared.share == 1) {
+            assert_true(weight == flat);
+            continue;
+        }
+        long double longest = (long double)weight * norm * (1 + 0x1p-23L);
+        assert_true(longest <=
+                    shared.share * fminl(shared.clip.clip_norm, (long double)norm));
+        assert_true((double)weight >= shared.share * (double)flat * (1 - 0x1p-21));
+    }
+}
+
 static void the_least_norms_give_zero_not_less(void **state)
 {
     (void)state;
@@ -70,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_inside_is_left_as_it_is),
         cmocka_unit_test(a_clipped_record_has_room_for_rounding),
+        cmocka_unit_test(a_share_is_never_passed),
         cmocka_unit_test(the_least_norms_give_zero_not_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,28 @@ static void sums_in_double_hardly_inflate(void **state)
     assert_true(more >= 2 * 307 * 0x1p-24 && more <= 2 * 307 * 0x1p-24 + 1e-5);
 }
 
+/* Differences: 2 kappa gamma_2M M. With every record in the batch M is 128. */
+static void two_float_terms_have_twice_the_roundings(void **state)
+{
+    (void)state;
+    struct grid_demand demand = usual;
+    struct grid grid;
+    demand.spread = 2;
+    demand.float_terms = 2;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    assert_int_equal(grid.roundings, 1);
+    assert_int_equal(grid.terms_max, 2 * grid.cell_rows_max);
+    double m = grid.cell_rows_max;
+    assert_close(grid.inflation, 2 * 2 * (2 * m * 0x1p-24) * m, 1e-4);
+    demand.records = 1280;
+    demand.sampling_rate = 1;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    assert_int_equal(grid.cell_rows_max, 128);
+    assert_close(grid.inflation, 0.0078, 0.01);
+    demand.float_terms = 257;
+    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_INVALID);
+}
+
 static void every_record_lies_in_one_cell_of_even_size(void **state)
 {
     (void)state;
@@ -126,19 +148,22 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
             .terms_max = k % 3 == 0 ? 64 : 0,
             .spread = k % 2 == 0 ? 1 : 8,
             .record_terms = k % 5 == 0 ? (uint32_t)pick(&seed, 2, 16384) : 0,
+            .float_terms = k % 7 == 0 ? 2 : 0,
         };
         struct grid grid;
         demand.sampling_rate = fmin(pick(&seed, 1.0 / (double)demand.records, 2), 1);
         if (grid_plan(&grid, &demand, NULL) != ST_OK)
             continue;
         planned++;
-        long double b = grid.terms_max * 0x1p-24L, m = grid.cell_rows_max;
+        long double m = grid.cell_rows_max, terms = k % 7 == 0 ? 2 * m : m;
+        assert_true(grid.terms_max == (k % 3 == 0 ? 64 : terms));
+        long double b = grid.terms_max * 0x1p-24L;
         long double c = demand.record_terms * m * 0x1p-53L;
         long double error = b / (1 - b) * (demand.record_terms > 1 ? 1 : demand.spread);
         if (demand.record_terms > 1)
             error += 0x1p-24L + demand.spread * c / (1 - c) * (1 + 0x1p-24L);
         long double eta = 2 * error * m + 0x1p-36L;
-        long double rho = ceill(m / grid.terms_max);
+        long double rho = ceill(terms / grid.terms_max);
         long double moved = (long double)grid.scale * demand.clip_norm * (1 + eta) +
                             rho * sqrtl((long double)demand.dim);
         assert_true(demand.noise_multiplier * moved <= 0x1p36L);
@@ -284,6 +309,33 @@ static void cells_hold_where_one_float_sum_breaks(void **state)
     assert_true(moved * demand.noise_multiplier <= GRID_NOISE_STDDEV);
 }
 
+/* Sensitivity in long double, at clip norms over the whole range. */
+static void a_plan_for_clip_norm_one_serves_every_other(void **state)
+{
+    (void)state;
+    struct grid_demand demand = usual;
+    struct grid whole, grid, other;
+    uint64_t seed = 23;
+    demand.float_terms = 2; /* as of differences */
+    demand.spread = 2;
+    assert_int_equal(grid_plan(&whole, &demand, NULL), ST_OK);
+    assert_int_equal(whole.roundings, 1);
+    for (int k = 0; k < 20000; k++) {
+        seed = seed * 6364136223846793005 + 1442695040888963407;
+        demand.clip_norm = exp2(100 * ((double)(seed >> 11) * 0x1p-53) - 40);
+        grid_rescale(&grid, &whole, demand.clip_norm);
+        long double reach =
+            (long double)grid.scale * demand.clip_norm * (1 + grid.inflation) +
+            grid.roundings * sqrtl((long double)grid.dim);
+        assert_true(demand.noise_multiplier * reach <= (long double)GRID_NOISE_STDDEV);
+        assert_true(whole.multiplier * reach <= (long double)GRID_NOISE_STDDEV);
+        assert_true(grid.multiplier == whole.multiplier);
+        assert_true(grid.cells == whole.cells && grid.records == whole.records);
+        assert_int_equal(grid_plan(&other, &demand, NULL), ST_OK);
+        assert_close(grid.scale, other.scale, 0x1p-49);
+    }
+}
+
 static void counts_are_scaled_by_a_whole_number(void **state)
 {
     (void)state;
@@ -322,6 +374,7 @@ int main(void)
         cmocka_unit_test(cells_hold_at_most_the_published_number_of_rows),
         cmocka_unit_test(inflation_is_the_published_one),
         cmocka_unit_test(sums_in_double_hardly_inflate),
+        cmocka_unit_test(two_float_terms_have_twice_the_roundings),
         cmocka_unit_test(every_record_lies_in_one_cell_of_even_size),
         cmocka_unit_test(a_full_batch_bounds_a_cell_by_its_size),
         cmocka_unit_test(the_real_multiplier_is_never_below_the_charged_one),
@@ -330,6 +383,7 @@ int main(void)
         cmocka_unit_test(values_are_rounded_half_to_even_and_bounded),
         cmocka_unit_test(addition_wraps_and_any_order_gives_the_same),
         cmocka_unit_test(cells_hold_where_one_float_sum_breaks),
+        cmocka_unit_test(a_plan_for_clip_norm_one_serves_every_other),
         cmocka_unit_test(counts_are_scaled_by_a_whole_number),
         cmocka_unit_test(counts_without_a_plan_are_refused),
     };

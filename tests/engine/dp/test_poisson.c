@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "engine/dp/sampler.h"
 #include "tests/expect.h"
 
 enum { PART = 1 << 14, RECORDS = 100003 };
@@ -151,6 +152,33 @@ static void another_key_is_another_batch(void **state)
     poisson_destroy(poisson);
 }
 
+/* Whatever the team, and nothing but the batch is left behind it. */
+static void a_team_draws_the_same_batch(void **state)
+{
+    (void)state;
+    static const double rates[] = {1e-7, 64.0 / RECORDS, 0.1234567, 0.9, 1};
+    static uint32_t expected[RECORDS + 1], actual[RECORDS + 1];
+    struct poisson *poisson = poisson_create();
+    for (unsigned size = 1; size <= 9; size++) {
+        struct team *team;
+        assert_int_equal(team_create(&team, size, NULL), ST_OK);
+        struct sampler *sampler = sampler_create(team);
+        for (size_t k = 0; k < 2 * sizeof rates / sizeof *rates; k++) {
+            uint32_t records = k % 2 == 0 ? RECORDS : 3 * PART + 1;
+            struct noise_key key = key_of((uint32_t)k);
+            memset(expected, 0, sizeof expected);
+            memset(actual, 0, sizeof actual);
+            size_t count = poisson_draw(poisson, expected, records, rates[k / 2], &key);
+            assert_int_equal(sampler_draw(sampler, actual, records, rates[k / 2], &key),
+                             count);
+            assert_memory_equal(actual, expected, sizeof expected);
+        }
+        sampler_destroy(sampler);
+        team_destroy(team);
+    }
+    poisson_destroy(poisson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +187,7 @@ int main(void)
         cmocka_unit_test(indices_rise_and_a_prefix_is_the_same),
         cmocka_unit_test(counts_and_neighbours_are_binomial),
         cmocka_unit_test(another_key_is_another_batch),
+        cmocka_unit_test(a_team_draws_the_same_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -314,6 +314,34 @@ static void too_small_an_error_clip_leaves_a_bias(void **state)
     assert_close(toy_a(1, 0.1, 1).widest, 926.8, 1e-3);
 }
 
+/* One record a step at random, eta = .01, without noise: the mean of the last 30,000. */
+static double toy_a_mean(double clip, double back, uint64_t seed)
+{
+    struct machine m = {
+        .clip = clip, .back = back, .batch = 1, .scale = 0x1p40, .dim = 1};
+    double x = 1, sum = 0;
+    for (int t = 0; t < 40000; t++) {
+        begin(&m);
+        double g = toy_a_gradient(x, (int)(3 * draw(&seed)), 1);
+        add_record(&m, &g);
+        end(&m);
+        x -= 0.01 * m.v[0];
+        sum += t >= 10000 ? x : 0;
+    }
+    return sum / 30000;
+}
+
+static void the_bias_is_gone_with_one_record_a_step(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        assert_true(fabs(toy_a_mean(1, 1, seed)) < 0.08);
+        assert_true(fabs(toy_a_mean(0.1, 0.1, seed)) < 0.08);
+        assert_true(toy_a_mean(1, 0, seed) < -0.42);
+        assert_true(toy_a_mean(0.1, 0, seed) < -0.9);
+    }
+}
+
 /* Toy B: eight points at 0, two at (10, 5); x* = (2, 1). */
 static struct ending toy_b(double clip, double back, int steps)
 {
@@ -347,31 +375,46 @@ static void the_second_toy_winds_up_and_comes_home(void **state)
 }
 
 /* One use of a record: what it adds to the sum and to the error. */
+enum { DIM = 3 };
 struct use {
-    double taken, rest;
+    double taken[DIM], rest[DIM];
 };
 
 /* sum ||v - v'||^2 of two runs that differ by uses[t] in step t, in units of the clip. */
 static double energy_between(const struct use *uses, int steps, double back,
-                             const double *common)
+                             double (*common)[DIM])
 {
     const double scale = 0x1p40;
-    int64_t sum[2][1], residue[2][1] = {{0}, {0}};
+    int64_t sum[2][DIM], residue[2][DIM] = {{0}, {0}};
     double energy = 0;
     for (int t = 0; t < steps; t++) {
         for (int k = 0; k < 2; k++) {
             struct residue_squares squares = {0};
-            sum[k][0] = 0;
-            residue_measure(&squares, residue[k], 1);
-            residue_feed_back(sum[k], residue[k], 1,
+            memset(sum[k], 0, sizeof sum[k]);
+            residue_measure(&squares, residue[k], DIM);
+            residue_feed_back(sum[k], residue[k], DIM,
                               residue_share(&squares, back * scale));
-            residue[k][0] += (int64_t)rint((common[t] + k * uses[t].rest) * scale);
-            sum[k][0] += (int64_t)rint(k * uses[t].taken * scale);
+            for (size_t j = 0; j < DIM; j++) {
+                double rest = common[t][j] + k * uses[t].rest[j];
+                residue[k][j] += (int64_t)rint(rest * scale);
+                sum[k][j] += (int64_t)rint(k * uses[t].taken[j] * scale);
+            }
         }
-        double shift = (double)(sum[1][0] - sum[0][0]) / scale;
-        energy += shift * shift;
+        for (size_t j = 0; j < DIM; j++)
+            energy += pow((double)(sum[1][j] - sum[0][j]) / scale, 2);
     }
     return energy;
+}
+
+/* A vector of length at most size; along the first axis alone where dim is 1. */
+static void draw_vector(double *x, double size, size_t dim, uint64_t *seed)
+{
+    memset(x, 0, DIM * sizeof *x);
+    for (size_t j = 0; j < dim; j++)
+        x[j] = 2 * draw(seed) - 1;
+    double share = size * (dim == 1 ? 1 : draw(seed) / fmax(norm_of(x, dim), 1e-9));
+    for (size_t j = 0; j < dim; j++)
+        x[j] *= share;
 }
 
 static void no_pair_of_runs_passes_the_bound_of_m2(void **state)
@@ -381,16 +424,20 @@ static void no_pair_of_runs_passes_the_bound_of_m2(void **state)
     uint64_t seed = 17;
     double closest = 0;
     for (int trial = 0; trial < 20000; trial++) {
-        struct use uses[STEPS] = {{0}};
-        double common[STEPS], back = exp2(6 * draw(&seed) - 3), rest = 2 * draw(&seed);
-        int k = 0;
+        struct use uses[STEPS] = {{{0}, {0}}};
+        double common[STEPS][DIM], back = exp2(6 * draw(&seed) - 3);
+        double rest = 2 * draw(&seed);
+        size_t dim = (size_t)trial / 4 % DIM + 1;
         bool aligned = trial % 4 == 0;
+        int k = 0;
         for (int t = 0; t < STEPS; t++) {
-            common[t] = 6 * draw(&seed) - 3;
+            draw_vector(common[t], 3, dim, &seed);
             if (draw(&seed) > 0.15)
                 continue;
-            uses[t].taken = aligned ? 1 : 2 * draw(&seed) - 1;
-            uses[t].rest = aligned ? rest : rest * (2 * draw(&seed) - 1);
+            draw_vector(uses[t].taken, 1, dim, &seed);
+            draw_vector(uses[t].rest, rest, dim, &seed);
+            if (aligned)
+                uses[t] = (struct use){{1}, {rest}};
             k++;
         }
         double cross = k > 0 ? 2 * pow(k - 1, 1.5) * rest : 0;
@@ -408,13 +455,13 @@ static void hold_and_release_attains_the_bound(void **state)
 {
     (void)state;
     enum { K = 5 };
-    struct use uses[K + 3] = {{0}};
-    double common[K + 3] = {0};
+    struct use uses[K + 3] = {{{0}, {0}}};
+    double common[K + 3][DIM] = {{0}};
     for (int t = 0; t < K; t++) {
-        common[t] = t == 0 ? 20 : 10;
-        uses[t].rest = 1;
+        common[t][0] = t == 0 ? 20 : 10;
+        uses[t].rest[0] = 1;
     }
-    common[K] = -5; /* e falls inside the ball, the difference still in it */
+    common[K][0] = -5; /* e falls inside the ball, the difference still in it */
     assert_close(energy_between(uses, K + 3, 10, common), 25, 1e-9);
 }
 
@@ -430,6 +477,7 @@ int main(void)
         cmocka_unit_test(without_clipping_nothing_is_kept),
         cmocka_unit_test(the_bias_of_clipping_is_gone_on_the_first_toy),
         cmocka_unit_test(too_small_an_error_clip_leaves_a_bias),
+        cmocka_unit_test(the_bias_is_gone_with_one_record_a_step),
         cmocka_unit_test(the_second_toy_winds_up_and_comes_home),
         cmocka_unit_test(no_pair_of_runs_passes_the_bound_of_m2),
         cmocka_unit_test(hold_and_release_attains_the_bound),

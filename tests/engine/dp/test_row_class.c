@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/nn/blas.h"
+#include "engine/nn/difference.h"
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels.h"
@@ -33,25 +34,10 @@ static struct network *network_of(uint32_t features, uint32_t hidden, uint32_t o
     return network;
 }
 
-/* One record, other than those the finder tried, in every row at other weights. */
-static void check_rows(const struct row_classes *rows, const struct network *network,
-                       int draw)
+/* Everything stored of the first count rows, compared with the first row of a class. */
+static void check_factors(const struct row_classes *rows,
+                          const struct workspace *workspace, size_t count)
 {
-    struct workspace *workspace;
-    size_t features = network_shape(network).features, count = 3 * rows->block;
-    float *parameters = calloc(network_parameters(network), sizeof *parameters);
-    assert_int_equal(workspace_create(&workspace, network, count, NULL), ST_OK);
-    workspace_set_block(workspace, rows->block);
-    network_init(network, parameters, 77 + (uint64_t)draw);
-    for (size_t r = 0; r < count; r++) {
-        float *row = workspace_input(workspace) + r * workspace_stride(workspace);
-        for (size_t j = 0; j < features; j++)
-            row[j] = (float)sin((double)(j * j) * 0.7 + draw);
-    }
-    workspace_forward(workspace, parameters, count);
-    workspace_loss(workspace);
-    workspace_backward(workspace, parameters);
-    workspace_measure(workspace);
     for (size_t l = 0; l < workspace_factor_count(workspace); l++) {
         struct factors f = workspace_factors(workspace, l);
         for (size_t r = 0; r < count; r++) {
@@ -64,6 +50,58 @@ static void check_rows(const struct row_classes *rows, const struct network *net
                                 f.outputs * sizeof(float));
         }
     }
+}
+
+/* One record, other than those the finder tried, in every row at other weights. */
+static void fill_rows(struct workspace *workspace, size_t features, size_t count,
+                      int draw)
+{
+    for (size_t r = 0; r < count; r++) {
+        float *row = workspace_input(workspace) + r * workspace_stride(workspace);
+        for (size_t j = 0; j < features; j++)
+            row[j] = (float)sin((double)(j * j) * 0.7 + draw);
+    }
+}
+
+static void check_rows(const struct row_classes *rows, const struct network *network,
+                       int draw)
+{
+    struct workspace *workspace;
+    size_t count = 3 * rows->block;
+    float *parameters = calloc(network_parameters(network), sizeof *parameters);
+    assert_int_equal(workspace_create(&workspace, network, count, NULL), ST_OK);
+    workspace_set_block(workspace, rows->block);
+    network_init(network, parameters, 77 + (uint64_t)draw);
+    fill_rows(workspace, network_shape(network).features, count, draw);
+    workspace_forward(workspace, parameters, count);
+    workspace_loss(workspace);
+    workspace_backward(workspace, parameters);
+    workspace_measure(workspace);
+    check_factors(rows, workspace, count);
+    workspace_destroy(workspace);
+    free(parameters);
+}
+
+static void check_rows_at_two_points(const struct row_classes *rows,
+                                     const struct network *network, int draw)
+{
+    struct workspace *workspace;
+    struct motion *motion;
+    size_t count = 2 * rows->tallest + rows->block, size = network_parameters(network);
+    float *parameters = calloc(2 * size, sizeof *parameters);
+    assert_int_equal(workspace_create_two_points(&workspace, network, count, NULL),
+                     ST_OK);
+    assert_int_equal(motion_create(&motion, size, NULL), ST_OK);
+    workspace_set_heights(workspace, (struct heights){rows->block, rows->tallest});
+    network_init(network, parameters, 77 + (uint64_t)draw);
+    for (size_t j = 0; j < size; j++)
+        parameters[size + j] = parameters[j] + 1e-3F * (float)sin((double)j);
+    motion_set(motion, parameters, parameters + size);
+    fill_rows(workspace, network_shape(network).features, count, draw);
+    workspace_difference(workspace, motion, count);
+    workspace_measure(workspace);
+    check_factors(rows, workspace, count);
+    motion_destroy(motion);
     workspace_destroy(workspace);
     free(parameters);
 }
@@ -77,7 +115,9 @@ static void rows_of_a_class_round_alike(void **state)
         struct network *network = network_of(shapes[k][0], shapes[k][1], shapes[k][2]);
         for (size_t block = 16; block <= 128; block *= 2) {
             struct row_classes rows;
-            assert_int_equal(row_classes_find(&rows, network, block, NULL), ST_OK);
+            assert_int_equal(
+                row_classes_find(&rows, network, (struct heights){block, block}, NULL),
+                ST_OK);
             assert_true(rows.safe);
             assert_true(rows.block >= block && rows.block % 16 == 0);
             for (int draw = 0; draw < 6; draw++)
@@ -87,12 +127,135 @@ static void rows_of_a_class_round_alike(void **state)
     }
 }
 
+/* In blocks, and in products of several heights. */
+static void rows_of_a_class_round_alike_at_two_points(void **state)
+{
+    (void)state;
+    static const uint32_t shapes[][3] = {{784, 128, 10}, {123, 40, 2}, {31, 300, 3}};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        struct network *network = network_of(shapes[k][0], shapes[k][1], shapes[k][2]);
+        for (size_t block = 16; block <= 128; block *= 2) {
+            struct heights wanted = {block, block < 128 ? block : 288};
+            struct row_classes rows;
+            assert_int_equal(row_classes_find_two_points(&rows, network, wanted, NULL),
+                             ST_OK);
+            assert_true(rows.safe);
+            for (int draw = 0; draw < 3; draw++) {
+                check_rows(&rows, network, draw);
+                check_rows_at_two_points(&rows, network, draw);
+            }
+        }
+        network_destroy(network);
+    }
+}
+
+/* Convolutions whose gradients are kept, and both pools. */
+static struct network *image_network(void)
+{
+    struct layer_spec conv = {.kind = LAYER_CONV2D,
+                              .out = 6,
+                              .bias = true,
+                              .kernel_height = 3,
+                              .kernel_width = 3,
+                              .stride = 1,
+                              .padding = 1,
+                              .dilation = 1};
+    struct layer_spec pool = {
+        .kind = LAYER_MAX_POOL2D, .kernel_height = 2, .kernel_width = 2, .stride = 2};
+    struct layer_spec layers[] = {conv,
+                                  {.kind = LAYER_RELU},
+                                  pool,
+                                  conv,
+                                  {.kind = LAYER_TANH},
+                                  pool,
+                                  {.kind = LAYER_FLATTEN},
+                                  {.kind = LAYER_DENSE, .out = 16, .bias = true},
+                                  {.kind = LAYER_RELU},
+                                  {.kind = LAYER_DENSE, .out = 10, .bias = true}};
+    layers[5].kind = LAYER_AVG_POOL2D;
+    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
+                               .layers = layers,
+                               .input = {9, 9, 1},
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    struct network *network;
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){81, 10}, NULL), ST_OK);
+    assert_int_equal(network_check_differences(network, NULL), ST_OK);
+    return network;
+}
+
+static void rows_of_images_round_alike_at_two_points(void **state)
+{
+    (void)state;
+    struct network *network = image_network();
+    for (size_t block = 16; block <= 64; block *= 2) {
+        struct row_classes rows;
+        assert_int_equal(row_classes_find_two_points(
+                             &rows, network, (struct heights){block, block}, NULL),
+                         ST_OK);
+        assert_true(rows.safe);
+        for (int draw = 0; draw < 3; draw++) {
+            check_rows(&rows, network, draw);
+            check_rows_at_two_points(&rows, network, draw);
+        }
+    }
+    network_destroy(network);
+}
+
+/* A small residual network with group norms and dropout. */
+static struct network *residual_network(void)
+{
+    struct layer_spec conv = {.kind = LAYER_CONV2D,
+                              .out = 24,
+                              .kernel_height = 3,
+                              .kernel_width = 3,
+                              .stride = 1,
+                              .padding = 1,
+                              .dilation = 1};
+    struct layer_spec norm = {.kind = LAYER_GROUP_NORM, .groups = 4, .epsilon = 1e-5};
+    struct layer_spec layers[] = {conv,
+                                  norm,
+                                  {.kind = LAYER_SOFTPLUS},
+                                  {.kind = LAYER_RESIDUAL, .body = 4},
+                                  conv,
+                                  norm,
+                                  {.kind = LAYER_GELU},
+                                  {.kind = LAYER_DROPOUT, .rate = 0.25},
+                                  {.kind = LAYER_GLOBAL_AVG_POOL},
+                                  {.kind = LAYER_DENSE, .out = 10, .bias = true}};
+    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
+                               .layers = layers,
+                               .input = {9, 9, 1},
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    struct network *network;
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){81, 10}, NULL), ST_OK);
+    return network;
+}
+
+static void rows_of_a_residual_network_round_alike(void **state)
+{
+    (void)state;
+    struct network *network = residual_network();
+    for (size_t block = 16; block <= 64; block *= 2) {
+        struct row_classes rows;
+        assert_int_equal(
+            row_classes_find(&rows, network, (struct heights){block, block}, NULL),
+            ST_OK);
+        assert_true(rows.safe);
+        for (int draw = 0; draw < 3; draw++)
+            check_rows(&rows, network, draw);
+    }
+    network_destroy(network);
+}
+
 static void each_kernel_has_the_classes_known_of_it(void **state)
 {
     (void)state;
     struct network *network = network_of(784, 128, 10);
     struct row_classes rows;
-    assert_int_equal(row_classes_find(&rows, network, 128, NULL), ST_OK);
+    assert_int_equal(row_classes_find(&rows, network, (struct heights){128, 128}, NULL),
+                     ST_OK);
     if (strcmp(blas_kernel(), "SkylakeX") == 0) {
         assert_int_equal(rows.count, 1);
         assert_int_equal(rows.block, 128);
@@ -193,6 +356,9 @@ int main(int argc, char **argv)
     blas_use_one_thread();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_a_class_round_alike),
+        cmocka_unit_test(rows_of_a_class_round_alike_at_two_points),
+        cmocka_unit_test(rows_of_images_round_alike_at_two_points),
+        cmocka_unit_test(rows_of_a_residual_network_round_alike),
         cmocka_unit_test(each_kernel_has_the_classes_known_of_it),
         cmocka_unit_test(records_stand_in_rows_of_their_class),
         cmocka_unit_test(a_cells_arrangement_is_its_own),

@@ -1,12 +1,8 @@
 /* Goal: the engine's value clipping is the paper's, enforced, and refuses what has no
  * proof. Method: steps on small data under a fixed key; two runs with the same key differ
  * by their sums alone, as their noise is the same. Acceptance checks A2, A4, A5, A9, A10,
- * A13, A14, A16 of papers/valueclip.md, and A6 and A7 in the form that a network has.
- *
- * Not here: A8 and the other figures of T-B and T-C are of |w - a|^2 in R^d, a loss of
- * which this engine has no network; A11 is tests/accountant/test_papers.c; A15 is that
- * value_clip has no `released`. */
-#include "engine/dp/value_clip.h"
+ * A13, A14 and A16 of papers/valueclip.md; the toys are in test_value_clip_toys.c. */
+#include "engine/dp/algorithm.h"
 
 #include "engine/dp/value_bound.h"
 #include "engine/nn/spectral.h"
@@ -139,8 +135,6 @@ static void one_record_moves_the_sum_by_the_clip_norm_at_most(void **state)
     }
 }
 
-/* A mean loss in place of each record's own would let the last of residuals 0, 0, 0, 8
- * through with norm 2. */
 /* The paper's bound is at least sqrt(2) times the norm of a softmax gradient: what is
  * scaled by it is at most that much shorter than the clip norm. */
 static void the_weight_comes_from_the_bound(void **state)
@@ -177,6 +171,8 @@ static void the_weight_comes_from_the_bound(void **state)
     assert_close(lengths[BOUND_TIGHT], lengths[BOUND_FORWARD], 1e-3);
 }
 
+/* A mean loss in place of each record's own would let the last of residuals 0, 0, 0, 8
+ * through with norm 2. */
 static void a_record_is_weighed_by_its_own_loss(void **state)
 {
     (void)state;

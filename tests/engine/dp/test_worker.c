@@ -11,6 +11,8 @@
 #include "tests/expect.h"
 #include "tests/engine/kernels.h"
 
+static const uint8_t drop_key[STREAM_KEY_SIZE] = {0x5e, 0xed};
+
 struct bench {
     struct network *network;
     struct matrix data;
@@ -25,17 +27,14 @@ struct bench {
     struct worker *worker;
 };
 
-static void bench_init(struct bench *bench, const uint32_t shape[3], size_t records)
+static void bench_make(struct bench *bench, const struct model_spec *model,
+                       const uint32_t shape[3], size_t records)
 {
-    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = shape[1], .bias = true},
-                                  {.kind = LAYER_RELU},
-                                  {.kind = LAYER_DENSE, .out = shape[2], .bias = true}};
-    struct model_spec model = {
-        .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     memset(bench, 0, sizeof *bench);
-    assert_int_equal(network_create(&bench->network, &model,
+    assert_int_equal(network_create(&bench->network, model,
                                     (struct network_shape){shape[0], shape[2]}, NULL),
                      ST_OK);
+    assert_true(network_spread(bench->network) == 1);
     bench->dim = network_parameters(bench->network);
     bench->records = records;
     bench->x = calloc(records * shape[0], sizeof *bench->x);
@@ -66,13 +65,54 @@ static void bench_init(struct bench *bench, const uint32_t shape[3], size_t reco
                      ST_OK);
 }
 
+static void bench_init(struct bench *bench, const uint32_t shape[3], size_t records)
+{
+    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = shape[1], .bias = true},
+                                  {.kind = LAYER_RELU},
+                                  {.kind = LAYER_DENSE, .out = shape[2], .bias = true}};
+    struct model_spec model = {
+        .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    bench_make(bench, &model, shape, records);
+}
+
+/* Convolutions with group norms, dropout and a residual on 8 x 8 images. */
+static void bench_of_blocks(struct bench *bench, size_t records)
+{
+    static const uint32_t shape[] = {64, 8, 10};
+    struct layer_spec conv = {.kind = LAYER_CONV2D,
+                              .out = 8,
+                              .bias = true,
+                              .kernel_height = 3,
+                              .kernel_width = 3,
+                              .stride = 1,
+                              .padding = 1,
+                              .dilation = 1};
+    struct layer_spec norm = {.kind = LAYER_GROUP_NORM, .groups = 2, .epsilon = 1e-5};
+    struct layer_spec layers[] = {conv,
+                                  norm,
+                                  {.kind = LAYER_SOFTPLUS},
+                                  {.kind = LAYER_RESIDUAL, .body = 4},
+                                  conv,
+                                  norm,
+                                  {.kind = LAYER_GELU},
+                                  {.kind = LAYER_DROPOUT, .rate = 0.5},
+                                  {.kind = LAYER_FLATTEN},
+                                  {.kind = LAYER_DENSE, .out = 10, .bias = true}};
+    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
+                               .layers = layers,
+                               .input = {8, 8, 1},
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    bench_make(bench, &model, shape, records);
+}
+
 static void bench_rows(struct bench *bench, struct row_classes rows)
 {
     size_t capacity = worker_capacity(&rows, bench->grid.cell_rows_max);
     worker_destroy(bench->worker);
     bench->rows = rows;
     assert_int_equal(
-        worker_create(&bench->worker, bench->network, &rows, capacity, NULL), ST_OK);
+        worker_create(&bench->worker, bench->network, &rows, capacity, false, NULL),
+        ST_OK);
 }
 
 static void bench_fini(struct bench *bench)
@@ -99,6 +139,7 @@ static void sum_without(struct bench *bench, size_t absent, size_t cell, int64_t
                         .parameters = bench->parameters,
                         .batch = &bench->batch,
                         .pass = &pass,
+                        .drop_key = drop_key,
                         .sum = &bench->sum};
     size_t count = 0;
     for (uint32_t i = 0; i < bench->records; i++)
@@ -149,40 +190,56 @@ static void fill_generic(struct bench *bench)
     }
 }
 
-static void one_record_moves_its_own_cell_by_at_most_the_bound(void **state)
+static void check_moves(struct bench *bench)
 {
-    (void)state;
-    static const uint32_t shape[] = {57, 24, 10};
-    enum { RECORDS = 421 };
-    struct bench bench;
-    bench_init(&bench, shape, RECORDS);
-    fill_generic(&bench);
     struct row_classes rows;
-    assert_int_equal(row_classes_find(&rows, bench.network, 32, NULL), ST_OK);
-    bench_rows(&bench, rows);
-    int64_t *with = calloc(bench.dim, sizeof *with),
-            *part = calloc(bench.dim, sizeof *part);
-    int64_t *without = calloc(bench.dim, sizeof *without);
+    fill_generic(bench);
+    assert_int_equal(
+        row_classes_find(&rows, bench->network, (struct heights){32, 144}, NULL),
+        ST_OK);
+    bench_rows(bench, rows);
+    int64_t *with = calloc(bench->dim, sizeof *with),
+            *part = calloc(bench->dim, sizeof *part);
+    int64_t *without = calloc(bench->dim, sizeof *without);
     double most = 0;
-    for (size_t i = 0; i < RECORDS; i += 13) {
-        size_t cell = cell_of(&bench, i);
-        sum_without(&bench, SIZE_MAX, SIZE_MAX, with);
-        sum_without(&bench, i, SIZE_MAX, without);
-        double all = moved(&bench, with, without);
-        assert_true(all <= bound(&bench));
+    for (size_t i = 0; i < bench->records; i += 13) {
+        size_t cell = cell_of(bench, i);
+        sum_without(bench, SIZE_MAX, SIZE_MAX, with);
+        sum_without(bench, i, SIZE_MAX, without);
+        double all = moved(bench, with, without);
+        assert_true(all <= bound(bench));
         most = fmax(most, all);
         /* Exactly the same integers move when the other cells are left out. */
-        for (size_t j = 0; j < bench.dim; j++)
+        for (size_t j = 0; j < bench->dim; j++)
             with[j] -= without[j];
-        sum_without(&bench, SIZE_MAX, cell, part);
-        sum_without(&bench, i, cell, without);
-        for (size_t j = 0; j < bench.dim; j++)
+        sum_without(bench, SIZE_MAX, cell, part);
+        sum_without(bench, i, cell, without);
+        for (size_t j = 0; j < bench->dim; j++)
             assert_true(part[j] - without[j] == with[j]);
     }
     assert_true(most > 0.99); /* some record was clipped: the bound is nearly reached */
     free(with);
     free(part);
     free(without);
+}
+
+static void one_record_moves_its_own_cell_by_at_most_the_bound(void **state)
+{
+    (void)state;
+    static const uint32_t shape[] = {57, 24, 10};
+    struct bench bench;
+    bench_init(&bench, shape, 421);
+    check_moves(&bench);
+    bench_fini(&bench);
+}
+
+/* Its mask goes with it: nobody else's hangs on who is in the batch. */
+static void one_record_moves_no_other_through_norms_and_masks(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_of_blocks(&bench, 239);
+    check_moves(&bench);
     bench_fini(&bench);
 }
 
@@ -285,14 +342,18 @@ static void rows_that_round_unlike_are_kept_apart(void **state)
     else
         assert_true(broken <= bound(&bench));
 
-    struct row_classes rows;
-    assert_int_equal(row_classes_find(&rows, bench.network, BLOCK, NULL), ST_OK);
-    assert_int_equal(rows.count > 1, unlike);
-    bench_rows(&bench, rows);
-    for (size_t absent = 0; absent < RECORDS; absent += 9) {
-        sum_without(&bench, SIZE_MAX, SIZE_MAX, with);
-        sum_without(&bench, absent, SIZE_MAX, without);
-        assert_true(moved(&bench, with, without) <= bound(&bench));
+    for (size_t tallest = BLOCK; tallest <= 2 * BLOCK; tallest += BLOCK) {
+        struct row_classes rows;
+        assert_int_equal(row_classes_find(&rows, bench.network,
+                                          (struct heights){BLOCK, tallest}, NULL),
+                         ST_OK);
+        assert_int_equal(rows.count > 1, unlike);
+        bench_rows(&bench, rows);
+        for (size_t absent = 0; absent < RECORDS; absent += 9) {
+            sum_without(&bench, SIZE_MAX, SIZE_MAX, with);
+            sum_without(&bench, absent, SIZE_MAX, without);
+            assert_true(moved(&bench, with, without) <= bound(&bench));
+        }
     }
     free(with);
     free(without);
@@ -320,6 +381,92 @@ static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)
     assert_true(moved(&bench, parts, whole) > 1);
     free(parts);
     free(whole);
+    bench_fini(&bench);
+}
+
+/* Cells share micro-batches as room allows; the sums of a pass, bit for bit, do not
+ * show how. */
+static void where_a_micro_batch_ends_changes_no_sum(void **state)
+{
+    (void)state;
+    static const uint32_t shape[] = {784, 64, 10};
+    static const struct heights wanted[] = {{32, 32}, {32, 480}};
+    enum { RECORDS = 1100 };
+    struct bench bench;
+    bench_init(&bench, shape, RECORDS);
+    fill_generic(&bench);
+    int64_t *sums[2];
+    for (size_t k = 0; k < 2; k++)
+        sums[k] = calloc(bench.dim, sizeof *sums[k]);
+    for (size_t k = 0; k < 2; k++) {
+        struct row_classes rows;
+        assert_int_equal(row_classes_find(&rows, bench.network, wanted[k], NULL),
+                         ST_OK);
+        assert_int_equal(rows.tallest > rows.block, k == 1);
+        size_t least = row_classes_reach(&rows, bench.grid.cell_rows_max);
+        for (size_t room = 0; room < 6; room++) {
+            size_t capacity =
+                (least + 170 * room + rows.block) / rows.block * rows.block;
+            worker_destroy(bench.worker);
+            assert_int_equal(worker_create(&bench.worker, bench.network, &rows,
+                                           capacity, false, NULL),
+                             ST_OK);
+            sum_without(&bench, SIZE_MAX, SIZE_MAX, sums[room > 0]);
+            assert_memory_equal(sums[room > 0], sums[0], bench.dim * sizeof *sums[0]);
+        }
+    }
+    for (size_t k = 0; k < 2; k++)
+        free(sums[k]);
+    bench_fini(&bench);
+}
+
+/* The same for every way of clipping: micro-batches of any size give the same sum. */
+static void no_way_of_clipping_knows_where_a_micro_batch_ends(void **state)
+{
+    (void)state;
+    static const uint32_t shape[] = {20, 16, 4};
+    enum { RECORDS = 2000, CAPACITIES = 4 };
+    static const struct heights wanted = {32, 480};
+    const struct automatic_clip automatic = {
+        .clip_norm = 1, .gamma = 0.01, .spread = 1};
+    const struct flat_clip layer = {.clip_norm = sqrt(0.5), .spread = 1};
+    struct bench bench;
+    bench_init(&bench, shape, RECORDS);
+    fill_generic(&bench);
+    const struct pass passes[] = {
+        {.grid = &bench.grid, .weigh = clip_flat, .rule = &bench.clip},
+        {.grid = &bench.grid, .weigh = clip_automatic, .rule = &automatic},
+        {.grid = &bench.grid, .weigh = clip_flat, .rule = &layer, .by_layer = true}};
+    int64_t *first = calloc(bench.dim, sizeof *first);
+    struct row_classes rows;
+    assert_int_equal(row_classes_find(&rows, bench.network, wanted, NULL), ST_OK);
+    size_t least = row_classes_reach(&rows, bench.grid.cell_rows_max);
+    for (size_t p = 0; p < 3; p++)
+        for (size_t c = 0; c < CAPACITIES; c++) {
+            struct task task = {.network = bench.network,
+                                .data = &bench.data,
+                                .parameters = bench.parameters,
+                                .batch = &bench.batch,
+                                .pass = &passes[p],
+                                .sum = &bench.sum};
+            for (uint32_t i = 0; i < RECORDS; i++)
+                bench.batch.indices[i] = i;
+            batch_drawn(&bench.batch, RECORDS);
+            batch_cut_cells(&bench.batch, &bench.grid);
+            assert_true(bench.batch.piece_count > 8);
+            worker_destroy(bench.worker);
+            size_t capacity = (least + 480 * c + rows.block) / rows.block * rows.block;
+            assert_int_equal(worker_create(&bench.worker, bench.network, &rows,
+                                           capacity, false, NULL),
+                             ST_OK);
+            memset(bench.sum.sum, 0, bench.dim * sizeof *bench.sum.sum);
+            worker_run(bench.worker, &task,
+                       (struct worker_share){.end = bench.batch.piece_count});
+            if (c == 0)
+                memcpy(first, bench.sum.sum, bench.dim * sizeof *first);
+            assert_memory_equal(first, bench.sum.sum, bench.dim * sizeof *first);
+        }
+    free(first);
     bench_fini(&bench);
 }
 
@@ -360,9 +507,12 @@ int main(int argc, char **argv)
     blas_use_one_thread();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_record_moves_its_own_cell_by_at_most_the_bound),
+        cmocka_unit_test(one_record_moves_no_other_through_norms_and_masks),
         cmocka_unit_test(a_record_that_is_not_finite_adds_nothing),
         cmocka_unit_test(rows_that_round_unlike_are_kept_apart),
         cmocka_unit_test(a_cell_too_long_for_the_buffers_is_taken_in_parts),
+        cmocka_unit_test(where_a_micro_batch_ends_changes_no_sum),
+        cmocka_unit_test(no_way_of_clipping_knows_where_a_micro_batch_ends),
         cmocka_unit_test(the_flag_stops_a_pass_between_micro_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,8 @@ struct batch {
     float *block;      /* of a tile, aligned */
     uint32_t *classes; /* (count) */
     float *values;     /* (count) */
+    uint32_t *indices; /* (rows) of the record in each row, in its dataset */
+    uint8_t drop_key[STREAM_KEY_SIZE];
     uint64_t state;
 };
 
@@ -53,28 +55,63 @@ static inline bool batch_digit(const char *text)
     return *text >= '0' && *text <= '9';
 }
 
-/* Layers from text: "d5" dense of 5, "D5" without bias, "r" relu, "t" tanh;
+/* Layers from text: "d5" dense of 5, "D5" without bias, "r" relu, "t" tanh, "s"
+ * sigmoid, "p" softplus, "u" gelu, "U" gelu_tanh;
  * "c5,3,2,1,2" a convolution to 5 channels, kernel 3, stride 2, padding 1, dilation 2,
  * "C" without bias; "m3,2,1" and "a2,2" maximum and average pools of kernel, stride,
- * padding; "g" the global one, "f" flatten, "x3" three copies of a channel. Numbers left
- * out are 1, and 0 for padding. */
+ * padding; "g" the global one, "f" flatten, "x3" three copies of a channel; "n2" group
+ * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "[...]" a residual, "[...|...]" one with a
+ * shortcut. Numbers left out are 1, and 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
-    model->layers = calloc(32, sizeof *model->layers);
+    struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
+    size_t depth = 0;
+    model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
-        static const char letters[] = "drtcmagfx";
-        static const enum layer_kind kinds[] = {
-            LAYER_DENSE,           LAYER_RELU,       LAYER_TANH,
-            LAYER_CONV2D,          LAYER_MAX_POOL2D, LAYER_AVG_POOL2D,
-            LAYER_GLOBAL_AVG_POOL, LAYER_FLATTEN,    LAYER_REPLICATE};
-        struct layer_spec *layer = &model->layers[model->layer_count++];
-        char letter = *text++, lower = (char)(letter | 32);
+        static const char letters[] = "drtcmagfxspuno[k";
+        static const enum layer_kind kinds[] = {LAYER_DENSE,
+                                                LAYER_RELU,
+                                                LAYER_TANH,
+                                                LAYER_CONV2D,
+                                                LAYER_MAX_POOL2D,
+                                                LAYER_AVG_POOL2D,
+                                                LAYER_GLOBAL_AVG_POOL,
+                                                LAYER_FLATTEN,
+                                                LAYER_REPLICATE,
+                                                LAYER_SIGMOID,
+                                                LAYER_SOFTPLUS,
+                                                LAYER_GELU,
+                                                LAYER_GROUP_NORM,
+                                                LAYER_DROPOUT,
+                                                LAYER_RESIDUAL,
+                                                LAYER_CROP};
+        struct layer_spec *layer = &model->layers[model->layer_count];
+        char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
-        assert_true(at != NULL && model->layer_count <= 32);
+        if (letter == '|' || letter == ']') {
+            branch = open[depth - 1];
+            uint32_t inside = (uint32_t)(layer - branch) - 1;
+            if (letter == '|')
+                branch->body = inside;
+            else if (branch->body > 0)
+                branch->shortcut = inside - branch->body, depth--;
+            else
+                branch->body = inside, depth--;
+            continue;
+        }
+        assert_true(at != NULL && ++model->layer_count <= 64);
         layer->kind = kinds[at - letters];
+        if (letter == '[')
+            open[depth++] = layer;
+        if (letter == 'U')
+            layer->kind = LAYER_GELU_TANH;
         layer->bias = letter == lower && (lower == 'd' || lower == 'c');
-        if (strchr("dcx", lower) != NULL)
+        if (strchr("dcxk", lower) != NULL)
             layer->out = batch_number(&text);
+        if (lower == 'n')
+            layer->groups = batch_number(&text), layer->epsilon = 1e-5;
+        if (lower == 'o')
+            layer->rate = (double)batch_number(&text) / 8.0;
         if (strchr("cma", lower) == NULL)
             continue;
         layer->kernel_height = layer->kernel_width = batch_number(&text);
@@ -91,7 +128,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
 /* Any description of records and network. form: a norm_form for all layers with
  * positions, or -1. */
 struct batch_demand {
-    const char *layers;
+    const char *layers; /* or NULL: those of preset */
+    enum preset preset;
     enum loss loss;
     size_t features, count;
     struct model_input input; /* or 0: vectors */
@@ -103,9 +141,16 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
     size_t count = demand->count, features = demand->features;
     memset(batch, 0, sizeof *batch);
     openblas_set_num_threads(1);
-    batch_layers(&batch->model, demand->layers);
-    batch->model.loss = demand->loss;
     batch->model.input = demand->input;
+    if (demand->layers != NULL) {
+        batch_layers(&batch->model, demand->layers);
+    } else {
+        batch->model.preset = demand->preset;
+        batch->model.groups = 32;
+        model_spec_expand(&batch->model, 3);
+    }
+    batch->model.loss = demand->loss;
+    batch->model.huber_delta = 0.75;
     batch->features = features;
     batch->count = count;
     batch->rows = (count + 15) / 16 * 16;
@@ -116,8 +161,10 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
         if (batch->model.layers[l].out > 0)
             outputs = batch->model.layers[l].out;
     struct network_shape shape = {(uint32_t)features, (uint32_t)outputs};
-    assert_int_equal(network_create(&batch->network, &batch->model, shape, NULL),
-                     ST_OK);
+    struct error error = {0};
+    if (network_create(&batch->network, &batch->model, shape, &error) != ST_OK)
+        fail_msg("%s: %s: %s", demand->layers != NULL ? demand->layers : "a preset",
+                 error.pointer, error.text);
     if (demand->form >= 0)
         graph_force_form(batch->network, (enum norm_form)demand->form);
     assert_int_equal(
@@ -127,6 +174,9 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
     batch->x = calloc(count * features, sizeof *batch->x);
     batch->classes = calloc(count, sizeof *batch->classes);
     batch->values = calloc(count, sizeof *batch->values);
+    batch->indices = calloc(batch->rows, sizeof *batch->indices);
+    memset(batch->drop_key, 0x5e, sizeof batch->drop_key);
+    workspace_drop(batch->workspace, (struct drop){batch->drop_key, batch->indices});
     batch->block = aligned_alloc(
         64, (network_tile_floats_max(batch->network) * sizeof(float) + 63) / 64 * 64);
 
@@ -162,7 +212,14 @@ static inline void batch_fini(struct batch *batch)
     free(batch->theta);
     free(batch->classes);
     free(batch->values);
+    free(batch->indices);
     free(batch->block);
+}
+
+/* Of a record in its dataset: none is the row it happens to stand in. */
+static inline uint32_t batch_index(size_t record)
+{
+    return (uint32_t)(7 * record + 1000);
 }
 
 /* Puts record of the batch into row. */
@@ -172,6 +229,7 @@ static inline void batch_place(struct batch *batch, size_t row, size_t record)
            batch->x + record * batch->features, batch->features * sizeof(float));
     workspace_classes(batch->workspace)[row] = batch->classes[record];
     workspace_values(batch->workspace)[row] = batch->values[record];
+    batch->indices[row] = batch_index(record);
 }
 
 /* Everything up to the norms, for what lies in the first count rows. */

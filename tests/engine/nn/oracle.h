@@ -11,20 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "engine/nn/model_spec.h"
+#include "tests/engine/nn/oracle_shapes.h"
 
-enum { ORACLE_LAYERS_MAX = 32, ORACLE_WIDTH_MAX = 16384 };
+enum { ORACLE_LAYERS_MAX = 128, ORACLE_WIDTH_MAX = 16384 };
 
 struct oracle_record {
     const float *features;
     size_t feature_count;
-    uint32_t class_index; /* softmax cross-entropy, logistic */
-    double value;         /* squared */
-};
-
-/* c channels of h x w; a vector is c x 1 x 1. */
-struct oracle_shape {
-    size_t c, h, w;
+    uint32_t class_index;    /* softmax cross-entropy, logistic */
+    double value;            /* squared, huber */
+    const uint8_t *drop_key; /* of dropout, or NULL: nothing is dropped */
+    uint32_t index;
 };
 
 struct oracle_layer {
@@ -32,105 +31,26 @@ struct oracle_layer {
     struct oracle_shape in, out;
     size_t at; /* first parameter */
     double *x, *y;
+    double *mask; /* of dropout */
 };
 
 struct oracle {
     const struct model_spec *model;
+    const struct oracle_record *record;
     const double *parameters;
     double *gradient; /* or NULL */
     size_t next;      /* parameter */
+    uint32_t drops;   /* dropout layers met */
     struct oracle_layer layers[ORACLE_LAYERS_MAX];
 };
 
-static inline size_t oracle_size(struct oracle_shape s)
-{
-    return s.c * s.h * s.w;
-}
-
-static inline size_t oracle_out(size_t in, size_t kernel, const struct layer_spec *spec)
-{
-    size_t dilation = spec->kind == LAYER_CONV2D ? spec->dilation : 1;
-    return (in + 2 * spec->padding - dilation * (kernel - 1) - 1) / spec->stride + 1;
-}
-
-/* A dense layer takes the whole of the record, of a vector, and of what was flattened;
- * of an image it takes each pixel. */
-static inline bool oracle_pixelwise(const struct model_spec *model, size_t l,
-                                    struct oracle_shape in)
-{
-    bool is_record = true;
-    for (size_t k = 0; k < l; k++)
-        if (model->layers[k].kind == LAYER_FLATTEN)
-            return false;
-        else
-            is_record = false;
-    return !is_record && in.h * in.w > 1;
-}
-
-static inline struct oracle_shape oracle_shape_out(const struct model_spec *model,
-                                                   size_t l, struct oracle_shape in)
-{
-    const struct layer_spec *spec = &model->layers[l];
-    switch (spec->kind) {
-    case LAYER_DENSE:
-        if (oracle_pixelwise(model, l, in))
-            return (struct oracle_shape){spec->out, in.h, in.w};
-        return (struct oracle_shape){spec->out, 1, 1};
-    case LAYER_RELU:
-    case LAYER_TANH: return in;
-    case LAYER_CONV2D:
-        return (struct oracle_shape){spec->out,
-                                     oracle_out(in.h, spec->kernel_height, spec),
-                                     oracle_out(in.w, spec->kernel_width, spec)};
-    case LAYER_MAX_POOL2D:
-    case LAYER_AVG_POOL2D:
-        return (struct oracle_shape){in.c, oracle_out(in.h, spec->kernel_height, spec),
-                                     oracle_out(in.w, spec->kernel_width, spec)};
-    case LAYER_GLOBAL_AVG_POOL: return (struct oracle_shape){in.c, 1, 1};
-    case LAYER_FLATTEN: return (struct oracle_shape){oracle_size(in), 1, 1};
-    case LAYER_REPLICATE: return (struct oracle_shape){spec->out * in.c, in.h, in.w};
-    }
-    return in;
-}
-
-static inline size_t oracle_layer_parameters(const struct model_spec *model, size_t l,
-                                             struct oracle_shape in)
-{
-    const struct layer_spec *spec = &model->layers[l];
-    size_t bias = spec->bias ? spec->out : 0;
-    if (spec->kind == LAYER_DENSE)
-        return bias +
-               spec->out * (oracle_pixelwise(model, l, in) ? in.c : oracle_size(in));
-    if (spec->kind == LAYER_CONV2D)
-        return bias + spec->out * in.c * spec->kernel_height * spec->kernel_width;
-    return 0;
-}
-
-static inline struct oracle_shape oracle_start(const struct model_spec *model,
-                                               size_t features)
-{
-    struct oracle_shape shape = {model->input.channels, model->input.height,
-                                 model->input.width};
-    return shape.c > 0 ? shape : (struct oracle_shape){features, 1, 1};
-}
-
-static inline size_t oracle_parameters(const struct model_spec *model, size_t features)
-{
-    struct oracle_shape shape = oracle_start(model, features);
-    size_t count = 0;
-    for (size_t l = 0; l < model->layer_count; l++) {
-        count += oracle_layer_parameters(model, l, shape);
-        shape = oracle_shape_out(model, l, shape);
-    }
-    return count;
-}
-
 /* Loss at outputs z, and its derivative dz. */
-static inline double oracle_loss(enum loss loss, const double *z, double *dz,
-                                 size_t width, const struct oracle_record *record)
+static inline double oracle_loss(const struct model_spec *model, const double *z,
+                                 double *dz, size_t width,
+                                 const struct oracle_record *record)
 {
-    double sum = 0.0;
-    switch (loss) {
+    double sum = 0.0, delta = model->huber_delta;
+    switch (model->loss) {
     case LOSS_SOFTMAX_CROSS_ENTROPY:
         for (size_t j = 0; j < width; j++)
             sum += exp(z[j]);
@@ -141,6 +61,11 @@ static inline double oracle_loss(enum loss loss, const double *z, double *dz,
         dz[0] = 1.0 / (1.0 + exp(-z[0])) - record->class_index;
         return log(1.0 + exp(z[0])) - z[0] * record->class_index;
     case LOSS_SQUARED: dz[0] = z[0] - record->value; return 0.5 * dz[0] * dz[0];
+    case LOSS_HUBER:
+        sum = z[0] - record->value;
+        dz[0] = fmax(-delta, fmin(delta, sum));
+        return fabs(sum) > delta ? delta * fabs(sum) - 0.5 * delta * delta
+                                 : 0.5 * sum * sum;
     }
     return NAN;
 }
@@ -228,9 +153,117 @@ static inline void oracle_pool(struct oracle_layer *layer, const double *dy, dou
 
 static inline double oracle_activation(enum layer_kind kind, double z, bool slope)
 {
+    double logistic = 1.0 / (1.0 + exp(-z));
+    if (kind == LAYER_SIGMOID)
+        return slope ? logistic * (1.0 - logistic) : logistic;
+    if (kind == LAYER_SOFTPLUS)
+        return slope ? logistic : log1p(exp(z));
+    if (kind == LAYER_GELU) {
+        double below = 0.5 * (1.0 + erf(z / sqrt(2.0)));
+        return slope ? below + z * exp(-0.5 * z * z) / sqrt(2.0 * M_PI) : z * below;
+    }
+    if (kind == LAYER_GELU_TANH) {
+        double t = tanh(sqrt(2.0 / M_PI) * (z + 0.044715 * z * z * z));
+        double steep = sqrt(2.0 / M_PI) * (1.0 + 0.134145 * z * z);
+        return slope ? 0.5 * (1.0 + t) + 0.5 * z * (1.0 - t * t) * steep
+                     : 0.5 * z * (1.0 + t);
+    }
     if (kind == LAYER_TANH)
         return slope ? 1.0 - tanh(z) * tanh(z) : tanh(z);
     return slope ? (z > 0.0 ? 1.0 : 0.0) : (z > 0.0 ? z : 0.0);
+}
+
+/* Group norm from its formulas; dy and dx are NULL on the way forward. The derivative is
+ * that of x_j -> y_i written out: (delta_ij - 1 / m - xh_i xh_j / m) r. */
+static inline void oracle_group(struct oracle *oracle, struct oracle_layer *layer,
+                                size_t g, const double *dy, double *dx)
+{
+    size_t pixels = layer->in.h * layer->in.w,
+           width = layer->in.c / layer->spec->groups;
+    size_t first = g * width * pixels, m = width * pixels;
+    const double *x = layer->x + first;
+    double mean = 0.0, variance = 0.0;
+    for (size_t j = 0; j < m; j++)
+        mean += x[j] / (double)m;
+    for (size_t j = 0; j < m; j++)
+        variance += (x[j] - mean) * (x[j] - mean) / (double)m;
+    double r = 1.0 / sqrt(variance + layer->spec->epsilon);
+    for (size_t i = 0; i < m; i++) {
+        size_t c = (first + i) / pixels;
+        double xh = (x[i] - mean) * r, gamma = oracle->parameters[layer->at + c];
+        if (dy == NULL) {
+            layer->y[first + i] =
+                gamma * xh + oracle->parameters[layer->at + layer->in.c + c];
+            continue;
+        }
+        oracle->gradient[layer->at + c] += dy[first + i] * xh;
+        oracle->gradient[layer->at + layer->in.c + c] += dy[first + i];
+        for (size_t j = 0; j < m; j++)
+            dx[first + j] += dy[first + i] * gamma * r *
+                             ((i == j ? 1.0 : 0.0) - 1.0 / (double)m -
+                              xh * (x[j] - mean) * r / (double)m);
+    }
+}
+
+/* Ours are channels last: value j of a pixel's channel c takes the word of its place
+ * there. */
+static inline void oracle_draw_mask(struct oracle *oracle, struct oracle_layer *layer)
+{
+    const struct oracle_record *record = oracle->record;
+    size_t pixels = layer->in.h * layer->in.w, size = oracle_size(layer->in);
+    uint64_t nonce = (uint64_t)oracle->drops++ << 32 | record->index;
+    uint32_t *words = calloc(size, sizeof *words);
+    struct stream *stream = stream_create();
+    layer->mask = calloc(size, sizeof *layer->mask);
+    if (record->drop_key != NULL)
+        stream_read(stream, words, size * sizeof *words, record->drop_key, nonce, 0);
+    for (size_t j = 0; j < size; j++) {
+        uint32_t word = words[j % pixels * layer->in.c + j / pixels];
+        bool dropped = (double)word < floor(layer->spec->rate * 4294967296.0);
+        layer->mask[j] = record->drop_key == NULL ? 1.0
+                         : dropped                ? 0.0
+                                                  : 1.0 / (1.0 - layer->spec->rate);
+    }
+    stream_destroy(stream);
+    free(words);
+}
+
+static inline void oracle_forward_list(struct oracle *oracle, size_t first,
+                                       size_t count, struct oracle_shape shape,
+                                       double *x, double *y);
+static inline double *oracle_backward_list(struct oracle *oracle, size_t first,
+                                           size_t count, double *dy);
+
+/* y = body(x) + shortcut(x) */
+static inline void oracle_branches(struct oracle *oracle, struct oracle_layer *layer)
+{
+    size_t l = (size_t)(layer->spec - oracle->model->layers);
+    size_t size = oracle_size(layer->out);
+    double *other = calloc(size, sizeof *other);
+    oracle_forward_list(oracle, l + 1, layer->spec->body, layer->in, layer->x,
+                        layer->y);
+    oracle_forward_list(oracle, l + 1 + layer->spec->body, layer->spec->shortcut,
+                        layer->in, layer->x, other);
+    for (size_t j = 0; j < size; j++)
+        layer->y[j] += other[j];
+    free(other);
+}
+
+static inline void oracle_branches_back(struct oracle *oracle,
+                                        struct oracle_layer *layer, const double *dy,
+                                        double *dx)
+{
+    size_t l = (size_t)(layer->spec - oracle->model->layers);
+    size_t firsts[] = {l + 1, l + 1 + layer->spec->body};
+    size_t counts[] = {layer->spec->body, layer->spec->shortcut};
+    for (int k = 0; k < 2; k++) {
+        double *own = calloc(oracle_size(layer->out), sizeof *own);
+        memcpy(own, dy, oracle_size(layer->out) * sizeof *own);
+        own = oracle_backward_list(oracle, firsts[k], counts[k], own);
+        for (size_t j = 0; j < oracle_size(layer->in); j++)
+            dx[j] += own[j];
+        free(own);
+    }
 }
 
 static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *layer)
@@ -241,6 +274,10 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
     case LAYER_CONV2D: oracle_products(oracle, layer, NULL, NULL); break;
     case LAYER_RELU:
     case LAYER_TANH:
+    case LAYER_SIGMOID:
+    case LAYER_SOFTPLUS:
+    case LAYER_GELU:
+    case LAYER_GELU_TANH:
         for (size_t j = 0; j < size; j++)
             layer->y[j] = oracle_activation(layer->spec->kind, layer->x[j], false);
         break;
@@ -248,6 +285,24 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
     case LAYER_AVG_POOL2D:
     case LAYER_GLOBAL_AVG_POOL: oracle_pool(layer, NULL, NULL); break;
     case LAYER_FLATTEN: memcpy(layer->y, layer->x, size * sizeof *layer->x); break;
+    case LAYER_GROUP_NORM:
+        for (size_t g = 0; g < layer->spec->groups; g++)
+            oracle_group(oracle, layer, g, NULL, NULL);
+        break;
+    case LAYER_DROPOUT:
+        oracle_draw_mask(oracle, layer);
+        for (size_t j = 0; j < size; j++)
+            layer->y[j] = layer->x[j] * layer->mask[j];
+        break;
+    case LAYER_RESIDUAL: oracle_branches(oracle, layer); break;
+    case LAYER_CROP:
+        for (size_t j = 0; j < oracle_size(layer->out); j++) {
+            size_t side = layer->spec->out, top = (layer->in.h - side) / 2;
+            size_t y = j / side % side + top, c = j / (side * side);
+            size_t x = j % side + (layer->in.w - side) / 2;
+            layer->y[j] = layer->x[(c * layer->in.h + y) * layer->in.w + x];
+        }
+        break;
     case LAYER_REPLICATE:
         for (size_t k = 0; k < layer->spec->out; k++)
             memcpy(layer->y + k * size, layer->x, size * sizeof *layer->x);
@@ -265,6 +320,10 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
     case LAYER_CONV2D: oracle_products(oracle, layer, dy, dx); break;
     case LAYER_RELU:
     case LAYER_TANH:
+    case LAYER_SIGMOID:
+    case LAYER_SOFTPLUS:
+    case LAYER_GELU:
+    case LAYER_GELU_TANH:
         for (size_t j = 0; j < size; j++)
             dx[j] = dy[j] * oracle_activation(layer->spec->kind, layer->x[j], true);
         break;
@@ -272,34 +331,62 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
     case LAYER_AVG_POOL2D:
     case LAYER_GLOBAL_AVG_POOL: oracle_pool(layer, dy, dx); break;
     case LAYER_FLATTEN: memcpy(dx, dy, size * sizeof *dx); break;
+    case LAYER_GROUP_NORM:
+        for (size_t g = 0; g < layer->spec->groups; g++)
+            oracle_group(oracle, layer, g, dy, dx);
+        break;
+    case LAYER_DROPOUT:
+        for (size_t j = 0; j < size; j++)
+            dx[j] = dy[j] * layer->mask[j];
+        break;
+    case LAYER_RESIDUAL: oracle_branches_back(oracle, layer, dy, dx); break;
+    case LAYER_CROP:
     case LAYER_REPLICATE: break; /* of the record itself */
     }
 }
 
-/* The values between the layers: values[l] goes into layer l. */
-static inline double **oracle_run(struct oracle *oracle,
-                                  const struct oracle_record *record)
+/* y = the layers [first, first + count) of x; each layer keeps copies of its own. */
+static inline void oracle_forward_list(struct oracle *oracle, size_t first,
+                                       size_t count, struct oracle_shape shape,
+                                       double *x, double *y)
 {
     const struct model_spec *model = oracle->model;
-    struct oracle_shape shape = oracle_start(model, record->feature_count);
-    double **values = calloc(model->layer_count + 1, sizeof *values);
-    assert_true(model->layer_count <= ORACLE_LAYERS_MAX);
-    values[0] = calloc(record->feature_count, sizeof **values);
-    for (size_t i = 0; i < record->feature_count; i++)
-        values[0][i] = (double)record->features[i];
-    for (size_t l = 0; l < model->layer_count; l++) {
+    for (size_t l = first; l < first + count;
+         l += 1 + (size_t)model->layers[l].body + model->layers[l].shortcut) {
         struct oracle_layer *layer = &oracle->layers[l];
         *layer = (struct oracle_layer){.spec = &model->layers[l],
                                        .in = shape,
                                        .out = oracle_shape_out(model, l, shape),
-                                       .at = oracle->next,
-                                       .x = values[l]};
-        layer->y = values[l + 1] = calloc(oracle_size(layer->out), sizeof *layer->y);
-        oracle->next += oracle_layer_parameters(model, l, shape);
+                                       .at = oracle->next};
+        layer->x = calloc(oracle_size(shape), sizeof *x);
+        layer->y = calloc(oracle_size(layer->out), sizeof *y);
+        memcpy(layer->x, x, oracle_size(shape) * sizeof *x);
+        if (layer->spec->kind != LAYER_RESIDUAL) /* whose branches count theirs */
+            oracle->next += oracle_layer_parameters(model, l, shape);
         oracle_forward(oracle, layer);
+        x = layer->y;
         shape = layer->out;
     }
-    return values;
+    memcpy(y, x, oracle_size(shape) * sizeof *y);
+}
+
+/* Takes dy, returns dx. */
+static inline double *oracle_backward_list(struct oracle *oracle, size_t first,
+                                           size_t count, double *dy)
+{
+    const struct model_spec *model = oracle->model;
+    size_t order[ORACLE_LAYERS_MAX], entries = 0;
+    for (size_t l = first; l < first + count;
+         l += 1 + (size_t)model->layers[l].body + model->layers[l].shortcut)
+        order[entries++] = l;
+    while (entries-- > 0) {
+        struct oracle_layer *layer = &oracle->layers[order[entries]];
+        double *dx = calloc(oracle_size(layer->in), sizeof *dx);
+        oracle_backward(oracle, layer, dy, dx);
+        free(dy);
+        dy = dx;
+    }
+    return dy;
 }
 
 /* Returns the record's loss; gradient (oracle_parameters) is written unless it is NULL,
@@ -309,28 +396,35 @@ static inline double oracle_evaluate(const struct model_spec *model,
                                      const struct oracle_record *record,
                                      double *gradient, double *outputs)
 {
-    struct oracle oracle = {
-        .model = model, .parameters = parameters, .gradient = gradient};
+    struct oracle oracle = {.model = model,
+                            .record = record,
+                            .parameters = parameters,
+                            .gradient = gradient};
+    struct oracle_shape in = oracle_start(model, record->feature_count);
     size_t count = model->layer_count;
-    double **values = oracle_run(&oracle, record);
-    size_t width = oracle_size(oracle.layers[count - 1].out);
-    double *dy = calloc(width, sizeof *dy);
-    double loss = oracle_loss(model->loss, values[count], dy, width, record);
+    size_t width = oracle_size(oracle_shape_after(model, 0, count, in));
+    double *x = calloc(record->feature_count, sizeof *x);
+    double *z = calloc(width, sizeof *z), *dy = calloc(width, sizeof *dy), loss;
 
+    assert_true(count <= ORACLE_LAYERS_MAX);
+    for (size_t i = 0; i < record->feature_count; i++)
+        x[i] = (double)record->features[i];
+    oracle_forward_list(&oracle, 0, count, in, x, z);
+    loss = oracle_loss(model, z, dy, width, record);
     if (outputs != NULL)
-        memcpy(outputs, values[count], width * sizeof *outputs);
-    if (gradient != NULL)
+        memcpy(outputs, z, width * sizeof *outputs);
+    if (gradient != NULL) {
         memset(gradient, 0, oracle.next * sizeof *gradient);
-    for (size_t l = count; gradient != NULL && l-- > 0;) {
-        double *dx = calloc(oracle_size(oracle.layers[l].in), sizeof *dx);
-        oracle_backward(&oracle, &oracle.layers[l], dy, dx);
-        free(dy);
-        dy = dx;
+        dy = oracle_backward_list(&oracle, 0, count, dy);
+    }
+    for (size_t l = 0; l < count; l++) {
+        free(oracle.layers[l].x);
+        free(oracle.layers[l].y);
+        free(oracle.layers[l].mask);
     }
     free(dy);
-    for (size_t l = 0; l <= count; l++)
-        free(values[l]);
-    free(values);
+    free(x);
+    free(z);
     return loss;
 }
 

@@ -33,6 +33,26 @@ static const struct family families[] = {
     {"c5,3,2,1rc6,3,1,1rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {2, 3, 2}, 40},
     {"fd4rd2", LOSS_SOFTMAX_CROSS_ENTROPY, {3, 2, 2}, 16},
     {"c32,3,1,1rd16tfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {6, 5, 1}, 16},
+    {"c5,3,2sm2,1pc3,2sfd4pd3", LOSS_SOFTMAX_CROSS_ENTROPY, {9, 8, 1}, 18},
+    {"fsd7sd5pd1", LOSS_SQUARED, {3, 3, 1}, 17},
+    {"c5,3uc4,2Ufd4ud1", LOSS_HUBER, {6, 5, 2}, 30},
+    {"c6,3n3rc4,2n4tfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {7, 6, 2}, 20},
+    {"n1c4,3n1a2rn2gd3", LOSS_SOFTMAX_CROSS_ENTROPY, {6, 5, 1}, 20},
+    {"fd8n4rd6rn2d1", LOSS_SQUARED, {3, 2, 1}, 20},
+    {"n2fd3", LOSS_SOFTMAX_CROSS_ENTROPY, {3, 2, 2}, 20},
+    {"c6,3o4rc4,2o1fd6o5d3", LOSS_SOFTMAX_CROSS_ENTROPY, {7, 6, 2}, 20},
+    {"o2fd4sd1", LOSS_LOGISTIC, {3, 2, 2}, 20},
+    {"c4,3[c4,3,1,1rC4,3,1,1]rgd3", LOSS_SOFTMAX_CROSS_ENTROPY, {6, 7, 2}, 20},
+    {"c4,3r[C6,3,2,1n3rC6,3,1,1n2|C6,1,2n3]r[n2rc6,1o3]gd3",
+     LOSS_SOFTMAX_CROSS_ENTROPY,
+     {9, 8, 1},
+     20},
+    {"[c3,1t|c3,3,1,1]fd2", LOSS_SOFTMAX_CROSS_ENTROPY, {4, 3, 2}, 20},
+    {"[r[tc2,1|r]c2,3,1,1]fd1", LOSS_LOGISTIC, {4, 5, 2}, 20},
+    {"fd5[d5r[d3td5]]d1", LOSS_SQUARED, {3, 2, 1}, 20},
+    {"k4c3,3rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {7, 6, 3}, 16},
+    {"k3n1c3,2rgd1", LOSS_LOGISTIC, {4, 8, 1}, 16},
+    {"fud6Ud5tud1", LOSS_HUBER, {2, 3, 1}, 30},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -55,7 +75,9 @@ static struct oracle_record oracle_record(const struct batch *batch, size_t i)
     return (struct oracle_record){.features = batch->x + i * batch->features,
                                   .feature_count = batch->features,
                                   .class_index = batch->classes[i],
-                                  .value = (double)batch->values[i]};
+                                  .value = (double)batch->values[i],
+                                  .drop_key = batch->drop_key,
+                                  .index = batch_index(i)};
 }
 
 static double norm_of(const double *x, size_t count)
@@ -164,6 +186,31 @@ static void a_record_has_its_gradient_and_norm_in_every_form(void **state)
         }
 }
 
+/* The presets on small images: all their layers, on which little is left to slide. */
+static void a_presets_record_has_its_gradient_and_norm(void **state)
+{
+    static const struct {
+        enum preset preset;
+        struct model_input input;
+    } presets[] = {{PRESET_CNN_MNIST, {21, 19, 1}},
+                   {PRESET_CNN_CIFAR, {25, 26, 1}},
+                   {PRESET_RESNET18_GN, {17, 17, 1}}};
+    (void)state;
+    for (size_t k = 0; k < sizeof presets / sizeof *presets; k++) {
+        const struct model_input *input = &presets[k].input;
+        struct batch batch;
+        batch_make(&batch,
+                   &(struct batch_demand){.preset = presets[k].preset,
+                                          .features = (size_t)input->height *
+                                                      input->width * input->channels,
+                                          .count = 2,
+                                          .input = *input,
+                                          .form = -1});
+        check_records(&batch);
+        batch_fini(&batch);
+    }
+}
+
 /* Two convolutions with kernel, stride, padding and dilation from 1..3 each, images of
  * odd and even sides down to one pixel, wherever they fit. */
 static void every_geometry_of_a_convolution_is_right(void **state)
@@ -198,6 +245,64 @@ static void every_geometry_of_a_convolution_is_right(void **state)
             batch_fini(&batch);
         }
         done++;
+    }
+}
+
+static uint32_t draw_below(uint64_t *random, uint32_t below)
+{
+    return (uint32_t)((double)below * batch_random(random));
+}
+
+/* A few layers that leave 4 groups of channels, and the image, as they are. */
+static char *draw_layers(char *to, uint64_t *random, uint32_t channels, int depth)
+{
+    static const char *const kinds[] = {"r", "t", "s", "p", "u", "U", "o1", "o3"};
+    for (uint32_t left = 1 + draw_below(random, 3); left > 0; left--)
+        switch (draw_below(random, 5)) {
+        case 0: to += sprintf(to, "n%u", 1U << draw_below(random, 3)); break;
+        case 1: to += sprintf(to, "c%u,3,1,1", channels); break;
+        case 2:
+            if (depth < 2) {
+                *to++ = '[';
+                to = draw_layers(to, random, channels, depth + 1);
+                if (draw_below(random, 2) == 0) {
+                    *to++ = '|';
+                    to = draw_layers(to, random, channels, depth + 1);
+                }
+                *to++ = ']';
+                *to = '\0';
+                break;
+            }
+            /* fall through */
+        default: to += sprintf(to, "%s", kinds[draw_below(random, 8)]);
+        }
+    return to;
+}
+
+/* Groups of these images hold 9 values or more: of two, a norm leaves the signs alone
+ * and all digits of the gradient cancel. */
+static void random_networks_of_all_layers_are_right(void **state)
+{
+    uint64_t random = 8128;
+    (void)state;
+    for (int draw = 0; draw < 60; draw++) {
+        char layers[512], *end = layers;
+        uint32_t channels = 4 * (1 + draw_below(&random, 2));
+        struct family family = {layers,
+                                LOSS_SOFTMAX_CROSS_ENTROPY,
+                                {7 + draw_below(&random, 4), 7 + draw_below(&random, 4),
+                                 1 + draw_below(&random, 3)},
+                                16};
+        struct batch batch;
+        end += sprintf(end, "c%u,3,%u,%u", channels, 1 + draw_below(&random, 2),
+                       draw_below(&random, 2));
+        end = draw_layers(end, &random, channels, 0);
+        end += sprintf(end, "%s", draw_below(&random, 2) == 0 ? "g" : "f");
+        end += sprintf(end, "d8%s", draw_below(&random, 2) == 0 ? "[d8u]" : "o2");
+        sprintf(end, "d3");
+        make(&batch, &family, draw % FORMS);
+        check_records(&batch);
+        batch_fini(&batch);
     }
 }
 
@@ -248,6 +353,38 @@ static void the_sum_is_linear_in_the_weights(void **state)
             free(whole);
             batch_fini(&batch);
         }
+}
+
+/* Rows of a block and records before and behind change; masks and gradients do not. */
+static void micro_batches_of_any_size_agree(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++) {
+        struct batch batch;
+        make(&batch, &families[f], (int)(f % FORMS));
+        float *whole = calloc(batch.parameters, sizeof *whole);
+        float *part = calloc(batch.parameters, sizeof *part);
+        batch_run(&batch);
+        for (size_t i = 0; i < batch.count; i += 5) {
+            double norm = workspace_norms(batch.workspace)[i], off = 0.0;
+            batch_sum(&batch, (struct row_range){i, 1}, whole);
+            for (size_t row = 0; row < 7; row++)
+                batch_place(&batch, row, (i + row) % batch.count);
+            workspace_set_block(batch.workspace, WORKSPACE_ROWS_STEP);
+            batch_pass(&batch, 7);
+            batch_sum(&batch, (struct row_range){0, 1}, part);
+            assert_true(fabs(workspace_norms(batch.workspace)[0] - norm) <=
+                        1e-5 * norm);
+            for (size_t j = 0; j < batch.parameters; j++)
+                off = fmax(off, fabs((double)whole[j] - (double)part[j]));
+            assert_true(off <= 1e-5 * norm);
+            workspace_set_block(batch.workspace, batch.rows);
+            batch_run(&batch);
+        }
+        free(whole);
+        free(part);
+        batch_fini(&batch);
+    }
 }
 
 static void a_bad_record_changes_nothing_else(void **state)
@@ -320,8 +457,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(backward_is_the_derivative),
         cmocka_unit_test(a_record_has_its_gradient_and_norm_in_every_form),
+        cmocka_unit_test(a_presets_record_has_its_gradient_and_norm),
         cmocka_unit_test(every_geometry_of_a_convolution_is_right),
+        cmocka_unit_test(random_networks_of_all_layers_are_right),
         cmocka_unit_test(the_sum_is_linear_in_the_weights),
+        cmocka_unit_test(micro_batches_of_any_size_agree),
         cmocka_unit_test(a_bad_record_changes_nothing_else),
         cmocka_unit_test(no_record_reads_another),
     };

@@ -8,6 +8,7 @@
 #include "engine/nn/losses.h"
 
 enum { ROWS = 32, STRIDE = 32 };
+#define HUBER_DELTA 0.6
 
 struct fixture {
     _Alignas(64) float z[ROWS * STRIDE];
@@ -24,6 +25,7 @@ static void evaluate(struct fixture *f, enum loss loss, size_t width)
                                .width = width,
                                .classes = f->classes,
                                .values = f->values,
+                               .huber_delta = HUBER_DELTA,
                                .losses = f->losses,
                                .scratch = f->scratch};
     memset(f->b, 0xff, sizeof f->b); /* NaN: whole rows are to be written */
@@ -132,6 +134,26 @@ static void squared_is_half_the_square(void **state)
 
 /* MODELS.md 4.4: the gradient at the true class is minus the others', also near
  * certainty. */
+static void huber_is_squared_inside_and_straight_outside(void **state)
+{
+    size_t straight = 0;
+    (void)state;
+    for (size_t s = 0; s < SCALES; s++) {
+        struct fixture f;
+        fill(&f, 1, scales[s]);
+        evaluate(&f, LOSS_HUBER, 1);
+        for (size_t i = 0; i < ROWS; i++) {
+            long double over = (long double)f.z[i * STRIDE] - (long double)f.values[i];
+            long double size = fabsl(over), cut = fminl(size, HUBER_DELTA);
+            straight += size > HUBER_DELTA;
+            /* The area under min(|r|, delta). */
+            assert_like(f.losses[i], cut * cut / 2.0L + (size - cut) * cut, scales[s]);
+            assert_like((double)f.b[i * STRIDE], over < 0 ? -cut : cut, scales[s]);
+        }
+    }
+    assert_true(straight > 64 && straight < SCALES * ROWS - 16);
+}
+
 static void softmax_gradients_sum_to_zero(void **state)
 {
     struct fixture f;
@@ -154,13 +176,13 @@ static void outputs_that_are_not_finite_show(void **state)
 {
     static const float bad[] = {NAN, INFINITY};
     (void)state;
-    for (int loss = 0; loss < 3; loss++)
+    for (int loss = 0; loss < 4; loss++)
         for (size_t k = 0; k < 4; k++) {
             struct fixture f;
             size_t width = loss == LOSS_SOFTMAX_CROSS_ENTROPY ? 10 : 1;
             fill(&f, width, 1.0);
             for (size_t i = 0; i < ROWS; i++)
-                f.classes[i] = loss == LOSS_SQUARED ? 0 : i % 2;
+                f.classes[i] = width > 1 || loss == LOSS_LOGISTIC ? i % 2 : 0;
             size_t row = k / 2; /* of class 0, of class 1 */
             f.z[row * STRIDE] = bad[k % 2];
             evaluate(&f, (enum loss)loss, width);
@@ -180,6 +202,7 @@ int main(void)
         cmocka_unit_test(softmax_keeps_its_digits_at_every_size),
         cmocka_unit_test(logistic_keeps_its_digits_at_every_size),
         cmocka_unit_test(squared_is_half_the_square),
+        cmocka_unit_test(huber_is_squared_inside_and_straight_outside),
         cmocka_unit_test(softmax_gradients_sum_to_zero),
         cmocka_unit_test(outputs_that_are_not_finite_show),
     };

@@ -112,12 +112,11 @@ static void no_file_is_an_io_error(void **state)
 
 /* Tensors in the file have PyTorch's order: what the double oracle, which reads that
  * order, makes of them is what the network makes of its own. */
-static void images_are_in_the_order_of_the_file(void **state)
+static void check_order(const char *layers)
 {
     struct batch batch;
     char path[64];
-    (void)state;
-    batch_make(&batch, &(struct batch_demand){.layers = "c4,3x2,1,1rd6tm2,1fd3",
+    batch_make(&batch, &(struct batch_demand){.layers = layers,
                                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY,
                                               .features = 5 * 6 * 2,
                                               .count = 9,
@@ -160,6 +159,13 @@ static void images_are_in_the_order_of_the_file(void **state)
     free(again);
     batch_fini(&batch);
     unlink(path);
+}
+
+static void images_are_in_the_order_of_the_file(void **state)
+{
+    (void)state;
+    check_order("c4,3x2,1,1rd6tm2,1fd3");
+    check_order("c4,3x2,1,1n2r[C6,3,2,1n3rc6,3,1,1n2|c6,1,2]rfd3");
 }
 
 int main(void)

@@ -74,10 +74,11 @@ static void a_loss_needs_its_outputs(void **state)
         [LOSS_SOFTMAX_CROSS_ENTROPY] = {0, 0, 2, 10},
         [LOSS_LOGISTIC] = {0, 0, 1, 0},
         [LOSS_SQUARED] = {1, 0, 0, 0},
+        [LOSS_HUBER] = {1, 0, 0, 0},
     };
     static const uint32_t classes[] = {0, 1, 2, 10};
     (void)state;
-    for (int loss = 0; loss < 3; loss++)
+    for (int loss = 0; loss < 4; loss++)
         for (size_t c = 0; c < 4; c++) {
             struct model_spec model = {.loss = (enum loss)loss};
             assert_int_equal(model_spec_outputs(&model, classes[c]), expected[loss][c]);
@@ -86,16 +87,21 @@ static void a_loss_needs_its_outputs(void **state)
 
 static void names_parse_to_what_they_name(void **state)
 {
-    static const char *const kinds[] = {"dense", "relu", "tanh"};
-    static const char *const losses[] = {"softmax_cross_entropy", "logistic",
-                                         "squared"};
+    static const char *const kinds[] = {"dense",    "relu", "tanh",     "sigmoid",
+                                        "softplus", "gelu", "gelu_tanh"};
+    static const char *const losses[] = {"softmax_cross_entropy", "logistic", "squared",
+                                         "huber"};
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 7; i++) {
         enum layer_kind kind;
-        enum loss loss;
         assert_string_equal(layer_kind_name((enum layer_kind)i), kinds[i]);
         assert_true(layer_kind_parse(&kind, kinds[i]));
         assert_int_equal(kind, i);
+        assert_int_equal(layer_kind_is_activation(kind), i > 0);
+    }
+    assert_false(layer_kind_is_activation(LAYER_CONV2D));
+    for (int i = 0; i < 4; i++) {
+        enum loss loss;
         assert_string_equal(loss_name((enum loss)i), losses[i]);
         assert_true(loss_parse(&loss, losses[i]));
         assert_int_equal(loss, i);
@@ -104,7 +110,7 @@ static void names_parse_to_what_they_name(void **state)
     enum loss loss = LOSS_SQUARED;
     assert_false(layer_kind_parse(&kind, "Dense"));
     assert_false(layer_kind_parse(&kind, ""));
-    assert_false(loss_parse(&loss, "huber"));
+    assert_false(loss_parse(&loss, "hinge"));
     assert_int_equal(kind, LAYER_TANH);
     assert_int_equal(loss, LOSS_SQUARED);
 }

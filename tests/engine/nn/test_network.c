@@ -40,6 +40,25 @@ static void parameter_counts(void **state)
     }
 }
 
+/* DIFF2's network: 8 inputs, 10 softplus, one output (papers/diff2.md). */
+static void diff2s_network_has_101_parameters(void **state)
+{
+    struct model_spec model = {.preset = PRESET_MLP,
+                               .hidden_count = 1,
+                               .hidden = {10},
+                               .activation = LAYER_SOFTPLUS,
+                               .bias = true,
+                               .loss = LOSS_SQUARED};
+    struct network *network = NULL;
+    (void)state;
+    model_spec_expand(&model, 1);
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){8, 1}, NULL), ST_OK);
+    assert_int_equal(network_parameters(network), 101);
+    network_destroy(network);
+    model_spec_fini(&model);
+}
+
 static void flops_are_those_of_the_products(void **state)
 {
     static const uint32_t large[] = {1024, 1024};
@@ -279,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameter_counts),
+        cmocka_unit_test(diff2s_network_has_101_parameters),
         cmocka_unit_test(flops_are_those_of_the_products),
         cmocka_unit_test(tensors_are_named_as_in_a_sequential),
         cmocka_unit_test(tiles_cover_the_vector_once),

@@ -569,6 +569,33 @@ static void memory_is_what_was_said(void **state)
     batch_fini(&batch);
 }
 
+/* Of a norm what was normalised in place, its deviations and its kept gradients; of a
+ * dropout its mask; of a fork's two ends gradients alone. */
+static void memory_of_blocks_is_what_was_said(void **state)
+{
+    static const struct {
+        const char *layers;
+        size_t floats; /* a row */
+    } cases[] = {
+        {"d32d16", 784 + 2 * 32 + 2 * 16},
+        {"d32n4d16", 784 + 2 * 32 + 16 + 2 * 32 + 64 + 1 + 2 * 16},
+        {"d32n4rd16", 784 + 2 * 32 + 16 + 2 * 32 + 64 + 1 + 2 * 16},
+        {"d32ud16", 784 + 2 * 32 + 2 * 32 + 2 * 16},
+        {"d32o2d16", 784 + 2 * 32 + 2 * 32 + 32 + 2 * 16},
+        {"d32[d32]d16", 784 + 2 * 32 + 32 + 32 + 2 * 32 + 2 * 32 + 2 * 16},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct batch batch;
+        batch_init(&batch, cases[k].layers, LOSS_SOFTMAX_CROSS_ENTROPY, 784, 256);
+        size_t floats = 256 * cases[k].floats;
+        size_t layers = network_layers(batch.network);
+        size_t size = workspace_size(batch.network, 256);
+        assert_in_range(size, floats * 4, floats * 4 + 256 * (48 + 16 * layers) + 3072);
+        batch_fini(&batch);
+    }
+}
+
 static void buffers_that_cannot_be_had_are_refused(void **state)
 {
     struct model_spec model = {.loss = LOSS_SQUARED};
@@ -617,6 +644,7 @@ int main(void)
         cmocka_unit_test(norms_of_layers_add_up),
         cmocka_unit_test(a_layer_is_scaled_by_itself),
         cmocka_unit_test(memory_is_what_was_said),
+        cmocka_unit_test(memory_of_blocks_is_what_was_said),
         cmocka_unit_test(buffers_that_cannot_be_had_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+/*
+ * array.h - what idx and npy have in common: a file is a header, which says type and
+ * shape, and the values, row-major. Two files make a dataset: features (records x
+ * declared shape) and labels (records). A format is the reading of its header.
+ *
+ * Checked here: both shapes against each other and the declaration, every size for
+ * overflow, both files for their exact length, every value and label.
+ */
+#ifndef ENGINE_DATA_ARRAY_H
+#define ENGINE_DATA_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/data/reader.h"
+
+enum { ARRAY_DIMENSIONS_MAX = UINT8_MAX }; /* idx has one byte for their number */
+
+struct array_type {
+    uint8_t size; /* of a value in the file, bytes; at most 8 */
+    bool whole;   /* an integer: may be a class */
+    bool kept;    /* unsigned bytes: stored as they are, with the declared scale */
+    double (*decode)(const unsigned char *bytes);
+};
+
+struct array { /* one open file, read up to its values */
+    struct source *source;
+    const struct array_type *type;
+    uint64_t header_size;   /* bytes before the first value */
+    size_t dimension_count; /* at least 1 */
+    uint64_t dimensions[ARRAY_DIMENSIONS_MAX];
+};
+
+/* Reads array->source up to the first value and fills in the rest.
+ *   ST_IMPORT_FAILED, ST_CANCELLED, ST_IO  as a reader (reader.h) */
+typedef enum status array_header_reader(struct reading *reading, struct array *array);
+
+/* Imports the files features and labels; returns as a reader. */
+enum status array_read_files(struct reading *reading, array_header_reader *read_header);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * noise_follow.h - noise that follows a divisor which was released (papers/adp.md 1.6.5):
+ *
+ *   z = first ratio^k,  k = floor(power log(b / b_0) / log(ratio))
+ *
+ * b never falls, so neither does z. Rounding down to levels of one ratio keeps the grids of
+ * most steps as they are; what is run is what is charged, so it moves noise between steps
+ * and never the charge.
+ *
+ * Threads: pure.
+ */
+#ifndef ENGINE_DP_NOISE_FOLLOW_H
+#define ENGINE_DP_NOISE_FOLLOW_H
+
+struct noise_follow {
+    double first, power; /* noise multiplier of the first step; in [0, 1] */
+    double square_first; /* b_0^2 */
+};
+
+/* z where the divisor's square is square >= square_first. */
+double noise_follow_at(const struct noise_follow *rule, double square);
+
+/* z of level k, counted from 0. */
+double noise_follow_level(const struct noise_follow *rule, unsigned level);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * sampler.h - the Poisson batch of a step, drawn by a team: a share of the records each,
+ * whoever draws it the same batch (poisson.h).
+ *
+ * Threads: one at a time, that which runs the team.
+ */
+#ifndef ENGINE_DP_SAMPLER_H
+#define ENGINE_DP_SAMPLER_H
+
+#include "engine/dp/poisson.h"
+#include "engine/dp/team.h"
+
+struct sampler; /* opaque */
+
+/* The team must outlive the sampler. */
+struct sampler *sampler_create(struct team *team);
+void sampler_destroy(struct sampler *sampler); /* NULL is allowed; zeroes */
+
+/* poisson_draw, bit for bit. indices may be touched once a member beyond what is drawn;
+ * what is touched there is zeroed. */
+size_t sampler_draw(struct sampler *sampler, uint32_t *indices, uint32_t records,
+                    double rate, const struct noise_key *key);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * dropout.h - which activations of a record are dropped in a step (MODELS.md 4.2).
+ *
+ *   y = x m, m = 0 with probability rate, else 1 / (1 - rate)
+ *
+ * The mask of a record is a function of the step's key, the record's index in its
+ * dataset and the layer: the same in micro-batches of any size and at any number of
+ * threads, and no other record's business (NOISE.md E2).
+ *
+ *   m_j = 0 where word j < rate 2^32, of the ChaCha20 stream of the key, nonce
+ *   place 2^32 + index
+ *
+ * Threads: pure functions of their arguments; a stream belongs to one thread at a time.
+ */
+#ifndef ENGINE_NN_DROPOUT_H
+#define ENGINE_NN_DROPOUT_H
+
+#include "base/random.h"
+#include "engine/nn/rows.h"
+
+struct dropout {
+    double rate;    /* in [0, 1) */
+    uint32_t place; /* among the model's dropout layers */
+};
+
+/* mask (width) of one record. */
+void dropout_mask(const struct dropout *dropout, struct stream *stream,
+                  const uint8_t key[STREAM_KEY_SIZE], uint32_t index, float *mask,
+                  size_t width);
+
+/* y = x mask, over whole rows. */
+void dropout_apply(struct rows y, struct rows x, struct rows mask);
+
+#endif

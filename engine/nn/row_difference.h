@@ -1,0 +1,62 @@
+/*
+ * row_difference.h - the weight layer with one row a record (rows.h) at two parameter
+ * points: differences over a scale s go forward and backward by the product rule, and
+ * the difference of a record's gradients has two terms (MODELS.md 6.4).
+ *
+ *   dz = da W^T + a' D^T + dc      da_below = db W + b' D      D = (W - W') / s
+ *   (g - g') / s = b x da + db x a',   of the bias db
+ *
+ * Where da is zero, as in a layer that reads the record itself, the first term of each
+ * is left out.
+ *
+ * Threads: pure functions of their arguments.
+ */
+#ifndef ENGINE_NN_ROW_DIFFERENCE_H
+#define ENGINE_NN_ROW_DIFFERENCE_H
+
+#include <stddef.h>
+
+#include "engine/nn/rows.h"
+
+/* Values at one of the points, and their difference over s: data is NULL where that is
+ * zero. */
+struct row_pair {
+    struct rows at, difference;
+};
+
+struct row_points {                 /* flat vectors */
+    const float *parameters, *step; /* theta, D */
+};
+
+/* dz, of a at the previous point. */
+void row_difference_forward(const struct row_layer *layer,
+                            const struct row_points *points, struct rows dz,
+                            const struct row_pair *a);
+
+/* The difference of the gradients below, of b at the previous point. */
+void row_difference_backward(const struct row_layer *layer,
+                             const struct row_points *points, struct rows below,
+                             const struct row_pair *b);
+
+/* What a sum takes: a at the previous point, b at the new one. b.at is not read where
+ * a.difference is zero. */
+struct row_factors {
+    struct row_pair a, b;
+};
+
+/* For each record, written: nu_up^2 of weight and bias, with room for rounding w b and
+ * w db, and M_up^2, M = |b||da| + |db||a'| (NOISE.md 2.4); infinite where a factor is
+ * not finite or beyond 2^64. Both of rows entries, as many as factors->a.at has.
+ *   scratch  (2 rows) */
+struct row_measure {
+    double *squares, *spreads, *scratch;
+};
+void row_difference_measure(const struct row_layer *layer, const struct row_measure *to,
+                            const struct row_factors *factors);
+
+/* block (count, inputs) = rows [row, row + count) of b^T da + db^T a': one float32 sum
+ * of two terms a record. */
+void row_difference_sum(const struct row_layer *layer, struct row_span span,
+                        float *block, const struct row_factors *factors);
+
+#endif

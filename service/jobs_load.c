@@ -1,0 +1,111 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "service/jobs_inside.h"
+
+struct loading {
+    struct jobs *jobs;
+    enum status status;
+    struct error *error;
+};
+
+/* What the request alone does not say: the dataset's facts, the noise that was planned.
+ */
+static enum status restore_plan(struct loading *loading, struct job *job,
+                                const struct job_detail *detail)
+{
+    struct job_request *request = &job->plan.request;
+    struct dataset *dataset =
+        datasets_find(loading->jobs->base.datasets, request->dataset.text);
+    if (dataset == NULL)
+        return error_set(loading->error, ST_CORRUPT, "%s: no dataset %s", job->id.text,
+                         request->dataset.text);
+    struct job_dataset facts = dataset_facts(loading->jobs->base.datasets, dataset);
+    enum status status = job_request_resolve(request, &facts, loading->error);
+    if (status != ST_OK)
+        return status;
+    request->train.noise_multiplier = detail->noise_multiplier;
+    job->regression = facts.schema->task == TASK_REGRESSION;
+    job->plan.is_private = !facts.is_public;
+    job->plan.epsilon_planned = detail->epsilon_planned;
+    job->ledger_seq = detail->ledger_seq;
+    if (!request->train.algorithm.algorithm->is_private)
+        return ST_OK;
+    return train_spec_mechanism(&job->plan.mechanism, &request->train, loading->error);
+}
+
+static void restore_now(struct job *job, const struct job_row *row,
+                        const struct job_detail *detail)
+{
+    job->now.attempt = row->attempt;
+    job->now.version = row->version;
+    if (!job_reason_parse(&job->now.reason, detail->state_reason))
+        job->now.reason = REASON_INTERNAL;
+    job->now.made = (struct job_made){
+        .progress = {.step = detail->step,
+                     .authorised_steps = detail->authorised_steps,
+                     .epsilon_spent = detail->epsilon_spent},
+        .point_count = detail->point_count,
+        .released_count = detail->released != NULL ? detail->released->point_count : 0,
+    };
+    job->recorded = job->now.made;
+    job->now.has_model = detail->has_model;
+    job->now.model = detail->model;
+    job->now.start_ms = detail->start_ms;
+    job->now.end_ms = detail->end_ms;
+    if (detail->point_count > 0) {
+        /* Of those that have ended there may be very many, and nothing is added. */
+        job->points = calloc(job_state_is_terminal(job->now.state) ? detail->point_count
+                                                                   : LIMIT_HISTORY,
+                             sizeof *job->points);
+        CHECK(job->points != NULL);
+        memcpy(job->points, detail->points, detail->point_count * sizeof *job->points);
+    }
+}
+
+static bool load_row(void *context, const struct job_row *row)
+{
+    struct loading *loading = context;
+    struct job_detail detail = {0};
+    struct job *job = calloc(1, sizeof *job);
+    CHECK(job != NULL);
+    job->id = row->id;
+    job->create_ms = row->create_ms;
+    loading->status = job_request_parse(&job->plan.request, row->spec,
+                                        strlen(row->spec), loading->error);
+    if (loading->status == ST_OK)
+        loading->status = job_detail_parse(&detail, row->detail, loading->error);
+    job->released = detail.released;
+    if (loading->status == ST_OK && !job_state_parse(&job->now.state, row->state))
+        loading->status =
+            error_set(loading->error, ST_CORRUPT, "%s: no such state", row->id.text);
+    if (loading->status == ST_OK)
+        loading->status = restore_plan(loading, job, &detail);
+    if (loading->status != ST_OK) {
+        job_destroy(job);
+        return false;
+    }
+    restore_now(job, row, &detail);
+    table_add(&loading->jobs->table, job);
+    return true;
+}
+
+enum status jobs_open(struct jobs **out, struct store_tx *tx,
+                      const struct jobs_base *base, struct error *error)
+{
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    CHECK(jobs != NULL);
+    pthread_rwlock_init(&jobs->lock, NULL);
+    jobs->base = *base;
+    struct loading loading = {.jobs = jobs, .status = ST_OK, .error = error};
+    enum status status = job_rows_walk(tx, load_row, &loading, error);
+    if (status == ST_OK)
+        status = loading.status;
+    if (status != ST_OK) {
+        jobs_close(jobs);
+        return status;
+    }
+    *out = jobs;
+    return ST_OK;
+}

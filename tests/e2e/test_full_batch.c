@@ -1,0 +1,82 @@
+/* Algorithms whose steps take every record, through HTTP: they train the digits without a
+ * batch_size, are charged and certified as Gaussians, and refuse other batches. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+static void dpgd_trains_with_its_defaults(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *job = client_create(
+        client, "/v1/jobs",
+        "{'dataset':'digits','evaluation':'digits-test','model':{'preset':'linear'},"
+        "'algorithm':{'name':'dpgd'},'privacy':{'epsilon':2}}");
+    assert_status(job, 201);
+    job = await_end(client, reply_text(job, "id"));
+    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    assert_true(reply_number(job, "batch_size") == SAMPLE_TRAIN_ROWS);
+    assert_true(reply_number(job, "progress.steps") == 200);
+    double planned = reply_number(job, "privacy.epsilon_planned");
+    assert_true(planned <= 2 && planned > 1.999);
+    assert_true(reply_number(job, "privacy.epsilon_spent") == planned);
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.85);
+    const struct reply *model =
+        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    assert_string_equal(reply_text(model, "certificate.guarantee.mechanism.kind"),
+                        "gaussian");
+    assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.0") == 1);
+}
+
+/* 200 Gaussians of multiplier s at order a cost 100 a / s^2; the paper claims with its
+ * formula, which knows of distance 2 alone. */
+static void dpgd_shows_what_its_paper_claims(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *estimate = client_post(
+        client, "/v1/jobs:estimate", NULL,
+        "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':'dpgd'},"
+        "'steps':200,'privacy':{'epsilon':3}}");
+    assert_status(estimate, 200);
+    double planned = reply_number(estimate, "epsilon_planned");
+    double order = 1 + ceil(2 * log(1e5) / planned);
+    assert_close(reply_number(estimate, "paper_claim"), sqrt(4 * order * 200 / planned),
+                 1e-6);
+    assert_true(reply_number(estimate, "noise_multiplier") <
+                reply_number(estimate, "paper_claim"));
+}
+
+static void other_batches_are_refused(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *reply = client_create(
+        client, "/v1/jobs",
+        "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':'dpgd'},"
+        "'batch_size':256,'privacy':{'epsilon':2}}");
+    assert_problem(reply, 400, "invalid_argument");
+    assert_string_equal(reply_text(reply, "errors.0.pointer"), "/batch_size");
+    assert_non_null(strstr(reply_text(reply, "errors.0.detail"), "dpsgd"));
+}
+
+static int begin(void **state)
+{
+    int failed = stage_begin(state);
+    if (failed != 0)
+        return failed;
+    struct client *client = &((struct stage *)*state)->client;
+    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(100));
+    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dpgd_trains_with_its_defaults),
+        cmocka_unit_test(dpgd_shows_what_its_paper_claims),
+        cmocka_unit_test(other_batches_are_refused),
+    };
+    return cmocka_run_group_tests(tests, begin, stage_end);
+}

@@ -1,0 +1,8 @@
+/* fuzz_npy - the npy reader (fuzz_import_arrays). */
+#define _GNU_SOURCE
+#include "tests/fuzz/fuzz_import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_import_arrays(FORMAT_NPY, data, size);
+}

@@ -1,0 +1,82 @@
+/* An answer's ready responses say what a fresh one says, and live as long as anybody
+ * holds them: the sanitizers see what is freed too early or never. */
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "service/job_answer.h"
+#include "tests/expect.h"
+
+static struct job_answer *answer_of(bool terminal)
+{
+    return job_answer_create(strdup("{\"id\":\"job_1\"}"), "0123456789abcdef", 7,
+                             terminal);
+}
+
+static void assert_header(struct MHD_Response *response, const char *name,
+                          const char *value)
+{
+    const char *given = MHD_get_response_header(response, name);
+    assert_non_null(given);
+    assert_string_equal(given, value);
+}
+
+static void its_tag_names_the_start_and_the_version(void **state)
+{
+    (void)state;
+    struct job_answer *answer = answer_of(true);
+    assert_string_equal(answer->tag, "\"0123456789abcdef-7\"");
+    assert_int_equal(answer->size, strlen(answer->text));
+    job_answer_drop(answer);
+}
+
+static void only_a_job_that_goes_on_is_to_be_asked_again(void **state)
+{
+    (void)state;
+    struct job_answer *live = answer_of(false), *ended = answer_of(true);
+    assert_header(live->found, "Retry-After", "2");
+    assert_null(MHD_get_response_header(ended->found, "Retry-After"));
+    job_answer_drop(live);
+    job_answer_drop(ended);
+}
+
+static void a_fresh_response_has_the_headers_of_the_ready_one(void **state)
+{
+    static const char *const names[] = {"Content-Type", "X-Content-Type-Options",
+                                        "ETag", "Cache-Control", "Retry-After"};
+    (void)state;
+    struct job_answer *answer = answer_of(false);
+    struct MHD_Response *found = job_answer_found(answer);
+    struct MHD_Response *same = job_answer_not_modified(answer);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_header(found, names[i],
+                      MHD_get_response_header(answer->found, names[i]));
+    assert_header(same, "ETag", answer->tag);
+    assert_header(answer->not_modified, "ETag", answer->tag);
+    MHD_destroy_response(same);
+    job_answer_drop(answer); /* the response holds it still */
+    assert_header(found, "ETag", "\"0123456789abcdef-7\"");
+    MHD_destroy_response(found);
+}
+
+static void it_stays_until_the_last_holder_drops_it(void **state)
+{
+    (void)state;
+    struct job_answer *answer = answer_of(true);
+    assert_ptr_equal(job_answer_hold(answer), answer);
+    job_answer_drop(answer);
+    assert_string_equal(answer->text, "{\"id\":\"job_1\"}");
+    job_answer_drop(answer);
+    job_answer_drop(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_tag_names_the_start_and_the_version),
+        cmocka_unit_test(only_a_job_that_goes_on_is_to_be_asked_again),
+        cmocka_unit_test(a_fresh_response_has_the_headers_of_the_ready_one),
+        cmocka_unit_test(it_stays_until_the_last_holder_drops_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
