@@ -48,6 +48,7 @@ struct workload {
     const char *name;
     const struct schema *schema;
     void (*write_record)(FILE *file, struct digits *digits);
+    const char *npy_type; /* of npy */
 };
 
 static void write_idx_record(FILE *file, struct digits *digits)
@@ -55,6 +56,31 @@ static void write_idx_record(FILE *file, struct digits *digits)
     for (int i = 0; i < 784 / 8; i++) {
         uint64_t word = next_word(digits);
         fwrite(&word, sizeof word, 1, file);
+    }
+}
+
+static void write_cifar_record(FILE *file, struct digits *digits)
+{
+    fputc((int)(next_word(digits) % 10), file);
+    for (int i = 0; i < 3072 / 8; i++) {
+        uint64_t word = next_word(digits);
+        fwrite(&word, sizeof word, 1, file);
+    }
+}
+
+static void write_f4_record(FILE *file, struct digits *digits)
+{
+    for (int i = 0; i < FEATURES; i++) {
+        float value = (float)(next_word(digits) >> 40) * 0x1p-24F;
+        fwrite(&value, sizeof value, 1, file);
+    }
+}
+
+static void write_f8_record(FILE *file, struct digits *digits)
+{
+    for (int i = 0; i < FEATURES; i++) {
+        double value = (double)(next_word(digits) >> 11) * 0x1p-53;
+        fwrite(&value, sizeof value, 1, file);
     }
 }
 
@@ -118,16 +144,53 @@ static void patch(const char *path, size_t at, uint32_t value)
     CHECK(file >= 0 && pwrite(file, bytes, 4, (off_t)at) == 4 && close(file) == 0);
 }
 
-static void write_labels(const char *path, uint32_t records)
+enum { IDX_HEAD_SIZE = 16, NPY_HEAD_SIZE = 128 };
+
+/* A header of version 1.0: its text is padded to the same size for every shape. */
+static void npy_head(unsigned char head[NPY_HEAD_SIZE], const char *type,
+                     const char *shape)
 {
-    static const unsigned char head[8] = {0, 0, 8, 1};
+    char text[NPY_HEAD_SIZE - 10 + 1];
+    int used =
+        snprintf(text, sizeof text,
+                 "{'descr': '%s', 'fortran_order': False, 'shape': %s}", type, shape);
+    CHECK(used > 0 && (size_t)used < sizeof text - 1);
+    memset(text + used, ' ', sizeof text - (size_t)used);
+    text[sizeof text - 2] = '\n';
+    memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
+    memcpy(head + 10, text, NPY_HEAD_SIZE - 10);
+}
+
+/* The records are known once they are written. */
+static void patch_npy(const char *path, const struct workload *workload,
+                      uint32_t records)
+{
+    unsigned char head[NPY_HEAD_SIZE];
+    char shape[32];
+    snprintf(shape, sizeof shape, "(%u, %d)", (unsigned)records, FEATURES);
+    npy_head(head, workload->npy_type, shape);
+    int file = open(path, O_WRONLY);
+    CHECK(file >= 0 && pwrite(file, head, sizeof head, 0) == (ssize_t)sizeof head &&
+          close(file) == 0);
+}
+
+static void write_labels(const char *path, const struct workload *workload,
+                         uint32_t records)
+{
+    unsigned char head[NPY_HEAD_SIZE] = {0, 0, 8, 1};
+    char shape[32];
+    size_t size = workload->npy_type != NULL ? NPY_HEAD_SIZE : 8;
+    snprintf(shape, sizeof shape, "(%u,)", (unsigned)records);
+    if (workload->npy_type != NULL)
+        npy_head(head, "|u1", shape);
     FILE *file = fopen(path, "wb");
     CHECK(file != NULL);
-    fwrite(head, 1, sizeof head, file);
+    fwrite(head, 1, size, file);
     for (uint32_t i = 0; i < records; i++)
         fputc((int)(i % 10), file);
     CHECK(fclose(file) == 0);
-    patch(path, 4, records);
+    if (workload->npy_type == NULL)
+        patch(path, 4, records);
 }
 
 static double floor_seconds(const char *path)
@@ -179,19 +242,22 @@ static double median(double seconds[RUNS])
 
 static void measure(const struct workload *workload, const char *folder)
 {
-    static const unsigned char idx_head[16] = {0, 0, 8, 3,  0, 0, 0, 0,
-                                               0, 0, 0, 28, 0, 0, 0, 28};
+    static const unsigned char heads[NPY_HEAD_SIZE] = {0, 0, 8, 3,  0, 0, 0, 0,
+                                                       0, 0, 0, 28, 0, 0, 0, 28};
     char data[PATH_SIZE], labels[PATH_SIZE], out[PATH_SIZE];
     snprintf(data, sizeof data, "%s/data", folder);
     snprintf(labels, sizeof labels, "%s/labels", folder);
     snprintf(out, sizeof out, "%s/out", folder);
-    bool idx = workload->schema->format == FORMAT_IDX;
-    uint32_t records =
-        write_records(data, workload, idx_head, idx ? sizeof idx_head : 0);
+    bool two_files = data_format_has_two_files(workload->schema->format);
+    size_t head_size = workload->npy_type != NULL ? NPY_HEAD_SIZE : IDX_HEAD_SIZE;
+    uint32_t records = write_records(data, workload, heads, two_files ? head_size : 0);
     struct import_files files = {.data = data};
-    if (idx) {
-        patch(data, 4, records);
-        write_labels(labels, records);
+    if (two_files) {
+        if (workload->npy_type != NULL)
+            patch_npy(data, workload, records);
+        else
+            patch(data, 4, records);
+        write_labels(labels, workload, records);
         files = (struct import_files){.features = data, .labels = labels};
     }
     double floors[RUNS], imports[RUNS];
@@ -229,12 +295,25 @@ int main(void)
                                .columns = columns};
     const struct schema libsvm = {
         .format = FORMAT_LIBSVM, .classes = 2, .feature_count = FEATURES};
+    const struct schema npy = {.format = FORMAT_NPY,
+                               .classes = 10,
+                               .shape_count = 1,
+                               .shape = {FEATURES},
+                               .scale = 2};
+    const struct schema cifar = {.format = FORMAT_CIFAR10,
+                                 .classes = 10,
+                                 .shape_count = 3,
+                                 .shape = {3, 32, 32},
+                                 .scale = 255};
     const struct workload workloads[] = {
-        {"idx u8 28x28", &idx, write_idx_record},
-        {"csv, 5 digits", &csv, write_short_row},
-        {"csv, 17 digits", &csv, write_long_row},
-        {"libsvm, dense 6 digits", &libsvm, write_dense_line},
-        {"libsvm, a quarter ones", &libsvm, write_sparse_line},
+        {"idx u8 28x28", &idx, write_idx_record, NULL},
+        {"cifar10", &cifar, write_cifar_record, NULL},
+        {"npy f4", &npy, write_f4_record, "<f4"},
+        {"npy f8", &npy, write_f8_record, "<f8"},
+        {"csv, 5 digits", &csv, write_short_row, NULL},
+        {"csv, 17 digits", &csv, write_long_row, NULL},
+        {"libsvm, dense 6 digits", &libsvm, write_dense_line, NULL},
+        {"libsvm, a quarter ones", &libsvm, write_sparse_line, NULL},
     };
     const char *root = getenv("TMPDIR");
     char folder[PATH_SIZE - 16];

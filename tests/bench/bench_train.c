@@ -2,178 +2,123 @@
  * bench_train - a step of dpsgd beside a step of sgd by the same engine, beside the
  * floor, all in turns in one process (issue 4, targets 1 to 4), once for each family of
  * BLAS kernels that the processor has. Argument: the quantile of the turns that is taken
- * for a figure, 0.5 where there is none; a lower one on a machine with other work.
+ * for a figure, 0.5 where there is none; a lower one on a machine with other work; or
+ * "rates", for peers.py.
  *
- *   products  bare matrix products of the model on the expected batch, split between the
- *             threads, in a loop over micro-batches of at most PRODUCT_ROWS records
- *   noise     one coordinate of noise a parameter, split between the threads
- *   floor     products + noise
- *   dp-noise  dpsgd without the measured noise
+ *   floor     products + noise (floor.h)
+ *   -noise    without the measured noise
+ *   model     the cost model of engine/README.md: products at the rate of one large
+ *             product, bytes at that of a copy of a micro-batch, and noise
  *
  * One thread is measured by its processor time, which other work on the machine touches
- * least; two threads and two jobs by the clock on the wall, so that their figures are
- * those of a machine that does nothing else, or not at all. First: peak resident set
- * beyond the data of 784-1024-1024-10 at batch 4096 on two threads (target 6).
+ * least. Of two threads three figures: the clock on the wall, which means something on a
+ * machine that does nothing else; the processor time of the busier thread, which waits
+ * for the other a few microseconds awake; and the rows that the busier one is given, which
+ * no other work touches. First: peak resident set beyond the data of 784-1024-1024-10 at
+ * batch 4096 on two threads (target 6).
  */
+#include <dirent.h>
 #include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cblas.h>
 
-#include "engine/dp/noise.h"
-#include "engine/dp/team.h"
+#include "engine/dp/batch.h"
+#include "engine/dp/poisson.h"
 #include "engine/nn/blas.h"
-#include "tests/bench/workload.h"
+#include "tests/bench/floor.h"
 #include "tests/engine/kernels.h"
 
-enum {
-    RECORDS = 60000,
-    PRODUCT_ROWS = 512,
-    THREADS_MAX = 2,
-    LAYERS_MAX = 4,
-    DRAWN_AT_ONCE = 64
-};
+enum { RECORDS = 60000, PEAK = 1024 };
 
 static const struct shape shapes[] = {
-    {"784-10", 0, {0}},
-    {"784-128-10", 1, {128}},
-    {"784-1024-1024-10", 2, {1024, 1024}},
+    {"784-10", 0, {0}, false},
+    {"784-128-10", 1, {128}, false},
+    {"784-1024-1024-10", 2, {1024, 1024}, false},
+    {"cnn_mnist", 0, {0}, true},
 };
 static const uint64_t batches[] = {64, 256, 1024, 4096};
 
-struct layer_size {
-    size_t in, out;
+/* ---- one thread ---- */
+
+enum { DP, SGD, DICE, PRODUCTS, NOISE, KINDS };
+
+static double peak_flops(void)
+{
+    enum { ROUNDS = 5 };
+    float *a = floats(PEAK * PEAK), *b = floats(PEAK * PEAK), *c = floats(PEAK * PEAK);
+    double best = 0;
+    for (int k = 0; k < ROUNDS; k++) {
+        double start = now(true);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, PEAK, PEAK, PEAK, 1, a,
+                    PEAK, b, PEAK, 0, c, PEAK);
+        double rate = 2.0 * PEAK * PEAK * PEAK / (now(true) - start);
+        best = rate > best ? rate : best;
+    }
+    free(a);
+    free(b);
+    free(c);
+    return best;
+}
+
+static double copy_rate(void)
+{
+    enum { FLOATS = 512 * FEATURES, ROUNDS = 50 };
+    float *from = floats(FLOATS), *to = floats(FLOATS);
+    double best = 0;
+    for (int k = 0; k < ROUNDS; k++) {
+        double start = now(true);
+        memcpy(to, from, FLOATS * sizeof *to);
+        double rate = 2.0 * FLOATS * sizeof *to / (now(true) - start);
+        best = rate > best ? rate : best;
+    }
+    free(from);
+    free(to);
+    return best;
+}
+
+struct rates {
+    double flops, bytes; /* a second, of one thread */
 };
 
-struct floor_buffers { /* of one thread; a and b: rows, inputs and outputs of a layer */
-    float *a, *b, *sum;
-    int64_t *noise;
-    struct noise *source;
-};
-
-struct bench_floor {
-    struct team *team;
-    struct layer_size layers[LAYERS_MAX];
-    size_t layer_count, batch, parameters;
-    float *weights;
-    struct floor_buffers buffers[THREADS_MAX];
-};
-
-static float *floats(size_t count)
+static void print_row(const struct shape *shape, const struct bench_floor *f,
+                      const struct measurement *m, struct rates rates)
 {
-    float *f = aligned_alloc(64, (count * sizeof *f + 63) / 64 * 64);
-    CHECK(f != NULL);
-    for (size_t i = 0; i < count; i++)
-        f[i] = (float)(i % 101) * 0.01F - 0.5F;
-    return f;
+    double dp = m[DP].seconds, base = m[SGD].seconds, noise = m[NOISE].seconds;
+    double floor = m[PRODUCTS].seconds + noise, batch = (double)f->batch;
+    double model =
+        batch * floor_flops(f) / rates.flops + floor_bytes(f) / rates.bytes + noise;
+    printf("%-17s%6d%9.3f%9.3f%9.3f%9.3f%8.3f%8.2f%7.2f%7.2f%7.2f%7.2f%7.2f%7.2f%9.0f"
+           "\n",
+           shape->name, (int)f->batch, dp * 1e3, base * 1e3, m[DICE].seconds * 1e3,
+           m[PRODUCTS].seconds * 1e3, noise * 1e3, (dp - noise) / base, dp / base,
+           1.15 + noise / base, dp / floor, (m[DICE].seconds - noise) / base,
+           noise / dp, dp / model, batch / dp);
 }
 
-static size_t widest(const struct bench_floor *f)
+static void bench_one(const struct matrix *data, const struct shape *shape,
+                      uint64_t batch, double quantile_share, struct rates rates)
 {
-    size_t width = FEATURES;
-    for (size_t l = 0; l < f->layer_count; l++)
-        width = f->layers[l].out > width ? f->layers[l].out : width;
-    return width;
+    static const char *const names[] = {"dpsgd", "sgd", "dicesgd"};
+    struct measure_plan plan = {
+        .seconds = 1, .turn_seconds = 0.004, .share = quantile_share};
+    struct measurement m[KINDS] = {0};
+    struct bench_floor floor = floor_of(shape, batch, 1);
+    for (size_t k = 0; k <= DICE; k++)
+        m[k] =
+            (struct measurement){.run = step,
+                                 .context = trainer_of(names[k], shape, data, batch, 1),
+                                 .alone = true};
+    m[PRODUCTS] =
+        (struct measurement){.run = run_products, .context = &floor, .alone = true};
+    m[NOISE] = (struct measurement){.run = run_noise, .context = &floor, .alone = true};
+    measure_all(m, KINDS, &plan);
+    print_row(shape, &floor, m, rates);
+    for (size_t k = 0; k <= DICE; k++)
+        trainer_destroy(m[k].context);
+    floor_free(&floor);
 }
 
-static struct bench_floor floor_of(const struct shape *shape, size_t batch,
-                                   unsigned threads)
-{
-    struct bench_floor f = {.batch = batch, .layer_count = shape->hidden_count + 1};
-    size_t largest = 0;
-    CHECK(team_create(&f.team, threads, NULL) == ST_OK);
-    for (size_t l = 0; l < f.layer_count; l++) {
-        struct layer_size size = {.in = l == 0 ? FEATURES : shape->hidden[l - 1],
-                                  .out = l < shape->hidden_count ? shape->hidden[l]
-                                                                 : CLASSES};
-        size_t count = size.in * size.out;
-        f.layers[l] = size;
-        f.parameters += count + size.out;
-        largest = count > largest ? count : largest;
-    }
-    f.weights = floats(largest);
-    for (unsigned k = 0; k < threads; k++)
-        f.buffers[k] = (struct floor_buffers){
-            .a = floats(PRODUCT_ROWS * widest(&f)),
-            .b = floats(PRODUCT_ROWS * widest(&f)),
-            .sum = floats(largest),
-            .noise = malloc(DRAWN_AT_ONCE * NOISE_CHUNK * sizeof(int64_t)),
-            .source = noise_create(),
-        };
-    return f;
-}
-
-static void floor_free(struct bench_floor *f)
-{
-    for (unsigned k = 0; k < team_size(f->team); k++) {
-        noise_destroy(f->buffers[k].source);
-        free(f->buffers[k].noise);
-        free(f->buffers[k].sum);
-        free(f->buffers[k].b);
-        free(f->buffers[k].a);
-    }
-    free(f->weights);
-    team_destroy(f->team);
-}
-
-static size_t share(size_t total, unsigned k, unsigned n)
-{
-    return total * (k + 1) / n - total * k / n;
-}
-
-static void products(const struct bench_floor *f, const struct floor_buffers *to,
-                     size_t records, float keep)
-{
-    blasint rows = (blasint)records;
-    for (size_t l = 0; l < f->layer_count; l++) {
-        blasint in = (blasint)f->layers[l].in, out = (blasint)f->layers[l].out;
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, out, in, 1, to->a,
-                    in, f->weights, in, 0, to->b, out);
-    }
-    for (size_t l = f->layer_count; l-- > 0;) {
-        blasint in = (blasint)f->layers[l].in, out = (blasint)f->layers[l].out;
-        if (l > 0)
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, in, out, 1,
-                        to->b, out, f->weights, in, 0, to->a, in);
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, out, in, rows, 1, to->b,
-                    out, to->a, in, keep, to->sum, in);
-    }
-}
-
-static void products_member(void *context, unsigned member)
-{
-    const struct bench_floor *f = context;
-    size_t left = share(f->batch, member, team_size(f->team));
-    for (float keep = 0; left > 0; keep = 1) {
-        size_t rows = left < PRODUCT_ROWS ? left : PRODUCT_ROWS;
-        products(f, &f->buffers[member], rows, keep);
-        left -= rows;
-    }
-}
-
-static void run_products(void *context)
-{
-    struct bench_floor *f = context;
-    team_run(f->team, products_member, f);
-}
-
-static void noise_member(void *context, unsigned member)
-{
-    static const struct noise_key key = {{1}};
-    const struct bench_floor *f = context;
-    const struct noise_address address = {.key = &key};
-    size_t chunks = (f->parameters + NOISE_CHUNK - 1) / NOISE_CHUNK;
-    size_t count = share(chunks, member, team_size(f->team));
-    for (size_t k = 0; k < count; k += DRAWN_AT_ONCE) /* each call wipes once */
-        noise_draw(f->buffers[member].source, f->buffers[member].noise, &address, k,
-                   count - k < DRAWN_AT_ONCE ? count - k : DRAWN_AT_ONCE);
-}
-
-static void run_noise(void *context)
-{
-    struct bench_floor *f = context;
-    team_run(f->team, noise_member, f);
-}
+/* ---- two threads ---- */
 
 struct pair { /* two jobs at once, one thread each */
     struct team *team;
@@ -191,72 +136,127 @@ static void run_pair(void *context)
     team_run(pair->team, pair_member, pair);
 }
 
-enum { DP, SGD, PRODUCTS, NOISE, KINDS };
+/* Processor time of the threads of this process, by Linux's numbering of clocks. */
+struct thread_clocks {
+    clockid_t clocks[16];
+    size_t count;
+};
 
-static void print_row(const struct shape *shape, uint64_t batch, unsigned threads,
-                      const struct measurement *m)
+static struct thread_clocks threads_now(void)
 {
-    double dp = m[DP].seconds, sgd = m[SGD].seconds, noise = m[NOISE].seconds;
-    double floor = m[PRODUCTS].seconds + noise;
-    printf("%-17s%6d%3u%10.3f%10.3f%10.3f%9.3f%9.2f%8.2f%8.2f%8.2f%8.2f%9.0f\n",
-           shape->name, (int)batch, threads, dp * 1e3, sgd * 1e3,
-           m[PRODUCTS].seconds * 1e3, noise * 1e3, (dp - noise) / sgd, dp / sgd,
-           1.15 + noise / sgd, dp / floor, noise / dp, (double)batch / dp);
+    struct thread_clocks threads = {.count = 0};
+    DIR *tasks = opendir("/proc/self/task");
+    CHECK(tasks != NULL);
+    for (struct dirent *entry; (entry = readdir(tasks)) != NULL;)
+        if (entry->d_name[0] != '.' && threads.count < 16)
+            threads.clocks[threads.count++] =
+                (clockid_t)(~(unsigned)atoi(entry->d_name) << 3 | 6);
+    closedir(tasks);
+    return threads;
 }
 
-static void print_threads(const struct measurement *one, const struct measurement *two,
-                          double pair)
+static void read_clocks(const struct thread_clocks *threads, double *seconds)
 {
-    printf("%28s two threads over one: dpsgd %.2f, sgd %.2f, products %.2f, noise %.2f;"
-           " two jobs over one with both threads: %.2f\n",
-           "", one[DP].seconds / two[DP].seconds, one[SGD].seconds / two[SGD].seconds,
-           one[PRODUCTS].seconds / two[PRODUCTS].seconds,
-           one[NOISE].seconds / two[NOISE].seconds, 2 * two[DP].seconds / pair);
+    for (size_t k = 0; k < threads->count; k++) {
+        struct timespec t = {0};
+        clock_gettime(threads->clocks[k], &t);
+        seconds[k] = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    }
 }
 
-static void bench(const struct matrix *data, const struct shape *shape, uint64_t batch,
-                  double quantile_share)
+/* Of one step at a time: the processor time of the busiest thread, a quantile. */
+static double busiest(struct trainer *trainer, double seconds, double quantile_share)
 {
+    struct thread_clocks threads = threads_now();
+    double steps[ROUNDS_MAX], before[16], after[16], start = now(false);
+    size_t count = 0;
+    while (count < ROUNDS_MAX && (count < 5 || now(false) - start < seconds)) {
+        double most = 0;
+        read_clocks(&threads, before);
+        step(trainer);
+        read_clocks(&threads, after);
+        for (size_t k = 0; k < threads.count; k++)
+            most = after[k] - before[k] > most ? after[k] - before[k] : most;
+        steps[count++] = most;
+    }
+    return quantile(steps, count, quantile_share);
+}
+
+/* Rows that the busiest of threads is given, each share in whole blocks of 16 and taken
+ * by whoever has had the fewest rows, as training.c hands them out. */
+static double busiest_rows(const struct batch *batch, unsigned threads)
+{
+    enum { BLOCK = 16, AT_ONCE = 4 };
+    size_t most = 0, rows[THREADS_MAX] = {0};
+    size_t rounds = (batch->piece_count + AT_ONCE * threads - 1) / (AT_ONCE * threads);
+    unsigned shares = threads * (unsigned)rounds;
+    for (unsigned k = 0; k < shares; k++) {
+        size_t records = 0, least = 0;
+        for (size_t p = batch_share(batch, k, shares);
+             p < batch_share(batch, k + 1, shares); p++)
+            records += batch->pieces[p].count;
+        for (unsigned t = 1; t < threads; t++)
+            least = rows[t] < rows[least] ? t : least;
+        rows[least] += (records + BLOCK - 1) / BLOCK * BLOCK;
+    }
+    for (unsigned t = 0; t < threads; t++)
+        most = rows[t] > most ? rows[t] : most;
+    return (double)most;
+}
+
+static double balance(uint64_t batch_size)
+{
+    enum { DRAWS = 200 };
+    struct grid grid = {.records = RECORDS, .cells = (batch_size + 127) / 128};
+    struct poisson *poisson = poisson_create();
+    struct batch batch;
+    double one = 0, two = 0;
+    CHECK(batch_init(&batch, RECORDS, (size_t)grid.cells, NULL) == ST_OK);
+    for (uint8_t k = 0; k < DRAWS; k++) {
+        struct noise_key key = {{9, k}};
+        batch_drawn(&batch, poisson_draw(poisson, batch.indices, RECORDS,
+                                         (double)batch_size / RECORDS, &key));
+        batch_cut_cells(&batch, &grid);
+        one += busiest_rows(&batch, 1);
+        two += busiest_rows(&batch, 2);
+    }
+    batch_fini(&batch);
+    poisson_destroy(poisson);
+    return one / two;
+}
+
+static void bench_two(const struct matrix *data, const struct shape *shape,
+                      uint64_t batch, double quantile_share)
+{
+    enum { ONE, TWO, PAIR, COUNT };
     struct measure_plan plan = {
-        .seconds = 2, .turn_seconds = 0.004, .share = quantile_share};
-    struct measurement all[THREADS_MAX * KINDS + 1] = {0};
-    struct bench_floor floors[THREADS_MAX];
+        .seconds = 1, .turn_seconds = 0.004, .share = quantile_share};
     struct pair pair = {0};
-    for (unsigned t = 0; t < THREADS_MAX; t++) {
-        struct measurement *m = all + t * KINDS;
-        floors[t] = floor_of(shape, batch, t + 1);
-        m[DP] = (struct measurement){.run = step,
-                                     .context =
-                                         trainer_of("dpsgd", shape, data, batch, t + 1),
-                                     .alone = t == 0};
-        m[SGD] = (struct measurement){.run = step,
-                                      .context =
-                                          trainer_of("sgd", shape, data, batch, t + 1),
-                                      .alone = t == 0};
-        m[PRODUCTS] = (struct measurement){
-            .run = run_products, .context = &floors[t], .alone = t == 0};
-        m[NOISE] = (struct measurement){
-            .run = run_noise, .context = &floors[t], .alone = t == 0};
+    struct trainer *trainers[2];
+    for (unsigned t = 0; t < 2; t++) {
+        trainers[t] = trainer_of("dpsgd", shape, data, batch, t + 1);
         pair.jobs[t] = trainer_of("dpsgd", shape, data, batch, 1);
     }
     CHECK(team_create(&pair.team, 2, NULL) == ST_OK);
-    all[THREADS_MAX * KINDS] = (struct measurement){.run = run_pair, .context = &pair};
-    measure_all(all, THREADS_MAX * KINDS + 1, &plan);
-    for (unsigned t = 0; t < THREADS_MAX; t++)
-        print_row(shape, batch, t + 1, all + t * KINDS);
-    print_threads(all, all + KINDS, all[THREADS_MAX * KINDS].seconds);
-    for (unsigned t = 0; t < THREADS_MAX; t++) {
-        trainer_destroy(all[t * KINDS + DP].context);
-        trainer_destroy(all[t * KINDS + SGD].context);
-        trainer_destroy(pair.jobs[t]);
-        floor_free(&floors[t]);
-    }
+    struct measurement m[COUNT] = {{.run = step, .context = trainers[0]},
+                                   {.run = step, .context = trainers[1]},
+                                   {.run = run_pair, .context = &pair}};
+    measure_all(m, COUNT, &plan);
+    double one = busiest(trainers[0], 0.2, quantile_share);
+    double two = busiest(trainers[1], 0.2, quantile_share);
+    printf("%-17s%6d%10.3f%10.3f%10.2f%14.2f%10.2f%16.2f\n", shape->name, (int)batch,
+           m[ONE].seconds * 1e3, m[TWO].seconds * 1e3, m[ONE].seconds / m[TWO].seconds,
+           one / two, balance(batch), 2 * m[TWO].seconds / m[PAIR].seconds);
     team_destroy(pair.team);
+    for (unsigned t = 0; t < 2; t++) {
+        trainer_destroy(trainers[t]);
+        trainer_destroy(pair.jobs[t]);
+    }
 }
 
 static void print_noise_rate(void)
 {
-    static const struct shape million = {"", 2, {1024, 1024}};
+    static const struct shape million = {"", 2, {1024, 1024}, false};
     struct bench_floor f = floor_of(&million, 1, 1);
     struct measurement m = {.run = run_noise, .context = &f, .alone = true};
     struct measure_plan plan = {.seconds = 1, .turn_seconds = 0.02, .share = 0.5};
@@ -305,6 +305,56 @@ static void print_memory(uint64_t records)
     free((void *)(uintptr_t)data.targets);
 }
 
+static void bench_all(const struct matrix *data, double quantile_share)
+{
+    struct rates rates = {.flops = peak_flops(), .bytes = copy_rate()};
+    printf(
+        "one thread: %.0f GFLOP/s in a product of 1024 x 1024 x 1024, %.0f GB/s in a "
+        "copy of 1.6 MB\n\n",
+        rates.flops * 1e-9, rates.bytes * 1e-9);
+    printf("one thread, processor time\n%-17s%6s%9s%9s%9s%9s%8s%8s%7s%7s%7s%7s%7s%7s%9s"
+           "\n",
+           "model", "batch", "dpsgd", "sgd", "dicesgd", "products", "noise", "-noise",
+           "dp", "target", "dp", "dice", "noise", "dp", "records");
+    printf("%67s%8s%7s%7s%7s%7s%7s%7s%9s\n", "", "/sgd", "/sgd", "1", "/floor", "/sgd",
+           "/dp", "/model", "/s");
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
+            bench_one(data, &shapes[s], batches[b], quantile_share, rates);
+    printf("\n");
+    printf("dpsgd on two threads\n%-17s%6s%10s%10s%10s%14s%10s%16s\n", "model", "batch",
+           "one", "two", "one/two", "by processor", "by rows", "two jobs / one");
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (size_t b = 1; b < sizeof batches / sizeof *batches; b++)
+            bench_two(data, &shapes[s], batches[b], quantile_share);
+}
+
+/* Lines of model,batch,threads,dpsgd,sgd in records a second, the best of several
+ * turns, for peers.py: one thread by its processor time, two by the wall. */
+static void print_rates(const struct matrix *data)
+{
+    static const uint64_t sizes[] = {256, 1024};
+    static const char *const names[] = {"dpsgd", "sgd"};
+    struct measure_plan plan = {.seconds = 1, .turn_seconds = 0.02, .share = 0};
+    for (unsigned threads = 1; threads <= 2; threads++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (size_t b = 0; b < 2; b++) {
+                struct measurement m[2] = {0};
+                for (size_t k = 0; k < 2; k++)
+                    m[k] = (struct measurement){
+                        .run = step,
+                        .context =
+                            trainer_of(names[k], &shapes[s], data, sizes[b], threads),
+                        .alone = threads == 1};
+                measure_all(m, 2, &plan);
+                printf("%s,%d,%u,%.0f,%.0f\n", shapes[s].name, (int)sizes[b], threads,
+                       (double)sizes[b] / m[0].seconds,
+                       (double)sizes[b] / m[1].seconds);
+                trainer_destroy(m[0].context);
+                trainer_destroy(m[1].context);
+            }
+}
+
 int main(int argc, char **argv)
 {
     int result = 0;
@@ -313,17 +363,15 @@ int main(int argc, char **argv)
         return result;
     blas_use_one_thread();
     struct matrix data = made_up_records(RECORDS);
+    if (argc > 1 && strcmp(argv[1], "rates") == 0) {
+        print_rates(&data);
+        return 0;
+    }
     printf("kernels %s, milliseconds a step\n", blas_kernel());
     print_memory(RECORDS / 10);
     print_memory(RECORDS);
     print_noise_rate();
-    printf("%-17s%6s%3s%10s%10s%10s%9s%9s%8s%8s%8s%8s%9s\n", "model", "batch", "t",
-           "dpsgd", "sgd", "products", "noise", "dp-noise", "dp", "target", "dp",
-           "noise", "records");
-    printf("%64s%9s%8s%8s%8s%8s%9s\n", "", "/sgd", "/sgd", "1", "/floor", "/dp", "/s");
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
-            bench(&data, &shapes[s], batches[b], quantile_share);
+    bench_all(&data, quantile_share);
     free((void *)(uintptr_t)data.rows);
     free((void *)(uintptr_t)data.targets);
     return 0;

@@ -45,25 +45,33 @@ struct shape {
     const char *name;
     size_t hidden_count;
     uint32_t hidden[MODEL_HIDDEN_MAX];
+    bool is_cnn; /* the preset cnn_mnist */
 };
+
+static inline enum preset preset_of(const struct shape *shape)
+{
+    if (shape->is_cnn)
+        return PRESET_CNN_MNIST;
+    return shape->hidden_count > 0 ? PRESET_MLP : PRESET_LINEAR;
+}
 
 static inline struct train_spec spec_of(const char *algorithm,
                                         const struct shape *shape, uint64_t records,
                                         uint64_t batch)
 {
-    struct train_spec spec = {
-        .model = {.preset = shape->hidden_count > 0 ? PRESET_MLP : PRESET_LINEAR,
-                  .hidden_count = shape->hidden_count,
-                  .activation = LAYER_RELU,
-                  .bias = true,
-                  .loss = LOSS_SOFTMAX_CROSS_ENTROPY},
-        .optimizer = {.kind = OPTIMIZER_SGD,
-                      .learning_rate = 0.01,
-                      .learning_rate_final = 0.01},
-        .records = records,
-        .batch_size = batch,
-        .steps = UINT32_MAX,
-        .noise_multiplier = 1};
+    struct train_spec spec = {.model = {.preset = preset_of(shape),
+                                        .input = {28, 28, 1},
+                                        .hidden_count = shape->hidden_count,
+                                        .activation = LAYER_RELU,
+                                        .bias = true,
+                                        .loss = LOSS_SOFTMAX_CROSS_ENTROPY},
+                              .optimizer = {.kind = OPTIMIZER_SGD,
+                                            .learning_rate = 0.01,
+                                            .learning_rate_final = 0.01},
+                              .records = records,
+                              .batch_size = batch,
+                              .steps = UINT32_MAX,
+                              .noise_multiplier = 1};
     memcpy(spec.model.hidden, shape->hidden, sizeof shape->hidden);
     algorithm_spec_init(&spec.algorithm, algorithm_find(algorithm));
     model_spec_expand(&spec.model, CLASSES);

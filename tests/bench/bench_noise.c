@@ -1,0 +1,106 @@
+/*
+ * bench_noise - whether the time that a chunk of noise takes tells what was drawn
+ * (NOISE.md 4.6). Over CHUNKS chunks, each with a key stream of its own, the correlation
+ * of the time with
+ *
+ *   flagged   trials near a layer's edge, given the number of rejections: .38 with a
+ *             branch on acceptance, below .1 asked
+ *   squares   the sum of squares of the samples
+ *   rejected  which may show: rejections are independent of what is accepted
+ *
+ * Times are ranks, so that what else the machine does moves none far.
+ */
+#include <math.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "engine/dp/noise_chunk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHUNKS = 100000 };
+
+struct sample {
+    double time, flagged, rejected, squares;
+    size_t at;
+};
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct sample *x = a, *y = b;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+static void measure(struct sample *samples)
+{
+    static const uint8_t key[STREAM_KEY_SIZE] = {4, 6};
+    struct noise_chunk *chunk = calloc(1, sizeof *chunk);
+    struct stream *stream = stream_create();
+    CHECK(chunk != NULL);
+    noise_table_init(&chunk->table);
+    for (size_t c = 0; c < CHUNKS; c++) {
+        struct noise_position at = {key, 0, c};
+        double start = seconds_now(), squares = 0;
+        noise_chunk_draw(chunk, stream, &at, &noise_layout);
+        samples[c].time = seconds_now() - start;
+        for (size_t j = 0; j < NOISE_CHUNK; j++) {
+            double z = ldexp((double)(int64_t)chunk->candidate[j], -36);
+            squares += z * z;
+        }
+        samples[c].flagged = chunk->flagged_count;
+        samples[c].rejected = chunk->rejected_count;
+        samples[c].squares = squares;
+    }
+    stream_destroy(stream);
+    free(chunk);
+}
+
+static double value_of(const struct sample *sample, size_t which)
+{
+    switch (which) {
+    case 0: return sample->time;
+    case 1: return sample->flagged;
+    case 2: return sample->rejected;
+    default: return sample->squares;
+    }
+}
+
+static double correlation(const struct sample *samples, size_t a, size_t b)
+{
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0, n = CHUNKS;
+    for (size_t c = 0; c < CHUNKS; c++) {
+        double u = value_of(&samples[c], a), v = value_of(&samples[c], b);
+        x += u / n, y += v / n;
+        xx += u * u / n, yy += v * v / n, xy += u * v / n;
+    }
+    return (xy - x * y) / sqrt((xx - x * x) * (yy - y * y));
+}
+
+int main(void)
+{
+    struct sample *samples = calloc(CHUNKS, sizeof *samples);
+    CHECK(samples != NULL);
+    measure(samples);
+    qsort(samples, CHUNKS, sizeof *samples, by_time);
+    for (size_t c = 0; c < CHUNKS; c++)
+        samples[c].time = (double)c;
+    double flagged = correlation(samples, 0, 1), rejected = correlation(samples, 0, 2);
+    double both = correlation(samples, 1, 2);
+    double given = (flagged - rejected * both) /
+                   sqrt((1 - rejected * rejected) * (1 - both * both));
+    printf("time of a chunk of noise, rank correlation over %d chunks: with flagged "
+           "trials "
+           "given rejections %.3f (asked below .1), with the sum of squares %.3f, with "
+           "rejections %.3f\n",
+           CHUNKS, given, correlation(samples, 0, 3), rejected);
+    free(samples);
+    return 0;
+}
