@@ -41,7 +41,7 @@ def between(value, low, high):
 
 def encode(inputs, row):
     """Features of one row, as the metadata's inputs declare the columns."""
-    if inputs["format"] == "idx":
+    if "scale" in inputs.get("features", {}):
         return [value / inputs["features"]["scale"] for value in row]
     features, cells = [], iter(row)
     for column in inputs["columns"]:

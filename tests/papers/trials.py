@@ -1,0 +1,132 @@
+"""A daemon with the data of an experiment, and jobs run more than once: what the papers'
+tables are made of. Standard library and tests/python/daemon.py only."""
+
+import gzip
+import os
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python"))
+from daemon import Daemon  # noqa: E402
+from measure import A9A, MNIST, mnist_files  # noqa: E402
+
+RUNS = 3
+BUDGET = {"epsilon": 1000, "delta": 1e-5}  # room for every run; a job's epsilon is its own
+CIFAR10 = {"format": "cifar10", "task": "classification", "classes": 10}
+BLANK = {"format": "libsvm", "task": "classification", "classes": 2,
+         "features": {"count": 1}}
+STANDARD = [struct.pack(">f", (value / 255 - 0.1307) / 0.3081) for value in range(256)]
+
+
+def _standardised(path):
+    """The IDX images at path (a head of 16 bytes) with each byte as its float32."""
+    with gzip.open(path) as file:
+        content = file.read()
+    images = range(16, len(content), 784)
+    return bytes([0, 0, 0x0d, 3]) + content[4:16] + b"".join(
+        b"".join(STANDARD[value] for value in content[at:at + 784]) for at in images)
+
+
+class Missing(Exception):
+    """What an experiment needs is not here; the text says what."""
+
+
+class Figures:
+    """The same figure of several runs: its median, and from the least to the most."""
+
+    def __init__(self, values):
+        self.values = sorted(values)
+        self.median = self.values[len(self.values) // 2]
+
+    def text(self, digits=1):
+        low, high = self.values[0], self.values[-1]
+        return f"{self.median:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+    def __str__(self):
+        return self.text()
+
+
+def accuracy(job):
+    return 100 * job["metrics"]["evaluation"]["accuracy"]
+
+
+def best_accuracy(job):
+    """Of the whole path, as some papers report it; on the public test set, so free."""
+    return max(100 * point["accuracy"] for point in job["metrics"]["history"])
+
+
+class Trials(Daemon):
+    """A daemon that knows the public data sets by name; SHARED is where they lie."""
+
+    def __init__(self, binary, shared, *options):
+        super().__init__(binary, *options)
+        self.shared = shared
+
+    def jobs(self, spec, runs=RUNS):
+        """That many jobs of one spec, one after the other."""
+        done = [self.run_job(spec)[0] for _ in range(runs)]
+        asked = spec.get("privacy", {}).get("epsilon")
+        for job in done:
+            assert asked is None or job["privacy"]["epsilon_planned"] <= asked
+        return done
+
+    def estimate(self, spec, query=""):
+        return self.post(f"/v1/jobs:estimate{query}", spec)
+
+    def figures(self, spec, figure=accuracy, runs=RUNS):
+        return Figures(figure(job) for job in self.jobs(spec, runs))
+
+    def best_of(self, specs, figure=accuracy):
+        """The spec whose single run is best, by the public test set: tuning that is not
+        charged, as the papers do it. A private data set would have to pay for it."""
+        return max(specs, key=lambda spec: figure(self.run_job(spec)[0]))
+
+    def add(self, name, privacy, as_name=None, **changes):
+        """Registers the training part of a data set and, as NAME-test, its public test."""
+        schema, train, test = getattr(self, "_" + name)()
+        schema = {**schema, **changes}
+        as_name = as_name or name
+        self.register(as_name, schema, train, privacy)
+        self.register(f"{as_name}-test", schema, test, "public")
+
+    def add_blank(self, records, privacy):
+        """So many records of nothing, for what depends on their number alone."""
+        self.register(f"blank-{records}", BLANK, {"data": b"0\n" * records}, privacy)
+
+    def path(self, *parts):
+        path = os.path.join(self.shared, "data", *parts)
+        if not os.path.exists(path):
+            raise Missing(f"{path} is not there")
+        return path
+
+    def _mnist(self):
+        self.path("mnist")
+        return MNIST, mnist_files(self.shared, "train"), mnist_files(self.shared, "t10k")
+
+    def _mnist_standard(self):
+        """As the authors of DC-SGD feed it: mean .1307, deviation .3081; as float32."""
+        schema, *parts = self._mnist()
+        for files in parts:
+            files["features"] = _standardised(files["features"])
+        return {**schema, "features": {"shape": [1, 28, 28], "scale": 1}}, *parts
+
+    def _a9a(self):
+        return A9A, {"data": self.path("a9a", "a9a.gz")}, {"data": self.path("a9a", "a9a.t.gz")}
+
+    def _cifar10(self):
+        """The usual binary batches, made once in build/ from the archives."""
+        folder = os.path.join("build", "cifar10")
+        if not os.path.exists(os.path.join(folder, "test_batch.bin")):
+            script = self.path("cifar10", "make-binary")
+            if subprocess.run([sys.executable, script, folder], capture_output=True,
+                              check=False).returncode != 0:
+                raise Missing("CIFAR-10's archives need Pillow (Debian: python3-pil)")
+        parts = []
+        for names in ([f"data_batch_{k}.bin" for k in range(1, 6)], ["test_batch.bin"]):
+            content = b""
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    content += file.read()
+            parts.append({"data": content})
+        return CIFAR10, *parts
