@@ -71,7 +71,7 @@ e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildca
 slow     := $(filter $(patsubst %.c,$(BUILD)/%,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow bench numbers check-python layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow bench bench-peers numbers papers check-python layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -95,6 +95,10 @@ $(BUILD)/%.o: %.c Makefile
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(call archives,api)
 	$(quiet)$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(call archives,api)
+	$(quiet)$(LINK) -o $@ $^ $(call libs,api)
+$(BUILD)/tests/bench/bare_server: $(BUILD)/tests/bench/bare_server.o
+	$(quiet)$(LINK) -o $@ $^ -lmicrohttpd
+$(BUILD)/tests/papers/%: $(BUILD)/tests/papers/%.o $(call archives,api)
 	$(quiet)$(LINK) -o $@ $^ $(call libs,api)
 $(BUILD)/tests/audit/%: $(BUILD)/tests/audit/%.o $(call archives,api)
 	$(quiet)$(LINK) -o $@ $^ $(call libs,api) $(libs.tests)
@@ -127,12 +131,17 @@ slow: export ALLOCATIONS := all
 slow: export FULL := 1
 slow: all $(slow:=.run)                    ## the long suites: half an hour or more
 audit: $(audits:=.run)                     ## attack what is charged, from outside
-bench: all $(benches:=.run)                ## print each figure beside its floor
-	@tests/bench/api $(BUILD)/epsilond
+bench: all $(benches:=.run) $(BUILD)/tests/bench/bare_server ## each figure beside its floor
+	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server
+	@tests/bench/jobs $(BUILD)/epsilond
 %.run: %
 	$<
 numbers: all                               ## the README's table, on real data in SHARED
 	@python3 tests/python/measure.py $(BUILD)/epsilond $(SHARED)
+papers: all $(BUILD)/tests/papers/descent  ## the papers' tables, made anew (ONLY="adp dcsgd")
+	@python3 tests/papers/papers.py $(BUILD)/epsilond $(SHARED) $(ONLY)
+bench-peers: $(BUILD)/tests/bench/bench_train ## beside PyTorch and Opacus, packages of PyPI
+	@tests/bench/peers $< || [ $$? = 77 ]
 check-python: all                          ## published models in Python, packages of PyPI
 	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
