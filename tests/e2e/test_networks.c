@@ -112,8 +112,9 @@ static void bounds_take_what_is_proved(void **state)
     const struct reply *job =
         train(client, "{'preset':'mlp','hidden':[16],'activation':'sigmoid'}",
               "{'name':'value_clip','bound':'forward'}",
-              "'batch_size':256,'epochs':5,'privacy':{'noise_multiplier':2}");
-    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.1);
+              "'batch_size':512,'epochs':200,'privacy':{'noise_multiplier':1.5}");
+    /* Over 10 runs 72.5 % with a deviation of 2.5. */
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
     static const struct {
         const char *model, *bound, *pointer;
     } refused[] = {
