@@ -100,7 +100,8 @@ static void the_job_reserves_its_steps_at_its_noise(void **state)
 }
 
 /* With and without a norm of its own: the offered noise is that of the divisor shown
- * after the step before (which may round to the next level), and both grids of the step carry it together. */
+ * after the step before (which may round to the next level), and both grids of the step
+ * carry it together. */
 static void each_step_runs_with_the_noise_it_was_offered_at(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* Goal: a bound is one, for every model that is certified, and nothing else is certified.
  * Method: the vectors of papers/valueclip.md 3.4 (A1), linear regression (A2), its
- * counter-examples (A9), and the bound fuzz (A3): random dense nets in double against explicit back-propagation, 10,000
- * nets of 30 records, 40,000 where FULL is set.
+ * counter-examples (A9), and the bound fuzz (A3): random dense nets in double against
+ * explicit back-propagation, 10,000 nets of 30 records, 40,000 where FULL is set.
  *
  * Not here: the phi of 1.9 and the looser beta1 of A9 need constants from a caller, which
  * this design does not take. */

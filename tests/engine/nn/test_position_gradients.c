@@ -1,5 +1,6 @@
 /* Goal: the norm of a layer with several rows a record is a bound in every form, however
- * the rows cancel, and the clip made of it holds. Method: exact products in long double of the very floats that are stored. */
+ * the rows cancel, and the clip made of it holds. Method: exact products in long double
+ * of the very floats that are stored. */
 #include "tests/expect.h"
 
 #include <math.h>
