@@ -24,7 +24,7 @@
 #include "accountant/curve.h"
 #include "accountant/filter.h"
 #include "base/hash.h"
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 enum { ENTRY_CURVE_SIZE = 8 * CURVE_ORDERS };
 

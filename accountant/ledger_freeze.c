@@ -5,7 +5,7 @@
 #include "accountant/ledger_inside.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 static enum status regrant(struct ledger *ledger, struct store_tx *tx,
                            const struct dataset_id *dataset, const struct grant *grant,

@@ -8,7 +8,7 @@
 
 #include "accountant/entry.h"
 #include "base/check.h"
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 /* Another C library or compiler prices the same text a few last places off. This is far
  * above that, and far below a step of anything. */

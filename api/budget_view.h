@@ -11,7 +11,7 @@
 #include "accountant/figures.h"
 #include "accountant/ledger.h"
 #include "accountant/tuning.h"
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 /* The guarantee, the four figures, and the vectors on g1 side by side:
  * "orders","weights", "capacity" (null where an order carries no

@@ -11,7 +11,7 @@
 #include "api/dataset_request.h"
 #include "api/job_request.h"
 #include "engine/trainer.h"
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 struct model_view {
     const struct model_id *id;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "store/db.h"
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 struct models; /* opaque */
 

@@ -1,4 +1,4 @@
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 #include "store/statement.h"
 

@@ -7,7 +7,7 @@
 #include "engine/nn/activation_difference.h"
 #include "engine/nn/loss_difference.h"
 #include "engine/nn/pass.h"
-#include "engine/nn/pool.h"
+#include "engine/nn/pooling.h"
 #include "engine/nn/row_difference.h"
 #include "engine/nn/vector_math.h"
 

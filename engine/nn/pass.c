@@ -6,7 +6,7 @@
 #include "engine/nn/activation.h"
 #include "engine/nn/losses.h"
 #include "engine/nn/pass.h"
-#include "engine/nn/pool.h"
+#include "engine/nn/pooling.h"
 
 static size_t width_of(const struct work *work, size_t value)
 {

@@ -9,7 +9,7 @@
 
 #include "accountant/ledger.h"
 #include "store/db.h"
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 struct kit {
     struct store *store;

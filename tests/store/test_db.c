@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 #include "tests/expect.h"
-#include "store/rows.h"
+#include "store/table_rows.h"
 #include "tests/store/fault_vfs.h"
 #include "tests/store/place.h"
 

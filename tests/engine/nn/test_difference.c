@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "engine/nn/difference.h"
-#include "tests/engine/nn/batch.h"
+#include "tests/engine/nn/random_batch.h"
 #include "tests/engine/nn/oracle.h"
 
 struct family {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "tests/engine/nn/batch.h"
+#include "tests/engine/nn/random_batch.h"
 #include "tests/engine/nn/oracle.h"
 
 enum { FORMS = 4 }; /* of a norm: as planned, and each forced */

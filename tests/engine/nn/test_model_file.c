@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/nn/model_file.h"
-#include "tests/engine/nn/batch.h"
+#include "tests/engine/nn/random_batch.h"
 #include "tests/engine/nn/oracle.h"
 
 static struct network *mlp(uint32_t features, uint32_t hidden, bool bias)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "tests/engine/nn/batch.h"
+#include "tests/engine/nn/random_batch.h"
 #include "tests/engine/nn/oracle.h"
 
 struct family {

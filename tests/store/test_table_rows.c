@@ -1,5 +1,5 @@
 /* Goal: every table gives back what was put in, in order, and refuses what it must. */
-#include "store/rows.h"
+#include "store/table_rows.h"
 
 #include <string.h>
 

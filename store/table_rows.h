@@ -1,13 +1,14 @@
 /*
- * rows.h - the tables, one struct a row, one insert, update and walk each. No meaning is
- * added here: texts that are JSON are made and read by api, curves by accountant.
+ * table_rows.h - the tables, one struct a row, one insert, update and walk each. No
+ * meaning is added here: texts that are JSON are made and read by api, curves by
+ * accountant.
  *
  * Ownership: pointers in a struct passed in are borrowed for the call; pointers in a
  * struct handed to a visitor live until it returns. A visitor that returns false stops the
  * walk. Every function may answer ST_IO (the store is then poisoned). Walks run inside tx.
  */
-#ifndef STORE_ROWS_H
-#define STORE_ROWS_H
+#ifndef STORE_TABLE_ROWS_H
+#define STORE_TABLE_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/nn/pool.h"
+#include "engine/nn/pooling.h"
 
 static size_t below(uint64_t *state, size_t count)
 {

@@ -1,9 +1,9 @@
 /*
- * batch.h - a network, random parameters, a workspace and random records for it, from a
+ * random_batch.h - a network, random parameters, a workspace and random records for it, from a
  * fixed seed; and the calls that tests make again and again. Include after expect.h.
  */
-#ifndef TESTS_ENGINE_NN_BATCH_H
-#define TESTS_ENGINE_NN_BATCH_H
+#ifndef TESTS_ENGINE_NN_RANDOM_BATCH_H
+#define TESTS_ENGINE_NN_RANDOM_BATCH_H
 
 #include <cblas.h>
 
@@ -60,8 +60,8 @@ static inline bool batch_digit(const char *text)
  * "c5,3,2,1,2" a convolution to 5 channels, kernel 3, stride 2, padding 1, dilation 2,
  * "C" without bias; "m3,2,1" and "a2,2" maximum and average pools of kernel, stride,
  * padding; "g" the global one, "f" flatten, "x3" three copies of a channel; "n2" group
- * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "[...]" a residual, "[...|...]" one with a
- * shortcut. Numbers left out are 1, and 0 for padding. */
+ * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "[...]" a residual,
+ * "[...|...]" one with a shortcut. Numbers left out are 1, and 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
     struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;

@@ -1,4 +1,4 @@
-#include "engine/nn/pool.h"
+#include "engine/nn/pooling.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * pool.h - pooling over windows of an image, channel by channel (MODELS.md 4.2).
+ * pooling.h - pooling over windows of an image, channel by channel (MODELS.md 4.2).
  *
  *   max      the greatest value of the window; padding is minus infinity. Backward goes
  *            to the place it came from, the first in row-major order on ties
@@ -9,8 +9,8 @@
  *
  * Threads: pure functions of their arguments.
  */
-#ifndef ENGINE_NN_POOL_H
-#define ENGINE_NN_POOL_H
+#ifndef ENGINE_NN_POOLING_H
+#define ENGINE_NN_POOLING_H
 
 #include <stdint.h>
 
