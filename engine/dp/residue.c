@@ -14,15 +14,40 @@ static void add_wide(struct residue_squares *sum, wide low, uint64_t high)
     sum->high += high + (total < low);
 }
 
-void residue_measure(struct residue_squares *sum, int64_t *residue, size_t count)
+/* Sums over a run of (2^26 h + l)^2, h at most 2^26 and l below it: 2^11 terms of 2^52. */
+enum { RUN = 1 << 11, LOW_BITS = 26 };
+
+struct run_squares {
+    uint64_t high, mixed, low; /* h h, h l, l l */
+};
+
+VECTOR_CLONES
+static struct run_squares measure_run(int64_t *residue, size_t count)
 {
+    struct run_squares sum = {0};
     for (size_t j = 0; j < count; j++) {
         int64_t value = residue[j];
         value = value > RESIDUE_BOX ? RESIDUE_BOX : value;
         value = value < -RESIDUE_BOX ? -RESIDUE_BOX : value;
         residue[j] = value;
         uint64_t size = (uint64_t)(value < 0 ? -value : value);
-        add_wide(sum, (wide)size * size, 0);
+        uint32_t high = (uint32_t)(size >> LOW_BITS);
+        uint32_t low = (uint32_t)size & ((1U << LOW_BITS) - 1);
+        sum.high += (uint64_t)high * high;
+        sum.mixed += (uint64_t)high * low;
+        sum.low += (uint64_t)low * low;
+    }
+    return sum;
+}
+
+void residue_measure(struct residue_squares *sum, int64_t *residue, size_t count)
+{
+    for (size_t first = 0; first < count; first += RUN) {
+        size_t left = count - first;
+        struct run_squares run = measure_run(residue + first, left < RUN ? left : RUN);
+        add_wide(sum, (wide)run.high << 2 * LOW_BITS, 0);
+        add_wide(sum, (wide)run.mixed << (LOW_BITS + 1), 0);
+        add_wide(sum, run.low, 0);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "engine/dp/residue.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/dp/optimizer.h"
@@ -126,6 +127,26 @@ static void squares_are_added_exactly_in_any_order(void **state)
     for (size_t j = 0; j < COUNT; j++)
         exact += (long double)residue[j] * (long double)residue[j];
     assert_close(1 / residue_share(&whole, 1), (double)sqrtl(exact), 1e-14);
+}
+
+/* Against one 128-bit square after another; a whole run at the box has the largest sums. */
+static void squares_are_those_of_long_multiplication(void **state)
+{
+    (void)state;
+    __extension__ typedef unsigned __int128 wide;
+    enum { COUNT = 5000 };
+    static int64_t residue[COUNT];
+    for (size_t j = 0; j < COUNT; j++)
+        residue[j] = j < 2500 ? RESIDUE_BOX : RESIDUE_BOX - (int64_t)(j * j * j * 9973);
+    for (size_t count = 0; count <= COUNT; count += 1 + count / 9) {
+        struct residue_squares sum = {0};
+        wide exact = 0; /* 5000 2^104 */
+        residue_measure(&sum, residue, count);
+        for (size_t j = 0; j < count; j++)
+            exact += (wide)((uint64_t)llabs(residue[j])) * (uint64_t)llabs(residue[j]);
+        assert_true(sum.low == (uint64_t)exact && sum.high == 0);
+        assert_true(sum.middle == (uint64_t)(exact >> 64));
+    }
 }
 
 /* Two records of two coordinates, full batch (Appendix 9). */
@@ -471,6 +492,7 @@ int main(void)
         cmocka_unit_test(clipping_is_a_projection),
         cmocka_unit_test(any_residue_is_finite_and_within_the_radius),
         cmocka_unit_test(squares_are_added_exactly_in_any_order),
+        cmocka_unit_test(squares_are_those_of_long_multiplication),
         cmocka_unit_test(traces_of_both_algorithms_are_the_specification_s),
         cmocka_unit_test(the_trace_of_the_adam_form_is_the_specification_s),
         cmocka_unit_test(what_was_sent_and_what_is_kept_add_up),
