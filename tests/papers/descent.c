@@ -119,7 +119,7 @@ static void check_loss(struct trainer *trainer, double loss)
  * quarter. */
 static void descend(struct trainer *trainer, uint64_t steps, uint64_t records)
 {
-    char path[] = "/tmp/descent.XXXXXX";
+    char path[] = "/tmp/epsilond-descent-XXXXXX";
     struct network_point point = {{0}}, mean = {{0}};
     struct slope end = {0, 0}, now;
     uint64_t tail = steps / 4, last = steps / 20;
@@ -127,6 +127,7 @@ static void descend(struct trainer *trainer, uint64_t steps, uint64_t records)
     for (uint64_t t = 1; t <= steps; t++) {
         if (trainer_step(trainer, NULL) != ST_OK) {
             printf("nan nan nan nan\n");
+            remove(path);
             exit(0);
         }
         if (t <= steps - tail)
