@@ -8,6 +8,7 @@
 #include "api/model_request.h"
 #include "api/json_reader.h"
 #include "api/limits.h"
+#include "tests/api/verdict.h"
 
 static const struct schema images = {.format = FORMAT_IDX,
                                      .task = TASK_CLASSIFICATION,
@@ -54,18 +55,15 @@ static void must_fit(struct model_spec *model, const char *text,
                      const struct schema *schema)
 {
     struct error error = {0};
-    if (parse(model, text, schema, &error) != ST_OK)
-        fail_msg("%s: %s: %s", text, error.pointer, error.text);
+    assert_taken(parse(model, text, schema, &error), text, &error);
 }
 
 static void refused(const char *text, const struct schema *schema, const char *pointer)
 {
     struct model_spec model;
     struct error error = {0};
-    if (parse(&model, text, schema, &error) != ST_INVALID)
-        fail_msg("accepted: %s", text);
-    if (strcmp(error.pointer, pointer) != 0)
-        fail_msg("%s: pointer %s, text %s", text, error.pointer, error.text);
+    enum status status = parse(&model, text, schema, &error);
+    assert_refused_at(status, text, &error, pointer);
     model_spec_fini(&model);
 }
 

@@ -11,6 +11,7 @@
 #include "api/problem.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "tests/api/verdict.h"
 
 static char folder[] = "/tmp/epsilond-openapi-XXXXXX";
 static char facts_path[64], bodies_path[64];
@@ -111,8 +112,7 @@ static const char *const declarations[] = {
 static void open_dataset(struct dataset_spec *spec, const char *text)
 {
     struct error error = {0};
-    if (dataset_spec_parse(spec, text, strlen(text), &error) != ST_OK)
-        fail_msg("%s: %s: %s", text, error.pointer, error.text);
+    assert_taken(dataset_spec_parse(spec, text, strlen(text), &error), text, &error);
 }
 
 static void answer_datasets(json_t *answers)
@@ -268,8 +268,8 @@ static void answer_problems(json_t *answers)
     struct import_place place = {"data", 3, 0};
     struct curve needed = {{1, INFINITY}};
     double available[] = {0.5, -0.5}, orders[] = {6, 4.5};
-    struct problem whole = {"req_1", &place,  true,      INFINITY,
-                            true,    4,      &needed, available, orders};
+    struct problem whole = {"req_1", &place,  true,      INFINITY, true,
+                            4,       &needed, available, orders};
     for (size_t i = 1; i < sizeof statuses / sizeof *statuses; i++) {
         struct error error = {.status = statuses[i], .pointer = "/a"};
         take_answer(answers, "Problem", problem_render(&error, NULL));
@@ -439,8 +439,7 @@ static void parse_body(const char *operation, const char *body)
     } else if (strcmp(operation, "model_predict") == 0) {
         parse_predict(body);
     }
-    if (status != ST_OK)
-        fail_msg("%s: %s: %s", body, error.pointer, error.text);
+    assert_taken(status, body, &error);
 }
 
 static void examples_are_accepted_by_the_parsers(void **state)

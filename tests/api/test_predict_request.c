@@ -8,6 +8,7 @@
 #include "api/dataset_request.h"
 #include "api/limits.h"
 #include "api/predict_request.h"
+#include "tests/api/verdict.h"
 
 static const struct schema images = {.format = FORMAT_IDX,
                                      .task = TASK_CLASSIFICATION,
@@ -39,8 +40,8 @@ static void expect_features(const struct schema *schema, const char *body, size_
 {
     struct predict_request request;
     struct error error = {0};
-    if (predict_request_parse(&request, body, strlen(body), schema, &error) != ST_OK)
-        fail_msg("%s: %s: %s", body, error.pointer, error.text);
+    assert_taken(predict_request_parse(&request, body, strlen(body), schema, &error),
+                 body, &error);
     assert_int_equal(request.rows, rows);
     size_t count = rows * schema_features(schema);
     for (size_t i = 0; i < count; i++)
@@ -53,11 +54,9 @@ static void expect_refusal(const struct schema *schema, const char *body,
 {
     struct predict_request request;
     struct error error = {0};
-    if (predict_request_parse(&request, body, strlen(body), schema, &error) !=
-        ST_INVALID)
-        fail_msg("accepted: %s", body);
-    if (strcmp(error.pointer, pointer) != 0)
-        fail_msg("%s: pointer %s, text %s", body, error.pointer, error.text);
+    enum status status =
+        predict_request_parse(&request, body, strlen(body), schema, &error);
+    assert_refused_at(status, body, &error, pointer);
 }
 
 static void rows_are_encoded_as_at_import(void **state)
