@@ -1,0 +1,250 @@
+/* Goal: what a job does not say follows from its data, and what does not fit them is
+ * refused at the member at fault. Method: the defaults of DESIGN.md 6 worked by hand. */
+#include "tests/expect.h"
+
+#include "api/job_request.h"
+#include "api/limits.h"
+#include "tests/api/job_scene.h"
+
+static void refused(const char *body, struct job_dataset dataset, enum status status,
+                    const char *pointer)
+{
+    struct job_request request;
+    struct error error = {0};
+    must_parse(&request, body);
+    assert_int_equal(job_request_resolve(&request, &dataset, &error), status);
+    assert_points_at(&error, body, pointer);
+    job_request_fini(&request);
+}
+
+/* DESIGN.md 6, by hand: n / 60 is 1000, nearest 1024; 12500/60 = 208.3, nearest 256. */
+static void the_default_batch_is_the_power_of_two_nearest_a_sixtieth(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t records, batch_size;
+    } cases[] = {{60000, 1024},    {1, 1},
+                 {255, 255},       {256, 256},
+                 {12500, 256},     {23039, 256},
+                 {23040, 256},     {23041, 512},
+                 {32560, 512},     {20640, 256},
+                 {46079, 512},     {46081, 1024},
+                 {1000000, 16384}, {2147483647, 33554432}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job_request request;
+        must_resolve(&request, SHORT, private_data(&images, cases[i].records));
+        assert_int_equal(request.train.batch_size, cases[i].batch_size);
+        job_request_fini(&request);
+    }
+}
+
+static void steps_follow_from_epochs_rounded_up(void **state)
+{
+    (void)state;
+    struct job_request request;
+    must_resolve(&request, JOB, private_data(&images, 60000));
+    assert_int_equal(request.train.steps, 1172); /* 20 * 60000 / 1024 = 1171.875 */
+    assert_int_equal(request.train.records, 60000);
+    job_request_fini(&request);
+    must_resolve(&request, SHORT, private_data(&images, 1024));
+    assert_int_equal(request.epochs, 20);
+    assert_int_equal(request.train.steps, 80); /* 20 * 1024 / 256 */
+    job_request_fini(&request);
+    char *body = edit(JOB, "\"epochs\":20", "\"steps\":77");
+    must_resolve(&request, body, private_data(&images, 60000));
+    assert_int_equal(request.train.steps, 77);
+    assert_int_equal(request.epochs, 0);
+    job_request_fini(&request);
+    free(body);
+    body = edit(JOB, ":1024,\"epochs\":20", ":1,\"epochs\":10");
+    refused(body, private_data(&images, 1000001), ST_INVALID, "/epochs");
+    must_resolve(&request, body, private_data(&images, 1000000));
+    assert_int_equal(request.train.steps, LIMIT_STEPS);
+    job_request_fini(&request);
+    free(body);
+    body = edit(JOB, ":1024,\"epochs\":20", ":1,\"epochs\":10000000");
+    refused(body, private_data(&images, LIMIT_RECORDS), ST_INVALID, "/epochs");
+    free(body);
+}
+
+static void a_batch_is_at_most_the_data(void **state)
+{
+    (void)state;
+    struct job_request request;
+    refused(JOB, private_data(&images, 1023), ST_INVALID, "/batch_size");
+    must_resolve(&request, JOB, private_data(&images, 1024));
+    job_request_fini(&request);
+}
+
+static void losses_and_outputs_follow_the_task(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct schema *schema;
+        enum loss loss;
+        uint32_t outputs;
+    } cases[] = {{&images, LOSS_SOFTMAX_CROSS_ENTROPY, 10},
+                 {&pairs, LOSS_LOGISTIC, 1},
+                 {&prices, LOSS_SQUARED, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job_request request;
+        must_resolve(&request, SHORT, private_data(cases[i].schema, 6000));
+        const struct model_spec *model = &request.train.model;
+        assert_int_equal(model->loss, cases[i].loss);
+        assert_int_equal(model->layer_count, 1);
+        assert_int_equal(model->layers[0].out, cases[i].outputs);
+        assert_true(model->layers[0].bias);
+        job_request_fini(&request);
+    }
+    static const struct {
+        const struct schema *schema;
+        const char *loss;
+        uint32_t outputs; /* 0: refused */
+    } named[] = {{&images, "softmax_cross_entropy", 10},
+                 {&images, "logistic", 0},
+                 {&images, "squared", 0},
+                 {&pairs, "softmax_cross_entropy", 2},
+                 {&pairs, "logistic", 1},
+                 {&pairs, "squared", 0},
+                 {&prices, "squared", 1},
+                 {&prices, "logistic", 0},
+                 {&prices, "softmax_cross_entropy", 0}};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        char member[80];
+        struct job_request request;
+        sprintf(member, "\"linear\",\"loss\":\"%s\"", named[i].loss);
+        char *body = edit(SHORT, "\"linear\"", member);
+        struct job_dataset dataset = private_data(named[i].schema, 6000);
+        if (named[i].outputs == 0) {
+            refused(body, dataset, ST_INVALID, "/model/loss");
+        } else {
+            must_resolve(&request, body, dataset);
+            assert_int_equal(request.train.model.layers[0].out, named[i].outputs);
+            job_request_fini(&request);
+        }
+        free(body);
+    }
+}
+
+static void presets_expand_and_layers_must_fit(void **state)
+{
+    (void)state;
+    struct job_request request;
+    must_resolve(&request, JOB, private_data(&images, 60000));
+    const struct model_spec *model = &request.train.model;
+    assert_int_equal(model->layer_count, 3);
+    assert_int_equal(model->layers[0].out, 128);
+    assert_int_equal(model->layers[1].kind, LAYER_RELU);
+    assert_int_equal(model->layers[2].out, 10);
+    assert_true(model->layers[0].bias && model->layers[2].bias);
+    job_request_fini(&request);
+
+    must_resolve(&request, LAYERS, private_data(&images, 60000));
+    assert_int_equal(request.train.model.layer_count, 3);
+    assert_false(request.train.model.layers[2].bias);
+    job_request_fini(&request);
+    refused(LAYERS, private_data(&pairs, 60000), ST_INVALID, "/model/layers/2");
+    char *body = edit(LAYERS, ",{\"type\":\"dense\",\"out\":10,\"bias\":false}", "");
+    refused(body, private_data(&images, 60000), ST_INVALID, "/model/layers/1");
+    free(body);
+}
+
+/* 784 x w + w + w x 10 + 10 parameters: 2^31 - 1 allows w = 2701237 and no more. */
+static void parameters_are_limited_without_overflow(void **state)
+{
+    (void)state;
+    struct job_request request;
+    char *body = edit(JOB, "[128]", "[2701237]");
+    must_resolve(&request, body, private_data(&images, 60000));
+    job_request_fini(&request);
+    free(body);
+    static const char *const hidden[] = {"[2701238]", "[67108864]",
+                                         "[67108864,67108864,67108864]",
+                                         "[1,67108864,67108864]"};
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        body = edit(JOB, "[128]", hidden[i]);
+        refused(body, private_data(&images, 60000), ST_INVALID, "/model");
+        free(body);
+    }
+}
+
+static void learning_rates_default_by_what_is_trained(void **state)
+{
+    (void)state;
+    struct job_request request;
+    must_resolve(&request, SHORT, private_data(&images, 60000));
+    assert_true(request.train.optimizer.learning_rate == 2);
+    assert_true(request.train.optimizer.learning_rate_final == 2);
+    assert_true(request.train.optimizer.momentum == 0);
+    job_request_fini(&request);
+    must_resolve(&request, SHORT, private_data(&prices, 60000));
+    assert_true(request.train.optimizer.learning_rate == 0.3);
+    job_request_fini(&request);
+    must_resolve(&request, LAYERS, private_data(&images, 60000));
+    assert_true(request.train.optimizer.learning_rate == 0.001);
+    assert_true(request.train.optimizer.beta1 == 0.9);
+    assert_true(request.train.optimizer.beta2 == 0.999);
+    assert_true(request.train.optimizer.epsilon == 1e-8);
+    job_request_fini(&request);
+    must_resolve(&request, OPEN, public_data(&images, 60000));
+    assert_true(request.train.optimizer.learning_rate == 0.1);
+    job_request_fini(&request);
+}
+
+static void delta_is_the_datasets_unless_a_smaller_one_is_asked(void **state)
+{
+    (void)state;
+    struct job_request request;
+    must_resolve(&request, SHORT, private_data(&images, 60000));
+    assert_true(request.delta == 1e-5);
+    job_request_fini(&request);
+    char *body = edit(SHORT, "\"epsilon\":2", "\"epsilon\":2,\"delta\":1e-7");
+    must_resolve(&request, body, private_data(&images, 60000));
+    assert_true(request.delta == 1e-7);
+    job_request_fini(&request);
+    free(body);
+    body =
+        edit(SHORT, "\"epsilon\":2", "\"epsilon\":2,\"delta\":1.0000000000000001e-4");
+    refused(body, private_data(&images, 60000), ST_INVALID, "/privacy/delta");
+    must_resolve(&request, body, public_data(&images, 60000));
+    job_request_fini(&request);
+    free(body);
+}
+
+static void what_is_not_private_needs_public_data(void **state)
+{
+    (void)state;
+    struct job_request request;
+    refused(OPEN, private_data(&images, 60000), ST_DATASET_PRIVATE, "/algorithm/name");
+    must_resolve(&request, OPEN, public_data(&images, 60000));
+    assert_true(request.delta == 0);
+    job_request_fini(&request);
+    char *body = edit(OPEN, "\"sgd\"}", "\"sgd\"},\"privacy\":{\"epsilon\":2}");
+    refused(body, public_data(&images, 60000), ST_INVALID, "/privacy");
+    free(body);
+    body = edit(SHORT, ",\"privacy\":{\"epsilon\":2}", "");
+    refused(body, private_data(&images, 60000), ST_INVALID, "/privacy");
+    refused(body, public_data(&images, 60000), ST_INVALID, "/privacy");
+    free(body);
+    body = edit(SHORT, "\"epsilon\":2", "\"budget_fraction\":1");
+    refused(body, public_data(&images, 60000), ST_INVALID, "/privacy/budget_fraction");
+    must_resolve(&request, body, private_data(&images, 60000));
+    job_request_fini(&request);
+    free(body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_default_batch_is_the_power_of_two_nearest_a_sixtieth),
+        cmocka_unit_test(steps_follow_from_epochs_rounded_up),
+        cmocka_unit_test(a_batch_is_at_most_the_data),
+        cmocka_unit_test(losses_and_outputs_follow_the_task),
+        cmocka_unit_test(presets_expand_and_layers_must_fit),
+        cmocka_unit_test(parameters_are_limited_without_overflow),
+        cmocka_unit_test(learning_rates_default_by_what_is_trained),
+        cmocka_unit_test(delta_is_the_datasets_unless_a_smaller_one_is_asked),
+        cmocka_unit_test(what_is_not_private_needs_public_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
