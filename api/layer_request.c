@@ -170,22 +170,22 @@ static void read_layer(struct layer_spec *layer, struct json_node node)
 static void read_list(struct model_spec *model, struct json_node list, size_t least,
                       unsigned depth);
 
-/* Its branches' layers behind it. The list may move meanwhile. */
-static void read_branches(struct model_spec *model, const struct json_node *node,
-                          unsigned depth)
+/* The layers of a residual's branches stand behind it. */
+static void read_branches(struct model_spec *model, struct layer_spec *residual,
+                          const struct json_node *node, unsigned depth)
 {
     struct json_node shortcut = json_member(node, "shortcut");
-    size_t place = model->layer_count - 1, body;
+    size_t first = model->layer_count;
     if (depth == LIMIT_NESTING) {
         json_refuse(*node, "is nested deeper than %d", LIMIT_NESTING);
         return;
     }
     read_list(model, json_member(node, "body"), 1, depth + 1);
-    body = model->layer_count - 1 - place;
+    size_t middle = model->layer_count;
     if (json_present(shortcut))
         read_list(model, shortcut, 0, depth + 1);
-    model->layers[place].body = (uint32_t)body;
-    model->layers[place].shortcut = (uint32_t)(model->layer_count - 1 - place - body);
+    residual->body = (uint32_t)(middle - first);
+    residual->shortcut = (uint32_t)(model->layer_count - middle);
 }
 
 static void read_list(struct model_spec *model, struct json_node list, size_t least,
@@ -201,7 +201,7 @@ static void read_list(struct model_spec *model, struct json_node list, size_t le
         struct layer_spec *layer = &model->layers[model->layer_count++];
         read_layer(layer, node);
         if (layer->kind == LAYER_RESIDUAL)
-            read_branches(model, &node, depth);
+            read_branches(model, layer, &node, depth);
     }
 }
 
