@@ -294,7 +294,7 @@ static enum status move(struct state *state, struct kind *kind,
                         struct training *training, struct error *error)
 {
     if (kind->estimate.dim > 0)
-        estimate_take(&kind->estimate, training_gradient(training),
+        estimate_mark(&kind->estimate, training_gradient(training),
                       training_parameters(training));
     if (kind == &state->round && state->local.estimate.dim > 0) {
         struct estimate *local = &state->local.estimate;
@@ -302,7 +302,7 @@ static enum status move(struct state *state, struct kind *kind,
             estimate_copy(local, &kind->estimate);
         else
             estimate_restart(local, training_gradient(training));
-        estimate_take(local, training_gradient(training),
+        estimate_mark(local, training_gradient(training),
                       training_parameters(training));
     }
     return training_update(training, error);

@@ -38,7 +38,7 @@ void estimate_copy(struct estimate *estimate, const struct estimate *from)
     memcpy(estimate->value, from->value, estimate->dim * sizeof *estimate->value);
 }
 
-void estimate_take(struct estimate *estimate, float *out, const float *parameters)
+void estimate_mark(struct estimate *estimate, float *out, const float *parameters)
 {
     for (size_t j = 0; j < estimate->dim; j++)
         out[j] = (float)estimate->value[j];

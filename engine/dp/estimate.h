@@ -5,7 +5,7 @@
  *
  *   restart   value = release                 at the point now
  *   add       value = value + scale release   from point to the point now
- *   mark      point = the point now
+ *   mark      point = the point now; out = value
  *
  * Values are doubles: over the rounds of a window, float32 would lose what differences at
  * small motions add.
@@ -45,7 +45,7 @@ void estimate_add(struct estimate *estimate, const float *release, double scale)
 /* value = the value of from. */
 void estimate_copy(struct estimate *estimate, const struct estimate *from);
 
-/* out = value, rounded to float; point = parameters, where value is the gradient's. */
-void estimate_take(struct estimate *estimate, float *out, const float *parameters);
+/* point = parameters, where value is the gradient's; out = value, rounded to float. */
+void estimate_mark(struct estimate *estimate, float *out, const float *parameters);
 
 #endif

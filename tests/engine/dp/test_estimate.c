@@ -20,11 +20,11 @@ static void releases_add_up_until_a_restart(void **state)
     estimate_restart(&estimate, first);
     estimate_add(&estimate, change, 0.25);
     estimate_add(&estimate, change, 0x1p-60);
-    estimate_take(&estimate, out, point);
+    estimate_mark(&estimate, out, point);
     assert_true(out[0] == 2 && out[1] == -2 && out[2] == 0.25F);
     assert_memory_equal(estimate.point, point, sizeof point);
     estimate_restart(&estimate, change);
-    estimate_take(&estimate, out, first);
+    estimate_mark(&estimate, out, first);
     assert_memory_equal(out, change, sizeof out);
     assert_memory_equal(estimate.point, first, sizeof first);
     estimate_fini(&estimate);
@@ -41,7 +41,7 @@ static void small_differences_are_not_lost(void **state)
     estimate_restart(&estimate, one);
     for (int k = 0; k < 1 << 20; k++)
         estimate_add(&estimate, one, 0x1p-27);
-    estimate_take(&estimate, out, one);
+    estimate_mark(&estimate, out, one);
     assert_true(out[0] == 1.0078125F);
     estimate_fini(&estimate);
 }
@@ -55,7 +55,7 @@ static void a_copy_is_of_the_value_alone(void **state)
     assert_int_equal(estimate_init(&from, DIM, NULL), ST_OK);
     assert_int_equal(estimate_init(&to, DIM, NULL), ST_OK);
     estimate_restart(&from, value);
-    estimate_take(&from, out, point);
+    estimate_mark(&from, out, point);
     estimate_copy(&to, &from);
     assert_memory_equal(to.value, from.value, DIM * sizeof(double));
     assert_true(to.point[0] == 0);
