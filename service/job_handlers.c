@@ -281,8 +281,7 @@ static bool is_due(struct request *request, const struct job_answer *answer,
     const char *known = request_header(request, "If-None-Match");
     *unchanged = known != NULL && tag_list_holds(known, answer->tag);
     bool waits = known != NULL ? *unchanged : !answer->terminal;
-    return !waits || request->deadline_ns <= request->start_ns ||
-           clock_monotonic_ns() >= request->deadline_ns;
+    return !waits || clock_monotonic_ns() >= request->deadline_ns;
 }
 
 bool job_get(struct service *service, struct request *request)
