@@ -71,11 +71,16 @@ static void run_close(struct run *run)
     matrix_close(&run->data);
 }
 
+static uint64_t block_max(const struct train_spec *train)
+{
+    return (train->steps + BLOCKS_MIN - 1) / BLOCKS_MIN;
+}
+
 /* The next block's end. The first block is one step: how long it takes is not known. */
 static uint64_t block_end(const struct run *run)
 {
     uint64_t steps = run->train->steps;
-    uint64_t block = (steps + BLOCKS_MIN - 1) / BLOCKS_MIN;
+    uint64_t block = block_max(run->train);
     if (!job_plan(run->job)->mechanism.prefixes_priced)
         return steps;
     if (run->step_ns == 0)
@@ -131,8 +136,7 @@ static void show(struct run *run)
 static uint64_t evaluation_period(const struct train_spec *train)
 {
     uint64_t pass = (train->records + train->batch_size - 1) / train->batch_size;
-    uint64_t share = (train->steps + BLOCKS_MIN - 1) / BLOCKS_MIN;
-    return pass > share ? pass : share;
+    return pass > block_max(train) ? pass : block_max(train);
 }
 
 static enum status evaluate(struct run *run, struct error *error)
@@ -160,14 +164,18 @@ static enum status evaluate(struct run *run, struct error *error)
     return job_save(run->service->jobs, run->service->store, run->job, error);
 }
 
-/* Steps between points of what is released: 1 % of them. The last step has one too. */
+/* Whether the last step is a point of what is released: one every 1 % of the steps, and
+ * the last that was planned. */
+static bool is_point(const struct run *run)
+{
+    uint64_t done = trainer_steps_done(run->trainer);
+    return done % block_max(run->train) == 0 || done == run->train->steps;
+}
+
 static void keep_released(struct run *run)
 {
     struct released_value values[RELEASED_SERIES_MAX];
-    uint64_t steps = run->train->steps, done = trainer_steps_done(run->trainer);
-    bool due = done % ((steps + BLOCKS_MIN - 1) / BLOCKS_MIN) == 0 || done == steps;
-    if (due == run->used_up)
-        return;
+    uint64_t done = trainer_steps_done(run->trainer);
     size_t count = trainer_released(run->trainer, values);
     if (count > 0)
         job_released(run->service->jobs, run->job, done, values, count);
@@ -196,7 +204,7 @@ static enum status run_block(struct run *run, struct error *error)
         status = trainer_step(run->trainer, error);
         stepping_ns += clock_monotonic_ns() - start_ns;
         done = trainer_steps_done(run->trainer);
-        if (status == ST_OK)
+        if (status == ST_OK && is_point(run))
             keep_released(run);
         show(run);
         if (status == ST_OK && (done % period == 0 || done == run->train->steps) &&
@@ -215,7 +223,8 @@ static enum status train(struct run *run, struct error *error)
            trainer_steps_done(run->trainer) < run->train->steps)
         status = run_block(run, error);
     if (status == ST_OK && run->used_up) {
-        keep_released(run);
+        if (!is_point(run)) /* then its last step is one too */
+            keep_released(run);
         if (run->evaluated != trainer_steps_done(run->trainer))
             status = evaluate(run, error);
     }
