@@ -42,16 +42,14 @@ static void softplus_forward(float *y, const float *z, size_t count)
     }
 }
 
-static const float half = 0.5F, root_half = 0.70710678F, /* sqrt(1 / 2) */
-    normal_peak = 0.39894228F,                           /* 1 / sqrt(2 pi) */
-    root_two_by_pi = 0.79788456F, cubic = 0.044715F;
+static const float half = 0.5F;
 
 VECTOR_CLONES
 static void gelu_forward(float *y, const float *z, size_t count)
 {
     VECTOR_LOOP
     for (size_t i = 0; i < count; i++)
-        y[i] = z[i] * (half + half * lanes_erff(root_half * z[i]));
+        y[i] = z[i] * (half + half * lanes_erff(GELU_ROOT_HALF * z[i]));
 }
 
 VECTOR_CLONES
@@ -59,7 +57,7 @@ static void gelu_tanh_forward(float *y, const float *z, size_t count)
 {
     VECTOR_LOOP
     for (size_t i = 0; i < count; i++) {
-        float k = root_two_by_pi * (z[i] + cubic * (z[i] * z[i] * z[i]));
+        float k = GELU_ROOT_TWO_BY_PI * (z[i] + GELU_CUBIC * (z[i] * z[i] * z[i]));
         y[i] = z[i] * (half + half * lanes_tanhf(k));
     }
 }
@@ -98,8 +96,8 @@ static void gelu_backward(float *dz, const float *dy, const float *z, size_t cou
 {
     VECTOR_LOOP
     for (size_t i = 0; i < count; i++) {
-        float below = half + half * lanes_erff(root_half * z[i]);
-        float density = normal_peak * lanes_expf(-half * (z[i] * z[i]));
+        float below = half + half * lanes_erff(GELU_ROOT_HALF * z[i]);
+        float density = GELU_NORMAL_PEAK * lanes_expf(-half * (z[i] * z[i]));
         dz[i] = dy[i] * (below + z[i] * density);
     }
 }
@@ -111,8 +109,8 @@ static void gelu_tanh_backward(float *dz, const float *dy, const float *z, size_
     VECTOR_LOOP
     for (size_t i = 0; i < count; i++) {
         float x = z[i] < -16.0F ? -16.0F : z[i] > 16.0F ? 16.0F : z[i];
-        float t = lanes_tanhf(root_two_by_pi * (x + cubic * (x * x * x)));
-        float steep = root_two_by_pi * (1.0F + 3.0F * cubic * (x * x));
+        float t = lanes_tanhf(GELU_ROOT_TWO_BY_PI * (x + GELU_CUBIC * (x * x * x)));
+        float steep = GELU_ROOT_TWO_BY_PI * (1.0F + 3.0F * GELU_CUBIC * (x * x));
         dz[i] =
             dy[i] * (half * (1.0F + t) + half * x * ((1.0F - t) * (1.0F + t)) * steep);
     }

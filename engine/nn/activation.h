@@ -23,6 +23,12 @@
 #include "engine/nn/model_spec.h"
 #include "engine/nn/rows.h"
 
+/* Of gelu and gelu_tanh, here and in activation_difference.c. */
+#define GELU_ROOT_HALF      0.70710678F /* sqrt(1 / 2) */
+#define GELU_NORMAL_PEAK    0.39894228F /* 1 / sqrt(2 pi), of phi */
+#define GELU_ROOT_TWO_BY_PI 0.79788456F /* sqrt(2 / pi) */
+#define GELU_CUBIC          0.044715F
+
 /* y = f(z), width columns of each row; the padding of y is zero. kind is an activation,
  * y and z have one stride, and y may be z. */
 void activation_forward(enum layer_kind kind, size_t width, struct rows y,

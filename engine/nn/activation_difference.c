@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "engine/nn/activation.h"
 #include "engine/nn/vector_math.h"
 
 /* On after the step unless z' / s + dz <= 0: a NaN is on, and is seen. */
@@ -183,14 +184,12 @@ struct curve {
     float value, slope, bend;
 };
 
-static const float half = 0.5F, root_half = 0.70710678F, /* sqrt(1 / 2) */
-    normal_peak = 0.39894228F,                           /* 1 / sqrt(2 pi) */
-    root_two_by_pi = 0.79788456F, cubic = 0.044715F;
+static const float half = 0.5F;
 
 INLINE struct curve gelu(float z)
 {
-    float below = half + half * lanes_erff(root_half * z);
-    float density = normal_peak * lanes_expf(-half * (z * z));
+    float below = half + half * lanes_erff(GELU_ROOT_HALF * z);
+    float density = GELU_NORMAL_PEAK * lanes_expf(-half * (z * z));
     return (struct curve){z * below, below + z * density, density * (2.0F - z * z)};
 }
 
@@ -198,10 +197,10 @@ INLINE struct curve gelu(float z)
 INLINE struct curve gelu_tanh(float z)
 {
     float x = z < -16.0F ? -16.0F : z > 16.0F ? 16.0F : z;
-    float t = lanes_tanhf(root_two_by_pi * (x + cubic * (x * x * x)));
+    float t = lanes_tanhf(GELU_ROOT_TWO_BY_PI * (x + GELU_CUBIC * (x * x * x)));
     float rest = (1.0F - t) * (1.0F + t);
-    float more = root_two_by_pi * 3.0F * cubic * (x * x);
-    float steep = root_two_by_pi + more;
+    float more = GELU_ROOT_TWO_BY_PI * 3.0F * GELU_CUBIC * (x * x);
+    float steep = GELU_ROOT_TWO_BY_PI + more;
     return (struct curve){z * (half + half * t),
                           half * (1.0F + t) + half * x * rest * steep,
                           rest * (steep - x * t * steep * steep + more)};

@@ -1,6 +1,5 @@
 #include "engine/nn/blocks.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static size_t pixels_of(const struct view *view)
@@ -23,16 +22,13 @@ static bool is_flat_image(const struct view *view)
 static enum status check_group_norm(const struct builder *builder,
                                     const struct layer_spec *spec, size_t channels)
 {
-    char text[64];
-
     if (builder->view.copies > 1)
         return builder_refuse(builder, "/type", "only conv2d may follow replicate");
     if (is_flat_image(&builder->view))
         return builder_refuse(builder, "/type", "must come before flatten");
-    if (spec->groups == 0 || channels % spec->groups != 0) {
-        snprintf(text, sizeof text, "must divide the %zu channels", channels);
-        return builder_refuse(builder, "/groups", text);
-    }
+    if (spec->groups == 0 || channels % spec->groups != 0)
+        return builder_refuse(builder, "/groups", "must divide the %zu channels",
+                              channels);
     if (!(spec->epsilon >= MODEL_NORM_EPSILON_MIN && spec->epsilon <= 1))
         return builder_refuse(builder, "/eps", "must be in [1e-12, 1]");
     return ST_OK;
@@ -130,14 +126,11 @@ enum status blocks_join(struct builder *builder, const struct view *shortcut)
     struct network *network = builder->network;
     size_t width = builder_width(builder);
     size_t other = network->values[shortcut->value].width;
-    char text[96];
 
-    if (width != other || !same_shape(&builder->view, shortcut)) {
-        snprintf(text, sizeof text,
-                 "body and shortcut differ in shape, %zu and %zu outputs", width,
-                 other);
-        return builder_refuse(builder, "", text);
-    }
+    if (width != other || !same_shape(&builder->view, shortcut))
+        return builder_refuse(builder, "",
+                              "body and shortcut differ in shape, %zu and %zu outputs",
+                              width, other);
     if (builder->view.copies > 1 || shortcut->copies > 1)
         return builder_refuse(builder, "", "replicate must be the first layer");
     struct node *node = builder_node(builder, NODE_ADD, width);

@@ -1,15 +1,20 @@
 #include "engine/nn/builder.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "engine/nn/resnet.h"
 
 enum status builder_refuse(const struct builder *builder, const char *member,
-                           const char *text)
+                           const char *format, ...)
 {
-    char pointer[POINTER_SIZE + 16];
+    char pointer[POINTER_SIZE + 16], text[160];
     bool preset = builder->model->preset != PRESET_NONE;
+    va_list list;
 
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
     snprintf(pointer, sizeof pointer, "%s%s", preset ? "/model" : builder->pointer,
              preset ? "" : member);
     return error_set_at(builder->error, ST_INVALID, pointer, "%s", text);
@@ -142,23 +147,18 @@ enum status builder_check_weights(const struct builder *builder,
 
 enum status builder_check_parameters(const struct builder *builder, uint64_t more)
 {
-    char text[96];
-
     if (more <= (uint64_t)MODEL_PARAMETERS_MAX - builder->network->parameters)
         return ST_OK;
-    snprintf(text, sizeof text, "the model would have more than %d parameters",
-             MODEL_PARAMETERS_MAX);
-    return builder_refuse(builder, "/out", text);
+    return builder_refuse(builder, "/out",
+                          "the model would have more than %d parameters",
+                          MODEL_PARAMETERS_MAX);
 }
 
 enum status builder_check_out(const struct builder *builder, uint32_t out)
 {
-    char text[48];
-
     if (out > 0 && out <= WIDTH_MAX)
         return ST_OK;
-    snprintf(text, sizeof text, "must be in [1, %d]", WIDTH_MAX);
-    return builder_refuse(builder, "/out", text);
+    return builder_refuse(builder, "/out", "must be in [1, %d]", WIDTH_MAX);
 }
 
 enum status builder_check_width(const struct builder *builder, size_t width)

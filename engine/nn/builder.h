@@ -38,7 +38,8 @@ struct builder {
 /* ST_INVALID at a member of the layer at hand, "/kernel" or ""; at "/model" if the
  * layers are a preset's. */
 enum status builder_refuse(const struct builder *builder, const char *member,
-                           const char *text);
+                           const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 size_t builder_width(const struct builder *builder); /* of the value at hand */
 

@@ -121,7 +121,8 @@ static enum status fit_window(const struct builder *builder, struct window *wind
         return builder_refuse(builder, "/kernel",
                               "is larger than the image with its padding");
     if (window_positions(window) > MODEL_POSITIONS_MAX)
-        return builder_refuse(builder, "", "has more than 16384 positions");
+        return builder_refuse(builder, "", "has more than %d positions",
+                              MODEL_POSITIONS_MAX);
     return ST_OK;
 }
 
@@ -134,13 +135,17 @@ static enum status demand_of(const struct builder *builder,
                                      spec->stride, spec->padding, dilation};
     if (demand->kernel_height == 0 || demand->kernel_height > MODEL_KERNEL_MAX ||
         demand->kernel_width == 0 || demand->kernel_width > MODEL_KERNEL_MAX)
-        return builder_refuse(builder, "/kernel", "must be in [1, 64]");
+        return builder_refuse(builder, "/kernel", "must be in [1, %d]",
+                              MODEL_KERNEL_MAX);
     if (demand->stride == 0 || demand->stride > MODEL_STRIDE_MAX)
-        return builder_refuse(builder, "/stride", "must be in [1, 4096]");
+        return builder_refuse(builder, "/stride", "must be in [1, %d]",
+                              MODEL_STRIDE_MAX);
     if (demand->dilation == 0 || demand->dilation > MODEL_STRIDE_MAX)
-        return builder_refuse(builder, "/dilation", "must be in [1, 4096]");
+        return builder_refuse(builder, "/dilation", "must be in [1, %d]",
+                              MODEL_STRIDE_MAX);
     if (demand->padding > MODEL_STRIDE_MAX)
-        return builder_refuse(builder, "/padding", "must be in [0, 4096]");
+        return builder_refuse(builder, "/padding", "must be in [0, %d]",
+                              MODEL_STRIDE_MAX);
     return ST_OK;
 }
 
@@ -213,7 +218,8 @@ static enum status add_replicate(struct builder *builder, const struct layer_spe
     if (view->value != 0 || view->copies > 1)
         return builder_refuse(builder, "/type", "must be the first layer");
     if (spec->out == 0 || spec->out > MODEL_KERNEL_MAX)
-        return builder_refuse(builder, "/channels", "must be in [1, 64]");
+        return builder_refuse(builder, "/channels", "must be in [1, %d]",
+                              MODEL_KERNEL_MAX);
     view->copies = spec->out;
     return ST_OK;
 }
@@ -288,7 +294,8 @@ static enum status add_residual(struct builder *builder, const struct layer_spec
     enum status status;
 
     if (builder->depth == MODEL_NESTING_MAX)
-        return builder_refuse(builder, "", "is nested deeper than 8");
+        return builder_refuse(builder, "", "is nested deeper than %d",
+                              MODEL_NESTING_MAX);
     if (spec->body == 0)
         return builder_refuse(builder, "/body", "must hold a layer");
     status = blocks_fork(builder, &fork);
@@ -358,17 +365,14 @@ static enum status check_end(struct builder *builder)
     const struct network *network = builder->network;
     size_t width = network->values[network->output].width;
     enum loss loss = builder->model->loss;
-    char text[96];
 
     if (network->layer_count == 0)
         return error_set_at(builder->error, ST_INVALID, "/model/layers",
                             "no layer has parameters: nothing would be trained");
-    if (width != network->shape.outputs) {
-        snprintf(text, sizeof text,
-                 "the layers end in %zu outputs, the task and loss need %u", width,
-                 network->shape.outputs);
-        return builder_refuse(builder, "", text);
-    }
+    if (width != network->shape.outputs)
+        return builder_refuse(
+            builder, "", "the layers end in %zu outputs, the task and loss need %u",
+            width, network->shape.outputs);
     if (loss == LOSS_SOFTMAX_CROSS_ENTROPY ? width < 2 : width != 1)
         return error_set_at(builder->error, ST_INVALID, "/model/loss",
                             "%s does not take %zu outputs", loss_name(loss), width);
