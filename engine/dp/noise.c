@@ -6,6 +6,10 @@
 #include "base/check.h"
 #include "engine/nn/vector_math.h"
 
+/* Charges are for this deviation (grid.h): a build that draws with less is none. */
+_Static_assert(INT64_C(1) << NOISE_STDDEV_BITS == (int64_t)GRID_NOISE_STDDEV,
+               "noise is of the grid's standard deviation, 2^36 steps");
+
 struct noise {
     struct stream *stream;
     struct noise_chunk chunk;
