@@ -25,9 +25,6 @@ static struct rows record(struct rows rows, size_t index)
     return cut(rows, (struct row_range){.first = index, .count = 1});
 }
 
-/* The longest that is taken for a gradient: a norm of 2^64. */
-static const double kept_square_max = 0x1p128;
-
 /* Whether the layer's input differs between two points: two terms a record. */
 static bool has_two_terms(const struct workspace *workspace, size_t layer)
 {
@@ -109,7 +106,7 @@ static void measure_kept(const struct workspace *workspace, size_t index,
 
     for (size_t i = 0; i < kept.count; i++) {
         double square = floats_square(kept.data + i * kept.stride, width);
-        to.squares[i] += square <= kept_square_max ? square : (double)INFINITY;
+        to.squares[i] += square <= NORM_SQUARE_MAX ? square : (double)INFINITY;
         to.spreads[i] = to.squares[i];
     }
 }

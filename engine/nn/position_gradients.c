@@ -12,9 +12,6 @@ enum {
     SUM_ROWS = 512   /* unfolded at a time */
 };
 
-/* Norms of factors are refused beyond 2^64. */
-static const double square_max = 0x1p128;
-
 static size_t image_floats(const struct image *image)
 {
     return image->height * image->width * image->channels;
@@ -203,7 +200,8 @@ struct position_norm position_gradients_measure(const struct position_layer *lay
     double b_square = floats_square(b.data, t * layer->rows.outputs);
     double bias_square = floats_square(kept, bias), norm;
 
-    if (!(a_square <= square_max && b_square <= square_max && isfinite(bias_square)))
+    if (!(a_square <= NORM_SQUARE_MAX && b_square <= NORM_SQUARE_MAX &&
+          isfinite(bias_square)))
         return (struct position_norm){(double)INFINITY, (double)INFINITY};
     if (layer->form == NORM_KEPT) {
         gradient(layer, kept + bias, 0.0F, &(struct position_rows){a, b}, scratch);
@@ -220,7 +218,7 @@ struct position_norm position_gradients_measure(const struct position_layer *lay
 
 static bool is_bounded(struct rows row, size_t width)
 {
-    return floats_square(row.data, width) <= square_max;
+    return floats_square(row.data, width) <= NORM_SQUARE_MAX;
 }
 
 struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
@@ -243,7 +241,7 @@ struct position_norm position_gradients_measure_pair(const struct position_layer
         gradient(layer, kept + bias, 1.0F,
                  &(struct position_rows){a->difference, b->at}, scratch);
     norm = kept_norm(layer, kept);
-    if (!(norm.square <= square_max))
+    if (!(norm.square <= NORM_SQUARE_MAX))
         return (struct position_norm){(double)INFINITY, (double)INFINITY};
     return norm;
 }

@@ -6,9 +6,6 @@
 
 #include "engine/nn/vector_math.h"
 
-/* Norms of factors are refused beyond 2^64. */
-static const double square_max = 0x1p128;
-
 static bool is_zero(struct rows rows)
 {
     return rows.data == NULL;
@@ -76,7 +73,7 @@ static struct pair_products products(const struct row_pair *pair, size_t record)
 
 static bool bounded(const struct pair_products *p)
 {
-    return p->at <= square_max && p->difference <= square_max;
+    return p->at <= NORM_SQUARE_MAX && p->difference <= NORM_SQUARE_MAX;
 }
 
 struct bound { /* squared */

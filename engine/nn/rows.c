@@ -7,9 +7,6 @@
 
 #include "engine/nn/vector_math.h"
 
-/* |a|^2 beyond which a factor is refused: (2^64)^2. */
-static const double SQUARE_MAX = 0x1p128;
-
 VECTOR_CLONES
 void rows_add(struct rows z, const float *bias, size_t width)
 {
@@ -78,7 +75,8 @@ void row_layer_measure(const struct row_layer *layer, double *squares, double *s
     square_rows(a_squares, a);
     square_rows(b_squares, b);
     for (size_t i = 0; i < a.count; i++) {
-        bool bounded = a_squares[i] <= SQUARE_MAX && b_squares[i] <= SQUARE_MAX;
+        bool bounded =
+            a_squares[i] <= NORM_SQUARE_MAX && b_squares[i] <= NORM_SQUARE_MAX;
         squares[i] += bounded ? b_squares[i] * (a_squares[i] + bias) : (double)INFINITY;
     }
 }

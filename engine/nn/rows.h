@@ -27,6 +27,10 @@ struct rows { /* a matrix of which a layer uses the first inputs or outputs colu
 /* z += bias, width columns of each row. */
 void rows_add(struct rows z, const float *bias, size_t width);
 
+/* The square of 2^64: a record with a factor or a gradient longer than that is refused
+ * (NOISE.md 2.4). */
+#define NORM_SQUARE_MAX 0x1p128
+
 /* Sum of squares in double, where those of floats are exact. */
 double floats_square(const float *x, size_t count);
 
