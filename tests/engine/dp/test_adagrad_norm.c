@@ -13,7 +13,7 @@
 #include "engine/dp/noise.h"
 #include "engine/dp/step_schedule.h"
 #include "engine/dp/sum_norm.h"
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 static void the_joint_noise_is_the_published_one(void **state)
 {
@@ -46,12 +46,6 @@ static void the_divisor_follows_the_rule(void **state)
     assert_close(rule.square, square + 0.5, 1e-14);
 }
 
-static double draw(uint64_t *seed) /* Knuth's MMIX generator */
-{
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
 /* One record of length Delta_Z, which must move n by at most s0 / multiplier, along the
  * sum, against it and across, whatever the length of the sum. */
 static void one_record_moves_the_norm_by_no_more_than_planned(void **state)
@@ -61,10 +55,12 @@ static void one_record_moves_the_norm_by_no_more_than_planned(void **state)
     uint64_t seed = 5;
     double most = 0;
     for (int k = 0; k < 20000; k++) {
-        double batch = exp2(18 * draw(&seed)), noise = exp2(8 * draw(&seed) - 1);
+        double batch = exp2(18 * draw_uniform(&seed)),
+               noise = exp2(8 * draw_uniform(&seed) - 1);
         struct grid grid;
-        struct grid_demand demand = {.clip_norm = exp2(8 * draw(&seed) - 4),
-                                     .noise_multiplier = exp2(8 * draw(&seed) - 1),
+        struct grid_demand demand = {.clip_norm = exp2(8 * draw_uniform(&seed) - 4),
+                                     .noise_multiplier =
+                                         exp2(8 * draw_uniform(&seed) - 1),
                                      .sampling_rate = 0.1,
                                      .records = (uint64_t)(10 * batch),
                                      .dim = DIM,
@@ -76,7 +72,7 @@ static void one_record_moves_the_norm_by_no_more_than_planned(void **state)
         assert_true(norm.multiplier >= noise);
         assert_close(norm.multiplier, noise, 1e-6);
         double delta = GRID_NOISE_STDDEV / grid.multiplier;
-        double length = exp2(20 * draw(&seed) - 1) * delta;
+        double length = exp2(20 * draw_uniform(&seed) - 1) * delta;
         int64_t sum[DIM] = {0}, other[DIM];
         double sign = k % 2 == 0 ? 1 : -1;
         size_t axis = k % 3 == 0 ? 1 : 0;
@@ -135,39 +131,21 @@ static void norms_that_cannot_be_carried_are_refused(void **state)
 }
 
 enum { POINTS = 40, STEPS = 30 };
-static float features[POINTS], labels[POINTS];
-static const struct matrix points = {.records = POINTS,
-                                     .features = 1,
-                                     .element = ELEMENT_F32,
-                                     .scale = 1,
-                                     .rows = features,
-                                     .values = labels};
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
-static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
+static struct points points;
 
 static int make_points(void **state)
 {
     (void)state;
-    for (int i = 0; i < POINTS; i++) {
-        features[i] = (float)(0.3 + fabs(sin(3.7 * i)));
-        labels[i] = (float)(4 + cos(1.9 * i));
-    }
+    points_make(&points, POINTS, 4, 1);
     return 0;
 }
 
 static struct kit_setup usual(void)
 {
-    return (struct kit_setup){.data = &points,
-                              .model = &linear,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = 0.5,
-                                            .learning_rate_final = 0.5},
-                              .batch_size = POINTS, /* rate 1: the batch is all */
-                              .steps = STEPS,
-                              .noise_multiplier = 0.5,
-                              .threads = 1,
-                              .key = 9};
+    struct kit_setup setup = line_setup(&points.data, 0.5);
+    setup.steps = STEPS;
+    setup.noise_multiplier = 0.5;
+    return setup;
 }
 
 static void choose(struct kit *kit, double norm_noise)
@@ -231,8 +209,8 @@ static void the_norm_shown_is_near_the_true_one(void **state)
         for (uint64_t t = 0; t < STEPS; t++) {
             double mean = 0, weight = (double)kit.parameters[0];
             for (int i = 0; i < POINTS; i++) {
-                double x = (double)features[i];
-                double g = (weight * x - (double)labels[i]) * x;
+                double x = (double)points.x[i];
+                double g = (weight * x - (double)points.y[i]) * x;
                 mean += fmax(fmin(g, 1), -1) / POINTS;
             }
             kit_step(&kit);
@@ -340,20 +318,14 @@ static void steps_do_not_tell_who_is_there(void **state)
     }
 }
 
-static double normal(uint64_t *seed)
-{
-    double size = sqrt(-2 * log(1 - draw(seed)));
-    return size * cos(6.283185307179586 * draw(seed));
-}
-
 /* The rule as printed, which exists in this test alone: b from the gradient before noise.
  * The squared length of d coordinates of noise is normal enough at these d. */
 static double printed_step(double gradient, double d, uint64_t *seed)
 {
     const double z = 10.19;
     double b = 20 + fmax(gradient * gradient, 1e-5);
-    double along = gradient + z * normal(seed);
-    double across = d - 1 + sqrt(2 * (d - 1)) * normal(seed);
+    double along = gradient + z * draw_normal(seed);
+    double across = d - 1 + sqrt(2 * (d - 1)) * draw_normal(seed);
     return (along * along + z * z * across) / b;
 }
 

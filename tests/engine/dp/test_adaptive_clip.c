@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 static const double first_fixture[] = {2, 2, 2, 1, 3};
 
@@ -228,19 +229,6 @@ static void without_counts_the_clip_norm_stays(void **state)
     }
 }
 
-/* Knuth's MMIX generator. */
-static double draw(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
-static double normal(uint64_t *seed)
-{
-    double u = 1 - draw(seed), v = draw(seed);
-    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-}
-
 static bool full(void)
 {
     return getenv("FULL") != NULL;
@@ -252,15 +240,18 @@ static void any_histogram_gives_a_clip_norm_in_its_bracket(void **state)
     static const double hostile[] = {1e-300, 1e300, 5e-324, 1, 1e-12, 1e12};
     uint64_t seed = 3;
     for (int round = 0; round < (full() ? 1000000 : 60000); round++) {
-        size_t bins = 2 + (size_t)(30 * draw(&seed));
+        size_t bins = 2 + (size_t)(30 * draw_uniform(&seed));
         double counts[HISTOGRAM_BINS_MAX], total = 0;
-        double noise = 5 + 45 * draw(&seed), n = floor(300 * draw(&seed));
-        double range = exp2(40 * draw(&seed) - 20), k = exp2(20 * draw(&seed) - 10);
-        double from = round % 4 == 0 ? hostile[round / 4 % 6] : range * draw(&seed);
+        double noise = 5 + 45 * draw_uniform(&seed),
+               n = floor(300 * draw_uniform(&seed));
+        double range = exp2(40 * draw_uniform(&seed) - 20),
+               k = exp2(20 * draw_uniform(&seed) - 10);
+        double from =
+            round % 4 == 0 ? hostile[round / 4 % 6] : range * draw_uniform(&seed);
         for (size_t j = 0; j < bins; j++)
-            counts[j] = noise * normal(&seed);
+            counts[j] = noise * draw_normal(&seed);
         for (double i = 0; i < n; i += 16)
-            counts[(size_t)((double)bins * draw(&seed))] += 16;
+            counts[(size_t)((double)bins * draw_uniform(&seed))] += 16;
         for (size_t j = 0; j < bins; j++)
             total += counts[j];
         struct adaptive_clip adaptive = at(from, bins, range);
@@ -277,7 +268,7 @@ static void any_histogram_gives_a_clip_norm_in_its_bracket(void **state)
                     adaptive.histogram.range == 2 * range ||
                     adaptive.histogram.range == range / 2);
         adaptive = at(from, bins, range);
-        adaptive_clip_percentile(&adaptive, counts, draw(&seed));
+        adaptive_clip_percentile(&adaptive, counts, draw_uniform(&seed));
         assert_true(adaptive.clip_norm >= ADAPTIVE_MIN &&
                     adaptive.clip_norm <= ADAPTIVE_MAX);
     }
@@ -306,15 +297,15 @@ static void the_search_ends_one_grid_step_from_the_minimum(void **state)
     (void)state;
     uint64_t seed = 17;
     for (int round = 0; round < 20000; round++) {
-        double counts[20], range = exp2(20 * draw(&seed) - 10);
-        double k = exp2(20 * draw(&seed) - 10), w = range / 20;
+        double counts[20], range = exp2(20 * draw_uniform(&seed) - 10);
+        double k = exp2(20 * draw_uniform(&seed) - 10), w = range / 20;
         for (size_t j = 0; j < 20; j++)
-            counts[j] = floor(30 * draw(&seed) * draw(&seed));
-        counts[(size_t)(20 * draw(&seed))] += 1;
+            counts[j] = floor(30 * draw_uniform(&seed) * draw_uniform(&seed));
+        counts[(size_t)(20 * draw_uniform(&seed))] += 1;
         double best = exact_minimum(counts, 20, w, k);
         assert_true(best >= 0.5 * w / (1 + k) * (1 - 1e-12));
         assert_true(best <= 19.5 * w / (1 + k) * (1 + 1e-12));
-        double from = range * draw(&seed), next_range;
+        double from = range * draw_uniform(&seed), next_range;
         double c =
             next(from, 20, range, counts, (struct clip_error){k, false}, &next_range);
         /* One step is C_last / 10 = C / i, i in 2..19; half of C where i was 2. */
@@ -329,8 +320,8 @@ static void rules_do_not_hang_on_the_unit(void **state)
     for (int round = 0; round < 5000; round++) {
         double counts[20], scale = round % 2 == 0 ? 0x1p-7 : 0x1p11;
         for (size_t j = 0; j < 20; j++)
-            counts[j] = 12 + 5 * normal(&seed);
-        double from = 8 * draw(&seed) + 0.01, k = 4 * draw(&seed);
+            counts[j] = 12 + 5 * draw_normal(&seed);
+        double from = 8 * draw_uniform(&seed) + 0.01, k = 4 * draw_uniform(&seed);
         struct adaptive_clip one = at(from, 20, 16),
                              other = at(from * scale, 20, 16 * scale);
         const struct clip_error error = {k, false};
@@ -350,10 +341,10 @@ static void noisy_batch(double *counts, const struct histogram *histogram, doubl
                         double deviation, uint64_t *seed)
 {
     for (size_t j = 0; j < histogram->bins; j++)
-        counts[j] = 5 * normal(seed);
-    size_t n = (size_t)(256 + sqrt(256 * 0.98) * normal(seed) + 0.5);
+        counts[j] = 5 * draw_normal(seed);
+    size_t n = (size_t)(256 + sqrt(256 * 0.98) * draw_normal(seed) + 0.5);
     for (size_t i = 0; i < n; i++)
-        counts[histogram_bin(histogram, fabs(mean + deviation * normal(seed)))]++;
+        counts[histogram_bin(histogram, fabs(mean + deviation * draw_normal(seed)))]++;
 }
 
 /* 3.2: within 30 % of the percentile in at most 18 steps from any start, then at .999 to

@@ -6,42 +6,25 @@
 #include "engine/dp/adp.h"
 
 #include "engine/dp/step_schedule.h"
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 enum { POINTS = 60 };
-static float features[POINTS], labels[POINTS];
-static const struct matrix points = {.records = POINTS,
-                                     .features = 1,
-                                     .element = ELEMENT_F32,
-                                     .scale = 1,
-                                     .rows = features,
-                                     .values = labels};
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
-static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
+static struct points points;
 
 static int make_points(void **state)
 {
     (void)state;
-    for (int i = 0; i < POINTS; i++) {
-        features[i] = (float)(0.3 + fabs(sin(3.7 * i)));
-        labels[i] = (float)(4 * cos(1.9 * i));
-    }
+    points_make(&points, POINTS, 0, 4);
     return 0;
 }
 
 static struct kit_setup usual(uint64_t steps)
 {
-    return (struct kit_setup){.data = &points,
-                              .model = &linear,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = 0.5,
-                                            .learning_rate_final = 0.5},
-                              .batch_size = POINTS / 2,
-                              .steps = steps,
-                              .noise_multiplier = 1.25,
-                              .threads = 1,
-                              .key = 9};
+    struct kit_setup setup = line_setup(&points.data, 0.5);
+    setup.batch_size = POINTS / 2;
+    setup.steps = steps;
+    setup.noise_multiplier = 1.25;
+    return setup;
 }
 
 static void choose(struct kit *kit, enum step_rule rule, double power)
@@ -241,12 +224,7 @@ static void a_step_of_zero_gradients_is_its_noise(void **state)
 {
     (void)state;
     static float rows[3 * WIDE], values[3];
-    struct matrix zeros = {.records = 3,
-                           .features = WIDE,
-                           .element = ELEMENT_F32,
-                           .scale = 1,
-                           .rows = rows,
-                           .values = values};
+    struct matrix zeros = line_data(3, WIDE, rows, values);
     double *steps[LOOKED_AT];
     for (int k = 0; k < LOOKED_AT; k++) {
         steps[k] = calloc(WIDE, sizeof *steps[k]);

@@ -5,6 +5,7 @@
  * check 18; FULL: its twenty seeds. */
 #include "engine/dp/step_schedule.h"
 #include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/draw.h"
 
 enum { N = 2000, D = 200, M = 50, T = 1500, LOOKED_EVERY = 20, SEEDS_MAX = 20 };
 
@@ -17,23 +18,11 @@ struct problem {
     uint32_t labels[2][N];
 };
 
-static double draw(uint64_t *seed) /* Knuth's MMIX generator */
-{
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
-static double normal(uint64_t *seed)
-{
-    double size = sqrt(-2 * log(1 - draw(seed)));
-    return size * cos(6.283185307179586 * draw(seed));
-}
-
 static void unit(float *x, uint64_t *seed)
 {
     double squares = 0, drawn[D];
     for (int j = 0; j < D; j++) {
-        drawn[j] = normal(seed);
+        drawn[j] = draw_normal(seed);
         squares += drawn[j] * drawn[j];
     }
     for (int j = 0; j < D; j++)
@@ -57,7 +46,7 @@ static void make_problem(struct problem *problem, uint64_t seed)
         for (int i = 0; i < N; i++) {
             unit(problem->rows[part][i], &seed);
             bool positive = product(problem->rows[part][i], direction) > 0;
-            bool flipped = part == 0 && draw(&seed) < 0.05;
+            bool flipped = part == 0 && draw_uniform(&seed) < 0.05;
             problem->labels[part][i] = positive != flipped;
         }
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 static float weight_of(double norm, double spread, struct flat_clip clip)
 {
@@ -32,10 +33,8 @@ static void a_clipped_record_has_room_for_rounding(void **state)
     uint64_t seed = 7;
     for (int k = 0; k < 200000; k++) {
         double draw[3];
-        for (int j = 0; j < 3; j++) {
-            seed = seed * 6364136223846793005 + 1442695040888963407;
-            draw[j] = (double)(seed >> 11) * 0x1p-53;
-        }
+        for (int j = 0; j < 3; j++)
+            draw[j] = draw_uniform(&seed);
         struct flat_clip clip = {.clip_norm = exp2(40 * draw[0] - 20),
                                  .spread = k % 2 == 0 ? 1 : 8};
         double norm = clip.clip_norm * exp2(60 * draw[1] - 10);
@@ -66,10 +65,8 @@ static void a_share_is_never_passed(void **state)
     uint64_t seed = 19;
     for (int k = 0; k < 100000; k++) {
         double draw[3], loss = 0;
-        for (int j = 0; j < 3; j++) {
-            seed = seed * 6364136223846793005 + 1442695040888963407;
-            draw[j] = (double)(seed >> 11) * 0x1p-53;
-        }
+        for (int j = 0; j < 3; j++)
+            draw[j] = draw_uniform(&seed);
         struct shared_clip shared = {
             .clip = {.clip_norm = exp2(40 * draw[0] - 20), .spread = 2},
             .share = k % 3 == 0 ? 1 : 1 - pow(2, -40 * draw[2])};

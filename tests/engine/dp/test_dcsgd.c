@@ -5,7 +5,7 @@
 #include "engine/dp/dcsgd.h"
 
 #include "engine/dp/noise.h"
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 enum { CLIP_NORM, RANGE, HISTOGRAM };
 
@@ -38,46 +38,29 @@ static void the_histogram_gets_what_the_paper_gives_it(void **state)
 }
 
 enum { POINTS = 60, WIDE = 997 };
-static float features[POINTS], labels[POINTS], wide[POINTS * WIDE];
-static const struct matrix points = {.records = POINTS,
-                                     .features = 1,
-                                     .element = ELEMENT_F32,
-                                     .scale = 1,
-                                     .rows = features,
-                                     .values = labels};
+static struct points points;
+static float wide[POINTS * WIDE];
 static const struct matrix zeros = {.records = POINTS,
                                     .features = WIDE,
                                     .element = ELEMENT_F32,
                                     .scale = 1,
                                     .rows = wide,
-                                    .values = labels};
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
-static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
+                                    .values = points.y};
 
 static int make_points(void **state)
 {
     (void)state;
-    for (int i = 0; i < POINTS; i++) {
-        features[i] = (float)(0.3 + fabs(sin(3.7 * i)));
-        labels[i] = (float)(4 * cos(1.9 * i));
-    }
+    points_make(&points, POINTS, 0, 4);
     return 0;
 }
 
 static struct kit_setup usual(const char *algorithm)
 {
-    return (struct kit_setup){.algorithm = algorithm,
-                              .data = &points,
-                              .model = &linear,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = 0.5,
-                                            .learning_rate_final = 0.5},
-                              .batch_size = POINTS, /* rate 1: the batch is all */
-                              .steps = 100,
-                              .noise_multiplier = 1,
-                              .threads = 1,
-                              .key = 9};
+    struct kit_setup setup = line_setup(&points.data, 0.5);
+    setup.algorithm = algorithm;
+    setup.steps = 100;
+    setup.noise_multiplier = 1;
+    return setup;
 }
 
 static const char *const both[] = {"dcsgd_p", "dcsgd_e"};
@@ -142,10 +125,8 @@ static void what_runs_is_at_least_what_is_charged(void **state)
     uint64_t seed = 5;
     for (int k = 0; k < 3000; k++) {
         double draw[3];
-        for (int j = 0; j < 3; j++) {
-            seed = seed * 6364136223846793005 + 1442695040888963407;
-            draw[j] = (double)(seed >> 11) * 0x1p-53;
-        }
+        for (int j = 0; j < 3; j++)
+            draw[j] = draw_uniform(&seed);
         double sigma = exp2(12 * draw[0] - 4);
         double ratio = k % 3 == 0 ? 1e-9 * draw[1] : 40 * draw[1] * draw[1];
         struct kit kit;
@@ -220,8 +201,8 @@ static void count_every_record_once(bool rows_differ)
         kit_step(&kit);
         double range = shown(&kit, RANGE, 0), total = 0;
         for (int i = 0; i < POINTS; i++) {
-            double x = (double)features[i];
-            double norm = fabs((weight * x - (double)labels[i]) * x);
+            double x = (double)points.x[i];
+            double norm = fabs((weight * x - (double)points.y[i]) * x);
             counts[norm >= 0.95 * range ? 19 : (int)(20 * norm / range)]++;
         }
         for (size_t j = 0; j < 20; j++) {
@@ -249,9 +230,9 @@ static void a_batch_moves_the_clip_norm_of_the_next_step_alone(void **state)
             struct kit kit;
             struct kit_setup setup = usual(both[a]);
             float kept[POINTS];
-            memcpy(kept, labels, sizeof kept);
+            memcpy(kept, points.y, sizeof kept);
             for (int i = 0; run == 1 && i < POINTS; i++)
-                labels[i] *= 5;
+                points.y[i] *= 5;
             kit_spec(&kit, both[a]);
             kit_set(&kit, "histogram_range", 20);
             kit_open(&kit, &setup);
@@ -259,7 +240,7 @@ static void a_batch_moves_the_clip_norm_of_the_next_step_alone(void **state)
                 kit_step(&kit);
                 used[run][t] = shown(&kit, CLIP_NORM, 0);
             }
-            memcpy(labels, kept, sizeof kept);
+            memcpy(points.y, kept, sizeof kept);
             kit_close(&kit);
         }
         assert_true(used[0][0] == 1 && used[1][0] == 1);
@@ -393,14 +374,14 @@ static void doubles_of_the_records_double_the_step(void **state)
     static const char *const names[] = {"dpsgd", "dcsgd_p", "dcsgd_e", "value_clip"};
     enum { HALF = POINTS / 2 };
     float kept[POINTS], moved[3];
-    memcpy(kept, features, sizeof kept);
+    memcpy(kept, points.x, sizeof kept);
     for (size_t a = 0; a < 4; a++) {
         for (int run = 0; run < 3; run++) { /* none, half, doubles */
             struct kit kit;
             struct kit_setup setup = usual(names[a]);
             for (int i = 0; i < POINTS; i++) {
-                features[i] = run == 0 || (run == 1 && i >= HALF) ? 0 : kept[i % HALF];
-                labels[i] = 4;
+                points.x[i] = run == 0 || (run == 1 && i >= HALF) ? 0 : kept[i % HALF];
+                points.y[i] = 4;
             }
             kit_spec(&kit, names[a]);
             kit_open(&kit, &setup);
@@ -413,7 +394,7 @@ static void doubles_of_the_records_double_the_step(void **state)
         assert_true(fabs(half) > 0.1);
         assert_close(twice, 2 * half, 1e-5);
     }
-    memcpy(features, kept, sizeof kept);
+    memcpy(points.x, kept, sizeof kept);
     make_points(NULL);
 }
 

@@ -5,6 +5,7 @@
 #include "engine/dp/dcsgd.h"
 #include "engine/dp/histogram.h"
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 /* In units of their noise, a record's part of the sum and its one count are together at
  * most 1 / sigma, whatever its norm: what the joint charge stands on. */
@@ -14,10 +15,8 @@ static void a_record_is_within_the_joint_multiplier(void **state)
     uint64_t seed = 31;
     for (int k = 0; k < 200000; k++) {
         double draws[4], loss = 0;
-        for (int j = 0; j < 4; j++) {
-            seed = seed * 6364136223846793005 + 1442695040888963407;
-            draws[j] = (double)(seed >> 11) * 0x1p-53;
-        }
+        for (int j = 0; j < 4; j++)
+            draws[j] = draw_uniform(&seed);
         double sigma = exp2(10 * draws[0] - 4), h = sigma * (1.01 + 9 * draws[1]);
         double t = dcsgd_gradient_noise(sigma, h);
         double norm = exp2(200 * draws[2] - 100); /* 1e-30 to 1e30 */
@@ -48,8 +47,7 @@ static void the_bias_is_at_most_what_was_cut_off(void **state)
             double g[DIM], norm = 0, loss = 0;
             float weight;
             for (int j = 0; j < DIM; j++) {
-                seed = seed * 6364136223846793005 + 1442695040888963407;
-                g[j] = (double)(seed >> 11) * 0x1p-52 - 1 + 0.5 * (j == set % DIM);
+                g[j] = 2 * draw_uniform(&seed) - 1 + 0.5 * (j == set % DIM);
                 norm += g[j] * g[j];
             }
             norm = sqrt(norm);

@@ -10,6 +10,7 @@
 #include "engine/dp/dcsgd.h"
 #include "engine/dp/noise.h"
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 enum {
     SEEN = 50,
@@ -38,18 +39,6 @@ struct toy {
     uint64_t random;
 };
 
-static double draw(uint64_t *seed) /* Knuth's MMIX generator */
-{
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
-static double normal(uint64_t *seed)
-{
-    double u = 1 - draw(seed), v = draw(seed);
-    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-}
-
 static void toy_init(struct toy *toy, uint64_t seed)
 {
     *toy = (struct toy){.random = seed * 77 + 1};
@@ -59,7 +48,7 @@ static void toy_init(struct toy *toy, uint64_t seed)
     assert_true(toy->x != NULL && toy->b != NULL && toy->noise != NULL);
     for (size_t i = 0; i < RECORDS; i++)
         for (size_t j = 0; j < SEEN; j++) {
-            toy->x[i][j] = 3 + normal(&toy->random);
+            toy->x[i][j] = 3 + draw_normal(&toy->random);
             toy->mean[j] += toy->x[i][j] / RECORDS;
         }
 }
@@ -85,7 +74,7 @@ static double pass(struct toy *toy, const struct adaptive_clip *adaptive,
 {
     double weights = 0, unseen = square_of_b(toy);
     for (size_t i = 0; i < RECORDS; i++) {
-        if (draw(&toy->random) >= (double)BATCH / RECORDS)
+        if (draw_uniform(&toy->random) >= (double)BATCH / RECORDS)
             continue;
         double square = unseen;
         for (size_t j = 0; j < SEEN; j++)

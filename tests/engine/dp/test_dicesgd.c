@@ -5,7 +5,7 @@
  * its checks. */
 #include "engine/dp/clip.h"
 
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 enum { M2R, M2, M1, M3, PAPER_CLAIM };
 enum { PARTITION, POISSON };
@@ -18,22 +18,13 @@ static const struct matrix toy = {.records = 3,
                                   .scale = 1,
                                   .rows = ones,
                                   .values = toy_values};
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
-static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
 
 static struct kit_setup usual(void)
 {
-    return (struct kit_setup){.data = &toy,
-                              .model = &linear,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = 0.05,
-                                            .learning_rate_final = 0.05},
-                              .batch_size = 3,
-                              .steps = 3000,
-                              .noise_multiplier = 0.1,
-                              .threads = 1,
-                              .key = 9};
+    struct kit_setup setup = line_setup(&toy, 0.05);
+    setup.steps = 3000;
+    setup.noise_multiplier = 0.1;
+    return setup;
 }
 
 static enum status plan_of(struct mechanism *m, int accountant, int batches,
@@ -150,10 +141,8 @@ static void the_rest_of_a_record_is_within_its_norm(void **state)
     uint64_t seed = 23;
     for (int k = 0; k < 200000; k++) {
         double draw[4];
-        for (int j = 0; j < 4; j++) {
-            seed = seed * 6364136223846793005 + 1442695040888963407;
-            draw[j] = (double)(seed >> 11) * 0x1p-53;
-        }
+        for (int j = 0; j < 4; j++)
+            draw[j] = draw_uniform(&seed);
         struct flat_clip flat = {.clip_norm = exp2(20 * draw[0] - 10),
                                  .spread = k % 2 == 0 ? 1 : 8};
         double whole = flat.clip_norm * (1 + exp2(12 * draw[1] - 8));

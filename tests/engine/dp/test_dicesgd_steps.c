@@ -5,16 +5,12 @@
  * error's bytes. Checks of papers/dicesgd.md 7: 5, 6 (with the engine's noise) and 12. */
 #include <fcntl.h>
 
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 enum { M2R, M2, M1, M3 };
 enum { PARTITION, POISSON };
 
 static const double still = 1e-7; /* a rate at which no gradient changes */
-
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
-static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
 
 /* Records of one feature, 1, and a gradient of 1.5 at parameter 0. */
 static const float ones[] = {1, 1, 1, 1};
@@ -28,16 +24,12 @@ static const struct matrix alike = {.records = 4,
 
 static struct kit_setup usual(const struct matrix *data, uint64_t batch, uint64_t steps)
 {
-    return (struct kit_setup){.data = data,
-                              .model = &linear,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = still,
-                                            .learning_rate_final = still},
-                              .batch_size = batch,
-                              .steps = steps,
-                              .noise_multiplier = 0.02,
-                              .threads = 1,
-                              .key = 21};
+    struct kit_setup setup = line_setup(data, still);
+    setup.batch_size = batch;
+    setup.steps = steps;
+    setup.noise_multiplier = 0.02;
+    setup.key = 21;
+    return setup;
 }
 
 static void choose(struct kit *kit, int accountant, int batches, double whole)

@@ -3,7 +3,7 @@
  * descent worked out in double where noise is next to nothing. */
 #include "engine/dp/algorithm.h"
 
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 enum { RECORDS = 300, FEATURES = 3, STEPS = 7 };
 
@@ -14,38 +14,25 @@ static const struct matrix points = {.records = RECORDS,
                                      .scale = 1,
                                      .rows = features,
                                      .values = values};
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = true};
+static struct layer_spec biased = {.kind = LAYER_DENSE, .out = 1, .bias = true};
 static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
+    .layer_count = 1, .layers = &biased, .loss = LOSS_SQUARED};
 
 static int fill(void **state)
 {
     (void)state;
-    uint64_t seed = 41;
-    for (size_t i = 0; i < RECORDS; i++) {
-        values[i] = 0.5F;
-        for (size_t j = 0; j < FEATURES; j++) {
-            seed = seed * 6364136223846793005 + 1442695040888963407;
-            float x = (float)((double)(seed >> 11) * 0x1p-52 - 1);
-            features[i * FEATURES + j] = x;
-            values[i] += x * (float)(j + 1);
-        }
-    }
+    line_fill(features, values, RECORDS, FEATURES);
     return 0;
 }
 
 static struct kit_setup usual(void)
 {
-    return (struct kit_setup){.data = &points,
-                              .model = &linear,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = 0.5,
-                                            .learning_rate_final = 0.5},
-                              .batch_size = RECORDS,
-                              .steps = STEPS,
-                              .noise_multiplier = 1.5,
-                              .threads = 2,
-                              .key = 9};
+    struct kit_setup setup = line_setup(&points, 0.5);
+    setup.model = &linear;
+    setup.steps = STEPS;
+    setup.noise_multiplier = 1.5;
+    setup.threads = 2;
+    return setup;
 }
 
 static void run(const char *algorithm, double noise, float out[FEATURES + 1])

@@ -4,7 +4,7 @@
  * noiseless limit worked out by hand. */
 #include "engine/dp/clip.h"
 
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 enum { FLAT, AUTOMATIC, PER_LAYER };
 
@@ -23,10 +23,8 @@ static void no_record_is_longer_than_the_clip_norm(void **state)
     uint64_t seed = 11;
     for (int k = 0; k < 200000; k++) {
         double draw[4];
-        for (int j = 0; j < 4; j++) {
-            seed = seed * 6364136223846793005 + 1442695040888963407;
-            draw[j] = (double)(seed >> 11) * 0x1p-53;
-        }
+        for (int j = 0; j < 4; j++)
+            draw[j] = draw_uniform(&seed);
         struct automatic_clip clip = {.clip_norm = exp2(40 * draw[0] - 20),
                                       .gamma = exp2(30 * draw[3] - 20),
                                       .spread = k % 2 == 0 ? 1 : 8};
@@ -60,22 +58,14 @@ static const struct matrix points = {.records = 4,
                                      .scale = 1,
                                      .rows = features,
                                      .values = values};
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
-static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
 
 static struct kit_setup usual(void)
 {
-    return (struct kit_setup){.data = &points,
-                              .model = &linear,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = 0.5,
-                                            .learning_rate_final = 0.5},
-                              .batch_size = 4, /* rate 1: the batch is all */
-                              .steps = 1,
-                              .noise_multiplier = 0.1,
-                              .threads = 1,
-                              .key = 5};
+    struct kit_setup setup = line_setup(&points, 0.5);
+    setup.steps = 1;
+    setup.noise_multiplier = 0.1;
+    setup.key = 5;
+    return setup;
 }
 
 /* With the same key the noise is the same multiple of C (1 + eta): the difference of two
@@ -123,12 +113,7 @@ static void each_layer_is_clipped_by_itself(void **state)
     static const struct model_spec net = {
         .layer_count = 3, .layers = layers, .loss = LOSS_SQUARED};
     float x[2 * IN] = {0.5F, -1, 2, 3e38F, 0, 0}, labels[2] = {9, 0};
-    const struct matrix data = {.records = 2,
-                                .features = IN,
-                                .element = ELEMENT_F32,
-                                .scale = 1,
-                                .rows = x,
-                                .values = labels};
+    const struct matrix data = line_data(2, IN, x, labels);
     struct kit_setup setup = usual();
     setup.data = &data;
     setup.model = &net;

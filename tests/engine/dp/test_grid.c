@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 static const struct grid_demand usual = {.clip_norm = 1,
                                          .noise_multiplier = 1.1,
@@ -126,11 +127,10 @@ static void a_full_batch_bounds_a_cell_by_its_size(void **state)
     assert_int_equal(grid.cell_rows_max, 125);
 }
 
-/* A double in [low, high] on a logarithmic scale, from a small generator. */
+/* A double in [low, high] on a logarithmic scale. */
 static double pick(uint64_t *seed, double low, double high)
 {
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return low * pow(high / low, (double)(*seed >> 11) * 0x1p-53);
+    return low * pow(high / low, draw_uniform(seed));
 }
 
 static void the_real_multiplier_is_never_below_the_charged_one(void **state)
@@ -321,8 +321,7 @@ static void a_plan_for_clip_norm_one_serves_every_other(void **state)
     assert_int_equal(grid_plan(&whole, &demand, NULL), ST_OK);
     assert_int_equal(whole.roundings, 1);
     for (int k = 0; k < 20000; k++) {
-        seed = seed * 6364136223846793005 + 1442695040888963407;
-        demand.clip_norm = exp2(100 * ((double)(seed >> 11) * 0x1p-53) - 40);
+        demand.clip_norm = exp2(100 * draw_uniform(&seed) - 40);
         grid_rescale(&grid, &whole, demand.clip_norm);
         long double reach =
             (long double)grid.scale * demand.clip_norm * (1 + grid.inflation) +
@@ -342,8 +341,7 @@ static void counts_are_scaled_by_a_whole_number(void **state)
     uint64_t seed = 19;
     for (int k = 0; k < 10000; k++) {
         struct grid grid;
-        seed = seed * 6364136223846793005 + 1442695040888963407;
-        double sigma = exp2(20 * ((double)(seed >> 11) * 0x1p-53) - 1);
+        double sigma = exp2(20 * draw_uniform(&seed) - 1);
         const struct count_demand demand = {sigma, 1024, 60000, 20};
         assert_int_equal(grid_plan_counts(&grid, &demand, NULL), ST_OK);
         assert_true(grid.scale == floor(grid.scale) && grid.scale >= 1);

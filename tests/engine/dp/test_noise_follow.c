@@ -5,7 +5,7 @@
 #include "engine/dp/noise_follow.h"
 
 #include "engine/dp/step_schedule.h"
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 static void noise_rises_by_levels_below_the_rule(void **state)
 {
@@ -27,39 +27,22 @@ static void noise_rises_by_levels_below_the_rule(void **state)
 }
 
 enum { POINTS = 40, STEPS = 60 };
-static float features[POINTS], labels[POINTS];
-static const struct matrix points = {.records = POINTS,
-                                     .features = 1,
-                                     .element = ELEMENT_F32,
-                                     .scale = 1,
-                                     .rows = features,
-                                     .values = labels};
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
-static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
+static struct points points;
 
 static int make_points(void **state)
 {
     (void)state;
-    for (int i = 0; i < POINTS; i++) {
-        features[i] = (float)(0.3 + fabs(sin(3.7 * i)));
-        labels[i] = (float)(4 + cos(1.9 * i));
-    }
+    points_make(&points, POINTS, 4, 1);
     return 0;
 }
 
 static struct kit_setup usual(void)
 {
-    return (struct kit_setup){.data = &points,
-                              .model = &linear,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = 0.05,
-                                            .learning_rate_final = 0.05},
-                              .batch_size = POINTS / 2,
-                              .steps = STEPS,
-                              .noise_multiplier = 1.25,
-                              .threads = 1,
-                              .key = 9};
+    struct kit_setup setup = line_setup(&points.data, 0.05);
+    setup.batch_size = POINTS / 2;
+    setup.steps = STEPS;
+    setup.noise_multiplier = 1.25;
+    return setup;
 }
 
 static void choose(struct kit *kit, double norm_noise, double start)

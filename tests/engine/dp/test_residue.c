@@ -11,6 +11,7 @@
 
 #include "engine/dp/optimizer.h"
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 struct machine {
     double clip, back, batch, scale; /* C1, C2, B, grid steps per unit */
@@ -223,12 +224,6 @@ static void the_trace_of_the_adam_form_is_the_specification_s(void **state)
     assert_true(fabs(error_of(&m, 1) + 2.3891483201556745) < 1e-7);
 }
 
-static double draw(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
 static void what_was_sent_and_what_is_kept_add_up(void **state)
 {
     (void)state;
@@ -241,7 +236,7 @@ static void what_was_sent_and_what_is_kept_add_up(void **state)
         for (int i = 0; i < 5; i++) {
             double g[3];
             for (size_t j = 0; j < 3; j++)
-                g[j] = 4 * draw(&seed) - 1.5;
+                g[j] = 4 * draw_uniform(&seed) - 1.5;
             add_record(&m, g);
         }
         end(&m);
@@ -343,7 +338,7 @@ static double toy_a_mean(double clip, double back, uint64_t seed)
     double x = 1, sum = 0;
     for (int t = 0; t < 40000; t++) {
         begin(&m);
-        double g = toy_a_gradient(x, (int)(3 * draw(&seed)), 1);
+        double g = toy_a_gradient(x, (int)(3 * draw_uniform(&seed)), 1);
         add_record(&m, &g);
         end(&m);
         x -= 0.01 * m.v[0];
@@ -432,8 +427,9 @@ static void draw_vector(double *x, double size, size_t dim, uint64_t *seed)
 {
     memset(x, 0, DIM * sizeof *x);
     for (size_t j = 0; j < dim; j++)
-        x[j] = 2 * draw(seed) - 1;
-    double share = size * (dim == 1 ? 1 : draw(seed) / fmax(norm_of(x, dim), 1e-9));
+        x[j] = 2 * draw_uniform(seed) - 1;
+    double share =
+        size * (dim == 1 ? 1 : draw_uniform(seed) / fmax(norm_of(x, dim), 1e-9));
     for (size_t j = 0; j < dim; j++)
         x[j] *= share;
 }
@@ -446,14 +442,14 @@ static void no_pair_of_runs_passes_the_bound_of_m2(void **state)
     double closest = 0;
     for (int trial = 0; trial < 20000; trial++) {
         struct use uses[STEPS] = {{{0}, {0}}};
-        double common[STEPS][DIM], back = exp2(6 * draw(&seed) - 3);
-        double rest = 2 * draw(&seed);
+        double common[STEPS][DIM], back = exp2(6 * draw_uniform(&seed) - 3);
+        double rest = 2 * draw_uniform(&seed);
         size_t dim = (size_t)trial / 4 % DIM + 1;
         bool aligned = trial % 4 == 0;
         int k = 0;
         for (int t = 0; t < STEPS; t++) {
             draw_vector(common[t], 3, dim, &seed);
-            if (draw(&seed) > 0.15)
+            if (draw_uniform(&seed) > 0.15)
                 continue;
             draw_vector(uses[t].taken, 1, dim, &seed);
             draw_vector(uses[t].rest, rest, dim, &seed);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 static struct step_schedule poly(double offset, double slope, uint64_t steps)
 {
@@ -93,12 +94,6 @@ static void a_scale_of_the_divisor_changes_no_noise(void **state)
     assert_int_equal(step_level_end(&constant, 0), 1000);
 }
 
-static double draw(uint64_t *seed) /* Knuth's MMIX generator */
-{
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
 /* M = (sum alpha^2 / b^2)(sum 1 / alpha^2) */
 static double noise_energy(const struct step_schedule *s, const double *alpha)
 {
@@ -126,7 +121,7 @@ static void no_noise_beats_the_rule_on_paper(void **state)
     assert_close(noise_energy(&s, alpha), least, 1e-12);
     for (int k = 0; k < 1000; k++) {
         for (uint64_t t = 0; t < STEPS; t++)
-            alpha[t] = 0.1 + 3 * draw(&seed);
+            alpha[t] = 0.1 + 3 * draw_uniform(&seed);
         assert_true(noise_energy(&s, alpha) > least);
     }
 }
@@ -147,8 +142,8 @@ static void a_walk_of_noise_has_the_variance_of_the_theory(void **state)
         for (int j = 0; j < DIM; j++) {
             double place = 0;
             for (uint64_t t = 0; t < STEPS; t++) {
-                double normal = sqrt(-2 * log(1 - draw(&seed))) *
-                                cos(6.283185307179586 * draw(&seed));
+                double normal = sqrt(-2 * log(1 - draw_uniform(&seed))) *
+                                cos(6.283185307179586 * draw_uniform(&seed));
                 place += step_noise_rule(&s, t) * normal / step_divisor(&s, t);
             }
             variance += place * place / DIM;

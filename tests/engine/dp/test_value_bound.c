@@ -11,6 +11,7 @@
 
 #include "engine/nn/spectral.h"
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 enum { H_MAX = 4, WIDTH_MAX = 6 };
 #define HUBER_DELTA 1.25
@@ -41,12 +42,6 @@ static struct value_bound certify(size_t h, bool bias, enum loss loss,
     struct model_spec model = model_of(h, bias, LAYER_RELU, loss);
     assert_int_equal(value_bound_init(&bound, &model, kind, NULL), ST_OK);
     return bound;
-}
-
-static double draw(uint64_t *seed) /* Knuth's MMIX generator, in [0, 1) */
-{
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-53;
 }
 
 static double one_layer(enum loss loss, bool bias, enum value_bound_kind kind, double f,
@@ -82,8 +77,10 @@ static void linear_regression_is_clipped_as_by_its_norm(void **state)
     (void)state;
     uint64_t seed = 4;
     for (int k = 0; k < 10000; k++) {
-        double square = exp2(40 * draw(&seed) - 20), z = exp2(20 * draw(&seed) - 10);
-        double r = z * (2 * draw(&seed) - 1), clip_norm = exp2(20 * draw(&seed) - 10);
+        double square = exp2(40 * draw_uniform(&seed) - 20),
+               z = exp2(20 * draw_uniform(&seed) - 10);
+        double r = z * (2 * draw_uniform(&seed) - 1),
+               clip_norm = exp2(20 * draw_uniform(&seed) - 10);
         bool bias = k % 2 == 0;
         double norm = fabs(r) * sqrt(square + (bias ? 1 : 0));
         for (int kind = BOUND_PAPER; kind <= BOUND_FORWARD; kind++) {
@@ -214,7 +211,8 @@ static size_t inputs_of(const struct net *net, size_t l)
 static enum layer_kind draw_activation(uint64_t *seed)
 {
     static const enum layer_kind kinds[] = {LAYER_TANH, LAYER_SIGMOID, LAYER_SOFTPLUS};
-    return draw(seed) < 0.6 ? LAYER_RELU : kinds[(size_t)(3 * draw(seed))];
+    return draw_uniform(seed) < 0.6 ? LAYER_RELU
+                                    : kinds[(size_t)(3 * draw_uniform(seed))];
 }
 
 static double activation(enum layer_kind kind, double z)
@@ -237,25 +235,26 @@ static double slope(enum layer_kind kind, double h) /* told from the output */
 
 static void draw_net(struct net *net, struct spectral *spectral, uint64_t *seed)
 {
-    double scale = exp2(6.6 * draw(seed) - 3.3);
-    int kind = (int)(4 * draw(seed));
-    *net = (struct net){.h = 1 + (size_t)(H_MAX * draw(seed)),
-                        .inputs = 1 + (size_t)(WIDTH_MAX * draw(seed)),
-                        .bias = draw(seed) < 0.5,
-                        .act = draw_activation(seed),
-                        .loss = (enum loss)(draw(seed) < 0.6 ? 0 : 1 + 3 * draw(seed))};
+    double scale = exp2(6.6 * draw_uniform(seed) - 3.3);
+    int kind = (int)(4 * draw_uniform(seed));
+    *net = (struct net){
+        .h = 1 + (size_t)(H_MAX * draw_uniform(seed)),
+        .inputs = 1 + (size_t)(WIDTH_MAX * draw_uniform(seed)),
+        .bias = draw_uniform(seed) < 0.5,
+        .act = draw_activation(seed),
+        .loss = (enum loss)(draw_uniform(seed) < 0.6 ? 0 : 1 + 3 * draw_uniform(seed))};
     for (size_t l = 0; l < net->h; l++) {
         bool last = l + 1 == net->h;
-        size_t classes = 2 + (size_t)(4 * draw(seed));
-        net->width[l] = !last ? 1 + (size_t)(WIDTH_MAX * draw(seed))
+        size_t classes = 2 + (size_t)(4 * draw_uniform(seed));
+        net->width[l] = !last ? 1 + (size_t)(WIDTH_MAX * draw_uniform(seed))
                         : net->loss == LOSS_SOFTMAX_CROSS_ENTROPY ? classes
                                                                   : 1;
         size_t in = inputs_of(net, l);
         for (size_t j = 0; j < net->width[l]; j++) {
-            double row = 2 * draw(seed) - 1;
-            net->c[l][j] = net->bias ? (float)(2 * draw(seed) - 1) : 0;
+            double row = 2 * draw_uniform(seed) - 1;
+            net->c[l][j] = net->bias ? (float)(2 * draw_uniform(seed) - 1) : 0;
             for (size_t i = 0; i < in; i++) {
-                double x = scale * (2 * draw(seed) - 1);
+                double x = scale * (2 * draw_uniform(seed) - 1);
                 x = kind == 1 ? fabs(x) : x;
                 x = kind == 2 ? scale * row * cos((double)i) : x; /* rank one */
                 net->w[l][j * in + i] = (float)x;
@@ -311,11 +310,12 @@ static void softmax_loss(struct record *record, const double *z, size_t classes,
 static void loss(struct record *record, const struct net *net, uint64_t *seed)
 {
     const double *z = record->h[net->h];
-    double y = draw(seed) < 0.5 ? -1 : 1, z0;
+    double y = draw_uniform(seed) < 0.5 ? -1 : 1, z0;
     switch (net->loss) {
     case LOSS_SOFTMAX_CROSS_ENTROPY: {
         size_t classes = net->width[net->h - 1];
-        softmax_loss(record, z, classes, (size_t)((double)classes * draw(seed)));
+        softmax_loss(record, z, classes,
+                     (size_t)((double)classes * draw_uniform(seed)));
         return;
     }
     case LOSS_LOGISTIC:
@@ -323,11 +323,11 @@ static void loss(struct record *record, const struct net *net, uint64_t *seed)
         record->delta[0] = -y / (1 + exp(y * z[0]));
         return;
     case LOSS_SQUARED:
-        record->delta[0] = z[0] - exp2(20 * draw(seed) - 10) * y;
+        record->delta[0] = z[0] - exp2(20 * draw_uniform(seed) - 10) * y;
         record->loss = record->delta[0] * record->delta[0] / 2;
         return;
     case LOSS_HUBER:
-        z0 = z[0] - exp2(20 * draw(seed) - 10) * y;
+        z0 = z[0] - exp2(20 * draw_uniform(seed) - 10) * y;
         record->delta[0] = fmax(-HUBER_DELTA, fmin(HUBER_DELTA, z0));
         record->loss = fabs(record->delta[0]) * (fabs(z0) - fabs(record->delta[0]) / 2);
         return;
@@ -357,10 +357,10 @@ static void backward(struct record *record, const struct net *net)
 
 static void draw_record(struct record *record, const struct net *net, uint64_t *seed)
 {
-    double scale = exp2(40 * draw(seed) - 20); /* 1e-6 to 1e6 */
+    double scale = exp2(40 * draw_uniform(seed) - 20); /* 1e-6 to 1e6 */
     *record = (struct record){0};
-    for (size_t i = 0; i < net->inputs && draw(seed) > 0.02; i++)
-        record->h[0][i] = scale * (2 * draw(seed) - 1);
+    for (size_t i = 0; i < net->inputs && draw_uniform(seed) > 0.02; i++)
+        record->h[0][i] = scale * (2 * draw_uniform(seed) - 1);
     forward(record, net);
     loss(record, net, seed);
     backward(record, net);
@@ -411,7 +411,7 @@ static void no_scaled_gradient_is_longer_than_the_clip_norm(void **state)
         certified += count;
         for (int r = 0; r < 30; r++) {
             struct record record;
-            double clip_norm = exp2(17 * draw(&seed) - 10);
+            double clip_norm = exp2(17 * draw_uniform(&seed) - 10);
             draw_record(&record, &net, &seed);
             for (size_t b = 0; b < count; b++)
                 check_record(&net, &bounds[b], &record, clip_norm, &extremes);

@@ -6,7 +6,7 @@
 
 #include "engine/dp/value_bound.h"
 #include "engine/nn/spectral.h"
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 enum { RECORDS = 40, FEATURES = 7 };
 
@@ -56,17 +56,13 @@ static struct model_spec model_of(const uint32_t *outs, size_t count, bool bias,
 
 static struct kit_setup setup_of(const struct model_spec *model)
 {
-    return (struct kit_setup){.data = model->loss == LOSS_SQUARED ? &regression
-                                                                  : &classification,
-                              .model = model,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = 0.25,
-                                            .learning_rate_final = 0.25},
-                              .batch_size = RECORDS, /* rate 1: the batch is all */
-                              .steps = 1000,
-                              .noise_multiplier = 0.1,
-                              .threads = 1,
-                              .key = 6};
+    struct kit_setup setup =
+        line_setup(model->loss == LOSS_SQUARED ? &regression : &classification, 0.25);
+    setup.model = model;
+    setup.steps = 1000;
+    setup.noise_multiplier = 0.1;
+    setup.key = 6;
+    return setup;
 }
 
 static const uint32_t one_output[] = {1}, four_outputs[] = {4};
@@ -177,12 +173,7 @@ static void a_record_is_weighed_by_its_own_loss(void **state)
 {
     (void)state;
     float ones[4] = {1, 1, 1, 1}, labels[4] = {0, 0, 0, 8}, moved[2];
-    const struct matrix data = {.records = 4,
-                                .features = 1,
-                                .element = ELEMENT_F32,
-                                .scale = 1,
-                                .rows = ones,
-                                .values = labels};
+    const struct matrix data = line_data(4, 1, ones, labels);
     struct model_spec model = model_of(one_output, 1, false, LOSS_SQUARED);
     struct kit_setup setup = setup_of(&model);
     setup.data = &data;
@@ -229,12 +220,7 @@ static void the_engine_has_the_published_bias(void **state)
 {
     (void)state;
     float ones[3] = {1, 1, 1}, labels[3] = {-3, -3, 9};
-    const struct matrix data = {.records = 3,
-                                .features = 1,
-                                .element = ELEMENT_F32,
-                                .scale = 1,
-                                .rows = ones,
-                                .values = labels};
+    const struct matrix data = line_data(3, 1, ones, labels);
     struct model_spec model = model_of(one_output, 1, false, LOSS_SQUARED);
     struct kit_setup setup = setup_of(&model);
     struct kit kit;
@@ -264,12 +250,7 @@ static void noise_and_divisor_are_those_of_the_closed_form(void **state)
     (void)state;
     enum { D = 400, STEPS = 40 };
     static float units[D * D], labels[D];
-    const struct matrix data = {.records = D,
-                                .features = D,
-                                .element = ELEMENT_F32,
-                                .scale = 1,
-                                .rows = units,
-                                .values = labels};
+    const struct matrix data = line_data(D, D, units, labels);
     struct model_spec model = model_of(one_output, 1, false, LOSS_SQUARED);
     struct kit_setup setup = setup_of(&model);
     struct kit kit;

@@ -7,36 +7,22 @@
  * (x_i w)^2 / 2 is |w|^2 / 2: the same descent, as long as nothing is clipped. */
 #include "engine/dp/algorithm.h"
 
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/line_kit.h"
 
 static bool full(void)
 {
     return getenv("FULL") != NULL;
 }
 
-static double draw(uint64_t *seed) /* Knuth's MMIX generator, in [0, 1) */
-{
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
-static const struct model_spec linear = {
-    .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
-
 static struct kit_setup setup_of(const struct matrix *data,
                                  const struct model_spec *model, double rate)
 {
-    return (struct kit_setup){.data = data,
-                              .model = model,
-                              .optimizer = {.kind = OPTIMIZER_SGD,
-                                            .learning_rate = rate,
-                                            .learning_rate_final = rate},
-                              .batch_size = data->records, /* the batch is all */
-                              .steps = 1000000,
-                              .noise_multiplier = 0.1,
-                              .threads = 1,
-                              .key = 3};
+    struct kit_setup setup = line_setup(data, rate);
+    setup.model = model;
+    setup.steps = 1000000;
+    setup.noise_multiplier = 0.1;
+    setup.key = 3;
+    return setup;
 }
 
 /* ---- A1: losses and norms of the published records ---- */
@@ -100,7 +86,7 @@ static void published_records_have_their_losses_and_norms(void **state)
                                       {.kind = LAYER_RELU},
                                       {.kind = LAYER_DENSE, .out = 2}};
     static const struct published records[] = {
-        {.model = {.layer_count = 1, .layers = &line, .loss = LOSS_SQUARED},
+        {.model = {.layer_count = 1, .layers = &line_layer, .loss = LOSS_SQUARED},
          .x = {3, 4},
          .value = 2,
          .parameters = {.5F, -.25F},
@@ -112,7 +98,7 @@ static void published_records_have_their_losses_and_norms(void **state)
          .parameters = {.5F, -.25F, 0},
          .loss = 1.125,
          .norm = 7.6485292704},
-        {.model = {.layer_count = 1, .layers = &line, .loss = LOSS_LOGISTIC},
+        {.model = {.layer_count = 1, .layers = &line_layer, .loss = LOSS_LOGISTIC},
          .classes = 2,
          .target = 1,
          .x = {3, 4},
@@ -150,11 +136,11 @@ static uint32_t classes[RECORDS];
 static void fill(uint64_t *seed)
 {
     for (size_t i = 0; i < RECORDS; i++) {
-        double size = exp2(12 * draw(seed) - 6);
+        double size = exp2(12 * draw_uniform(seed) - 6);
         for (size_t j = 0; j < FEATURES; j++)
-            features[i * FEATURES + j] = (float)(size * (2 * draw(seed) - 1));
-        values[i] = (float)(6 * draw(seed) - 3);
-        classes[i] = (uint32_t)(4 * draw(seed));
+            features[i * FEATURES + j] = (float)(size * (2 * draw_uniform(seed) - 1));
+        values[i] = (float)(6 * draw_uniform(seed) - 3);
+        classes[i] = (uint32_t)(4 * draw_uniform(seed));
     }
 }
 
@@ -204,14 +190,13 @@ static void a_record_is_seen_by_no_other(void **state)
     memset(features + J * FEATURES, 0, FEATURES * sizeof *features);
     for (size_t k = 0; k < sizeof labels / sizeof *labels; k++) {
         values[J] = labels[k];
-        size_t count =
-            step_once(&linear, 0.4, 0.25, k == 0 ? first : other, &inflation);
+        size_t count = step_once(&line, 0.4, 0.25, k == 0 ? first : other, &inflation);
         if (k > 0)
             assert_memory_equal(first, other, count * sizeof *first);
     }
     for (size_t k = 0; k < 3; k++) {
         features[J * FEATURES + k] = k == 0 ? NAN : k == 1 ? INFINITY : -INFINITY;
-        size_t count = step_once(&linear, 0.4, 0.25, other, &inflation);
+        size_t count = step_once(&line, 0.4, 0.25, other, &inflation);
         assert_memory_equal(first, other, count * sizeof *first);
     }
 }
@@ -222,19 +207,19 @@ static struct model_spec draw_model(uint64_t *seed)
 {
     static const enum layer_kind between[] = {LAYER_RELU, LAYER_TANH, LAYER_SIGMOID};
     static const enum loss losses[] = {LOSS_SQUARED, LOSS_SOFTMAX_CROSS_ENTROPY};
-    size_t depth = 1 + (size_t)(3 * draw(seed)), count = 0;
-    enum loss loss = losses[draw(seed) < 0.5];
-    bool bias = draw(seed) < 0.5;
+    size_t depth = 1 + (size_t)(3 * draw_uniform(seed)), count = 0;
+    enum loss loss = losses[draw_uniform(seed) < 0.5];
+    bool bias = draw_uniform(seed) < 0.5;
     for (size_t l = 0; l < depth; l++) {
         bool last = l + 1 == depth;
-        uint32_t out = !last                  ? 2 + (uint32_t)(8 * draw(seed))
+        uint32_t out = !last                  ? 2 + (uint32_t)(8 * draw_uniform(seed))
                        : loss == LOSS_SQUARED ? 1
                                               : 4;
         layers[count++] =
             (struct layer_spec){.kind = LAYER_DENSE, .out = out, .bias = bias};
         if (!last)
             layers[count++] =
-                (struct layer_spec){.kind = between[(size_t)(3 * draw(seed))]};
+                (struct layer_spec){.kind = between[(size_t)(3 * draw_uniform(seed))]};
     }
     return (struct model_spec){.layer_count = count, .layers = layers, .loss = loss};
 }
@@ -248,8 +233,8 @@ static void neighbours_differ_by_the_clip_norm_at_most(void **state)
     double longest = 0;
     for (int k = 0; k < (full() ? 20000 : 300); k++) {
         float with[PARAMETERS_MAX], without[PARAMETERS_MAX];
-        double clip_norm = exp2(12 * draw(&seed) - 7), inflation, square = 0;
-        size_t record = (size_t)(RECORDS * draw(&seed));
+        double clip_norm = exp2(12 * draw_uniform(&seed) - 7), inflation, square = 0;
+        size_t record = (size_t)(RECORDS * draw_uniform(&seed));
         struct model_spec model = draw_model(&seed);
         fill(&seed);
         size_t count = step_once(&model, clip_norm, rate, with, &inflation);
@@ -276,13 +261,8 @@ static void zero_gradients_leave_the_planned_noise(void **state)
     static const float labels[3] = {1, -2, 7};
     float *zeros = calloc(3 * (size_t)D, sizeof *zeros);
     assert_non_null(zeros);
-    const struct matrix data = {.records = 3,
-                                .features = D,
-                                .element = ELEMENT_F32,
-                                .scale = 1,
-                                .rows = zeros,
-                                .values = labels};
-    struct kit_setup setup = setup_of(&data, &linear, 0.25);
+    const struct matrix data = line_data(3, D, zeros, labels);
+    struct kit_setup setup = setup_of(&data, &line, 0.25);
     struct kit kit;
     double square = 0;
     setup.batch_size = 1;
@@ -330,7 +310,7 @@ static void bowl_open(struct bowl *bowl, struct bowl_shape shape, uint16_t salt)
                                  .scale = 1,
                                  .rows = bowl->x,
                                  .values = bowl->labels};
-    struct kit_setup setup = setup_of(&bowl->data, &linear, shape.eta);
+    struct kit_setup setup = setup_of(&bowl->data, &line, shape.eta);
     setup.noise_multiplier = shape.noise;
     setup.salt = salt;
     kit_spec(&bowl->kit, "value_clip");

@@ -7,12 +7,7 @@
 #include <string.h>
 
 #include "engine/nn/pooling.h"
-
-static size_t below(uint64_t *state, size_t count)
-{
-    *state = *state * 6364136223846793005U + 1442695040888963407U;
-    return (size_t)((double)(*state >> 11) * 0x1p-53 * (double)count);
-}
+#include "tests/engine/draw.h"
 
 struct pool { /* a window and two records of each value */
     struct window window;
@@ -29,7 +24,7 @@ static struct rows values(size_t width, uint64_t *state)
     struct rows rows = {calloc(RECORDS * stride, sizeof(float)), stride, RECORDS};
     for (size_t i = 0; i < RECORDS; i++)
         for (size_t j = 0; j < width; j++)
-            rows.data[i * stride + j] = (float)below(state, 5) - 2.0F;
+            rows.data[i * stride + j] = (float)draw_below(state, 5) - 2.0F;
     return rows;
 }
 
@@ -37,10 +32,11 @@ static void make(struct pool *pool, uint64_t *state)
 {
     struct image image;
     do {
-        image = (struct image){1 + below(state, 8), 1 + below(state, 8),
-                               1 + below(state, 20)};
-        pool->demand = (struct window_demand){1 + below(state, 4), 1 + below(state, 4),
-                                              1 + below(state, 3), below(state, 2), 1};
+        image = (struct image){1 + draw_below(state, 8), 1 + draw_below(state, 8),
+                               1 + draw_below(state, 20)};
+        pool->demand =
+            (struct window_demand){1 + draw_below(state, 4), 1 + draw_below(state, 4),
+                                   1 + draw_below(state, 3), draw_below(state, 2), 1};
     } while (2 * pool->demand.padding > pool->demand.kernel_height ||
              2 * pool->demand.padding > pool->demand.kernel_width ||
              !window_fit(&pool->window, image, &pool->demand));

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "engine/nn/position_gradients.h"
+#include "tests/engine/draw.h"
 
 static double draw(uint64_t *state) /* in [-1, 1) */
 {
-    *state = *state * 6364136223846793005U + 1442695040888963407U;
-    return (double)(*state >> 11) * 0x1p-52 - 1.0;
+    return 2 * draw_uniform(state) - 1;
 }
 
 struct shape {

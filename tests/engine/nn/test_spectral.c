@@ -6,13 +6,13 @@
 #include <float.h>
 
 #include "tests/expect.h"
+#include "tests/engine/draw.h"
 
 enum { SIDE_MAX = 24, RANDOM = 1000 };
 
-static double draw(uint64_t *seed) /* Knuth's MMIX generator, in [-1, 1) */
+static double draw(uint64_t *seed) /* in [-1, 1) */
 {
-    *seed = *seed * 6364136223846793005 + 1442695040888963407;
-    return (double)(*seed >> 11) * 0x1p-52 - 1;
+    return 2 * draw_uniform(seed) - 1;
 }
 
 struct columns { /* of a matrix, as Jacobi turns them until they are orthogonal */

@@ -5,17 +5,7 @@
 #include <string.h>
 
 #include "engine/nn/window.h"
-
-static double draw(uint64_t *state)
-{
-    *state = *state * 6364136223846793005U + 1442695040888963407U;
-    return (double)(*state >> 11) * 0x1p-53;
-}
-
-static size_t below(uint64_t *state, size_t count)
-{
-    return (size_t)(draw(state) * (double)count);
-}
+#include "tests/engine/draw.h"
 
 struct geometry {
     struct image image;
@@ -25,9 +15,11 @@ struct geometry {
 static struct geometry any_geometry(uint64_t *state)
 {
     return (struct geometry){
-        .image = {1 + below(state, 9), 1 + below(state, 9), 1 + below(state, 20)},
-        .demand = {1 + below(state, 5), 1 + below(state, 5), 1 + below(state, 4),
-                   below(state, 4), 1 + below(state, 3)}};
+        .image = {1 + draw_below(state, 9), 1 + draw_below(state, 9),
+                  1 + draw_below(state, 20)},
+        .demand = {1 + draw_below(state, 5), 1 + draw_below(state, 5),
+                   1 + draw_below(state, 4), draw_below(state, 4),
+                   1 + draw_below(state, 3)}};
 }
 
 /* The pixel of one tap at one position, or SIZE_MAX outside the image. */
@@ -51,11 +43,11 @@ static void check_unfolded(const struct geometry *g, const struct window *window
                            uint64_t *state)
 {
     size_t c = g->image.channels, taps = window_taps(window), stride = taps * c + 3;
-    size_t all = window_positions(window), first = below(state, all);
+    size_t all = window_positions(window), first = draw_below(state, all);
     struct rows out = {calloc(all * stride, sizeof(float)), stride, all - first};
     float *image = calloc(g->image.height * g->image.width * c, sizeof *image);
     for (size_t j = 0; j < g->image.height * g->image.width * c; j++)
-        image[j] = 1.0F + (float)draw(state);
+        image[j] = 1.0F + (float)draw_uniform(state);
     for (size_t j = 0; j < all * stride; j++)
         out.data[j] = -7.0F;
     window_unfold(window, out, image, first);
@@ -83,9 +75,9 @@ static void check_adjoint(const struct window *window, uint64_t *state)
     struct rows unfolded = {calloc(all * width, sizeof(float)), width, all};
     double one = 0.0, other = 0.0;
     for (size_t j = 0; j < floats; j++)
-        x[j] = (float)below(state, 100);
+        x[j] = (float)draw_below(state, 100);
     for (size_t j = 0; j < all * width; j++)
-        u.data[j] = (float)below(state, 100);
+        u.data[j] = (float)draw_below(state, 100);
     window_unfold(window, unfolded, x, 0);
     window_fold(window, folded, u, 0);
     for (size_t j = 0; j < all * width; j++)
