@@ -52,17 +52,22 @@ void row_layer_backward(const struct row_layer *layer, const float *parameters,
                 0.0F, da.data, (blasint)da.stride);
 }
 
-/* Squares of floats are exact in double; the padding of a row is zero. */
+/* Squares of floats are exact in double; the padding of a row is zero. Two rows at a
+ * time: one alone would wait for its own sum. */
 VECTOR_CLONES
 static void square_rows(double *squares, struct rows x)
 {
-    for (size_t i = 0; i < x.count; i++) {
-        const float *row = x.data + i * x.stride;
-        double sum = 0.0;
-        VECTOR_SUM(sum)
-        for (size_t j = 0; j < x.stride; j++)
-            sum += (double)row[j] * (double)row[j];
-        squares[i] = sum;
+    for (size_t i = 0; i < x.count; i += 2) {
+        size_t second = i + 1 < x.count ? i + 1 : i;
+        const float *one = x.data + i * x.stride, *two = x.data + second * x.stride;
+        double sum_of_one = 0.0, sum_of_two = 0.0;
+        VECTOR_SUM(sum_of_one, sum_of_two)
+        for (size_t j = 0; j < x.stride; j++) {
+            sum_of_one += (double)one[j] * (double)one[j];
+            sum_of_two += (double)two[j] * (double)two[j];
+        }
+        squares[i] = sum_of_one;
+        squares[second] = sum_of_two;
     }
 }
 

@@ -4,7 +4,7 @@
  * (MODELS.md 7). Other compilers and sanitized builds call the scalar functions.
  *
  *   VECTOR_LOOP      the rounds of the loop that follows are independent
- *   VECTOR_SUM(sum)  and may be added to sum in any order
+ *   VECTOR_SUM(...)  and may be added to these sums in any order
  *   VECTOR_CLONES    the function is compiled for wider registers too, and the
  *                    processor decides which one runs
  *
@@ -18,15 +18,15 @@
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) &&                 \
     defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) &&                         \
     !defined(__SANITIZE_THREAD__)
-#define VECTOR_LOOP        _Pragma("omp simd")
-#define VECTOR_SUM(sum)    _Pragma(VECTOR_TEXT(omp simd reduction(+ : sum)))
-#define VECTOR_TEXT(words) #words
-#define VECTOR_LANES       __attribute__((simd("notinbranch"), const))
+#define VECTOR_LOOP      _Pragma("omp simd")
+#define VECTOR_SUM(...)  _Pragma(VECTOR_TEXT(omp simd reduction(+ : __VA_ARGS__)))
+#define VECTOR_TEXT(...) #__VA_ARGS__
+#define VECTOR_LANES     __attribute__((simd("notinbranch"), const))
 #define VECTOR_CLONES                                                                  \
     __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define VECTOR_LOOP
-#define VECTOR_SUM(sum)
+#define VECTOR_SUM(...)
 #define VECTOR_LANES __attribute__((const))
 #define VECTOR_CLONES
 #endif
