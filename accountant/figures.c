@@ -349,9 +349,9 @@ enum status figure_noise_for_fraction(double *noise_multiplier,
     return error_set(error, ST_BUDGET_EXHAUSTED, "nothing is left of the budget");
 }
 
-enum status figure_room(double *largest_epsilon, uint64_t *most_steps,
-                        const struct mechanism *m, const struct balance *balance,
-                        double delta, struct error *error)
+enum status figure_room(struct figure_room *room, const struct mechanism *m,
+                        const struct balance *balance, double delta,
+                        struct error *error)
 {
     enum status status = cost_supports(m, error);
     if (status == ST_OK)
@@ -361,16 +361,16 @@ enum status figure_room(double *largest_epsilon, uint64_t *most_steps,
     struct price p = {.balance = balance, .fraction = 1};
     struct calibration c = {balance_excess, &p};
     double noise;
-    *largest_epsilon = 0;
-    *most_steps = m->run_count == 1 ? calibration_steps(m, c) : 0;
-    if (!calibration_noise(&noise, m, c))
-        return ST_OK;
     struct mechanism fitting = {0};
     struct figure figure = {0};
-    mechanism_copy(&fitting, m);
-    calibration_scale(&fitting, m, noise);
-    status = figure_epsilon(&figure, &fitting, mechanism_steps(m), delta, error);
-    *largest_epsilon = figure.epsilon;
-    mechanism_fini(&fitting);
+    uint64_t most_steps = m->run_count == 1 ? calibration_steps(m, c) : 0;
+    if (calibration_noise(&noise, m, c)) {
+        mechanism_copy(&fitting, m);
+        calibration_scale(&fitting, m, noise);
+        status = figure_epsilon(&figure, &fitting, mechanism_steps(m), delta, error);
+        mechanism_fini(&fitting);
+    }
+    if (status == ST_OK)
+        *room = (struct figure_room){figure.epsilon, most_steps};
     return status;
 }

@@ -70,11 +70,16 @@ enum status figure_noise_for_fraction(double *noise_multiplier,
                                       const struct balance *balance, double fraction,
                                       struct error *error);
 
-/* What would still fit in the balance, for people whose job does not:
- * the largest tight epsilon at delta of m over its noise multipliers, and the most steps
- * of m as it is (one run; else 0). 0 where nothing fits. */
-enum status figure_room(double *largest_epsilon, uint64_t *most_steps,
-                        const struct mechanism *m, const struct balance *balance,
-                        double delta, struct error *error);
+/* What of a mechanism would still fit in a balance. 0 where nothing does. */
+struct figure_room {
+    double largest_epsilon; /* tight, over its noise multipliers */
+    uint64_t most_steps;    /* of it as it is; 0 of several runs */
+};
+
+/* The room of m in the balance, its epsilon at delta: for people whose job does not fit.
+ *   ST_INVALID  as figure_epsilon; *room is untouched */
+enum status figure_room(struct figure_room *room, const struct mechanism *m,
+                        const struct balance *balance, double delta,
+                        struct error *error);
 
 #endif

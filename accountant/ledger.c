@@ -96,7 +96,7 @@ static enum status append(struct ledger *ledger, struct store_tx *tx,
 }
 
 enum status ledger_grant_epoch(struct ledger *ledger, struct store_tx *tx,
-                               const struct dataset_id *dataset, uint64_t epoch,
+                               const struct dataset_id *dataset,
                                const struct grant *grant, struct error *error)
 {
     struct filter filter;
@@ -108,8 +108,10 @@ enum status ledger_grant_epoch(struct ledger *ledger, struct store_tx *tx,
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
     char *meta = entry_grant_render(grant, &filter);
+    const struct account *account = book_account(&ledger->book, dataset);
     struct ledger_row row = {.dataset = dataset->text,
-                             .epoch = epoch,
+                             .epoch =
+                                 account == NULL ? 1 : book_view(account)->epoch + 1,
                              .job = "",
                              .kind = "GRANT",
                              .curve = bytes,
@@ -132,7 +134,7 @@ enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
         status = error_set(error, ST_ALREADY_EXISTS, "dataset %s has a budget",
                            dataset->text);
     else
-        status = ledger_grant_epoch(ledger, tx, dataset, 1, grant, error);
+        status = ledger_grant_epoch(ledger, tx, dataset, grant, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }
@@ -178,22 +180,22 @@ static enum status check_fits(const struct balances *balances,
 }
 
 static enum status reserve(struct ledger *ledger, struct store_tx *tx,
-                           struct account *account, const struct job_id *job,
-                           const struct mechanism *m, struct error *error)
+                           struct account *account, const struct ledger_claim *claim,
+                           struct error *error)
 {
     struct curve charge;
     uint8_t bytes[ENTRY_CURVE_SIZE];
     const struct balances *balances = book_view(account);
-    enum status status = ledger_charge(&charge, balances, m, error);
+    enum status status = ledger_charge(&charge, balances, claim->mechanism, error);
     if (status == ST_OK)
         status = check_fits(balances, &charge, error);
     if (status != ST_OK)
         return status;
     entry_curve_encode(bytes, &charge);
-    char *meta = entry_reserve_render(m);
+    char *meta = entry_reserve_render(claim->mechanism);
     struct ledger_row row = {.dataset = account->dataset.text,
                              .epoch = balances->epoch,
-                             .job = job->text,
+                             .job = claim->job->text,
                              .kind = "RESERVE",
                              .curve = bytes,
                              .curve_size = sizeof bytes,
@@ -203,27 +205,26 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     struct mechanism copy = {0};
-    mechanism_copy(&copy, m);
-    book_reserve_take(&ledger->book, account, job, &copy, &charge)->entry =
+    mechanism_copy(&copy, claim->mechanism);
+    book_reserve_take(&ledger->book, account, claim->job, &copy, &charge)->entry =
         ledger->next.entry;
     return ST_OK;
 }
 
 enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
-                           const struct dataset_id *dataset, const struct job_id *job,
-                           const struct mechanism *m, struct ledger_entry_name *entry,
-                           struct error *error)
+                           const struct ledger_claim *claim,
+                           struct ledger_entry_name *entry, struct error *error)
 {
     enum status status;
     pthread_mutex_lock(&ledger->lock);
-    struct account *account = book_account(&ledger->book, dataset);
+    struct account *account = book_account(&ledger->book, claim->dataset);
     if (account == NULL)
-        status = ledger_no_dataset(dataset, error);
-    else if (book_reservation(&ledger->book, job) != NULL)
-        status =
-            error_set(error, ST_ALREADY_EXISTS, "job %s has a reservation", job->text);
+        status = ledger_no_dataset(claim->dataset, error);
+    else if (book_reservation(&ledger->book, claim->job) != NULL)
+        status = error_set(error, ST_ALREADY_EXISTS, "job %s has a reservation",
+                           claim->job->text);
     else
-        status = reserve(ledger, tx, account, job, m, error);
+        status = reserve(ledger, tx, account, claim, error);
     if (status == ST_OK)
         *entry = ledger->next.entry;
     pthread_mutex_unlock(&ledger->lock);

@@ -85,7 +85,14 @@ struct ledger_entry_name { /* what a certificate cites */
     uint8_t hash[SHA256_SIZE];
 };
 
-/* Holds the whole curve of m on dataset, if some weighted order has room for it.
+struct ledger_claim { /* what a job asks of a dataset's budget */
+    const struct dataset_id *dataset;
+    const struct job_id *job;
+    const struct mechanism *mechanism; /* whole, as it will be run */
+};
+
+/* Holds the whole curve of the claim's mechanism m on its dataset, if some weighted order
+ * has room for it; *entry names what was written.
  *   ST_NOT_FOUND         no such dataset
  *   ST_INVALID           m has no proof, is of another relation than the dataset, or
  *                        its curve is infinite at both weighted orders
@@ -93,11 +100,10 @@ struct ledger_entry_name { /* what a certificate cites */
  *   ST_DATASET_FROZEN    the epoch was closed by a restored backup
  *   ST_BUDGET_HELD       only open reservations are in the way
  *   ST_BUDGET_EXHAUSTED  m would pass the capacity without them
- * On failure tx is as it was. Holds once the caller has committed tx. */
+ * On failure tx and *entry are as they were. Holds once the caller has committed tx. */
 enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
-                           const struct dataset_id *dataset, const struct job_id *job,
-                           const struct mechanism *m, struct ledger_entry_name *entry,
-                           struct error *error);
+                           const struct ledger_claim *claim,
+                           struct ledger_entry_name *entry, struct error *error);
 
 /* The RESERVE entry of the job, open or settled; false, entry untouched, if it has none. */
 bool ledger_reservation(struct ledger *ledger, const struct job_id *job,

@@ -23,7 +23,7 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
     if (balances->open_count > 0)
         return error_set(error, ST_DATASET_IN_USE, "dataset %s has open reservations",
                          dataset->text);
-    return ledger_grant_epoch(ledger, tx, dataset, balances->epoch + 1, grant, error);
+    return ledger_grant_epoch(ledger, tx, dataset, grant, error);
 }
 
 enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,

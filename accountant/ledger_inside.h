@@ -25,8 +25,10 @@ struct ledger {
 /* To be called before the first change inside tx. */
 void ledger_join(struct ledger *ledger, struct store_tx *tx);
 
+/* Opens the next epoch of dataset, its first if it has no account.
+ *   ST_INVALID, ST_NOT_FOUND  as ledger_grant */
 enum status ledger_grant_epoch(struct ledger *ledger, struct store_tx *tx,
-                               const struct dataset_id *dataset, uint64_t epoch,
+                               const struct dataset_id *dataset,
                                const struct grant *grant, struct error *error);
 
 /* Raises the mark of an open reservation. */

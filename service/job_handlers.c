@@ -31,13 +31,15 @@ static void refusal_fill(struct service *service, const struct job_plan *plan,
     const struct mechanism *m = &plan->mechanism;
     struct balance *balance = &refusal->balance;
     struct problem *problem = &refusal->problem;
+    struct figure_room room;
     problem->has_most_steps = m->run_count == 1;
     if (ledger_balance(service->ledger, &plan->request.dataset, balance, NULL) !=
             ST_OK ||
         filter_charge(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
-        figure_room(&problem->largest_epsilon, &problem->most_steps, m, balance,
-                    plan->request.delta, NULL) != ST_OK)
+        figure_room(&room, m, balance, plan->request.delta, NULL) != ST_OK)
         return;
+    problem->largest_epsilon = room.largest_epsilon;
+    problem->most_steps = room.most_steps;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         size_t at = balance->weighted[i];
         double left =
@@ -128,15 +130,17 @@ static enum status estimate(struct service *service, const struct request *reque
     enum status status = ST_OK;
     if (plan->is_private) {
         struct balance balance;
+        struct figure_room room = {0};
         status = ledger_fit(service->ledger, &plan->request.dataset, &plan->mechanism,
                             &view.fits, error);
         if (status == ST_OK)
             status = ledger_balance(service->ledger, &plan->request.dataset, &balance,
                                     error);
         if (status == ST_OK)
-            status =
-                figure_room(&view.largest_epsilon, &view.most_steps, &plan->mechanism,
-                            &balance, plan->request.delta, error);
+            status = figure_room(&room, &plan->mechanism, &balance, plan->request.delta,
+                                 error);
+        view.largest_epsilon = room.largest_epsilon;
+        view.most_steps = room.most_steps;
     }
     if (status == ST_OK)
         status = price_tuning(request, plan, &view, error);
@@ -188,11 +192,12 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     struct service *service = creation->service;
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &creation->plan};
+    const struct ledger_claim claim = {&creation->plan.request.dataset, &addition.id,
+                                       &creation->plan.mechanism};
     enum status status = ST_OK;
     job_id_make(&addition.id);
     if (creation->plan.is_private)
-        status = ledger_reserve(service->ledger, tx, &creation->plan.request.dataset,
-                                &addition.id, &creation->plan.mechanism, &entry, error);
+        status = ledger_reserve(service->ledger, tx, &claim, &entry, error);
     if (status != ST_OK)
         return status;
     addition.ledger_seq = entry.seq;

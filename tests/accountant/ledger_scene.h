@@ -50,11 +50,12 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
         struct store_tx *tx;
         struct dataset_id dataset = kit_dataset(scene_dataset(job));
         struct job_id id = kit_job(job);
+        struct ledger_claim claim = {&dataset, &id, &m};
         struct ledger_entry_name entry;
         good = store_begin(kit.store, &tx, NULL) == ST_OK;
         if (good)
-            good = kit_end(tx, ledger_reserve(kit.ledger, tx, &dataset, &id, &m, &entry,
-                                              NULL)) == ST_OK;
+            good = kit_end(tx, ledger_reserve(kit.ledger, tx, &claim, &entry, NULL)) ==
+                   ST_OK;
         done->reserved[job] = good;
         mechanism_fini(&m);
         for (uint64_t steps = 2; good && steps <= 2 + job; steps += 2) {

@@ -129,23 +129,22 @@ static void room_is_the_last_that_the_ledger_admits(void **state)
     struct mechanism_run run = {0.01, 1.3, 9000};
     struct mechanism m = one(&run);
     struct balance balance = opened();
-    double largest;
-    uint64_t steps;
-    assert_int_equal(figure_room(&largest, &steps, &m, &balance, 1e-5, NULL), ST_OK);
-    assert_true(steps > 0);
-    run.steps = steps;
+    struct figure_room room;
+    assert_int_equal(figure_room(&room, &m, &balance, 1e-5, NULL), ST_OK);
+    assert_true(room.most_steps > 0);
+    run.steps = room.most_steps;
     assert_true(admits(&balance, &m));
-    run.steps = steps + 1;
+    run.steps = room.most_steps + 1;
     assert_false(admits(&balance, &m));
     run.steps = 9000;
     double noise;
     assert_int_equal(figure_noise_for_fraction(&noise, &m, &balance, 1, NULL), ST_OK);
     run.noise_multiplier = noise;
-    assert_true(epsilon_of(&m, 1e-5) == largest);
-    assert_true(largest > 1.5 && largest < 2);
+    assert_true(epsilon_of(&m, 1e-5) == room.largest_epsilon);
+    assert_true(room.largest_epsilon > 1.5 && room.largest_epsilon < 2);
     balance.capacity[0] = balance.capacity[1] = -0.3;
-    assert_int_equal(figure_room(&largest, &steps, &m, &balance, 1e-5, NULL), ST_OK);
-    assert_true(largest == 0 && steps == 0);
+    assert_int_equal(figure_room(&room, &m, &balance, 1e-5, NULL), ST_OK);
+    assert_true(room.largest_epsilon == 0 && room.most_steps == 0);
 }
 
 static void room_of_several_runs_has_no_steps(void **state)
@@ -154,11 +153,10 @@ static void room_of_several_runs_has_no_steps(void **state)
     struct mechanism_run runs[] = {{0.01, 1.3, 90}, {0.02, 2.6, 10}};
     struct mechanism m = one(runs);
     struct balance balance = opened();
-    double largest;
-    uint64_t steps = 9;
+    struct figure_room room = {.most_steps = 9};
     m.run_count = 2;
-    assert_int_equal(figure_room(&largest, &steps, &m, &balance, 1e-5, NULL), ST_OK);
-    assert_true(largest > 1 && steps == 0);
+    assert_int_equal(figure_room(&room, &m, &balance, 1e-5, NULL), ST_OK);
+    assert_true(room.largest_epsilon > 1 && room.most_steps == 0);
 }
 
 static void what_no_noise_or_rate_reaches_is_said(void **state)

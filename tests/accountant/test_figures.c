@@ -335,6 +335,7 @@ static void bad_questions_are_refused(void **state)
     struct mechanism m = one(&run), bad = one(&bad_run), full = m, many = m;
     struct balance balance = opened();
     struct figure figure = {7, 7};
+    struct figure_room room = {7, 7};
     double x = 7;
     uint64_t k = 7;
     static const double deltas[] = {0, -1, 1, 2, 0x1p-39, NAN, INFINITY};
@@ -354,7 +355,7 @@ static void bad_questions_are_refused(void **state)
         assert_int_equal(figure_noise_pld(&x, &m, 1, d, NULL), ST_INVALID);
         assert_int_equal(figure_steps(&k, &m, 1, d, NULL), ST_INVALID);
         assert_int_equal(figure_rate(&x, &m, 1, d, NULL), ST_INVALID);
-        assert_int_equal(figure_room(&x, &k, &m, &balance, d, NULL), ST_INVALID);
+        assert_int_equal(figure_room(&room, &m, &balance, d, NULL), ST_INVALID);
     }
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
         double e = epsilons[i];
@@ -383,8 +384,9 @@ static void bad_questions_are_refused(void **state)
     assert_int_equal(figure_rate(&x, &full, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_noise_for_fraction(&x, &bad, &balance, 0.5, NULL),
                      ST_INVALID);
-    assert_int_equal(figure_room(&x, &k, &bad, &balance, 1e-5, NULL), ST_INVALID);
+    assert_int_equal(figure_room(&room, &bad, &balance, 1e-5, NULL), ST_INVALID);
     assert_true(figure.epsilon == 7 && x == 7 && k == 7);
+    assert_true(room.largest_epsilon == 7 && room.most_steps == 7);
 }
 
 int main(void)

@@ -222,9 +222,11 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
     struct store_tx *tx = kit_begin(&kit);
     kit_dataset_row(tx, "b");
     assert_int_equal(ledger_grant(kit.ledger, tx, &b, &grant, NULL), ST_OK);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(ledger_reserve(kit.ledger, tx, &a, &jobs[i], &m, &entry, NULL),
+    for (int i = 0; i < 3; i++) {
+        const struct ledger_claim claim = {&a, &jobs[i], &m};
+        assert_int_equal(ledger_reserve(kit.ledger, tx, &claim, &entry, NULL),
                          i < 2 ? ST_OK : ST_BUDGET_HELD);
+    }
     assert_int_equal(ledger_settle(kit.ledger, tx, &jobs[0], NULL, NULL), ST_OK);
     assert_int_equal(ledger_settle(kit.ledger, tx, &jobs[0], NULL, NULL), ST_NOT_FOUND);
     assert_int_equal(ledger_balance(kit.ledger, &b, &balance, NULL), ST_NOT_FOUND);

@@ -55,6 +55,7 @@ static bool submit(struct kit *kit, unsigned job, struct fuse *fuse)
     struct dataset_id dataset = kit_dataset("a");
     struct job_id id = kit_job(job);
     struct mechanism m = kit_gaussian(230.85, STEPS);
+    struct ledger_claim claim = {&dataset, &id, &m};
     char key[16];
     snprintf(key, sizeof key, "key-%u", job);
     struct replay_row replay = {
@@ -67,8 +68,7 @@ static bool submit(struct kit *kit, unsigned job, struct fuse *fuse)
     pass(fuse);
     good = good && job_row_insert(tx, &row, NULL) == ST_OK;
     pass(fuse);
-    good = good &&
-           ledger_reserve(kit->ledger, tx, &dataset, &id, &m, &entry, NULL) == ST_OK;
+    good = good && ledger_reserve(kit->ledger, tx, &claim, &entry, NULL) == ST_OK;
     pass(fuse);
     good = good && store_commit(tx, NULL) == ST_OK;
     pass(fuse);
