@@ -209,7 +209,8 @@ static enum status read_all(struct reading *reading, struct store_tx *tx,
 {
     enum status status = mark_rows_walk(tx, read_mark, reading, error);
     if (status == ST_OK)
-        status = ledger_rows_walk(tx, NULL, 0, read_row, reading, error);
+        status =
+            ledger_rows_walk(tx, &(struct ledger_range){0}, read_row, reading, error);
     if (status == ST_OK && reading->status == ST_OK)
         status = freeze_rows_walk(tx, read_freeze, reading, error);
     for (size_t i = 0; i < reading->mark_count; i++) {

@@ -57,8 +57,9 @@ static enum status contains(struct ledger *ledger, struct store_tx *tx,
     struct search search = {&kept->entry, kept->entry.seq == 0};
     enum status status = ST_OK;
     if (kept->entry.seq > 0)
-        status = ledger_rows_walk(tx, NULL, kept->entry.seq - 1, compare_entry, &search,
-                                  error);
+        status =
+            ledger_rows_walk(tx, &(struct ledger_range){.after = kept->entry.seq - 1},
+                             compare_entry, &search, error);
     *contained = search.found && ledger->now.authorised >= kept->authorised;
     return status;
 }

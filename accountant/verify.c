@@ -319,7 +319,8 @@ static void audit_end(struct audit *audit)
 
 static enum status audit_all(struct audit *audit, struct store_tx *tx)
 {
-    enum status status = ledger_rows_walk(tx, NULL, 0, audit_row, audit, audit->error);
+    enum status status =
+        ledger_rows_walk(tx, &(struct ledger_range){0}, audit_row, audit, audit->error);
     if (status == ST_OK && audit->status == ST_OK && audit_jobs(audit))
         status = mark_rows_walk(tx, audit_mark, audit, audit->error);
     if (status == ST_OK && audit->status == ST_OK)

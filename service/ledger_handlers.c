@@ -67,15 +67,15 @@ static bool visit(void *context, const struct ledger_row *row)
     return true;
 }
 
-static enum status read_entries(struct service *service, const struct dataset_id *id,
-                                uint64_t after, struct entries *entries,
-                                struct error *error)
+static enum status read_entries(struct service *service,
+                                const struct ledger_range *range,
+                                struct entries *entries, struct error *error)
 {
     struct store_tx *tx = NULL;
     enum status status = store_begin(service->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = ledger_rows_walk(tx, id->text, after, visit, entries, error);
+    status = ledger_rows_walk(tx, range, visit, entries, error);
     store_rollback(tx);
     return status;
 }
@@ -141,7 +141,8 @@ static enum status list_entries(struct service *service, struct request *request
         entries.size = LIMIT_PAGE_SIZE;
     entries.texts = calloc(entries.size, sizeof *entries.texts);
     CHECK(entries.texts != NULL);
-    status = read_entries(service, &spec->id, after, &entries, error);
+    const struct ledger_range range = {spec->id.text, after};
+    status = read_entries(service, &range, &entries, error);
     if (status == ST_OK)
         status = reply_entries(request, &entries, as_lines, error);
     for (size_t i = 0; i < entries.count; i++)

@@ -52,6 +52,7 @@ enum status replay_find(struct service *service, struct request *request, bool *
 {
     char route[ROUTE_SIZE];
     uint8_t fingerprint[SHA256_SIZE];
+    const struct replay_name name = {route, request_header(request, "Idempotency-Key")};
     struct finding finding = {.request = request, .fingerprint = fingerprint};
     struct store_tx *tx = NULL;
     enum status status = fingerprint_of(request, fingerprint, error);
@@ -60,8 +61,7 @@ enum status replay_find(struct service *service, struct request *request, bool *
     if (status != ST_OK)
         return status;
     route_name(request, route);
-    status = replay_row_find(tx, route, request_header(request, "Idempotency-Key"),
-                             visit, &finding, error);
+    status = replay_row_find(tx, &name, visit, &finding, error);
     store_rollback(tx);
     if (status == ST_OK && finding.found && !finding.same)
         return error_set(error, ST_IDEMPOTENCY_KEY_REUSED,
@@ -75,8 +75,7 @@ enum status replay_keep(struct request *request, struct store_tx *tx,
 {
     char route[ROUTE_SIZE];
     struct replay_row row = {
-        .route = route,
-        .key = request_header(request, "Idempotency-Key"),
+        .name = {route, request_header(request, "Idempotency-Key")},
         .location = location,
         .body = body,
         .time_ms = clock_wall_ms(),

@@ -44,7 +44,7 @@ static void read_row(struct statement *statement, struct ledger_row *row)
         statement_expect_size(statement, 6, row->curve_size);
 }
 
-enum status ledger_rows_walk(struct store_tx *tx, const char *dataset, uint64_t after,
+enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
                              bool (*visit)(void *context, const struct ledger_row *row),
                              void *context, struct error *error)
 {
@@ -52,14 +52,14 @@ enum status ledger_rows_walk(struct store_tx *tx, const char *dataset, uint64_t 
     struct ledger_row row;
     statement_open(
         &statement, tx,
-        dataset == NULL
+        range->dataset == NULL
             ? "SELECT seq,dataset,epoch,job,kind,curve,released,meta,actor,time_ms,"
               "prev,hash FROM ledger WHERE seq>? ORDER BY seq"
             : "SELECT seq,dataset,epoch,job,kind,curve,released,meta,actor,time_ms,"
               "prev,hash FROM ledger WHERE seq>? AND dataset=? ORDER BY seq");
-    statement_bind_int(&statement, after);
-    if (dataset != NULL)
-        statement_bind_text(&statement, dataset);
+    statement_bind_int(&statement, range->after);
+    if (range->dataset != NULL)
+        statement_bind_text(&statement, range->dataset);
     while (statement_next(&statement)) {
         read_row(&statement, &row);
         if (!statement_good(&statement) || !visit(context, &row))

@@ -9,8 +9,8 @@ enum status replay_row_insert(struct store_tx *tx, const struct replay_row *row,
     statement_open(&statement, tx,
                    "INSERT INTO replay(route,key,fingerprint,location,body,time_ms)"
                    " VALUES(?,?,?,?,?,?)");
-    statement_bind_text(&statement, row->route);
-    statement_bind_text(&statement, row->key);
+    statement_bind_text(&statement, row->name.route);
+    statement_bind_text(&statement, row->name.key);
     statement_bind_blob(&statement, row->fingerprint, SHA256_SIZE);
     statement_bind_text(&statement, row->location);
     statement_bind_text(&statement, row->body);
@@ -18,7 +18,7 @@ enum status replay_row_insert(struct store_tx *tx, const struct replay_row *row,
     return statement_run(&statement, error);
 }
 
-enum status replay_row_find(struct store_tx *tx, const char *route, const char *key,
+enum status replay_row_find(struct store_tx *tx, const struct replay_name *name,
                             bool (*visit)(void *context, const struct replay_row *row),
                             void *context, struct error *error)
 {
@@ -26,11 +26,11 @@ enum status replay_row_find(struct store_tx *tx, const char *route, const char *
     statement_open(&statement, tx,
                    "SELECT route,key,fingerprint,location,body,time_ms FROM replay"
                    " WHERE route=? AND key=?");
-    statement_bind_text(&statement, route);
-    statement_bind_text(&statement, key);
+    statement_bind_text(&statement, name->route);
+    statement_bind_text(&statement, name->key);
     if (statement_next(&statement)) {
-        struct replay_row row = {.route = statement_text(&statement, 0),
-                                 .key = statement_text(&statement, 1),
+        struct replay_row row = {.name = {.route = statement_text(&statement, 0),
+                                          .key = statement_text(&statement, 1)},
                                  .location = statement_text(&statement, 3),
                                  .body = statement_text(&statement, 4),
                                  .time_ms = statement_time(&statement, 5)};

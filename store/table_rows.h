@@ -36,7 +36,8 @@ enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *ro
 enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error);
 enum status dataset_rows_walk(struct store_tx *tx,
-                              bool (*visit)(void *context, const struct dataset_row *row),
+                              bool (*visit)(void *context,
+                                            const struct dataset_row *row),
                               void *context, struct error *error);
 
 struct job_row {
@@ -74,29 +75,33 @@ enum status model_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct model_row *row),
                             void *context, struct error *error);
 
+struct replay_name {
+    const char *route; /* "POST /v1/jobs" */
+    const char *key;   /* the Idempotency-Key */
+};
+
 struct replay_row {
-    const char *route;                /* "POST /v1/jobs" */
-    const char *key;                  /* the Idempotency-Key */
+    struct replay_name name;
     uint8_t fingerprint[SHA256_SIZE]; /* of method, path and canonical body */
     const char *location;             /* the Location answered */
     const char *body;                 /* the body answered */
     int64_t time_ms;
 };
 
-/* ST_ALREADY_EXISTS: route and key were used before. */
+/* ST_ALREADY_EXISTS: the name was used before. */
 enum status replay_row_insert(struct store_tx *tx, const struct replay_row *row,
                               struct error *error);
-/* Calls visit with the row of route and key, if there is one. */
-enum status replay_row_find(struct store_tx *tx, const char *route, const char *key,
+/* Calls visit with the row of that name, if there is one. */
+enum status replay_row_find(struct store_tx *tx, const struct replay_name *name,
                             bool (*visit)(void *context, const struct replay_row *row),
                             void *context, struct error *error);
 
 struct ledger_row {
     uint64_t seq; /* dense, from 1 */
     const char *dataset;
-    uint64_t epoch;  /* of the dataset's grants, from 1 */
-    const char *job; /* "" for GRANT */
-    const char *kind; /* GRANT RESERVE COMMIT */
+    uint64_t epoch;       /* of the dataset's grants, from 1 */
+    const char *job;      /* "" for GRANT */
+    const char *kind;     /* GRANT RESERVE COMMIT */
     const uint8_t *curve; /* raw little-endian doubles: capacity, held or committed */
     size_t curve_size;    /* bytes */
     const uint8_t *released; /* COMMIT only, of curve_size, else NULL */
@@ -112,8 +117,13 @@ struct ledger_row {
  *   ST_CORRUPT         seq or prev does not continue the chain */
 enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
                               struct error *error);
-/* In the order of seq, from after + 1 on; dataset NULL walks all. */
-enum status ledger_rows_walk(struct store_tx *tx, const char *dataset, uint64_t after,
+struct ledger_range {    /* {0}: all rows */
+    const char *dataset; /* NULL: of every one */
+    uint64_t after;      /* seq; those above it */
+};
+
+/* In the order of seq. */
+enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
                              bool (*visit)(void *context, const struct ledger_row *row),
                              void *context, struct error *error);
 

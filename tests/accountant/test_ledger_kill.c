@@ -59,7 +59,7 @@ static bool submit(struct kit *kit, unsigned job, struct fuse *fuse)
     char key[16];
     snprintf(key, sizeof key, "key-%u", job);
     struct replay_row replay = {
-        .route = "POST /v1/jobs", .key = key, .location = "/v1/jobs/x", .body = "{}"};
+        .name = {"POST /v1/jobs", key}, .location = "/v1/jobs/x", .body = "{}"};
     struct job_row row = {
         .id = id, .version = 1, .state = "QUEUED", .spec = "{}", .detail = "{}"};
     bool good = store_begin(kit->store, &tx, NULL) == ST_OK;
@@ -152,9 +152,10 @@ static unsigned check(const char *path, const struct told *told)
         char key[16];
         unsigned replays = counts.replays;
         snprintf(key, sizeof key, "key-%u", job);
-        assert_int_equal(
-            replay_row_find(tx, "POST /v1/jobs", key, count_replay, &counts, NULL),
-            ST_OK);
+        assert_int_equal(replay_row_find(tx,
+                                         &(struct replay_name){"POST /v1/jobs", key},
+                                         count_replay, &counts, NULL),
+                         ST_OK);
         bool here = ledger_reservation(kit.ledger, &id, &entry);
         assert_int_equal(here, counts.replays - replays);
         reserved += here;

@@ -156,8 +156,9 @@ static void a_job_has_at_most_one_model(void **state)
 static bool see_replay(void *context, const struct replay_row *row)
 {
     struct seen *seen = context;
-    snprintf(seen->texts[seen->count++], 200, "%s|%s|%d|%s|%s|%d", row->route, row->key,
-             row->fingerprint[1], row->location, row->body, (int)row->time_ms);
+    snprintf(seen->texts[seen->count++], 200, "%s|%s|%d|%s|%s|%d", row->name.route,
+             row->name.key, row->fingerprint[1], row->location, row->body,
+             (int)row->time_ms);
     return true;
 }
 
@@ -165,21 +166,20 @@ static void a_key_is_remembered_once_a_route(void **state)
 {
     (void)state;
     struct seen seen = {0};
-    struct replay_row row = {.route = "POST /v1/jobs",
-                             .key = "k'1",
+    struct replay_row row = {.name = {"POST /v1/jobs", "k'1"},
                              .location = "/v1/jobs/x",
                              .body = "{}",
                              .time_ms = 4};
     bytes(row.fingerprint, 3);
     assert_int_equal(replay_row_insert(tx, &row, NULL), ST_OK);
     assert_int_equal(replay_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
-    row.route = "POST /v1/datasets";
+    row.name.route = "POST /v1/datasets";
     assert_int_equal(replay_row_insert(tx, &row, NULL), ST_OK);
-    assert_int_equal(replay_row_find(tx, "POST /v1/jobs", "k", see_replay, &seen, NULL),
-                     ST_OK);
+    const struct replay_name unused = {"POST /v1/jobs", "k"};
+    const struct replay_name used = {"POST /v1/jobs", "k'1"};
+    assert_int_equal(replay_row_find(tx, &unused, see_replay, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 0);
-    assert_int_equal(
-        replay_row_find(tx, "POST /v1/jobs", "k'1", see_replay, &seen, NULL), ST_OK);
+    assert_int_equal(replay_row_find(tx, &used, see_replay, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.texts[0], "POST /v1/jobs|k'1|4|/v1/jobs/x|{}|4");
 }
@@ -256,12 +256,13 @@ static void entries_are_appended_in_a_chain_and_nothing_else(void **state)
     struct ledger_row fourth = entry(4, "COMMIT", "job_1");
     assert_int_equal(ledger_row_insert(tx, &fourth, NULL), ST_OK);
 
-    assert_int_equal(ledger_rows_walk(tx, NULL, 0, see_entry, &seen, NULL), ST_OK);
+    const struct ledger_range all = {0}, later = {.dataset = "a", .after = 1};
+    assert_int_equal(ledger_rows_walk(tx, &all, see_entry, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 4);
     assert_string_equal(seen.texts[0], "1 a 1 '' GRANT 2/16 -1 {} local 12 0 1");
     assert_string_equal(seen.texts[3], "4 a 1 'job_1' COMMIT 2/16 9 {} local 12 3 4");
     seen.count = 0;
-    assert_int_equal(ledger_rows_walk(tx, "a", 1, see_entry, &seen, NULL), ST_OK);
+    assert_int_equal(ledger_rows_walk(tx, &later, see_entry, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
     assert_string_equal(seen.texts[0], "2 a 1 'job_1' RESERVE 2/16 -1 {} local 12 1 2");
 }
