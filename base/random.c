@@ -51,16 +51,16 @@ static void put_little_endian(uint8_t out[8], uint64_t value)
 }
 
 void stream_read(struct stream *stream, void *out, size_t size,
-                 const uint8_t key[STREAM_KEY_SIZE], uint64_t nonce, uint64_t block)
+                 const struct stream_position *from)
 {
     uint8_t iv[16];
     int written = 0;
 
     CHECK(size <= INT_MAX);
-    put_little_endian(iv, block);
-    put_little_endian(iv + 8, nonce);
+    put_little_endian(iv, from->block);
+    put_little_endian(iv + 8, from->nonce);
     memset(out, 0, size);
-    CHECK(EVP_EncryptInit_ex(stream->context, NULL, NULL, key, iv) == 1);
+    CHECK(EVP_EncryptInit_ex(stream->context, NULL, NULL, from->key, iv) == 1);
     CHECK(EVP_EncryptUpdate(stream->context, out, &written, out, (int)size) == 1);
     CHECK((size_t)written == size);
 }

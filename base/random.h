@@ -23,8 +23,14 @@ struct stream; /* a cipher context, re-keyed by every read */
 struct stream *stream_create(void);
 void stream_destroy(struct stream *stream); /* NULL is allowed; wipes the context */
 
+struct stream_position {
+    const uint8_t *key; /* (STREAM_KEY_SIZE) */
+    uint64_t nonce;
+    uint64_t block; /* of STREAM_BLOCK_SIZE bytes, from 0 */
+};
+
 /* out[0..size) = keystream of (key, nonce) from the start of block on. */
 void stream_read(struct stream *stream, void *out, size_t size,
-                 const uint8_t key[STREAM_KEY_SIZE], uint64_t nonce, uint64_t block);
+                 const struct stream_position *from);
 
 #endif

@@ -31,8 +31,8 @@ static const uint64_t *read_own(const struct draw *draw, unsigned j)
 {
     const struct noise_position *at = draw->position;
     uint64_t block = at->chunk * NOISE_CHUNK_BLOCKS + NOISE_CHUNK_BLOCKS / 2 + j;
-    stream_read(draw->stream, draw->chunk->own, STREAM_BLOCK_SIZE, at->key, at->query,
-                block);
+    stream_read(draw->stream, draw->chunk->own, STREAM_BLOCK_SIZE,
+                &(struct stream_position){at->key, at->query, block});
     return draw->chunk->own;
 }
 
@@ -236,11 +236,12 @@ void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
                         .layout = layout,
                         .trials = NOISE_CHUNK + layout->extras};
     uint64_t extra = UINT64_MAX >> (64 - layout->extras);
+    size_t words = draw.trials + 2 * layout->flags;
+    const struct stream_position from = {position->key, position->query,
+                                         position->chunk * NOISE_CHUNK_BLOCKS};
 
     CHECK(position->chunk < UINT64_C(1) << 48);
-    stream_read(stream, chunk->words,
-                (draw.trials + 2 * layout->flags) * sizeof(uint64_t), position->key,
-                position->query, position->chunk * NOISE_CHUNK_BLOCKS);
+    stream_read(stream, chunk->words, words * sizeof *chunk->words, &from);
     chunk->flagged_count = propose(chunk, draw.trials);
     pad_flagged(&draw);
     decide_flagged(&draw);

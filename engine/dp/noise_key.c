@@ -35,7 +35,9 @@ void noise_source_close(struct noise_source *source)
 void noise_source_next(struct noise_source *source, struct noise_key *step_key)
 {
     struct noise_key pair[2];
-    stream_read(source->stream, pair, sizeof pair, source->state.bytes, UINT64_MAX, 0);
+    const struct stream_position from = {.key = source->state.bytes,
+                                         .nonce = UINT64_MAX};
+    stream_read(source->stream, pair, sizeof pair, &from);
     *step_key = pair[0];
     source->state = pair[1];
     hash_zero(pair, sizeof pair);

@@ -21,8 +21,8 @@ struct words { /* of a key's stream, drawn a few at a time */
 static size_t word_below(struct words *words, size_t count)
 {
     if (words->next == WORDS) {
-        stream_read(words->stream, words->at, sizeof words->at, words->key->bytes, 2,
-                    words->block);
+        const struct stream_position from = {words->key->bytes, 2, words->block};
+        stream_read(words->stream, words->at, sizeof words->at, &from);
         words->block += BLOCKS;
         words->next = 0;
     }

@@ -54,8 +54,8 @@ static bool settle_tie(const struct draw *draw)
     struct poisson *poisson = draw->poisson;
     if (poisson->tie_next == poisson->tie_count) {
         uint64_t block = draw->part * TIE_BLOCKS + poisson->tie_count / 8;
-        stream_read(poisson->stream, poisson->ties, sizeof poisson->ties,
-                    draw->key->bytes, 1, block);
+        const struct stream_position from = {draw->key->bytes, 1, block};
+        stream_read(poisson->stream, poisson->ties, sizeof poisson->ties, &from);
         poisson->tie_count += TIES;
     }
     return poisson->ties[poisson->tie_next++ % TIES] >> 8 < draw->below;
@@ -118,8 +118,9 @@ size_t poisson_draw_range(struct poisson *poisson, uint32_t *indices,
                         .below = threshold & (UINT64_MAX >> 8)};
     for (uint32_t first = range.first; first < range.end; first += PART, draw.part++) {
         uint32_t count = range.end - first < PART ? range.end - first : PART;
-        stream_read(poisson->stream, poisson->bytes, (count + 7) / 8 * 8, key->bytes, 0,
-                    (uint64_t)first / STREAM_BLOCK_SIZE);
+        const struct stream_position from = {key->bytes, 0,
+                                             (uint64_t)first / STREAM_BLOCK_SIZE};
+        stream_read(poisson->stream, poisson->bytes, (count + 7) / 8 * 8, &from);
         poisson->tie_count = poisson->tie_next = 0;
         drawn += draw_part(&draw, indices + drawn, first, count);
     }

@@ -62,10 +62,10 @@ static void open_sources(struct training *training, const struct noise_key *seed
     struct noise_key sampling, drop;
     if (seed != NULL) {
         struct stream *stream = stream_create();
-        stream_read(stream, sampling.bytes, sizeof sampling.bytes, seed->bytes,
-                    UINT64_MAX - 1, 0);
-        stream_read(stream, drop.bytes, sizeof drop.bytes, seed->bytes, UINT64_MAX - 2,
-                    0);
+        struct stream_position from = {.key = seed->bytes, .nonce = UINT64_MAX - 1};
+        stream_read(stream, sampling.bytes, sizeof sampling.bytes, &from);
+        from.nonce = UINT64_MAX - 2;
+        stream_read(stream, drop.bytes, sizeof drop.bytes, &from);
         stream_destroy(stream);
     }
     training->noise_source = noise_source_open(seed);

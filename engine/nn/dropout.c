@@ -17,7 +17,8 @@ void dropout_mask(const struct dropout *dropout, struct stream *stream,
 
     for (size_t done = 0, chunk = 0; done < width; chunk++) {
         size_t count = width - done < WORDS ? width - done : WORDS;
-        stream_read(stream, words, count * sizeof *words, key, nonce, chunk * blocks);
+        const struct stream_position from = {key, nonce, chunk * blocks};
+        stream_read(stream, words, count * sizeof *words, &from);
         for (size_t j = 0; j < count; j++)
             mask[done + j] = words[j] < below ? 0.0F : kept;
         done += count;

@@ -229,7 +229,8 @@ static void init_uniform(struct stream *stream, const uint8_t key[STREAM_KEY_SIZ
     for (size_t done = 0, chunk = 0; done < tensor->count; chunk++) {
         size_t left = tensor->count - done;
         size_t count = left < INIT_WORDS ? left : INIT_WORDS;
-        stream_read(stream, words, sizeof words, key, nonce, chunk * blocks);
+        const struct stream_position from = {key, nonce, chunk * blocks};
+        stream_read(stream, words, sizeof words, &from);
         for (size_t j = 0; j < count; j++)
             out[done + j] = (float)(bound * (((double)words[j] + 0.5) * 0x1p-31 - 1.0));
         done += count;

@@ -121,7 +121,8 @@ struct dice {
 static double roll(struct dice *dice)
 {
     uint64_t bits;
-    stream_read(dice->stream, &bits, sizeof bits, dice->key, 0, dice->block++);
+    stream_read(dice->stream, &bits, sizeof bits,
+                &(struct stream_position){dice->key, 0, dice->block++});
     return (double)(bits >> 11) * 0x1p-53;
 }
 

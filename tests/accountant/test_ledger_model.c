@@ -360,7 +360,8 @@ struct dice {
 static unsigned roll(struct dice *dice, unsigned below)
 {
     uint32_t bits;
-    stream_read(dice->stream, &bits, sizeof bits, dice->key, 0, dice->block++);
+    stream_read(dice->stream, &bits, sizeof bits,
+                &(struct stream_position){dice->key, 0, dice->block++});
     return bits % below;
 }
 

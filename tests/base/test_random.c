@@ -21,7 +21,7 @@ static void the_all_zero_key_gives_the_published_keystream(void **state)
     static const uint8_t expected[8] = {0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90};
     uint8_t key[STREAM_KEY_SIZE] = {0}, out[64];
     struct stream *stream = stream_create();
-    stream_read(stream, out, sizeof out, key, 0, 0);
+    stream_read(stream, out, sizeof out, &(struct stream_position){.key = key});
     assert_memory_equal(out, expected, sizeof expected);
     stream_destroy(stream);
 }
@@ -33,12 +33,13 @@ static void blocks_are_addressed_by_nonce_and_counter(void **state)
     struct stream *stream = stream_create();
     for (int i = 0; i < STREAM_KEY_SIZE; i++)
         key[i] = (uint8_t)i;
-    stream_read(stream, out, sizeof out, key, 5, 0);
+    stream_read(stream, out, sizeof out,
+                &(struct stream_position){.key = key, .nonce = 5});
     assert_true(word(out) == 0xbbc149554a19004f);
     assert_true(word(out + 24) == 0x041e168ab07e5187);
     assert_true(word(out + 2112 * 8) == 0x1fb7012171314516);
     assert_true(word(out + 2208 * 8) == 0xc3b7e3364a2b4ff2);
-    stream_read(stream, part, sizeof part, key, 5, 264);
+    stream_read(stream, part, sizeof part, &(struct stream_position){key, 5, 264});
     assert_memory_equal(part, out + 264 * 64, sizeof part);
     stream_destroy(stream);
 }

@@ -36,9 +36,11 @@ static uint64_t next_word(struct digits *digits)
 {
     static const uint8_t key[STREAM_KEY_SIZE] = {4, 7};
     size_t count = sizeof digits->words / sizeof *digits->words;
-    if (digits->used == 0)
-        stream_read(digits->stream, digits->words, sizeof digits->words, key, 1,
-                    digits->block++ * (sizeof digits->words / STREAM_BLOCK_SIZE));
+    if (digits->used == 0) {
+        uint64_t block = digits->block++ * (sizeof digits->words / STREAM_BLOCK_SIZE);
+        stream_read(digits->stream, digits->words, sizeof digits->words,
+                    &(struct stream_position){key, 1, block});
+    }
     uint64_t word = digits->words[digits->used];
     digits->used = (digits->used + 1) % count;
     return word;

@@ -28,7 +28,8 @@ static inline struct matrix made_up_records(uint64_t records)
     uint32_t *targets = calloc(records, sizeof *targets);
     struct stream *stream = stream_create();
     CHECK(rows != NULL && targets != NULL);
-    stream_read(stream, rows, bytes / STREAM_BLOCK_SIZE * STREAM_BLOCK_SIZE, key, 0, 0);
+    stream_read(stream, rows, bytes / STREAM_BLOCK_SIZE * STREAM_BLOCK_SIZE,
+                &(struct stream_position){.key = key});
     stream_destroy(stream);
     for (uint64_t i = 0; i < records; i++)
         targets[i] = (uint32_t)(i % CLASSES);

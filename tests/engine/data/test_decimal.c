@@ -36,7 +36,8 @@ static uint64_t draw(struct draws *draws, uint64_t below)
 {
     static const uint8_t key[STREAM_KEY_SIZE] = {23, 5};
     uint64_t value;
-    stream_read(draws->stream, &value, sizeof value, key, 7, draws->block++);
+    stream_read(draws->stream, &value, sizeof value,
+                &(struct stream_position){key, 7, draws->block++});
     return value % below;
 }
 

@@ -15,7 +15,8 @@ static void the_ratchet_is_its_definition(void **state)
     struct noise_source *source = noise_source_open(&seed);
     struct stream *stream = stream_create();
     for (int step = 0; step < 5; step++) {
-        stream_read(stream, pair, sizeof pair, seed.bytes, UINT64_MAX, 0);
+        stream_read(stream, pair, sizeof pair,
+                    &(struct stream_position){.key = seed.bytes, .nonce = UINT64_MAX});
         noise_source_next(source, &key);
         assert_memory_equal(&key, &pair[0], sizeof key);
         assert_memory_not_equal(&key, &seed, sizeof key);

@@ -118,8 +118,8 @@ static void the_base_strip_accepts_by_its_law_far_out(void **state)
     double farthest = 0;
     for (unsigned scale = 0; scale < SCALES; scale++) {
         double accepted[STRIP_BINS + 1] = {0}, position;
-        stream_read(stream, (uint8_t *)words, trials * TRIAL_WORDS * sizeof *words, key,
-                    2, (uint64_t)scale << 32);
+        stream_read(stream, (uint8_t *)words, trials * TRIAL_WORDS * sizeof *words,
+                    &(struct stream_position){key, 2, (uint64_t)scale << 32});
         for (size_t t = 0; t < trials; t++) {
             if (!strip_accepts(&chunk->table, words + TRIAL_WORDS * t, scale,
                                &position))

@@ -32,13 +32,15 @@ static size_t defined(uint32_t *out, uint32_t records, double rate,
         uint8_t bytes[PART];
         uint64_t ties[64 * 8];
         size_t tie = 0;
-        stream_read(stream, bytes, sizeof bytes, key->bytes, 0, part * (PART / 64));
+        stream_read(stream, bytes, sizeof bytes,
+                    &(struct stream_position){key->bytes, 0, part * (PART / 64)});
         for (uint64_t i = part * PART; i < records && i < (part + 1) * PART; i++) {
             uint64_t bits = (uint64_t)bytes[i % PART] << 56;
             if (bytes[i % PART] == threshold >> 56) {
                 if (tie % 512 == 0)
-                    stream_read(stream, ties, sizeof ties, key->bytes, 1,
-                                part * (PART / 8) + tie / 8);
+                    stream_read(stream, ties, sizeof ties,
+                                &(struct stream_position){key->bytes, 1,
+                                                          part * (PART / 8) + tie / 8});
                 bits |= ties[tie++ % 512] >> 8;
             }
             if (bits < threshold)

@@ -216,7 +216,8 @@ static inline void oracle_draw_mask(struct oracle *oracle, struct oracle_layer *
     struct stream *stream = stream_create();
     layer->mask = calloc(size, sizeof *layer->mask);
     if (record->drop_key != NULL)
-        stream_read(stream, words, size * sizeof *words, record->drop_key, nonce, 0);
+        stream_read(stream, words, size * sizeof *words,
+                    &(struct stream_position){.key = record->drop_key, .nonce = nonce});
     for (size_t j = 0; j < size; j++) {
         uint32_t word = words[j % pixels * layer->in.c + j / pixels];
         bool dropped = (double)word < floor(layer->spec->rate * 4294967296.0);

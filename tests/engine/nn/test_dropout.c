@@ -66,7 +66,8 @@ static void a_mask_is_read_off_the_stream(void **state)
     struct stream *stream = stream_create();
     (void)state;
     memset(key, 0x5e, sizeof key);
-    stream_read(stream, words, sizeof words, key, UINT64_C(0x200000007), 0);
+    stream_read(stream, words, sizeof words,
+                &(struct stream_position){.key = key, .nonce = UINT64_C(0x200000007)});
     stream_destroy(stream);
     mask_of(mask, 0.25, 2, 0x5e, 7);
     for (size_t j = 0; j < WIDTH; j++)
