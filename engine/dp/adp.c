@@ -20,11 +20,10 @@
 #include "base/check.h"
 #include "engine/dp/adagrad_norm.h"
 #include "engine/dp/clip.h"
+#include "engine/dp/clipped_sum.h"
 #include "engine/dp/noise_follow.h"
 #include "engine/dp/step_schedule.h"
 #include "engine/dp/training.h"
-
-enum { CELL_MEAN = 128 }; /* as dpsgd */
 
 /* What both grids plan for beyond their shares, so that together they carry the
  * multiplier however the few operations on it round. */
@@ -252,7 +251,7 @@ static enum status plan_grids(struct state *state, double noise_multiplier,
     double ratio = state->norm_ratio;
     double share = ratio > 0 ? sqrt(1 + 1 / (ratio * ratio)) * split_margin : 1;
     state->demand.noise_multiplier = noise_multiplier * share;
-    enum status status = grid_plan(&state->noise.grid, &state->demand, error);
+    enum status status = clipped_sum_plan(&state->noise, &state->demand, error);
     if (status != ST_OK || ratio == 0)
         return status;
     status =
@@ -338,15 +337,7 @@ static enum status start(void *context, const struct algorithm_demand *demand,
     state->rate = algorithm_rate(demand);
     state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
     state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
-    state->noise.clip_norm = clip_norm;
-    state->noise.spread = model->spread;
-    state->demand = (struct grid_demand){.clip_norm = clip_norm,
-                                         .sampling_rate = state->rate,
-                                         .records = demand->records,
-                                         .dim = model->parameters,
-                                         .cell_mean = CELL_MEAN,
-                                         .spread = model->spread,
-                                         .record_terms = model->record_terms};
+    state->demand = clipped_sum_demand(demand, model, clip_norm);
     start_adagrad(state, demand);
     enum status status = check(demand, error);
     if (status == ST_OK)

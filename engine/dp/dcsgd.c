@@ -14,9 +14,8 @@
 #include "base/check.h"
 #include "engine/dp/adaptive_clip.h"
 #include "engine/dp/clip.h"
+#include "engine/dp/clipped_sum.h"
 #include "engine/dp/training.h"
-
-enum { CELL_MEAN = 128 }; /* as dpsgd */
 
 /* What both grids plan for beyond sigma_T and sigma_H, so that the joint multiplier is at
  * least sigma however the few operations on them round. */
@@ -116,14 +115,7 @@ static double value_or(const struct algorithm_spec *spec, const char *name,
 static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error)
 {
-    struct mechanism_run run = {.sampling_rate = algorithm_rate(demand),
-                                .noise_multiplier = demand->noise_multiplier,
-                                .steps = demand->steps};
-    if (!(demand->noise_multiplier > 0))
-        return error_set(error, ST_INVALID, "%s needs a positive noise multiplier",
-                         demand->spec->algorithm->name);
-    mechanism_init(m, MECHANISM_SAMPLED_GAUSSIAN, demand->relation, run);
-    return ST_OK;
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
 }
 
 /* Whether the two grids together carry the multiplier that is charged. */
@@ -142,7 +134,7 @@ static enum status plan_grids(struct state *state,
                                   .batch = state->divisor,
                                   .records = demand->records,
                                   .counts = state->adaptive.histogram.bins};
-    enum status status = grid_plan(&state->noise.grid, &state->demand, error);
+    enum status status = clipped_sum_plan(&state->noise, &state->demand, error);
     if (status == ST_OK)
         status = grid_plan_counts(&state->noise.histogram_grid, &counts, error);
     if (status == ST_OK)
@@ -168,18 +160,10 @@ static enum status start(struct state *state, const struct algorithm_demand *dem
     state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
     state->adaptive.clip_norm = algorithm_value(demand->spec, "clip_norm");
     state->adaptive.histogram.bins = (size_t)algorithm_value(demand->spec, "bins");
-    state->demand = (struct grid_demand){.clip_norm = state->adaptive.clip_norm,
-                                         .noise_multiplier = gradient * split_margin,
-                                         .sampling_rate = state->rate,
-                                         .records = demand->records,
-                                         .dim = model->parameters,
-                                         .cell_mean = CELL_MEAN,
-                                         .spread = model->spread,
-                                         .record_terms = model->record_terms};
+    state->demand = clipped_sum_demand(demand, model, state->adaptive.clip_norm);
+    state->demand.noise_multiplier = gradient * split_margin;
     state->error.variance = gradient * gradient * (double)model->parameters /
                             (state->divisor * state->divisor);
-    state->noise.clip_norm = state->adaptive.clip_norm;
-    state->noise.spread = model->spread;
     state->noise.histogram_bins = state->adaptive.histogram.bins;
     return plan_grids(state, demand, counts, error);
 }
@@ -211,8 +195,7 @@ static enum status start_error(void *context, const struct algorithm_demand *dem
 static void follow(struct state *state)
 {
     state->demand.clip_norm = state->adaptive.clip_norm;
-    state->noise.clip_norm = state->adaptive.clip_norm;
-    CHECK(grid_plan(&state->noise.grid, &state->demand, NULL) == ST_OK);
+    CHECK(clipped_sum_plan(&state->noise, &state->demand, NULL) == ST_OK);
 }
 
 /* Everything up to the choice of the next clip norm. */

@@ -5,10 +5,9 @@
 #include <math.h>
 
 #include "engine/dp/clip.h"
+#include "engine/dp/clipped_sum.h"
 #include "engine/dp/residue.h"
 #include "engine/dp/training.h"
-
-enum { CELL_MEAN = 128 };
 
 /* m3 is a sum over the number of a record's uses; the accountant adds no more terms. */
 static const uint64_t sampled_steps_max = UINT64_C(1) << 16;
@@ -228,8 +227,6 @@ static void set_rules(struct state *state, const struct algorithm_spec *spec,
     state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = spread};
     state->rest = (struct rest_clip){
         .clip = state->clip, .whole = whole, .rest = whole - clip_norm};
-    state->noise.clip_norm = clip_norm;
-    state->noise.spread = spread;
 }
 
 /* A cell's rest must stay where rounding to the grid is exact, and a batch's in 64 bits,
@@ -258,16 +255,9 @@ static enum status plan_grid(struct state *state, const struct algorithm_demand 
                          "rounding of the kept error would pass a hundredth of the "
                          "noise: take less noise, a shorter epoch or a larger "
                          "pre_clip_norm");
-    struct grid_demand grid = {.clip_norm = state->clip.clip_norm,
-                               .noise_multiplier = demand->noise_multiplier /
-                                                   (1 - extra) * (1 + 0x1p-50),
-                               .sampling_rate = algorithm_rate(demand),
-                               .records = demand->records,
-                               .dim = model->parameters,
-                               .cell_mean = CELL_MEAN,
-                               .spread = model->spread,
-                               .record_terms = model->record_terms};
-    enum status status = grid_plan(&state->noise.grid, &grid, error);
+    struct grid_demand sum = clipped_sum_demand(demand, model, state->clip.clip_norm);
+    sum.noise_multiplier = demand->noise_multiplier / (1 - extra) * (1 + 0x1p-50);
+    enum status status = clipped_sum_plan(&state->noise, &sum, error);
     return status == ST_OK ? check_rest(state, demand, error) : status;
 }
 
@@ -314,11 +304,7 @@ static enum status step(void *context, struct training *training, struct error *
                         .rest = &state->rest};
     draw(state, training);
     training_feed_back(training, state->radius);
-    enum status status = training_pass(training, &pass, error);
-    if (status != ST_OK)
-        return status;
-    training_release(training, pass.grid, state->divisor);
-    return training_update(training, error);
+    return training_descend(training, &pass, state->divisor, error);
 }
 
 static const struct noise_plan *noise(const void *context)

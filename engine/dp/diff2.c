@@ -13,13 +13,12 @@
 #include <math.h>
 
 #include "engine/dp/clip.h"
+#include "engine/dp/clipped_sum.h"
 #include "engine/dp/diff2_demand.h"
 #include "engine/dp/estimate.h"
 #include "engine/dp/full_batch.h"
 #include "engine/dp/training.h"
 #include "engine/nn/motion.h"
-
-enum { LOCAL_CELL_MEAN = 128 };
 
 /* Clip norms that a grid takes (grid_rescale). */
 static const double clip_least = 0x1p-40, clip_most = 0x1p60;
@@ -52,19 +51,6 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
     return rounds_plan(m, &rounds, demand->relation, demand->noise_multiplier, error);
 }
 
-static struct grid_demand grid_of(const struct algorithm_demand *demand,
-                                  const struct algorithm_model *model)
-{
-    return (struct grid_demand){.clip_norm = 1,
-                                .noise_multiplier = demand->noise_multiplier,
-                                .sampling_rate = 1,
-                                .records = demand->records,
-                                .dim = model->parameters,
-                                .cell_mean = FULL_BATCH_CELL_MEAN,
-                                .spread = model->spread,
-                                .record_terms = model->record_terms};
-}
-
 /* Of sums over all clients: P n_min. */
 static double divisor_of(const struct shards *shards)
 {
@@ -88,16 +74,14 @@ static enum status plan_kind(struct kind *kind, enum release release,
                              const struct algorithm_demand *demand,
                              const struct algorithm_model *model, struct error *error)
 {
-    struct grid_demand grid = grid_of(demand, model);
+    struct grid_demand grid = clipped_sum_demand(demand, model, 1);
     *kind = kind_of(release, demand);
     grid.noise_multiplier = kind->noise_multiplier;
     grid.spread = model->difference_spread;
     grid.record_terms = 0;
     grid.float_terms = model->difference_terms;
-    if (release == RELEASE_LOCAL) {
+    if (release == RELEASE_LOCAL)
         grid.sampling_rate = diff2_rounds(demand).local_rate;
-        grid.cell_mean = LOCAL_CELL_MEAN;
-    }
     enum status status = grid_plan(&kind->grid, &grid, error);
     if (status == ST_OK)
         status = estimate_init(&kind->estimate, (size_t)model->parameters, error);
@@ -163,9 +147,8 @@ static enum status start_round(struct state *state,
                                const struct algorithm_model *model, struct error *error)
 {
     struct kind *round = &state->round;
-    struct grid_demand grid = grid_of(demand, model);
-    grid.clip_norm = state->clip.clip_norm;
-    enum status status = grid_plan(&state->noise.grid, &grid, error);
+    struct grid_demand sum = clipped_sum_demand(demand, model, state->clip.clip_norm);
+    enum status status = clipped_sum_plan(&state->noise, &sum, error);
     round->divisor = divisor_of(&state->shards);
     if (status != ST_OK ||
         rounds_count(&state->rounds) == rounds_restarts(&state->rounds))
@@ -201,8 +184,6 @@ static enum status start(void *context, const struct algorithm_demand *demand,
         (struct flat_clip){.clip_norm = algorithm_value(demand->spec, "clip_norm"),
                            .spread = model->spread};
     state->difference_spread = model->difference_spread;
-    state->noise.clip_norm = state->clip.clip_norm;
-    state->noise.spread = model->spread;
     status = start_round(state, demand, model, error);
     if (status == ST_OK)
         status = start_local(state, demand, model, error);

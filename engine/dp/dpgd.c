@@ -6,6 +6,7 @@
 #include "engine/dp/algorithm.h"
 
 #include "engine/dp/clip.h"
+#include "engine/dp/clipped_sum.h"
 #include "engine/dp/full_batch.h"
 #include "engine/dp/training.h"
 
@@ -27,16 +28,10 @@ static const struct algorithm_parameter parameters[] = {
 static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error)
 {
-    struct mechanism_run run = {.sampling_rate = 1,
-                                .noise_multiplier = demand->noise_multiplier,
-                                .steps = demand->steps};
     enum status status = full_batch_check(demand, error);
     if (status != ST_OK)
         return status;
-    if (!(demand->noise_multiplier > 0))
-        return error_set(error, ST_INVALID, "dpgd needs a positive noise multiplier");
-    mechanism_init(m, MECHANISM_GAUSSIAN, demand->relation, run);
-    return ST_OK;
+    return clipped_sum_charge(m, MECHANISM_GAUSSIAN, demand, error);
 }
 
 static enum status start(void *context, const struct algorithm_demand *demand,
@@ -44,22 +39,13 @@ static enum status start(void *context, const struct algorithm_demand *demand,
 {
     struct state *state = context;
     double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    struct grid_demand grid = {.clip_norm = clip_norm,
-                               .noise_multiplier = demand->noise_multiplier,
-                               .sampling_rate = 1,
-                               .records = demand->records,
-                               .dim = model->parameters,
-                               .cell_mean = FULL_BATCH_CELL_MEAN,
-                               .spread = model->spread,
-                               .record_terms = model->record_terms};
+    struct grid_demand sum = clipped_sum_demand(demand, model, clip_norm);
     enum status status = full_batch_check(demand, error);
     if (status != ST_OK)
         return status;
     state->divisor = (double)demand->records;
     state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
-    state->noise.clip_norm = clip_norm;
-    state->noise.spread = model->spread;
-    return grid_plan(&state->noise.grid, &grid, error);
+    return clipped_sum_plan(&state->noise, &sum, error);
 }
 
 static enum status step(void *context, struct training *training, struct error *error)
@@ -68,11 +54,7 @@ static enum status step(void *context, struct training *training, struct error *
     struct pass pass = {
         .grid = &state->noise.grid, .weigh = clip_flat, .rule = &state->clip};
     training_sample(training, 1);
-    enum status status = training_pass(training, &pass, error);
-    if (status != ST_OK)
-        return status;
-    training_release(training, pass.grid, state->divisor);
-    return training_update(training, error);
+    return training_descend(training, &pass, state->divisor, error);
 }
 
 static const struct noise_plan *noise(const void *context)

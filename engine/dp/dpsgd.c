@@ -5,10 +5,8 @@
 #include <math.h>
 
 #include "engine/dp/clip.h"
+#include "engine/dp/clipped_sum.h"
 #include "engine/dp/training.h"
-
-/* Expected records of a batch in a cell: the inflation is then 1.1 % (NOISE.md 2.3). */
-enum { CELL_MEAN = 128 };
 
 enum clipping { CLIPPING_FLAT, CLIPPING_AUTOMATIC, CLIPPING_PER_LAYER };
 
@@ -53,13 +51,7 @@ static const struct algorithm_parameter parameters[] = {
 static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error)
 {
-    struct mechanism_run run = {.sampling_rate = algorithm_rate(demand),
-                                .noise_multiplier = demand->noise_multiplier,
-                                .steps = demand->steps};
-    if (!(demand->noise_multiplier > 0))
-        return error_set(error, ST_INVALID, "dpsgd needs a positive noise multiplier");
-    mechanism_init(m, MECHANISM_SAMPLED_GAUSSIAN, demand->relation, run);
-    return ST_OK;
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
 }
 
 /* The clip norm of a layer's part: layers of them are clip_norm together, at most. */
@@ -69,9 +61,8 @@ static double layer_clip_norm(double clip_norm, size_t layers)
 }
 
 static void set_clip(struct state *state, const struct algorithm_spec *spec,
-                     const struct algorithm_model *model)
+                     const struct algorithm_model *model, double clip_norm)
 {
-    double clip_norm = algorithm_value(spec, "clip_norm");
     state->clipping = (enum clipping)algorithm_value(spec, "clipping");
     state->flat = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
     if (state->clipping == CLIPPING_PER_LAYER)
@@ -79,34 +70,23 @@ static void set_clip(struct state *state, const struct algorithm_spec *spec,
     state->automatic = (struct automatic_clip){.clip_norm = clip_norm,
                                                .gamma = algorithm_value(spec, "gamma"),
                                                .spread = model->spread};
-    state->noise.clip_norm = clip_norm;
-    state->noise.spread = model->spread;
 }
 
 static enum status start(void *context, const struct algorithm_demand *demand,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    set_clip(state, demand->spec, model);
+    double clip_norm = algorithm_value(demand->spec, "clip_norm");
+    struct grid_demand sum = clipped_sum_demand(demand, model, clip_norm);
+    set_clip(state, demand->spec, model, clip_norm);
     if (state->clipping == CLIPPING_AUTOMATIC &&
         state->automatic.clip_norm > CLIP_GAIN_MAX * state->automatic.gamma)
         return error_set_at(error, ST_INVALID, "/algorithm/gamma",
                             "clip_norm / gamma must be at most 2^60: give a larger "
                             "gamma or a smaller clip_norm");
-    struct grid_demand grid = {.clip_norm = state->noise.clip_norm,
-                               .noise_multiplier = demand->noise_multiplier,
-                               .sampling_rate = algorithm_rate(demand),
-                               .records = demand->records,
-                               .dim = model->parameters,
-                               .cell_mean = CELL_MEAN,
-                               .spread = model->spread,
-                               .record_terms = model->record_terms};
-    enum status status = grid_plan(&state->noise.grid, &grid, error);
-    if (status != ST_OK)
-        return status;
     state->rate = algorithm_rate(demand);
     state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
-    return ST_OK;
+    return clipped_sum_plan(&state->noise, &sum, error);
 }
 
 static struct pass pass_of(const struct state *state)
@@ -129,11 +109,7 @@ static enum status step(void *context, struct training *training, struct error *
     const struct state *state = context;
     struct pass pass = pass_of(state);
     training_sample(training, state->rate);
-    enum status status = training_pass(training, &pass, error);
-    if (status != ST_OK)
-        return status;
-    training_release(training, pass.grid, state->divisor);
-    return training_update(training, error);
+    return training_descend(training, &pass, state->divisor, error);
 }
 
 static const struct noise_plan *noise(const void *context)

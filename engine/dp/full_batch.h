@@ -11,7 +11,7 @@
 
 /* Passes over the data of a job that names neither epochs nor steps: a step moves as far
  * as one of a small batch does, and there is one a pass. */
-enum { FULL_BATCH_EPOCHS = 200, FULL_BATCH_CELL_MEAN = 128 };
+enum { FULL_BATCH_EPOCHS = 200 };
 
 /*   ST_INVALID  the batch is not all of the records (at /batch_size) */
 enum status full_batch_check(const struct algorithm_demand *demand,

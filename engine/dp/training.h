@@ -164,4 +164,9 @@ void training_average(struct training *training, const struct grid *grid,
  *   ST_INTERNAL  one of them is no longer finite */
 enum status training_update(struct training *training, struct error *error);
 
+/* The rest of a step whose batch is drawn: the pass, the release of its sum over divisor,
+ * the update. Statuses of the pass, after which nothing was released, and the update. */
+enum status training_descend(struct training *training, const struct pass *pass,
+                             double divisor, struct error *error);
+
 #endif

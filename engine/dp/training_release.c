@@ -132,3 +132,13 @@ enum status training_update(struct training *training, struct error *error)
             return error_set(error, ST_INTERNAL, "diverged");
     return ST_OK;
 }
+
+enum status training_descend(struct training *training, const struct pass *pass,
+                             double divisor, struct error *error)
+{
+    enum status status = training_pass(training, pass, error);
+    if (status != ST_OK)
+        return status;
+    training_release(training, pass->grid, divisor);
+    return training_update(training, error);
+}

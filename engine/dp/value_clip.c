@@ -10,12 +10,11 @@
 #include <math.h>
 
 #include "engine/dp/clip.h"
+#include "engine/dp/clipped_sum.h"
 #include "engine/dp/training.h"
 #include "engine/dp/value_bound.h"
 #include "engine/nn/spectral.h"
 #include "engine/nn/vector_math.h"
-
-enum { CELL_MEAN = 128 }; /* as dpsgd */
 
 /* Losses and activations come from float32; an exact bound must not be below the norm for
  * their rounding (valueclip.md 2.3, V9). */
@@ -66,17 +65,11 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
                         struct error *error)
 {
     struct value_bound bound;
-    struct mechanism_run run = {.sampling_rate = algorithm_rate(demand),
-                                .noise_multiplier = demand->noise_multiplier,
-                                .steps = demand->steps};
-    if (!(demand->noise_multiplier > 0))
-        return error_set(error, ST_INVALID,
-                         "value_clip needs a positive noise multiplier");
     enum status status =
         value_bound_init(&bound, demand->model, kind_of(demand), error);
-    if (status == ST_OK)
-        mechanism_init(m, MECHANISM_SAMPLED_GAUSSIAN, demand->relation, run);
-    return status;
+    if (status != ST_OK)
+        return status;
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
 }
 
 /* The longest smaller side of a weight matrix, as far as the model alone tells. */
@@ -94,26 +87,17 @@ static enum status start(void *context, const struct algorithm_demand *demand,
 {
     struct state *state = context;
     double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    struct grid_demand grid = {.clip_norm = clip_norm,
-                               .noise_multiplier = demand->noise_multiplier,
-                               .sampling_rate = algorithm_rate(demand),
-                               .records = demand->records,
-                               .dim = model->parameters,
-                               .cell_mean = CELL_MEAN,
-                               .spread = model->spread,
-                               .record_terms = model->record_terms};
+    struct grid_demand sum = clipped_sum_demand(demand, model, clip_norm);
     enum status status =
         value_bound_init(&state->rule.bound, demand->model, kind_of(demand), error);
     if (status == ST_OK)
-        status = grid_plan(&state->noise.grid, &grid, error);
+        status = clipped_sum_plan(&state->noise, &sum, error);
     if (status == ST_OK && state->rule.bound.layers > 1)
         status = spectral_create(&state->spectral, side_of(demand->model), error);
     if (status != ST_OK)
         return status;
     state->rule.clip =
         (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
-    state->noise.clip_norm = clip_norm;
-    state->noise.spread = model->spread;
     state->rate = algorithm_rate(demand);
     state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
     return ST_OK;
@@ -182,11 +166,7 @@ static enum status step(void *context, struct training *training, struct error *
         .grid = &state->noise.grid, .weigh = weigh, .rule = &state->rule};
     aim(state, training);
     training_sample(training, state->rate);
-    enum status status = training_pass(training, &pass, error);
-    if (status != ST_OK)
-        return status;
-    training_release(training, pass.grid, state->divisor);
-    return training_update(training, error);
+    return training_descend(training, &pass, state->divisor, error);
 }
 
 static const struct noise_plan *noise(const void *context)
