@@ -10,6 +10,7 @@
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels.h"
+#include "tests/engine/small_network.h"
 
 /* Six rows of one kind, six of the other (NOISE.md 2.5). */
 static struct row_classes halves(size_t block)
@@ -18,20 +19,6 @@ static struct row_classes halves(size_t block)
     for (size_t r = 0; r < 12; r++)
         rows.of[r] = r >= 6;
     return rows;
-}
-
-static struct network *network_of(uint32_t features, uint32_t hidden, uint32_t outputs)
-{
-    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = hidden, .bias = true},
-                                  {.kind = LAYER_RELU},
-                                  {.kind = LAYER_DENSE, .out = outputs, .bias = true}};
-    struct model_spec model = {
-        .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
-    struct network *network;
-    assert_int_equal(network_create(&network, &model,
-                                    (struct network_shape){features, outputs}, NULL),
-                     ST_OK);
-    return network;
 }
 
 /* Everything stored of the first count rows, compared with the first row of a class. */
@@ -106,23 +93,39 @@ static void check_rows_at_two_points(const struct row_classes *rows,
     free(parameters);
 }
 
+static void expect_alike(const struct network *network, struct heights wanted,
+                         int draws)
+{
+    struct row_classes rows;
+    assert_int_equal(row_classes_find(&rows, network, wanted, NULL), ST_OK);
+    assert_true(rows.safe);
+    assert_true(rows.block >= wanted.block && rows.block % 16 == 0);
+    for (int draw = 0; draw < draws; draw++)
+        check_rows(&rows, network, draw);
+}
+
+static void expect_alike_at_two_points(const struct network *network,
+                                       struct heights wanted)
+{
+    struct row_classes rows;
+    assert_int_equal(row_classes_find_two_points(&rows, network, wanted, NULL), ST_OK);
+    assert_true(rows.safe);
+    for (int draw = 0; draw < 3; draw++) {
+        check_rows(&rows, network, draw);
+        check_rows_at_two_points(&rows, network, draw);
+    }
+}
+
 static void rows_of_a_class_round_alike(void **state)
 {
     (void)state;
     static const uint32_t shapes[][3] = {
         {784, 128, 10}, {123, 40, 2}, {64, 33, 10}, {31, 300, 3}};
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
-        struct network *network = network_of(shapes[k][0], shapes[k][1], shapes[k][2]);
-        for (size_t block = 16; block <= 128; block *= 2) {
-            struct row_classes rows;
-            assert_int_equal(
-                row_classes_find(&rows, network, (struct heights){block, block}, NULL),
-                ST_OK);
-            assert_true(rows.safe);
-            assert_true(rows.block >= block && rows.block % 16 == 0);
-            for (int draw = 0; draw < 6; draw++)
-                check_rows(&rows, network, draw);
-        }
+        struct network *network =
+            small_network_dense(shapes[k][0], shapes[k][1], shapes[k][2]);
+        for (size_t block = 16; block <= 128; block *= 2)
+            expect_alike(network, (struct heights){block, block}, 6);
         network_destroy(network);
     }
 }
@@ -133,18 +136,11 @@ static void rows_of_a_class_round_alike_at_two_points(void **state)
     (void)state;
     static const uint32_t shapes[][3] = {{784, 128, 10}, {123, 40, 2}, {31, 300, 3}};
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
-        struct network *network = network_of(shapes[k][0], shapes[k][1], shapes[k][2]);
-        for (size_t block = 16; block <= 128; block *= 2) {
-            struct heights wanted = {block, block < 128 ? block : 288};
-            struct row_classes rows;
-            assert_int_equal(row_classes_find_two_points(&rows, network, wanted, NULL),
-                             ST_OK);
-            assert_true(rows.safe);
-            for (int draw = 0; draw < 3; draw++) {
-                check_rows(&rows, network, draw);
-                check_rows_at_two_points(&rows, network, draw);
-            }
-        }
+        struct network *network =
+            small_network_dense(shapes[k][0], shapes[k][1], shapes[k][2]);
+        for (size_t block = 16; block <= 128; block *= 2)
+            expect_alike_at_two_points(
+                network, (struct heights){block, block < 128 ? block : 288});
         network_destroy(network);
     }
 }
@@ -152,14 +148,7 @@ static void rows_of_a_class_round_alike_at_two_points(void **state)
 /* Convolutions whose gradients are kept, and both pools. */
 static struct network *image_network(void)
 {
-    struct layer_spec conv = {.kind = LAYER_CONV2D,
-                              .out = 6,
-                              .bias = true,
-                              .kernel_height = 3,
-                              .kernel_width = 3,
-                              .stride = 1,
-                              .padding = 1,
-                              .dilation = 1};
+    struct layer_spec conv = small_network_conv(6, true);
     struct layer_spec pool = {
         .kind = LAYER_MAX_POOL2D, .kernel_height = 2, .kernel_width = 2, .stride = 2};
     struct layer_spec layers[] = {conv,
@@ -188,71 +177,25 @@ static void rows_of_images_round_alike_at_two_points(void **state)
 {
     (void)state;
     struct network *network = image_network();
-    for (size_t block = 16; block <= 64; block *= 2) {
-        struct row_classes rows;
-        assert_int_equal(row_classes_find_two_points(
-                             &rows, network, (struct heights){block, block}, NULL),
-                         ST_OK);
-        assert_true(rows.safe);
-        for (int draw = 0; draw < 3; draw++) {
-            check_rows(&rows, network, draw);
-            check_rows_at_two_points(&rows, network, draw);
-        }
-    }
+    for (size_t block = 16; block <= 64; block *= 2)
+        expect_alike_at_two_points(network, (struct heights){block, block});
     network_destroy(network);
-}
-
-/* A small residual network with group norms and dropout. */
-static struct network *residual_network(void)
-{
-    struct layer_spec conv = {.kind = LAYER_CONV2D,
-                              .out = 24,
-                              .kernel_height = 3,
-                              .kernel_width = 3,
-                              .stride = 1,
-                              .padding = 1,
-                              .dilation = 1};
-    struct layer_spec norm = {.kind = LAYER_GROUP_NORM, .groups = 4, .epsilon = 1e-5};
-    struct layer_spec layers[] = {conv,
-                                  norm,
-                                  {.kind = LAYER_SOFTPLUS},
-                                  {.kind = LAYER_RESIDUAL, .body = 4},
-                                  conv,
-                                  norm,
-                                  {.kind = LAYER_GELU},
-                                  {.kind = LAYER_DROPOUT, .rate = 0.25},
-                                  {.kind = LAYER_GLOBAL_AVG_POOL},
-                                  {.kind = LAYER_DENSE, .out = 10, .bias = true}};
-    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
-                               .layers = layers,
-                               .input = {9, 9, 1},
-                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
-    struct network *network;
-    assert_int_equal(
-        network_create(&network, &model, (struct network_shape){81, 10}, NULL), ST_OK);
-    return network;
 }
 
 static void rows_of_a_residual_network_round_alike(void **state)
 {
     (void)state;
-    struct network *network = residual_network();
-    for (size_t block = 16; block <= 64; block *= 2) {
-        struct row_classes rows;
-        assert_int_equal(
-            row_classes_find(&rows, network, (struct heights){block, block}, NULL),
-            ST_OK);
-        assert_true(rows.safe);
-        for (int draw = 0; draw < 3; draw++)
-            check_rows(&rows, network, draw);
-    }
+    const struct small_residual sizes = {9, 24, 4, false, 0.25, LAYER_GLOBAL_AVG_POOL};
+    struct network *network = small_network_residual(&sizes);
+    for (size_t block = 16; block <= 64; block *= 2)
+        expect_alike(network, (struct heights){block, block}, 3);
     network_destroy(network);
 }
 
 static void each_kernel_has_the_classes_known_of_it(void **state)
 {
     (void)state;
-    struct network *network = network_of(784, 128, 10);
+    struct network *network = small_network_dense(784, 128, 10);
     struct row_classes rows;
     assert_int_equal(row_classes_find(&rows, network, (struct heights){128, 128}, NULL),
                      ST_OK);

@@ -10,159 +10,7 @@
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels.h"
-
-static const uint8_t drop_key[STREAM_KEY_SIZE] = {0x5e, 0xed};
-
-struct bench {
-    struct network *network;
-    struct matrix data;
-    float *x, *parameters;
-    uint32_t *targets;
-    size_t dim, records;
-    struct row_classes rows;
-    struct grid grid;
-    struct flat_clip clip;
-    struct shared_sum sum;
-    struct batch batch;
-    struct worker *worker;
-};
-
-static void bench_make(struct bench *bench, const struct model_spec *model,
-                       const uint32_t shape[3], size_t records)
-{
-    memset(bench, 0, sizeof *bench);
-    assert_int_equal(network_create(&bench->network, model,
-                                    (struct network_shape){shape[0], shape[2]}, NULL),
-                     ST_OK);
-    assert_true(network_spread(bench->network) == 1);
-    bench->dim = network_parameters(bench->network);
-    bench->records = records;
-    bench->x = calloc(records * shape[0], sizeof *bench->x);
-    bench->targets = calloc(records, sizeof *bench->targets);
-    bench->parameters = calloc(bench->dim, sizeof *bench->parameters);
-    network_init(bench->network, bench->parameters, 5);
-    bench->data = (struct matrix){.records = records,
-                                  .features = shape[0],
-                                  .classes = shape[2],
-                                  .element = ELEMENT_F32,
-                                  .rows = bench->x,
-                                  .targets = bench->targets};
-    size_t tiles = network_tile_count(bench->network);
-    bench->sum.sum = calloc(bench->dim, sizeof *bench->sum.sum);
-    bench->sum.locks = calloc(tiles, sizeof *bench->sum.locks);
-    for (size_t k = 0; k < tiles; k++)
-        pthread_mutex_init(&bench->sum.locks[k], NULL);
-    bench->clip = (struct flat_clip){.clip_norm = 1, .spread = 1};
-    struct grid_demand demand = {.clip_norm = 1,
-                                 .noise_multiplier = 1.1,
-                                 .sampling_rate = 1,
-                                 .records = records,
-                                 .dim = bench->dim,
-                                 .cell_mean = 128,
-                                 .spread = 1};
-    assert_int_equal(grid_plan(&bench->grid, &demand, NULL), ST_OK);
-    assert_int_equal(batch_init(&bench->batch, records, bench->grid.cells, NULL),
-                     ST_OK);
-}
-
-static void bench_init(struct bench *bench, const uint32_t shape[3], size_t records)
-{
-    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = shape[1], .bias = true},
-                                  {.kind = LAYER_RELU},
-                                  {.kind = LAYER_DENSE, .out = shape[2], .bias = true}};
-    struct model_spec model = {
-        .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
-    bench_make(bench, &model, shape, records);
-}
-
-/* Convolutions with group norms, dropout and a residual on 8 x 8 images. */
-static void bench_of_blocks(struct bench *bench, size_t records)
-{
-    static const uint32_t shape[] = {64, 8, 10};
-    struct layer_spec conv = {.kind = LAYER_CONV2D,
-                              .out = 8,
-                              .bias = true,
-                              .kernel_height = 3,
-                              .kernel_width = 3,
-                              .stride = 1,
-                              .padding = 1,
-                              .dilation = 1};
-    struct layer_spec norm = {.kind = LAYER_GROUP_NORM, .groups = 2, .epsilon = 1e-5};
-    struct layer_spec layers[] = {conv,
-                                  norm,
-                                  {.kind = LAYER_SOFTPLUS},
-                                  {.kind = LAYER_RESIDUAL, .body = 4},
-                                  conv,
-                                  norm,
-                                  {.kind = LAYER_GELU},
-                                  {.kind = LAYER_DROPOUT, .rate = 0.5},
-                                  {.kind = LAYER_FLATTEN},
-                                  {.kind = LAYER_DENSE, .out = 10, .bias = true}};
-    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
-                               .layers = layers,
-                               .input = {8, 8, 1},
-                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
-    bench_make(bench, &model, shape, records);
-}
-
-static void bench_rows(struct bench *bench, struct row_classes rows)
-{
-    size_t capacity = worker_capacity(&rows, bench->grid.cell_rows_max);
-    worker_destroy(bench->worker);
-    bench->rows = rows;
-    assert_int_equal(
-        worker_create(&bench->worker, bench->network, &rows, capacity, false, NULL),
-        ST_OK);
-}
-
-static void bench_fini(struct bench *bench)
-{
-    for (size_t k = 0; k < network_tile_count(bench->network); k++)
-        pthread_mutex_destroy(&bench->sum.locks[k]);
-    worker_destroy(bench->worker);
-    batch_fini(&bench->batch);
-    network_destroy(bench->network);
-    free(bench->sum.sum);
-    free(bench->sum.locks);
-    free(bench->x);
-    free(bench->targets);
-    free(bench->parameters);
-}
-
-/* out = the sum over all records but absent, of cell alone or (SIZE_MAX) of all cells.
- */
-static void sum_without(struct bench *bench, size_t absent, size_t cell, int64_t *out)
-{
-    struct pass pass = {.grid = &bench->grid, .weigh = clip_flat, .rule = &bench->clip};
-    struct task task = {.network = bench->network,
-                        .data = &bench->data,
-                        .parameters = bench->parameters,
-                        .batch = &bench->batch,
-                        .pass = &pass,
-                        .drop_key = drop_key,
-                        .sum = &bench->sum};
-    size_t count = 0;
-    for (uint32_t i = 0; i < bench->records; i++)
-        if (i != absent)
-            bench->batch.indices[count++] = i;
-    batch_drawn(&bench->batch, count);
-    batch_cut_cells(&bench->batch, &bench->grid);
-    struct worker_share share = {.end = bench->batch.piece_count, .tile = 1};
-    if (cell != SIZE_MAX)
-        share = (struct worker_share){.first = cell, .end = cell + 1};
-    memset(bench->sum.sum, 0, bench->dim * sizeof *bench->sum.sum);
-    worker_run(bench->worker, &task, share);
-    memcpy(out, bench->sum.sum, bench->dim * sizeof *out);
-}
-
-/* ||a - b|| in units of G C. */
-static double moved(const struct bench *bench, const int64_t *a, const int64_t *b)
-{
-    double squares = 0;
-    for (size_t j = 0; j < bench->dim; j++)
-        squares += (double)(a[j] - b[j]) * (double)(a[j] - b[j]);
-    return sqrt(squares) / bench->grid.scale;
-}
+#include "tests/engine/dp/worker_bench.h"
 
 static double bound(const struct bench *bench)
 {
@@ -176,18 +24,6 @@ static size_t cell_of(const struct bench *bench, uint64_t i)
     while (grid_cell_start(&bench->grid, cell + 1) <= i)
         cell++;
     return cell;
-}
-
-static void fill_generic(struct bench *bench)
-{
-    size_t features = bench->data.features;
-    for (size_t i = 0; i < bench->records; i++) {
-        float size = (float)exp2(sin((double)i) * 6); /* some clipped, some not */
-        for (size_t j = 0; j < features; j++)
-            bench->x[i * features + j] =
-                size * (float)sin((double)(i * 31 + j * j) * 0.61);
-        bench->targets[i] = (uint32_t)(i * 7 % bench->data.classes);
-    }
 }
 
 static void check_moves(struct bench *bench)
@@ -237,8 +73,9 @@ static void one_record_moves_its_own_cell_by_at_most_the_bound(void **state)
 static void one_record_moves_no_other_through_norms_and_masks(void **state)
 {
     (void)state;
+    const struct small_residual sizes = {8, 8, 2, true, 0.5, LAYER_FLATTEN};
     struct bench bench;
-    bench_of_blocks(&bench, 239);
+    bench_make(&bench, small_network_residual(&sizes), 239);
     check_moves(&bench);
     bench_fini(&bench);
 }
@@ -360,144 +197,6 @@ static void rows_that_round_unlike_are_kept_apart(void **state)
     bench_fini(&bench);
 }
 
-static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)
-{
-    (void)state;
-    static const uint32_t shape[] = {20, 16, 4};
-    struct bench bench;
-    bench_init(&bench, shape, 700);
-    fill_generic(&bench);
-    bench.grid.cells = 1; /* a cell of 700 where no more than 512 rows were planned */
-    int64_t *parts = calloc(bench.dim, sizeof *parts);
-    int64_t *whole = calloc(bench.dim, sizeof *whole);
-    bench_rows(&bench, row_classes_alike(16));
-    sum_without(&bench, SIZE_MAX, SIZE_MAX, parts);
-    bench.grid.cell_rows_max = 700;
-    bench_rows(&bench, row_classes_alike(16));
-    sum_without(&bench, SIZE_MAX, SIZE_MAX, whole);
-    /* 700 terms, each at most 1 in norm, rounded at 2^-24 apart from the order. */
-    assert_true(moved(&bench, parts, whole) <= 2 * 700 * 700 * 0x1p-24);
-    memset(whole, 0, bench.dim * sizeof *whole);
-    assert_true(moved(&bench, parts, whole) > 1);
-    free(parts);
-    free(whole);
-    bench_fini(&bench);
-}
-
-/* Cells share micro-batches as room allows; the sums of a pass, bit for bit, do not
- * show how. */
-static void where_a_micro_batch_ends_changes_no_sum(void **state)
-{
-    (void)state;
-    static const uint32_t shape[] = {784, 64, 10};
-    static const struct heights wanted[] = {{32, 32}, {32, 480}};
-    enum { RECORDS = 1100 };
-    struct bench bench;
-    bench_init(&bench, shape, RECORDS);
-    fill_generic(&bench);
-    int64_t *sums[2];
-    for (size_t k = 0; k < 2; k++)
-        sums[k] = calloc(bench.dim, sizeof *sums[k]);
-    for (size_t k = 0; k < 2; k++) {
-        struct row_classes rows;
-        assert_int_equal(row_classes_find(&rows, bench.network, wanted[k], NULL),
-                         ST_OK);
-        assert_int_equal(rows.tallest > rows.block, k == 1);
-        size_t least = row_classes_reach(&rows, bench.grid.cell_rows_max);
-        for (size_t room = 0; room < 6; room++) {
-            size_t capacity =
-                (least + 170 * room + rows.block) / rows.block * rows.block;
-            worker_destroy(bench.worker);
-            assert_int_equal(worker_create(&bench.worker, bench.network, &rows,
-                                           capacity, false, NULL),
-                             ST_OK);
-            sum_without(&bench, SIZE_MAX, SIZE_MAX, sums[room > 0]);
-            assert_memory_equal(sums[room > 0], sums[0], bench.dim * sizeof *sums[0]);
-        }
-    }
-    for (size_t k = 0; k < 2; k++)
-        free(sums[k]);
-    bench_fini(&bench);
-}
-
-/* The same for every way of clipping: micro-batches of any size give the same sum. */
-static void no_way_of_clipping_knows_where_a_micro_batch_ends(void **state)
-{
-    (void)state;
-    static const uint32_t shape[] = {20, 16, 4};
-    enum { RECORDS = 2000, CAPACITIES = 4 };
-    static const struct heights wanted = {32, 480};
-    const struct automatic_clip automatic = {
-        .clip_norm = 1, .gamma = 0.01, .spread = 1};
-    const struct flat_clip layer = {.clip_norm = sqrt(0.5), .spread = 1};
-    struct bench bench;
-    bench_init(&bench, shape, RECORDS);
-    fill_generic(&bench);
-    const struct pass passes[] = {
-        {.grid = &bench.grid, .weigh = clip_flat, .rule = &bench.clip},
-        {.grid = &bench.grid, .weigh = clip_automatic, .rule = &automatic},
-        {.grid = &bench.grid, .weigh = clip_flat, .rule = &layer, .by_layer = true}};
-    int64_t *first = calloc(bench.dim, sizeof *first);
-    struct row_classes rows;
-    assert_int_equal(row_classes_find(&rows, bench.network, wanted, NULL), ST_OK);
-    size_t least = row_classes_reach(&rows, bench.grid.cell_rows_max);
-    for (size_t p = 0; p < 3; p++)
-        for (size_t c = 0; c < CAPACITIES; c++) {
-            struct task task = {.network = bench.network,
-                                .data = &bench.data,
-                                .parameters = bench.parameters,
-                                .batch = &bench.batch,
-                                .pass = &passes[p],
-                                .sum = &bench.sum};
-            for (uint32_t i = 0; i < RECORDS; i++)
-                bench.batch.indices[i] = i;
-            batch_drawn(&bench.batch, RECORDS);
-            batch_cut_cells(&bench.batch, &bench.grid);
-            assert_true(bench.batch.piece_count > 8);
-            worker_destroy(bench.worker);
-            size_t capacity = (least + 480 * c + rows.block) / rows.block * rows.block;
-            assert_int_equal(worker_create(&bench.worker, bench.network, &rows,
-                                           capacity, false, NULL),
-                             ST_OK);
-            memset(bench.sum.sum, 0, bench.dim * sizeof *bench.sum.sum);
-            worker_run(bench.worker, &task,
-                       (struct worker_share){.end = bench.batch.piece_count});
-            if (c == 0)
-                memcpy(first, bench.sum.sum, bench.dim * sizeof *first);
-            assert_memory_equal(first, bench.sum.sum, bench.dim * sizeof *first);
-        }
-    free(first);
-    bench_fini(&bench);
-}
-
-static void the_flag_stops_a_pass_between_micro_batches(void **state)
-{
-    (void)state;
-    static const uint32_t shape[] = {20, 16, 4};
-    struct bench bench;
-    atomic_bool cancel = true;
-    bench_init(&bench, shape, 300);
-    fill_generic(&bench);
-    bench_rows(&bench, row_classes_alike(16));
-    struct pass pass = {.grid = &bench.grid, .weigh = clip_flat, .rule = &bench.clip};
-    struct task task = {.network = bench.network,
-                        .data = &bench.data,
-                        .parameters = bench.parameters,
-                        .batch = &bench.batch,
-                        .pass = &pass,
-                        .sum = &bench.sum,
-                        .cancel = &cancel};
-    for (uint32_t i = 0; i < 300; i++)
-        bench.batch.indices[i] = i;
-    batch_drawn(&bench.batch, 300);
-    batch_cut_cells(&bench.batch, &bench.grid);
-    worker_run(bench.worker, &task,
-               (struct worker_share){.end = bench.batch.piece_count});
-    for (size_t j = 0; j < bench.dim; j++)
-        assert_true(bench.sum.sum[j] == 0);
-    bench_fini(&bench);
-}
-
 int main(int argc, char **argv)
 {
     int result;
@@ -510,10 +209,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_record_moves_no_other_through_norms_and_masks),
         cmocka_unit_test(a_record_that_is_not_finite_adds_nothing),
         cmocka_unit_test(rows_that_round_unlike_are_kept_apart),
-        cmocka_unit_test(a_cell_too_long_for_the_buffers_is_taken_in_parts),
-        cmocka_unit_test(where_a_micro_batch_ends_changes_no_sum),
-        cmocka_unit_test(no_way_of_clipping_knows_where_a_micro_batch_ends),
-        cmocka_unit_test(the_flag_stops_a_pass_between_micro_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
