@@ -257,6 +257,55 @@ static void values_are_rounded_half_to_even_and_bounded(void **state)
     assert_memory_equal(sum, expected, sizeof sum);
 }
 
+static int64_t rounded(float value, double scale)
+{
+    double steps = (double)value * scale;
+    if (isnan(steps))
+        return 0;
+    return (int64_t)rint(fmin(fmax(steps, -0x1p50), 0x1p50));
+}
+
+/* One value that needs the clamp changes nothing for those beside it. */
+static void large_blocks_are_rounded_value_by_value(void **state)
+{
+    (void)state;
+    enum { COUNT = 10007 };
+    static const float odd[] = {0, NAN, INFINITY, -INFINITY, 0x1p40F, -0x1.000002p20F};
+    static const double scales[] = {0x1p-100, 0.37, 1, 3.7e8, 0x1p30, 0x1p100};
+    static float block[COUNT];
+    static int64_t sum[COUNT];
+    uint64_t seed = 11;
+    for (size_t trial = 0; trial < 36; trial++) {
+        const struct grid grid = {.scale = scales[trial / 6]};
+        for (size_t j = 0; j < COUNT; j++)
+            block[j] = (float)((draw_uniform(&seed) - 0.5) * 0x1p20 / grid.scale);
+        block[5000] = odd[trial % 6];
+        memset(sum, 0, sizeof sum);
+        grid_add(&grid, sum, block, COUNT);
+        for (size_t j = 0; j < COUNT; j++)
+            assert_true(sum[j] == rounded(block[j], grid.scale));
+    }
+}
+
+/* The largest that needs no clamp, and the next ones, by themselves. */
+static void values_at_the_clamp_are_rounded(void **state)
+{
+    (void)state;
+    static const double scales[] = {0x1p-77, 0.37, 1, 3.7e8, 0x1.fp30, 0x1p80};
+    for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+        const struct grid grid = {.scale = scales[k]};
+        float value = (float)(0x1p50 / scales[k] * (1 - 0x1p-21));
+        for (int step = 0; step < 32; step++) {
+            int64_t sum[2] = {0};
+            const float block[2] = {value, -value};
+            grid_add(&grid, sum, block, 2);
+            assert_true(sum[0] == rounded(value, grid.scale) && sum[1] == -sum[0]);
+            value = nextafterf(value, INFINITY);
+        }
+        assert_true((double)value * grid.scale > 0x1p50);
+    }
+}
+
 static void addition_wraps_and_any_order_gives_the_same(void **state)
 {
     (void)state;
@@ -379,6 +428,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_carried_is_refused),
         cmocka_unit_test(no_parameters_are_legal),
         cmocka_unit_test(values_are_rounded_half_to_even_and_bounded),
+        cmocka_unit_test(large_blocks_are_rounded_value_by_value),
+        cmocka_unit_test(values_at_the_clamp_are_rounded),
         cmocka_unit_test(addition_wraps_and_any_order_gives_the_same),
         cmocka_unit_test(cells_hold_where_one_float_sum_breaks),
         cmocka_unit_test(a_plan_for_clip_norm_one_serves_every_other),
