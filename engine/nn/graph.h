@@ -9,8 +9,9 @@
  * keeps, works in place: both of its values are the same.
  *
  * A node with parameters is a layer: one row a record (rows.h), several (positions.h), or
- * the scale of a group norm (group_norm.h). A new kind of node is a member of enum node_kind, a case in graph.c
- * that gives its shapes, and one in each of pass.c's two switches.
+ * the scale of a group norm (group_norm.h). A new kind of node is a member of enum
+ * node_kind, a case in graph.c that gives its shapes, and one in each of pass.c's two
+ * switches.
  */
 #ifndef ENGINE_NN_GRAPH_H
 #define ENGINE_NN_GRAPH_H
@@ -39,8 +40,7 @@ enum node_kind {
 struct node {
     enum node_kind kind;
     size_t from, to; /* values */
-    size_t
-        other; /* value: of fork the second it goes to, of add the second it is from */
+    size_t other;    /* value: a fork's second to, an add's second from */
     size_t extra; /* value: of normalise the inverse deviations, of dropout the mask */
     size_t layer; /* of dense, positions and scale: its place in layers */
     enum layer_kind activation; /* of an activation */
@@ -67,8 +67,8 @@ struct layer {          /* where a layer's rows lie */
     size_t kept;       /* floats kept of each record's gradient */
 };
 
-struct layer_tile { /* output rows [row, row + rows) of a layer's weight, or of its bias
-                     */
+/* Output rows [row, row + rows) of a layer's weight, or of its bias. */
+struct layer_tile {
     size_t layer, row, rows;
     bool bias;
     struct tile place;

@@ -60,8 +60,7 @@ enum {
 
 struct layer_spec {
     enum layer_kind kind;
-    uint32_t out; /* dense: outputs; conv2d: output channels; replicate: channels; crop:
-                     height and width */
+    uint32_t out; /* dense: outputs; conv2d, replicate: channels; crop: the side */
     bool bias;    /* dense, conv2d */
     uint32_t kernel_height, kernel_width; /* conv2d, pools but the global one */
     uint32_t stride;                      /* conv2d, pools: > 0 */
@@ -105,8 +104,8 @@ void model_spec_copy(struct model_spec *to, const struct model_spec *from);
  * without. */
 uint32_t model_spec_outputs(const struct model_spec *model, uint32_t classes);
 
-/* Fills in layers from preset, hidden, activation, bias, groups and input, ending in a dense
- * layer of outputs. */
+/* Fills in layers from preset, hidden, activation, bias, groups and input, ending in a
+ * dense layer of outputs. */
 void model_spec_expand(struct model_spec *model, uint32_t outputs);
 
 /* Entries of the list that a layer takes: 1, and those of its branches. */
@@ -121,12 +120,12 @@ const char *layer_kind_name(enum layer_kind kind);
 bool layer_kind_parse(enum layer_kind *kind, const char *text);
 bool layer_kind_is_activation(enum layer_kind kind);
 
-const char *preset_name(
-    enum preset preset); /* linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn;
-                                                 "" for none */
+/* linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn; "" for none */
+const char *preset_name(enum preset preset);
 bool preset_parse(enum preset *preset, const char *text);
-const char *
-loss_name(enum loss loss); /* softmax_cross_entropy logistic squared huber */
+
+/* softmax_cross_entropy logistic squared huber */
+const char *loss_name(enum loss loss);
 bool loss_parse(enum loss *loss, const char *text);
 
 #endif

@@ -104,7 +104,8 @@ size_t network_terms(const struct network *network);
 double network_flops(const struct network *network);
 
 /* parameters (network_parameters) = U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and
- * biases, 1 and 0 for those of a group norm, a function of the model and seed alone, on every machine. */
+ * biases, 1 and 0 for those of a group norm, a function of the model and seed alone, on
+ * every machine. */
 void network_init(const struct network *network, float *parameters, uint64_t seed);
 
 /* Columns of workspace_predict: classes (2 if logistic), or 1 of a regression. */

@@ -19,8 +19,8 @@
  *
  * Invariants
  *   (1) All that belongs to a record (outputs, loss, a, b, norms) depends on that
- *       record, its mask, the parameters, block and its row in its block alone (E2), never on
- *       other records or on count.
+ *       record, its mask, the parameters, block and its row in its block alone (E2),
+ *       never on other records or on count.
  *   (2) Buffers and rows start on 64-byte boundaries, rows is a multiple of 16, leading
  *       dimensions are multiples of 16 floats, the floats between are zero (E4).
  *   (3) After workspace_measure every stored factor is finite; a record that was
