@@ -2,11 +2,12 @@
  * allowance.h - what a run whose noise follows its own releases may still spend: a Renyi
  * filter inside one job (Feldman and Zrnic 2021; papers/adp.md 2.4, F1).
  *
- * Before each step its cost is added, at every order of the grid, to what was spent; where
- * any order would pass the reserved curve the step is refused, and the run is over. A step's
- * noise is known from what was released before it, so on every path the sum of the steps'
- * divergences, each given the past, is within the reserved curve; then so is the whole
- * run's, at each of these orders. Stopping may depend on the releases, too.
+ * Before each step its cost is added, at every order of the grid, to what was spent;
+ * where any order would pass the reserved curve the step is refused, and the run is
+ * over. A step's noise is known from what was released before it, so on every path the
+ * sum of the steps' divergences, each given the past, is within the reserved curve;
+ * then so is the whole run's, at each of these orders. Stopping may depend on the
+ * releases, too.
  *
  * Invariants
  *   (1) before + count step <= reserved at every order, as doubles: no tolerance.
@@ -37,8 +38,8 @@ enum status allowance_init(struct allowance *allowance, const struct mechanism *
                            struct error *error);
 void allowance_fini(struct allowance *allowance); /* a zeroed one is allowed */
 
-/* Takes one step of this rate and noise multiplier. False, and nothing has changed: it does
- * not fit, or has no price. step->steps is not read. */
+/* Takes one step of this rate and noise multiplier. False, and nothing has changed: it
+ * does not fit, or has no price. step->steps is not read. */
 bool allowance_take(struct allowance *allowance, const struct mechanism_run *step);
 
 /* Whether m, a filtered Gaussian, takes its first step at the least noise of its filter:

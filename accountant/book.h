@@ -7,8 +7,8 @@
  *                                               book_drop (undone)   -> now as it was
  *
  * Invariants
- *   (1) now is what the durable entries say; next, where there is one, what they and those
- *       of the open transaction say.
+ *   (1) now is what the durable entries say; next, where there is one, what they and
+ *       those of the open transaction say.
  *   (2) held is the sum over open, in its order, which is that of seq; never subtracted.
  *       While entries are replayed it is so at the weighted orders alone, which is what
  *       (3) asks; book_replayed makes it whole.

@@ -10,8 +10,8 @@ static const double resolution = 2e-7;
 
 static const double rate_min = 1e-12;
 
-/* Searches from a place that does not fit towards one that does; the argument is a log.
- */
+/* Searches from a place that does not fit towards one that does;
+ * the argument is a log. */
 struct search {
     struct calibration c;
     const struct mechanism *from;
@@ -97,9 +97,9 @@ static void noise_range(const struct mechanism *from, double *low, double *high)
     *high = log(RDP_NOISE_MAX / most);
 }
 
-/* The least multiplier that fits, searched from start in strides that grow until the border
- * is passed. Where little noise makes the cost slow to compute, it is best not to pass it
- * far. False where none fits. */
+/* The least multiplier that fits, searched from start in strides that grow until the
+ * border is passed. Where little noise makes the cost slow to compute, it is best not
+ * to pass it far. False where none fits. */
 static bool noise_search(double *noise, struct search *s, double start, double stride)
 {
     double low, high;

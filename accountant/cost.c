@@ -90,7 +90,8 @@ static double step_cost(struct cost *cost, const struct mechanism *m, size_t run
 }
 
 /* Of any first runs, no group had more turns than the one that began: whoever has turn k
- * had one of the turns 0, turns, 2 turns, .. for each of its own, and those are charged. */
+ * had one of the turns 0, turns, 2 turns, .. for each of its own, and those are
+ * charged. */
 static bool charged_already(const struct mechanism *m, size_t run)
 {
     return m->turns > 0 && run % 2 == 1 && run / 2 % m->turns != 0;
@@ -104,8 +105,8 @@ double cost_of_run(struct cost *cost, const struct mechanism *m, size_t run,
     return upward_mul(upward_count(count), step_cost(cost, m, run, order));
 }
 
-/* Of a filtered run at an order of the grid: that of its run, or above the filter's orders
- * that of as many steps at the least noise. */
+/* Of a filtered run at an order of the grid: that of its run, or above the filter's
+ * orders that of as many steps at the least noise. */
 static double filtered_cost(struct cost *cost, const struct mechanism *m, double order)
 {
     struct mechanism_run run = m->runs[0];
@@ -116,8 +117,8 @@ static double filtered_cost(struct cost *cost, const struct mechanism *m, double
 }
 
 /* A filtered run is bounded at the orders of the grid alone. Between two of them (a - 1)
- * times a divergence is convex in a, so the chord bounds it; below the first the first one
- * does. */
+ * times a divergence is convex in a, so the chord bounds it; below the first the first
+ * one does. */
 static double between_orders(struct cost *cost, const struct mechanism *m, double order)
 {
     static const double margin = 1 + 0x1p-48; /* of ten operations and more */

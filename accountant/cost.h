@@ -26,16 +26,16 @@ struct cost { /* scratch: what is known of steps already seen; zeroed at first *
 
 /* Whether m has a proof under its relation and every number in range.
  *   ST_INVALID  kind or relation unknown, no run, a rate outside (0, 1] (1 for a gaussian
- *               and a laplace), a noise multiplier outside [RDP_NOISE_MIN, RDP_NOISE_MAX],
- *               a run of no steps, or what feedback_supports refuses; the error names the
- *               run */
+ *               and a laplace), a noise multiplier outside [RDP_NOISE_MIN,
+ *               RDP_NOISE_MAX], a run of no steps, or what feedback_supports refuses;
+ *               the error names the run */
 enum status cost_supports(const struct mechanism *m, struct error *error);
 
 /* Distance of neighbours' sums in run of m, in sensitivities under zero_out: 1 or 2. */
 double cost_distance(const struct mechanism *m, size_t run);
 
-/* Upper bound on the divergence of count steps of one run of m, which is supported and not
- * an error feedback, at order > 1 (infinity is allowed), nats. */
+/* Upper bound on the divergence of count steps of one run of m, which is supported and
+ * not an error feedback, at order > 1 (infinity is allowed), nats. */
 double cost_of_run(struct cost *cost, const struct mechanism *m, size_t run,
                    uint64_t count, double order);
 

@@ -4,8 +4,9 @@
  *   forward  X_k = sum_j x_j exp(-2 pi i jk / n)   in bit-reversed order
  *   inverse  x_j = sum_k X_k exp(+2 pi i jk / n)   from bit-reversed order; no factor 1/n
  *
- * Real and imaginary parts are separate arrays, transformed in place. In bit-reversed order
- * place 0 holds frequency 0 and the frequencies k and -k are at fft_mirror of each other.
+ * Real and imaginary parts are separate arrays, transformed in place. In bit-reversed
+ * order place 0 holds frequency 0 and the frequencies k and -k are at fft_mirror of
+ * each other.
  *
  * Rounding: each of the log2(n) levels adds, multiplies by a factor within 8 units of
  * roundoff and adds again, so that by induction every output is within

@@ -42,8 +42,8 @@ static enum status target_check(const struct mechanism *m, double epsilon, doubl
     return status == ST_OK ? delta_check(delta, error) : status;
 }
 
-/* Whether the profile without sampling is the mechanism's own. A filtered run has none: it
- * is bounded at the orders of its filter alone. */
+/* Whether the profile without sampling is the mechanism's own. A filtered run has none:
+ * it is bounded at the orders of its filter alone. */
 static bool unsampled(const struct mechanism *m)
 {
     if (m->kind == MECHANISM_LAPLACE || m->kind == MECHANISM_FILTERED_GAUSSIAN)
@@ -111,8 +111,8 @@ static double epsilon_at(void *context, double order)
 }
 
 /* Sampling only lowers the profile (it mixes the second distribution into the first,
- * and the profile is convex), so the unsampled one bounds every rate and is exact at 1.
- */
+ * and the profile is convex), so the unsampled one bounds every rate and is exact at
+ * 1. */
 static struct figure figure_of(struct price *p)
 {
     if (p->steps == 0)

@@ -1,7 +1,7 @@
 /*
- * figures.h - what a job costs in words people use: tight epsilon of a mechanism at delta,
- * and the inverse questions. These are a job's own figures; what a dataset admits is the
- * ledger's filter (ledger.h), which is stricter.
+ * figures.h - what a job costs in words people use: tight epsilon of a mechanism at
+ * delta, and the inverse questions. These are a job's own figures; what a dataset
+ * admits is the ledger's filter (ledger.h), which is stricter.
  *
  * All epsilons are upper bounds: the best real order in (1, 2048] of the Renyi curve, the
  * tight conversion (Canonne, Kamath, Steinke 2020, Prop. 12; Balle et al. 2020, Thm. 21),
@@ -33,16 +33,16 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
 enum status figure_delta(double *delta, const struct mechanism *m, uint64_t steps,
                          double epsilon, struct error *error);
 
-/* As figure_epsilon, by composing privacy losses numerically where that is tighter (order 0
- * then): within 0.5 % of the truth as a rule. For a job's certificate; the ledger's jobs
- * are chosen adaptively and are charged by their curves.
+/* As figure_epsilon, by composing privacy losses numerically where that is tighter
+ * (order 0 then): within 0.5 % of the truth as a rule. For a job's certificate; the
+ * ledger's jobs are chosen adaptively and are charged by their curves.
  *   ST_NO_MEMORY  some 100 MB are needed and not there */
 enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
                                uint64_t steps, double delta, struct error *error);
 
 /* The least noise multiplier, to 1e-6 relative, at which m (its runs' multipliers all
- * scaled alike, first run's = the answer) costs at most epsilon at delta; the answer never
- * costs more than asked.
+ * scaled alike, first run's = the answer) costs at most epsilon at delta; the answer
+ * never costs more than asked.
  *   ST_INVALID  no multiplier in [0.05, 1e6] does */
 enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
                          double epsilon, double delta, struct error *error);
@@ -57,13 +57,14 @@ enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m
 enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsilon,
                          double delta, struct error *error);
 
-/* The highest sampling rate, to 1e-6 relative, of all runs of m that costs at most epsilon.
+/* The highest sampling rate, to 1e-6 relative, of all runs of m that costs at most
+ * epsilon.
  *   ST_INVALID  none does, or m does not sample */
 enum status figure_rate(double *sampling_rate, const struct mechanism *m,
                         double epsilon, double delta, struct error *error);
 
-/* The least noise multiplier at which m's curve is, at some weighted order of the balance,
- * at most fraction * (capacity - committed - held).
+/* The least noise multiplier at which m's curve is, at some weighted order of the
+ * balance, at most fraction * (capacity - committed - held).
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD  no multiplier in [0.05, 1e6] does */
 enum status figure_noise_for_fraction(double *noise_multiplier,
                                       const struct mechanism *m,

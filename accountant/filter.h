@@ -47,8 +47,8 @@ struct grant {
 struct filter {
     size_t weighted[LEDGER_WEIGHTED]; /* indices into curve_orders; main order first */
     double weights[LEDGER_WEIGHTED];
-    double
-        capacity[LEDGER_WEIGHTED]; /* B, rounded down; may be negative at one of them */
+    /* B, rounded down; may be negative at one of them */
+    double capacity[LEDGER_WEIGHTED];
 };
 
 enum ledger_fits { FITS_YES, FITS_HELD, FITS_NO };
@@ -62,7 +62,8 @@ enum status filter_of(struct filter *filter, const struct grant *grant,
 /* delta - 2^-40, rounded down. */
 double filter_delta(double delta);
 
-/* One entry of a curve as a ledger charges it: rounded up to a multiple of FILTER_UNIT. */
+/* One entry of a curve as a ledger charges it:
+ * rounded up to a multiple of FILTER_UNIT. */
 double filter_round_up(double cost);
 
 /* charge = the cost of the first steps steps of m as a ledger charges it: curve_of,
@@ -71,8 +72,7 @@ double filter_round_up(double cost);
 enum status filter_charge(struct curve *charge, const struct mechanism *m,
                           uint64_t steps, struct error *error);
 
-/* Whether charge fits beside committed and held: FITS_HELD if only held is in the way.
- */
+/* Whether charge fits beside committed and held: FITS_HELD if only held is in the way. */
 enum ledger_fits filter_fits(const struct filter *filter, const struct curve *committed,
                              const struct curve *held, const struct curve *charge);
 

@@ -1,10 +1,11 @@
 /*
- * head_file.h - the head of the chain in a file of its own, best on another disk: one line,
+ * head_file.h - the head of the chain in a file of its own, best on another disk: one
+ * line,
  *
  *   {"seq":12,"hash":"...","authorised":3400}
  *
- * authorised is the sum of all marks: entries and marks only ever grow, so a database that
- * lacks the entry, or has authorised less, is older than the file.
+ * authorised is the sum of all marks: entries and marks only ever grow, so a database
+ * that lacks the entry, or has authorised less, is older than the file.
  */
 #ifndef ACCOUNTANT_HEAD_FILE_H
 #define ACCOUNTANT_HEAD_FILE_H

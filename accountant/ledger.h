@@ -10,19 +10,21 @@
  *   (1) A reservation is on disk before its job can be taken, and steps are on disk as
  *       authorised before they look at a single record.
  *   (2) steps run <= steps authorised <= steps reserved; the middle one never falls.
- *   (3) What is settled is what was authorised, whoever asks and however many ran: after a
- *       crash we may overstate the privacy loss, never understate it.
- *   (4) For every dataset, at some weighted order, committed + held <= capacity; committed
- *       never falls. committed and held are sums over entries in the order of seq, rounded
- *       up at each addition; nothing is ever subtracted. Charges are rounded up and
- *       capacities down to multiples of 2^-40 nats (filter.h), so below 2^13 nats the sums
- *       are exact: whoever adds them, in whatever order, finds the same numbers.
+ *   (3) What is settled is what was authorised, whoever asks and however many ran:
+ *       after a crash we may overstate the privacy loss, never understate it.
+ *   (4) For every dataset, at some weighted order, committed + held <= capacity;
+ *       committed never falls. committed and held are sums over entries in the order of
+ *       seq, rounded up at each addition; nothing is ever subtracted. Charges are
+ *       rounded up and capacities down to multiples of 2^-40 nats (filter.h), so below
+ *       2^13 nats the sums are exact: whoever adds them, in whatever order, finds the
+ *       same numbers.
  *   (5) Entries are never changed or deleted, and hash-chained: hash = SHA-256("v1",
  *       previous hash, length-prefixed fields).
- *   (6) Memory changes when, and only when, the transaction that wrote the entry is durable.
+ *   (6) Memory changes when, and only when, the transaction that wrote the entry is
+ *       durable.
  *
- * Threads: any function may be called from any thread; the ledger locks itself. Lock order:
- * the store's transaction first, then the ledger.
+ * Threads: any function may be called from any thread; the ledger locks itself. Lock
+ * order: the store's transaction first, then the ledger.
  * Ownership: the caller keeps every argument; nothing is retained.
  * Source: DESIGN.md 4; proofs in SERVICE.md A5 and accountant/README.md.
  */
@@ -56,8 +58,8 @@ void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is 
  * call once, before the first of them. A store that does not contain the head found there
  * is older than what was promised: all that its open reservations hold is authorised and
  * every dataset is frozen, durably, until ledger_regrant; *frozen tells.
- *   ST_CORRUPT  the file is there and is not a head file, or names an entry while the store
- *               is empty
+ *   ST_CORRUPT  the file is there and is not a head file, or names an entry while the
+ *               store is empty
  *   ST_IO       it cannot be read or written
  * A later failure to write it poisons the store. */
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
@@ -105,7 +107,8 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_claim *claim,
                            struct ledger_entry_name *entry, struct error *error);
 
-/* The RESERVE entry of the job, open or settled; false, entry untouched, if it has none. */
+/* The RESERVE entry of the job, open or settled; false, entry untouched,
+ * if it has none. */
 bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
                         struct ledger_entry_name *entry);
 

@@ -53,7 +53,8 @@ static double place_of(const struct loss_step *step, double l)
 }
 
 /* How far the loss at the computed place of l may be from l: a few roundings of u and t,
- * passed on with the slope of the loss, which is at most (portions of the mixtures) / s. */
+ * passed on with the slope of the loss, which is at most (portions of the mixtures)
+ * / s. */
 static double misplaced_at(const struct loss_step *step, double l, double t)
 {
     double s = step->noise, sides = step->relation == RELATION_REPLACE_ONE ? 2 : 1;

@@ -1,6 +1,6 @@
 /*
- * loss.h - the privacy loss of one step of the (Poisson-sampled) Gaussian: exactly, and as
- * a measure on the grid {i * spacing} that dominates it.
+ * loss.h - the privacy loss of one step of the (Poisson-sampled) Gaussian: exactly, and
+ * as a measure on the grid {i * spacing} that dominates it.
  *
  * With t the noisy sum over the noise, the loss of seeing t is L(t) = log p(t)/q(t):
  *   zero_out     p = (1-r) N(0, 1) + r N(1/s, 1), q = N(0, 1)   (removing), and swapped
@@ -9,9 +9,9 @@
  *
  * A measure W on the grid dominates p against q if for every epsilon
  *   sum_i W_i max(0, 1 - exp(epsilon - i spacing)) >= integral max(0, p - exp(epsilon) q).
- * It then does so under composition too. Connecting the dots (Doroshenko et al. 2022): the
- * mass of a cell is split between its two ends; any split does that has at least the mass
- * p(cell), and at the upper end at least
+ * It then does so under composition too. Connecting the dots (Doroshenko et al. 2022):
+ * the mass of a cell is split between its two ends; any split does that has at least
+ * the mass p(cell), and at the upper end at least
  *   (p(cell) - exp(lower) q(cell)) / (1 - exp(-spacing)),
  * for between the ends the profile is convex in exp(epsilon). Both are taken with their
  * rounding errors added, so W is a little too heavy, never too light.

@@ -14,7 +14,8 @@
  * (s + 1) h^2 / 12 per step at tilt s. */
 static const double grid_share = 0.0015;
 
-/* What the mass beyond the grid and the tail beyond the window may take of delta, each. */
+/* What the mass beyond the grid and the tail beyond the window may take
+ * of delta, each. */
 static const double tail_share = 5e-5;
 
 /* The bound beyond the window's end may use this many times the tilt of its middle: the
@@ -100,9 +101,9 @@ static bool tilt_suffices(double delta, double tilt, struct saddle_moment m)
     return exp(m.log - tilt * m.mean) * transform_error <= share * delta;
 }
 
-/* Places the window of one side by tilts of at most most; returns its estimate of epsilon.
- * Where the tilt of the estimate lifts rare huge losses, half of it, or a quarter, leaves a
- * narrower law. */
+/* Places the window of one side by tilts of at most most; returns its estimate of
+ * epsilon. Where the tilt of the estimate lifts rare huge losses, half of it, or a
+ * quarter, leaves a narrower law. */
 static double side_place(struct side *side, double delta, double most)
 {
     double tilt = fmin(saddle_tilt(side->saddle, delta), fmin(most, side->tilt_most));
@@ -144,8 +145,8 @@ static void spacing_guess(struct composition *c)
     }
 }
 
-/* Chooses the window. A side whose losses are bounded may have any tilt: it is placed anew
- * where that would feel the grid. */
+/* Chooses the window. A side whose losses are bounded may have any tilt: it is placed
+ * anew where that would feel the grid. */
 static void window_place(struct composition *c)
 {
     double width = 0, most = sqrt(12 / c->steps) / c->wanted;
@@ -233,7 +234,8 @@ static double value_size(struct value v)
     return sqrt(v.real * v.real + v.imaginary * v.imaginary);
 }
 
-/* value^steps; error also bounds what the true value, within value.error, may make of it. */
+/* value^steps; error also bounds what the true value, within value.error,
+ * may make of it. */
 static struct value value_power(struct value v, double steps)
 {
     static const double lost = -200; /* exponents below it are nothing */
@@ -361,9 +363,9 @@ static double side_spare(const struct composition *c, const struct side *side,
     return (c->delta - lost) / exp(side->rounding) * (1 - 1e-12);
 }
 
-/* The least epsilon at which the side's delta, with all its bounds, is at most delta: from
- * the top of the window down, D(l - h) = e^-h D(l) + (1 - e^-h) W(above l - h). Between
- * places D is linear in e^epsilon. Infinity where bounds alone exceed delta. */
+/* The least epsilon at which the side's delta, with all its bounds, is at most delta:
+ * from the top of the window down, D(l - h) = e^-h D(l) + (1 - e^-h) W(above l - h).
+ * Between places D is linear in e^epsilon. Infinity where bounds alone exceed delta. */
 static void side_answer(const struct composition *c, struct side *side,
                         const double *circle)
 {
@@ -395,7 +397,8 @@ static void side_answer(const struct composition *c, struct side *side,
         }
         above = next;
     }
-    /* Even the bottom of the window costs no more than delta: a milder tilt looks lower. */
+    /* Even the bottom of the window costs no more than delta:
+     * a milder tilt looks lower. */
     side->epsilon = fmax(0, (top - n) * h + side->misplaced);
     side->tilt_most = side->tilt / 4;
 }

@@ -1,15 +1,15 @@
 /*
  * pld.h - tight epsilon by numerical composition of privacy losses: an upper bound.
  *
- * Each step's loss is replaced by a measure on a grid that dominates it (loss.h), tilted by
- * exp(s l) so that what decides epsilon is in the middle, and composed by a Fourier
- * transform. Added to delta, or to epsilon, are bounds on all that is lost: the mass beyond
- * the grid, the tail beyond the transform's window, and every rounding (README.md). What
- * wraps around in the transform only adds. Both directions are composed, and the worse
- * counts.
+ * Each step's loss is replaced by a measure on a grid that dominates it (loss.h),
+ * tilted by exp(s l) so that what decides epsilon is in the middle, and composed by a
+ * Fourier transform. Added to delta, or to epsilon, are bounds on all that is lost: the
+ * mass beyond the grid, the tail beyond the transform's window, and every rounding
+ * (README.md). What wraps around in the transform only adds. Both directions are
+ * composed, and the worse counts.
  *
- * It holds for a mechanism whose runs were all fixed before the first: a job's own figure.
- * The ledger, whose jobs are chosen adaptively, cannot use it.
+ * It holds for a mechanism whose runs were all fixed before the first: a job's own
+ * figure. The ledger, whose jobs are chosen adaptively, cannot use it.
  *
  * Threads: pure.
  */
@@ -20,9 +20,9 @@
 
 enum { PLD_RUNS_MAX = 4096 };
 
-/* Upper bound on epsilon of the first steps steps of m at delta in (0, 1); about 0.2 % above
- * the truth where a grid of 2^20 places allows. Infinity where the bound's own error is
- * larger than delta.
+/* Upper bound on epsilon of the first steps steps of m at delta in (0, 1); about 0.2 %
+ * above the truth where a grid of 2^20 places allows. Infinity where the bound's own
+ * error is larger than delta.
  *   ST_INVALID    m is not supported (cost_supports), of another kind than (sampled)
  *                 gaussian, has more than PLD_RUNS_MAX runs or fewer steps; delta out of
  *                 range

@@ -25,8 +25,8 @@ static const double order_max = 0x1p20;
 enum { SERIES_TERMS = 14 };
 
 /* The rule's error is about exp(-2 pi a / spacing + a^2 / 2) for any a below the
- * distance pi s of the nearest singularity; this spacing brings it to 1e-17 at every s.
- */
+ * distance pi s of the nearest singularity; this spacing brings it to 1e-17 at every
+ * s. */
 void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run *run)
 {
     double noise = run->noise_multiplier;
@@ -53,8 +53,7 @@ struct mixture {
 
 static struct mixture mixture_at(double q, double u)
 {
-    /* Above it e^u overflows; log and portion stay exact, excess only has to be large.
-     */
+    /* Above it e^u overflows; log and portion stay exact, excess only has to be large. */
     static const double exponent_max = 690;
     struct mixture m;
     if (u > exponent_max) {
@@ -331,8 +330,8 @@ static double divergence_of(const struct order *o, double scale, double mean)
     return upward_error(log_moment / o->beta, 4 * DBL_EPSILON);
 }
 
-/* Where all that counts of the moment lies so far out that 1 + x is q e^u to the last bit,
- * log E[(q e^u)^a] = a log q + a (a - 1) / (2 s^2); 0 where it is not so. */
+/* Where all that counts of the moment lies so far out that 1 + x is q e^u to the last
+ * bit, log E[(q e^u)^a] = a log q + a (a - 1) / (2 s^2); 0 where it is not so. */
 static double log_moment_far(const struct rdp *rdp, double order)
 {
     /* Standard deviations below the peak at a/s that still count, and exponents under

@@ -46,7 +46,8 @@ struct rdp {
 };
 
 /* Aims rdp at the steps of run; what is known is kept if they are the same. A zeroed
- * rdp is aimed at nothing. Rate in (0, 1], noise multiplier in [RDP_NOISE_MIN, RDP_NOISE_MAX]. */
+ * rdp is aimed at nothing. Rate in (0, 1], noise multiplier in [RDP_NOISE_MIN,
+ * RDP_NOISE_MAX]. */
 void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run *run);
 
 /* Upper bound on the divergence of one step, nats. order > 1; infinity is allowed. */

@@ -135,7 +135,8 @@ double saddle_tilt(const struct saddle *saddle, double delta)
 
 double saddle_top(const struct saddle *saddle, double tail, double most, double *tilt)
 {
-    /* The bound is quasi-convex in the tilt; a coarse search does, as any tilt is valid. */
+    /* The bound is quasi-convex in the tilt; a coarse search does,
+     * as any tilt is valid. */
     static const double factor = 1.3;
     double target = log(tail), best = HUGE_VAL;
     for (double s = most; s > most * 1e-6; s /= factor) {

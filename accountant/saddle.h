@@ -35,8 +35,8 @@ struct saddle_moment saddle_moment(const struct saddle *saddle, double tilt);
 /* The tilt >= 0 whose mean is about the epsilon at delta; 0 if that is below the mean. */
 double saddle_tilt(const struct saddle *saddle, double delta);
 
-/* The least loss at which the Chernoff bound on the tail above, by a tilt of at most most,
- * is at most tail; *tilt: the tilt of that bound. */
+/* The least loss at which the Chernoff bound on the tail above, by a tilt of at most
+ * most, is at most tail; *tilt: the tilt of that bound. */
 double saddle_top(const struct saddle *saddle, double tail, double most, double *tilt);
 
 #endif

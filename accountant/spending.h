@@ -10,7 +10,8 @@
  *   conv(curve)        = conversion_curve (conversion.h) at the grant's delta less
  *                        LEDGER_NOISE_DELTA
  *
- * Spent is rounded up, remaining down. The guarantee is the cap; these do not add up to it.
+ * Spent is rounded up, remaining down. The guarantee is the cap; these do not add up to
+ * it.
  */
 #ifndef ACCOUNTANT_SPENDING_H
 #define ACCOUNTANT_SPENDING_H

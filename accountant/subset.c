@@ -8,20 +8,22 @@
 #include "accountant/upward.h"
 #include "base/check.h"
 
-/* Two thousand factors of a binomial, each within 2 ulp, in logarithms up to some 1e4, and
- * the trapezoid rule's 1e-14: relative to the sum of terms. */
+/* Two thousand factors of a binomial, each within 2 ulp, in logarithms up to some 1e4,
+ * and the trapezoid rule's 1e-14: relative to the sum of terms. */
 static const double rounding = 1e-9;
 
-/* Terms, and moments beside their other bound, below this share of the sum do not matter. */
+/* Terms, and moments beside their other bound,
+ * below this share of the sum do not matter. */
 static const double negligible = 1e-18;
 
 /* Distance of the nodes of the rule, and the place of the first. */
 static const double spacing = 0.1;
 static const long first_node = -1030;
 
-/* log E[(e^(d t - d^2/2) - 1)^l], t standard normal, l even: the trapezoid rule on a function
- * that is analytic everywhere and not negative. At this spacing its error is below
- * exp(-150) where the moment is used, that is where l d^2 is small (moment_useful); outside
+/* log E[(e^(d t - d^2/2) - 1)^l], t standard normal, l even: the trapezoid rule on a
+ * function that is analytic everywhere and not negative. At this spacing its error is
+ * below exp(-150) where the moment is used, that is where l d^2 is small
+ * (moment_useful); outside
  * -2 sqrt(l) - 12 to l d + 2 sqrt(l) + 12 the integrand is nothing there. */
 static double moment_log(const struct subset *subset, int l)
 {

@@ -1,7 +1,7 @@
 /*
- * tuning.h - what it costs to choose the best of several runs of a mechanism, each with its
- * own parameters (papers/dcsgd.md 2.4): figures for people who plan. Each run that is made
- * is charged as a job of its own all the same.
+ * tuning.h - what it costs to choose the best of several runs of a mechanism, each with
+ * its own parameters (papers/dcsgd.md 2.4): figures for people who plan. Each run that
+ * is made is charged as a job of its own all the same.
  *
  * Threads: pure.
  */

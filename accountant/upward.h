@@ -49,8 +49,7 @@ static inline double upward_count(uint64_t count)
     return (uint64_t)value < count ? upward_next(value) : value;
 }
 
-/* value * (1 + relative), rounded up: the top of an interval with that relative error.
- */
+/* value * (1 + relative), rounded up: the top of an interval with that relative error. */
 static inline double upward_error(double value, double relative)
 {
     return upward_mul(value, upward_add(1, relative));

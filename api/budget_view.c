@@ -46,8 +46,8 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
     return json_writer_close(&writer);
 }
 
-/* Stored doubles are little-endian, as is every machine that Debian 12 builds this for.
- */
+/* Stored doubles are little-endian, as is every machine
+ * that Debian 12 builds this for. */
 static void write_stored(struct json_writer *writer, const char *name,
                          const uint8_t *bytes, size_t size)
 {

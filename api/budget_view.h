@@ -28,8 +28,7 @@ struct estimate_view {
     bool is_private;       /* false: the figures of privacy are null */
     double epsilon_planned, order, noise_multiplier, sampling_rate, delta;
     uint64_t steps, batch_size, parameters, memory;
-    double
-        paper_claim; /* noise multiplier that the algorithm's paper claims; 0: none */
+    double paper_claim; /* noise multiplier that the paper claims; 0: none */
     double largest_epsilon;
     bool has_most_steps; /* false: steps differ, and it is null */
     uint64_t most_steps;

@@ -47,8 +47,7 @@ struct job_request {
     double target_value;
     double delta; /* 0: not given */
     enum job_accountant accountant;
-    struct train_spec
-        train; /* owned; complete after resolving but for noise_multiplier */
+    struct train_spec train; /* owned; resolved: complete but for noise_multiplier */
 };
 
 /*   ST_INVALID  error->pointer names the member at fault
@@ -70,10 +69,10 @@ struct job_dataset { /* what resolving needs to know of the dataset */
  * named: batch max(256, the power of two nearest n / 60), at most n; 20 epochs; SGD;
  * learning rate 2, of a regression 0.3, of a not private algorithm 0.1, of Adam 0.001;
  * delta the dataset's, on public data 1e-5.
- *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers that do
- *                       not suit the data, too many parameters or steps, no privacy for a
- *                       private algorithm or privacy for another, budget_fraction of public
- *                       data; error->pointer names the member
+ *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers
+ *                       that do not suit the data, too many parameters or steps, no
+ *                       privacy for a private algorithm or privacy for another,
+ *                       budget_fraction of public data; error->pointer names the member
  *   ST_DATASET_PRIVATE  an algorithm that is not private on a private dataset
  * On failure request may be half resolved: it can only be released. */
 enum status job_request_resolve(struct job_request *request,

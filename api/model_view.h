@@ -19,8 +19,7 @@ struct model_view {
     const struct dataset_spec *dataset;
     const struct job_request *request;
     const char *mechanism; /* canonical text, or NULL: not private */
-    const char
-        *ran; /* canonical text of a filtered run's steps as they were, or NULL */
+    const char *ran; /* the same of a filtered run's steps as they were, or NULL */
     double noise_multiplier, sampling_rate, epsilon, order;
     uint64_t steps;
     const struct ledger_entry_name *reserve; /* NULL: nothing was reserved */
@@ -42,8 +41,7 @@ char *inputs_render(const struct schema *schema);
  * On ST_OK schema must be released with schema_fini. */
 enum status inputs_parse(struct schema *schema, const char *text, struct error *error);
 
-/* A model as answered, from its row: id, job, sha256, size, certificate, create_time.
- */
+/* A model as answered, from its row: id, job, sha256, size, certificate, create_time. */
 char *model_render(const struct model_row *row);
 
 #endif

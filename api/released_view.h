@@ -29,20 +29,20 @@ struct released_history {
     struct released_series series[RELEASED_SERIES_MAX];
     size_t width; /* numbers of a point, all series together */
     size_t point_count;
-    double
-        points[]; /* (LIMIT_HISTORY, 1 + width): the step, then the series in order */
+    double points[]; /* (LIMIT_HISTORY, 1 + width) step, then the series in order */
 };
 
 /* One without points, for values like these; to be freed. */
 struct released_history *released_create(const struct released_value *values,
                                          size_t count);
 
-/* Appends what step released; values are like those given to create, and there is room. */
+/* Appends what step released; values are like those given to create,
+ * and there is room. */
 void released_append(struct released_history *history, uint64_t step,
                      const struct released_value *values);
 
-/* As answered: [{"step":1,"clip_norm":1.0,"histogram":[...]},...] of the first point_count
- * points; [] of NULL. */
+/* As answered: [{"step":1,"clip_norm":1.0,"histogram":[...]},...] of the first
+ * point_count points; [] of NULL. */
 void released_write(struct json_writer *writer, const char *name,
                     const struct released_history *history, size_t point_count);
 

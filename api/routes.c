@@ -29,8 +29,8 @@ static void take(char *to, size_t room, const char *text, size_t size)
 }
 
 /* Whether path has the form of template; then id and name are its parameters. An id
- * holds neither / nor : (SERVICE.md B0), so that "{id}:import" reads in one way only.
- */
+ * holds neither / nor : (SERVICE.md B0), so that "{id}:import" reads in one way
+ * only. */
 static bool match_template(struct route_match *match, const char *template,
                            const char *path)
 {

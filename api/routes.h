@@ -64,9 +64,8 @@ const struct route_info *route_info(enum route route);
 struct route_match {
     enum route route;
     char id[64]; /* value of {id}; "" if the route has none or it is too long for one */
-    char name[64]; /* value of {name}, likewise */
-    char
-        allow[64]; /* of ST_METHOD_NOT_ALLOWED: the path's methods, "GET, HEAD, POST" */
+    char name[64];  /* value of {name}, likewise */
+    char allow[64]; /* of ST_METHOD_NOT_ALLOWED: those of the path, "GET, POST" */
 };
 
 /* HEAD matches GET. path is decoded and without its query.

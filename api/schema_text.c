@@ -116,8 +116,7 @@ static bool holds_value(const struct column *column, const char *text)
     return false;
 }
 
-/* What an empty cell stands for: one of the values, or a number where there are none.
- */
+/* What an empty cell stands for: one of the values, or a number where there are none. */
 static void read_default(struct column *column, struct json_node node)
 {
     char number[40];

@@ -27,8 +27,8 @@ enum { SCHEMA_MEMBERS_MAX = 16 };
 void schema_text_members(const char *members[SCHEMA_MEMBERS_MAX],
                          const char *const *head);
 
-/* Fills in a zeroed schema. What it owns must be released whether or not it is refused.
- */
+/* Fills in a zeroed schema. What it owns must be released whether
+ * or not it is refused. */
 void schema_text_read(struct schema *schema, const struct json_node *object);
 void schema_text_write(struct json_writer *writer, const struct schema *schema);
 

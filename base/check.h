@@ -1,8 +1,9 @@
-/* check.h - assertions about our own bugs: always on, print and abort. Never for input. */
+/* check.h - assertions about our own bugs: always on, print and abort.
+ * Never for input. */
 #ifndef BASE_CHECK_H
 #define BASE_CHECK_H
 
-#define CHECK(condition)                                                                 \
+#define CHECK(condition)                                                               \
     ((condition) ? (void)0 : check_failed(#condition, __FILE__, __LINE__))
 
 void check_failed(const char *condition, const char *file, int line)

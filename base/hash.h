@@ -28,7 +28,8 @@ void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size);
 void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE]);
 
 /* The digest in base 64, ended (RFC 9530's form). */
-void sha256_render_base64(char text[SHA256_BASE64_SIZE], const uint8_t digest[SHA256_SIZE]);
+void sha256_render_base64(char text[SHA256_BASE64_SIZE],
+                          const uint8_t digest[SHA256_SIZE]);
 
 /* Equality whose time depends on size alone. */
 bool hash_equal(const void *a, const void *b, size_t size);

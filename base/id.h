@@ -22,7 +22,8 @@ struct model_id {
 
 /* Copies text if it matches [a-z0-9][a-z0-9._-]{0,62}; otherwise false, id untouched. */
 bool dataset_id_parse(struct dataset_id *id, const char *text);
-/* Copies text if it is the prefix and a well-formed ULID; otherwise false, id untouched. */
+/* Copies text if it is the prefix and a well-formed ULID; otherwise false,
+ * id untouched. */
 bool job_id_parse(struct job_id *id, const char *text);
 bool model_id_parse(struct model_id *id, const char *text);
 

@@ -9,8 +9,8 @@
  *    "prefixes_priced":true}                  one line, no blanks, reals by %.17g
  *
  * An error feedback has "feedback":["m2r",period,rest,error_clip] behind its runs, a
- * filtered Gaussian "filter":[order_max,noise_share]; what that ran is in the certificate.
- * Subsets that groups of records take turns at have "turns":groups.
+ * filtered Gaussian "filter":[order_max,noise_share]; what that ran is in the
+ * certificate. Subsets that groups of records take turns at have "turns":groups.
  *
  * Ownership: a mechanism owns its runs; release them with mechanism_fini.
  * Threads: pure functions of their arguments.
@@ -24,8 +24,8 @@
 
 #include "base/status.h"
 
-/* Neighbouring datasets (P1). ZERO_OUT: one record against one that contributes nothing, n
- * public. REPLACE_ONE: one record against any other. */
+/* Neighbouring datasets (P1). ZERO_OUT: one record against one that contributes
+ * nothing, n public. REPLACE_ONE: one record against any other. */
 enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
 
 enum mechanism_kind {
@@ -51,13 +51,12 @@ struct mechanism_feedback {
     enum feedback_bound bound;
     uint64_t period; /* steps in which a record is in at most one batch; 0: m3 */
     double rest; /* most that one use of a record adds to the error; 0: m1, no bound */
-    double
-        error_clip; /* most of the error that comes back in a step; 0: m2r, no matter */
+    double error_clip; /* most of the error that comes back in a step; 0: m2r, any */
 };
 
-/* A filtered Gaussian: at every order of the ledger's grid up to order_max all that is run
- * costs no more than the one run would; no step has less than noise_share of its noise
- * multiplier, and no more than its steps are run. Always priced whole. */
+/* A filtered Gaussian: at every order of the ledger's grid up to order_max all that is
+ * run costs no more than the one run would; no step has less than noise_share of its
+ * noise multiplier, and no more than its steps are run. Always priced whole. */
 struct mechanism_filter {
     double order_max, noise_share; /* > 1; in (0, 1] */
 };

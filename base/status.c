@@ -6,7 +6,7 @@
 const char *status_wire(enum status status)
 {
     switch (status) {
-#define X(symbol, wire, advice)                                                          \
+#define X(symbol, wire, advice)                                                        \
     case ST_##symbol: return wire;
         STATUS_LIST(X)
 #undef X
@@ -17,7 +17,7 @@ const char *status_wire(enum status status)
 const char *status_advice(enum status status)
 {
     switch (status) {
-#define X(symbol, wire, advice)                                                          \
+#define X(symbol, wire, advice)                                                        \
     case ST_##symbol: return advice;
         STATUS_LIST(X)
 #undef X

@@ -14,42 +14,45 @@
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
 
-#define STATUS_LIST(X)                                                                   \
-    X(OK, "ok", "nothing to do")                                                         \
-    X(INVALID, "invalid_argument", "fix the request; retrying is useless")               \
-    X(IDEMPOTENCY_KEY_MISSING, "idempotency_key_missing",                                \
-      "send an Idempotency-Key header of 1 to 255 printable ASCII characters")           \
-    X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")                \
-    X(FORBIDDEN_ORIGIN, "forbidden_origin", "call the service by its loopback address")  \
-    X(NOT_FOUND, "not_found", "check the identifier")                                    \
-    X(METHOD_NOT_ALLOWED, "method_not_allowed", "use a method named by Allow")           \
-    X(NOT_ACCEPTABLE, "not_acceptable", "accept one of the types the route offers")      \
-    X(PRECONDITION_FAILED, "precondition_failed", "read the resource again")             \
-    X(BODY_TOO_LARGE, "body_too_large", "send a smaller body")                           \
-    X(URI_TOO_LONG, "uri_too_long", "send a shorter path or query")                      \
-    X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",                                  \
-      "send application/json (curl --json)")                                             \
-    X(RANGE_NOT_SATISFIABLE, "range_not_satisfiable", "ask for a range in the file")     \
-    X(BUDGET_EXHAUSTED, "budget_exhausted", "ask for less privacy loss")                 \
-    X(BUDGET_HELD, "budget_held", "retry when running jobs have ended")                  \
-    X(ALREADY_EXISTS, "already_exists", "choose another identifier")                     \
-    X(DATASET_NOT_READY, "dataset_not_ready", "upload its files and import them")        \
-    X(DATASET_BUSY, "dataset_busy", "retry when the import has ended")                   \
-    X(DATASET_IMMUTABLE, "dataset_immutable", "register another dataset")                \
-    X(DATASET_IN_USE, "dataset_in_use", "retry when its jobs have ended")                \
-    X(DATASET_PRIVATE, "dataset_private", "name a dataset declared public")              \
-    X(DATASET_PUBLIC, "dataset_public", "public data has no budget and no ledger")       \
-    X(DATASET_FROZEN, "dataset_frozen", "its owner must grant a new epoch")              \
-    X(DUPLICATE_CONTENT, "duplicate_content", "use the dataset that holds the content")  \
-    X(JOB_TERMINAL, "job_terminal", "nothing to do: the job has ended")                  \
-    X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused", "use a new key for a new body")  \
-    X(IMPORT_FAILED, "import_failed", "mend the file, upload it and import again")       \
-    X(INTERNAL, "internal", "report the request id")                                     \
-    X(QUEUE_FULL, "queue_full", "retry later")                                           \
-    X(DRAINING, "draining", "retry after the restart")                                   \
-    X(CANCELLED, "cancelled", "nothing to do: it was asked for")                         \
-    X(NO_MEMORY, "no_memory", "ask for a smaller job")                                   \
-    X(CORRUPT, "ledger_unavailable", "restore the ledger from a backup")                 \
+#define STATUS_LIST(X)                                                                 \
+    X(OK, "ok", "nothing to do")                                                       \
+    X(INVALID, "invalid_argument", "fix the request; retrying is useless")             \
+    X(IDEMPOTENCY_KEY_MISSING, "idempotency_key_missing",                              \
+      "send an Idempotency-Key header of 1 to 255 printable ASCII characters")         \
+    X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")              \
+    X(FORBIDDEN_ORIGIN, "forbidden_origin",                                            \
+      "call the service by its loopback address")                                      \
+    X(NOT_FOUND, "not_found", "check the identifier")                                  \
+    X(METHOD_NOT_ALLOWED, "method_not_allowed", "use a method named by Allow")         \
+    X(NOT_ACCEPTABLE, "not_acceptable", "accept one of the types the route offers")    \
+    X(PRECONDITION_FAILED, "precondition_failed", "read the resource again")           \
+    X(BODY_TOO_LARGE, "body_too_large", "send a smaller body")                         \
+    X(URI_TOO_LONG, "uri_too_long", "send a shorter path or query")                    \
+    X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",                                \
+      "send application/json (curl --json)")                                           \
+    X(RANGE_NOT_SATISFIABLE, "range_not_satisfiable", "ask for a range in the file")   \
+    X(BUDGET_EXHAUSTED, "budget_exhausted", "ask for less privacy loss")               \
+    X(BUDGET_HELD, "budget_held", "retry when running jobs have ended")                \
+    X(ALREADY_EXISTS, "already_exists", "choose another identifier")                   \
+    X(DATASET_NOT_READY, "dataset_not_ready", "upload its files and import them")      \
+    X(DATASET_BUSY, "dataset_busy", "retry when the import has ended")                 \
+    X(DATASET_IMMUTABLE, "dataset_immutable", "register another dataset")              \
+    X(DATASET_IN_USE, "dataset_in_use", "retry when its jobs have ended")              \
+    X(DATASET_PRIVATE, "dataset_private", "name a dataset declared public")            \
+    X(DATASET_PUBLIC, "dataset_public", "public data has no budget and no ledger")     \
+    X(DATASET_FROZEN, "dataset_frozen", "its owner must grant a new epoch")            \
+    X(DUPLICATE_CONTENT, "duplicate_content",                                          \
+      "use the dataset that holds the content")                                        \
+    X(JOB_TERMINAL, "job_terminal", "nothing to do: the job has ended")                \
+    X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused",                                \
+      "use a new key for a new body")                                                  \
+    X(IMPORT_FAILED, "import_failed", "mend the file, upload it and import again")     \
+    X(INTERNAL, "internal", "report the request id")                                   \
+    X(QUEUE_FULL, "queue_full", "retry later")                                         \
+    X(DRAINING, "draining", "retry after the restart")                                 \
+    X(CANCELLED, "cancelled", "nothing to do: it was asked for")                       \
+    X(NO_MEMORY, "no_memory", "ask for a smaller job")                                 \
+    X(CORRUPT, "ledger_unavailable", "restore the ledger from a backup")               \
     X(IO, "ledger_unavailable", "read the log")
 
 enum status {

@@ -62,8 +62,9 @@ enum status trainer_create(struct trainer **out, const struct trainer_options *o
                            struct error *error);
 void trainer_destroy(struct trainer *trainer); /* NULL is allowed */
 
-/* False where the plan says every step's noise. Else step = what the next one will be, from
- * what was released so far: to be taken off what was reserved before trainer_step. */
+/* False where the plan says every step's noise. Else step = what the next one will be,
+ * from what was released so far: to be taken off what was reserved before
+ * trainer_step. */
 bool trainer_next(const struct trainer *trainer, struct mechanism_run *step);
 
 /* One noisy step.

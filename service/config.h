@@ -1,7 +1,8 @@
 /*
  * config.h - how this process was told to run. A flag wins over the environment
  * (EPSILOND_DATA_DIR for --data-dir), that over the file named by --config (lines of
- * `data-dir = DIR`, and comments that begin with #), that over the default. An unknown name is an error.
+ * `data-dir = DIR`, and comments that begin with #), that over the default. An unknown
+ * name is an error.
  *
  * Ownership: plain data.
  */

@@ -11,8 +11,8 @@
 #include "engine/data/import.h"
 #include "service/service.h"
 
-/* Name in the data directory of an uploaded file; name is checked by upload_name_valid.
- */
+/* Name in the data directory of an uploaded file;
+ * name is checked by upload_name_valid. */
 enum { UPLOAD_NAME_SIZE = 112 };
 void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *dataset,
                       const char *name);

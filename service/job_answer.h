@@ -1,10 +1,10 @@
 /*
- * job_answer.h - a job as answered, composed once for each version of it and shared by all
- * who ask for that version: as text, and as libmicrohttpd's ready responses.
+ * job_answer.h - a job as answered, composed once for each version of it and shared by
+ * all who ask for that version: as text, and as libmicrohttpd's ready responses.
  *
  * Invariants
- *   (1) Nothing of it changes but the number of its holders; the last to drop it frees it.
- *       A response that is being sent lives on until it is.
+ *   (1) Nothing of it changes but the number of its holders; the last to drop it frees
+ *       it. A response that is being sent lives on until it is.
  *
  * Threads: any.
  */

@@ -1,6 +1,6 @@
 /*
- * job_plan.h - what a job was asked and is planned to do, from public values only. What is
- * run and what is charged are both read from here.
+ * job_plan.h - what a job was asked and is planned to do, from public values only. What
+ * is run and what is charged are both read from here.
  *
  * Ownership: owns its request and its mechanism.
  */

@@ -24,8 +24,7 @@ void job_destroy(void *item)
     free(job);
 }
 
-/* The view of job as of now; points are job's. The caller holds the lock or owns job.
- */
+/* The view of job as of now; points are job's. The caller holds the lock or owns job. */
 static struct job_view view_of(const struct job *job, const struct job_now *now)
 {
     const struct train_spec *train = &job->plan.request.train;

@@ -8,8 +8,8 @@
  *       move otherwise; memory follows when it is durable, then whoever waits is woken.
  *   (3) Moves are those of job_state.h: a finished job never moves.
  *   (4) What a run records is shown by job_show or by the job's end, not before.
- *   (5) Whatever changes what is shown of a job makes a new version of it; one version has
- *       one answer.
+ *   (5) Whatever changes what is shown of a job makes a new version of it; one version
+ *       has one answer.
  *
  * Threads: any. The lock guards what may change.
  */
@@ -102,8 +102,8 @@ enum status job_save(struct jobs *jobs, struct store *store, const struct job *j
                      struct error *error);
 
 /* As answered now, held for the caller: to be dropped. Composed when a version is first
- * asked for; the answers last made, of JOBS_ANSWERS_KEPT jobs, are kept. The job is in the
- * table. */
+ * asked for; the answers last made, of JOBS_ANSWERS_KEPT jobs, are kept. The job is in
+ * the table. */
 struct job_answer *job_answer(struct jobs *jobs, struct job *job);
 
 /* Its text alone, of any job; to be freed. */

@@ -1,5 +1,6 @@
 /*
- * jobs_inside.h - what jobs.c (reading and changing) and jobs_load.c (rows at start) share.
+ * jobs_inside.h - what jobs.c (reading and changing) and jobs_load.c (rows
+ * at start) share.
  */
 #ifndef SERVICE_JOBS_INSIDE_H
 #define SERVICE_JOBS_INSIDE_H

@@ -10,8 +10,8 @@ struct loading {
     struct error *error;
 };
 
-/* What the request alone does not say: the dataset's facts, the noise that was planned.
- */
+/* What the request alone does not say: the dataset's facts,
+ * the noise that was planned. */
 static enum status restore_plan(struct loading *loading, struct job *job,
                                 const struct job_detail *detail)
 {

@@ -1,5 +1,5 @@
-/* epsilond: trains models under a differential-privacy budget that cannot be overspent.
- */
+/* epsilond: trains models under a differential-privacy budget
+ * that cannot be overspent. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  *
  * Invariants
  *   (1) At most capacity items wait; one more is refused.
- *   (2) The work cannot fail: a failure is a field of the item. The pool never learns what
- *       an item is.
+ *   (2) The work cannot fail: a failure is a field of the item. The pool never learns
+ *       what an item is.
  *   (3) Between pool_pause and pool_resume no item is taken; running ones go on.
  *
  * Threads: any thread may call anything but pool_destroy, which its creator calls last.

@@ -16,8 +16,8 @@ static char *noise_text(const struct trainer *trainer)
     return noise_render(&noise);
 }
 
-/* The certificate of a finished run: what it was charged, priced again from its mechanism,
- * and the steps that it ran. */
+/* The certificate of a finished run: what it was charged, priced again from its
+ * mechanism, and the steps that it ran. */
 static char *certify(struct service *service, const struct job *job,
                      const struct trained *trained, const struct model_id *id)
 {

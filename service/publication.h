@@ -1,6 +1,7 @@
 /*
  * publication.h - a trained model as a file with its certificate (DESIGN P10), written to
- * scratch, synced and renamed. It is published by its row alone, which the caller inserts.
+ * scratch, synced and renamed. It is published by its row alone, which the caller
+ * inserts.
  *
  * Threads: the trainers'.
  */
@@ -14,7 +15,7 @@
 /* What training ends with. */
 struct trained {
     struct trainer *trainer;
-    const struct mechanism *ran; /* of a filtered run: its steps as they were; or NULL */
+    const struct mechanism *ran; /* a filtered run's steps as they were; or NULL */
 };
 
 struct publication {

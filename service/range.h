@@ -9,8 +9,7 @@
 enum range_kind {
     RANGE_WHOLE, /* no header, another unit, several ranges, or not well formed */
     RANGE_PART,
-    RANGE_UNSATISFIABLE, /* it begins past the end, or asks for none of the last bytes
-                          */
+    RANGE_UNSATISFIABLE, /* begins past the end, or asks for none of the last bytes */
 };
 
 struct range {

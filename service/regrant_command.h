@@ -1,13 +1,14 @@
 /*
- * regrant_command.h - `epsilond regrant ID --epsilon E --delta D [--order A] --data-dir DIR`:
- * the owner of a dataset that a restored backup has frozen opens a new epoch of its budget,
- * with the daemon stopped. The old epochs stay listed.
+ * regrant_command.h - `epsilond regrant ID --epsilon E --delta D [--order A] --data-dir
+ * DIR`: the owner of a dataset that a restored backup has frozen opens a new epoch of
+ * its budget, with the daemon stopped. The old epochs stay listed.
  */
 #ifndef SERVICE_REGRANT_COMMAND_H
 #define SERVICE_REGRANT_COMMAND_H
 
-/* arguments after `regrant`. Returns the exit code: 0 granted, 64 usage (or a dataset that
- * is not frozen), 65 the ledger does not verify, 75 it cannot be written or is in use. */
+/* arguments after `regrant`. Returns the exit code: 0 granted, 64 usage (or a dataset
+ * that is not frozen), 65 the ledger does not verify, 75 it cannot be written or is
+ * in use. */
 int regrant_command(int argc, char **argv);
 
 #endif

@@ -181,8 +181,8 @@ static void keep_released(struct run *run)
         job_released(run->service->jobs, run->job, done, values, count);
 }
 
-/* Takes the next step's cost off what was reserved, all of which is on disk as authorised;
- * false where it does not fit: the run is over, and nothing was sampled. */
+/* Takes the next step's cost off what was reserved, all of which is on disk as
+ * authorised; false where it does not fit: the run is over, and nothing was sampled. */
 static bool may_step(struct run *run)
 {
     struct mechanism_run step;

@@ -2,8 +2,8 @@
  * service.h - everything one process holds, and the order in which it is opened,
  * recovered, drained and closed.
  *
- * Locks, outermost first: the store's transaction; the waiters; then one of datasets, jobs,
- * models, pool, ledger or sessions at a time.
+ * Locks, outermost first: the store's transaction; the waiters; then one of datasets,
+ * jobs, models, pool, ledger or sessions at a time.
  *
  * Threads
  *   desk      one: whatever writes to the store on behalf of a request, so that twins

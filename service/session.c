@@ -352,7 +352,8 @@ static enum status body_append(struct session *session, const char *data, size_t
 }
 
 /* After a refusal a little more is read and dropped, so that a body that ends can be
- * answered (libmicrohttpd answers before a body or after it); then the connection ends. */
+ * answered (libmicrohttpd answers before a body or after it); then the connection
+ * ends. */
 static enum MHD_Result receive(struct session *session, const char *data, size_t size)
 {
     struct request *request = &session->request;

@@ -1,6 +1,6 @@
 /*
- * session.h - a request as the HTTP server drives it, from its first line to the end of its
- * reply.
+ * session.h - a request as the HTTP server drives it, from its first line to the end of
+ * its reply.
  *
  *   HEADERS --> BODY --> [work on another thread] --> ANSWER --> sent
  *                                                     |   ^
@@ -61,7 +61,8 @@ void session_destroy(struct session *session); /* NULL is allowed */
 enum MHD_Result session_step(struct session *session, const char *method,
                              const char *path, const char *data, size_t *size);
 
-/* The run function of the desk and the reader: context is the service, item the request. */
+/* The run function of the desk and the reader: context is the service,
+ * item the request. */
 void session_run(void *context, void *item);
 /* The waiters' resume function. */
 void session_wake(void *waiting);

@@ -1,5 +1,6 @@
 /*
- * blob.h - files of the data directory: written beside, synced, renamed, the folder synced.
+ * blob.h - files of the data directory: written beside, synced, renamed, the folder
+ * synced.
  *
  *   DIR/ (0700)  epsilond.db  lock  uploads/  datasets/ID.matrix  models/ID.safetensors
  *                scratch/ (emptied at start)  ballast (room kept for a full disk)
@@ -31,16 +32,16 @@ void blobs_close(struct blobs *blobs); /* NULL is allowed; gives the lock back *
 void blob_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE], const char *name);
 
 /* Syncs the scratch file, renames it to name and syncs both folders. */
-enum status blob_publish(struct blobs *blobs, const char *scratch_name, const char *name,
-                         struct error *error);
+enum status blob_publish(struct blobs *blobs, const char *scratch_name,
+                         const char *name, struct error *error);
 
 /* Removes name durably; absent is ST_OK. */
 enum status blob_remove(struct blobs *blobs, const char *name, struct error *error);
 
 /* Calls visit with each file name (no folder part) in folder; false from visit stops. */
 enum status blobs_walk(struct blobs *blobs, const char *folder,
-                       bool (*visit)(void *context, const char *file_name), void *context,
-                       struct error *error);
+                       bool (*visit)(void *context, const char *file_name),
+                       void *context, struct error *error);
 
 /* Removes the ballast: 16 MiB that blobs_open set aside, where four times as much was
  * free, so that the start after a full disk has room to settle. */

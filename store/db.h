@@ -13,11 +13,12 @@
  *       connection only, inside store_commit when the WAL has grown past 4 MiB, and at
  *       close: SQLite 3.40's WAL-reset fault needs two connections.
  *   (3) After the first I/O error, corruption, full disk or failed allocation inside a
- *       transaction the store is poisoned: every later call answers ST_IO and nothing more
- *       is written, at close neither. A failed fsync is never retried. The owner of the
- *       process exits 75 (SERVICE.md D3).
- *   (4) The schema is forward only: PRAGMA user_version counts its steps; an older file is
- *       copied (VACUUM INTO) and moved forward in one transaction; a newer one is refused.
+ *       transaction the store is poisoned: every later call answers ST_IO and nothing
+ *       more is written, at close neither. A failed fsync is never retried. The owner
+ *       of the process exits 75 (SERVICE.md D3).
+ *   (4) The schema is forward only: PRAGMA user_version counts its steps; an older file
+ *       is copied (VACUUM INTO) and moved forward in one transaction; a newer one is
+ *       refused.
  *
  * Threads: any thread may call; a struct store_tx belongs to the thread that began it.
  */

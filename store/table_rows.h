@@ -4,8 +4,9 @@
  * accountant.
  *
  * Ownership: pointers in a struct passed in are borrowed for the call; pointers in a
- * struct handed to a visitor live until it returns. A visitor that returns false stops the
- * walk. Every function may answer ST_IO (the store is then poisoned). Walks run inside tx.
+ * struct handed to a visitor live until it returns. A visitor that returns false stops
+ * the walk. Every function may answer ST_IO (the store is then poisoned). Walks run
+ * inside tx.
  */
 #ifndef STORE_TABLE_ROWS_H
 #define STORE_TABLE_ROWS_H

@@ -129,7 +129,8 @@ static enum status sync_file(const char *path)
     return failed == 0 ? ST_OK : ST_IO;
 }
 
-/* A half-written copy of an earlier attempt is in the way of VACUUM INTO, hence unlink. */
+/* A half-written copy of an earlier attempt is in the way of VACUUM INTO,
+ * hence unlink. */
 static enum status keep_copy(struct sqlite3 *db, const char *path, int found,
                              struct error *error)
 {

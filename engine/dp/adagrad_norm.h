@@ -4,8 +4,8 @@
  *
  *   v = min(max(beta s, nu), beta C^2),  b^2 = b^2 + v
  *
- * with s an estimate of the squared norm of the step's mean gradient and beta = max(gain /
- * (1 + steps since the epoch's first), 1).
+ * with s an estimate of the squared norm of the step's mean gradient and
+ * beta = max(gain / (1 + steps since the epoch's first), 1).
  *
  * The paper's own rule takes s from the gradient before noise. b scales the release, so
  * whoever sees two models a step apart sees b, and with it that norm: not private

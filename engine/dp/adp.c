@@ -10,9 +10,9 @@
  * which is what is planned and charged; or the noisy gradient itself, for nothing. A
  * step's noise never reads the norm of the same batch: it is planned before it is drawn.
  *
- * Noise may follow b itself (adp.md 1.6.5): what the job reserves is then a number of like
- * steps, and each step is taken off it before it samples, at the noise that b of the steps
- * before gives; the run is over when the next one does not fit. */
+ * Noise may follow b itself (adp.md 1.6.5): what the job reserves is then a number of
+ * like steps, and each step is taken off it before it samples, at the noise that b of
+ * the steps before gives; the run is over when the next one does not fit. */
 #include "engine/dp/adp.h"
 
 #include <math.h>
@@ -360,7 +360,8 @@ static void release_with_norm(struct state *state, struct training *training)
                      state->divisor * state->shown.divisor);
 }
 
-/* The same from the noisy gradient, less what d coordinates of noise add to its square. */
+/* The same from the noisy gradient, less what d coordinates of noise add
+ * to its square. */
 static void release_then_measure(struct state *state, struct training *training)
 {
     double noise = GRID_NOISE_STDDEV / (state->noise.grid.scale * state->divisor);

@@ -4,8 +4,8 @@
  * algorithms (parsing a job, GET /v1/algorithms, the trainer) is derived from this
  * table.
  *
- * Adding an algorithm: one new file with its struct algorithm, one row in ALGORITHM_TABLE,
- * and the schema in openapi.yaml. README.md is the way.
+ * Adding an algorithm: one new file with its struct algorithm, one row in
+ * ALGORITHM_TABLE, and the schema in openapi.yaml. README.md is the way.
  */
 #ifndef ENGINE_DP_ALGORITHM_H
 #define ENGINE_DP_ALGORITHM_H
@@ -130,9 +130,10 @@ struct algorithm {
     enum status (*start)(void *state, const struct algorithm_demand *demand,
                          const struct algorithm_model *model, struct error *error);
 
-    /* Where plan's mechanism is a filtered_gaussian, the next step as it will be run, from
-     * releases alone: the caller takes it off what was reserved before it calls step, and
-     * does not call step where it does not fit. False, or NULL: plan has said it all. */
+    /* Where plan's mechanism is a filtered_gaussian, the next step as it will be run,
+     * from releases alone: the caller takes it off what was reserved before it calls
+     * step, and does not call step where it does not fit. False, or NULL: plan has
+     * said it all. */
     bool (*next)(const void *state, struct mechanism_run *step);
 
     /* Releases what start allocated; of a state of zeros too. NULL where it did not. */

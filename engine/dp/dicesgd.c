@@ -188,8 +188,8 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
 /* Steps over which roundings of the kept error add up, and enter the proof as so much
  * more of rest. With r of residue_rounding on either side, A_t and the b_t of the proof
  * (3.5) obey sqrt(A_t^2 + sum b^2) <= n_t h + t r, and what is seen is at most b_t + r:
- * K h + (t + sqrt t) r in all, that is h + (t + sqrt t) r / max(1, K - 1) for a rest. With
- * K the periods begun by step t, t / max(1, K - 1) is at most two periods. */
+ * K h + (t + sqrt t) r in all, that is h + (t + sqrt t) r / max(1, K - 1) for a rest.
+ * With K the periods begun by step t, t / max(1, K - 1) is at most two periods. */
 static double rounded_steps(const struct state *state,
                             const struct algorithm_demand *demand)
 {

@@ -4,9 +4,9 @@
  * where training went: the mechanism is a list of Gaussians fixed before the first record
  * is read (papers/diff2.md 2.2). Points, distances and the estimate are public.
  *
- * Differences are summed in units of a power of two near the distance (motion.h). The grid
- * is planned once for clip norm 1 and scaled to each round's clip norm (grid_rescale), and
- * with it the noise: what is run is what was charged. */
+ * Differences are summed in units of a power of two near the distance (motion.h). The
+ * grid is planned once for clip norm 1 and scaled to each round's clip norm
+ * (grid_rescale), and with it the noise: what is run is what was charged. */
 #include "engine/dp/algorithm.h"
 
 #include <float.h>
@@ -89,9 +89,9 @@ static enum status plan_kind(struct kind *kind, enum release release,
 }
 
 /* Noise in proportion to a motion moves the parameters itself: over a window of T rounds
- * what noise moved grows by up to exp(T (eta sigma C2)^2 d), sigma the multiplier over the
- * divisor (papers/diff2.md 5; Prop. D.2 asks for a quarter in the exponent). Past four,
- * nothing is learnt for the budget. */
+ * what noise moved grows by up to exp(T (eta sigma C2)^2 d), sigma the multiplier over
+ * the divisor (papers/diff2.md 5; Prop. D.2 asks for a quarter in the exponent). Past
+ * four, nothing is learnt for the budget. */
 static double rate_of_kind(enum release release, uint64_t window,
                            const struct algorithm_demand *demand,
                            const struct algorithm_model *model)
@@ -242,7 +242,8 @@ static enum status restart(struct state *state, struct training *training,
 }
 
 /* Nothing is released where noise would round to zero beside a clip norm that does not:
- * the clip norm is taken as zero (2.2). A clip norm that is no number is a public fact. */
+ * the clip norm is taken as zero (2.2). A clip norm that is no number is a public
+ * fact. */
 static enum status differ(struct state *state, struct kind *kind,
                           struct training *training, struct error *error)
 {
@@ -269,8 +270,8 @@ static enum status differ(struct state *state, struct kind *kind,
     return ST_OK;
 }
 
-/* The estimate moves the parameters, and is the gradient's at the point where they were. A
- * round's is where its local steps begin. */
+/* The estimate moves the parameters, and is the gradient's at the point where they
+ * were. A round's is where its local steps begin. */
 static enum status move(struct state *state, struct kind *kind,
                         struct training *training, struct error *error)
 {

@@ -26,9 +26,10 @@ struct rounds diff2_rounds(const struct algorithm_demand *demand);
 /* b, of diff2_bvr_l_sgd. */
 uint64_t diff2_local_batch(const struct algorithm_demand *demand);
 
-/*   ST_INVALID  a batch that is not all records, an optimizer that is not sgd at a constant
- *               rate, more clients than records, splits that leave local steps nothing, or
- *               subsets of all that a client has; error->pointer names the member */
+/*   ST_INVALID  a batch that is not all records, an optimizer that is not sgd at a
+ *               constant rate, more clients than records, splits that leave local steps
+ *               nothing, or subsets of all that a client has; error->pointer names the
+ *               member */
 enum status diff2_check(const struct algorithm_demand *demand, struct error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* DP-SGD (Abadi et al. 2016; papers/valueclip.md 1.1) with flat, automatic (Bu et al. 2023;
- * papers/dcsgd.md 1.8) or per-layer clipping. */
+/* DP-SGD (Abadi et al. 2016; papers/valueclip.md 1.1) with flat, automatic (Bu et al.
+ * 2023; papers/dcsgd.md 1.8) or per-layer clipping. */
 #include "engine/dp/algorithm.h"
 
 #include <math.h>

@@ -54,10 +54,9 @@ struct grid {
     double inflation;      /* eta */
     uint64_t records, dim; /* n, d */
     uint64_t cells;
-    uint32_t
-        cell_rows_max;  /* M: passed with probability at most 2^-128 a cell and step */
-    uint32_t terms_max; /* b */
-    uint32_t roundings; /* rho: products a cell needs */
+    uint32_t cell_rows_max; /* M: passed with probability <= 2^-128 a cell and step */
+    uint32_t terms_max;     /* b */
+    uint32_t roundings;     /* rho: products a cell needs */
 };
 
 /*   ST_INVALID  a demand that NOISE.md 1 refuses; *out is untouched */

@@ -51,8 +51,7 @@ struct noise_position { /* of a chunk in the stream */
 struct noise_chunk {
     struct noise_table table;
     uint64_t words[NOISE_WORDS];
-    uint64_t
-        candidate[NOISE_TRIALS]; /* two's complement; the first 2,048 are the samples */
+    uint64_t candidate[NOISE_TRIALS]; /* two's complement; samples: the first 2,048 */
     uint32_t flagged[NOISE_TRIALS];
     uint32_t rejected[NOISE_TRIALS];
     double gap[NOISE_TRIALS];            /* D of each decision */

@@ -3,9 +3,9 @@
  *
  *   z = first ratio^k,  k = floor(power log(b / b_0) / log(ratio))
  *
- * b never falls, so neither does z. Rounding down to levels of one ratio keeps the grids of
- * most steps as they are; what is run is what is charged, so it moves noise between steps
- * and never the charge.
+ * b never falls, so neither does z. Rounding down to levels of one ratio keeps the
+ * grids of most steps as they are; what is run is what is charged, so it moves noise
+ * between steps and never the charge.
  *
  * Threads: pure.
  */

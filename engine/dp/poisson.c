@@ -61,8 +61,7 @@ static bool settle_tie(const struct draw *draw)
     return poisson->ties[poisson->tie_next++ % TIES] >> 8 < draw->below;
 }
 
-/* Whether one of eight bytes is at most edge, edge < 127: then no carry crosses bytes.
- */
+/* Whether one of eight bytes is at most edge, edge < 127: then no carry crosses bytes. */
 static bool one_is_low(uint64_t word, uint8_t edge)
 {
     const uint64_t ones = UINT64_MAX / 255;

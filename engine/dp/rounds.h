@@ -10,15 +10,16 @@
  *   round   0                   1
  *           restart  local      difference  local               restart again at round T
  *
- * Noise multipliers are of the sum and relative to its clip norm, so a difference's do not
- * depend on how far the parameters moved. That of restarts is the job's, the others keep
- * fixed ratios to it, which give every kind its share of the budget, with releases counted
- * as Gaussians (a subset at rate g as one of rate 1 and noise 1 / (2 g), to leading order):
+ * Noise multipliers are of the sum and relative to its clip norm, so a difference's do
+ * not depend on how far the parameters moved. That of restarts is the job's, the others
+ * keep fixed ratios to it, which give every kind its share of the budget, with releases
+ * counted as Gaussians (a subset at rate g as one of rate 1 and noise 1 / (2 g), to
+ * leading order):
  *   (difference / restart)^2 = (R - k) w1 / (k w2)
  *   (local / restart)^2 = 4 g^2 L w1 / (k w3)
  * with R rounds, k = ceil(R / T) restarts, L local releases by one client at most, and
- * shares w1 = 1/u1, w2 = 1/u2, w3 = 1 - w1 - w2. Shares only steer: what is charged is what
- * the accountant says of the mechanism.
+ * shares w1 = 1/u1, w2 = 1/u2, w3 = 1 - w1 - w2. Shares only steer: what is charged is
+ * what the accountant says of the mechanism.
  *
  * Threads: pure.
  */
@@ -64,8 +65,8 @@ uint64_t rounds_client(const struct rounds *rounds, uint64_t step);
 /* The noise multiplier of a release over that of restarts. */
 double rounds_ratio(const struct rounds *rounds, enum release release);
 
-/* *m = all steps, restarts with noise_multiplier. Clients make local releases by turns, of
- * which a record is charged its own client's alone.
+/* *m = all steps, restarts with noise_multiplier. Clients make local releases by turns,
+ * of which a record is charged its own client's alone.
  *   ST_INVALID  a noise multiplier that would be outside [ROUNDS_NOISE_MIN,
  *               ROUNDS_NOISE_MAX], which that of restarts is not alone to blame for; more
  *               than ROUNDS_RUNS_MAX runs (at

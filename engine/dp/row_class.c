@@ -69,8 +69,7 @@ static void fill(struct workspace *workspace, struct network_shape shape,
     }
 }
 
-/* Whether rows a and b hold the same bits in everything that a weight or a sum reads.
- */
+/* Whether rows a and b hold the same bits in everything that a weight or a sum reads. */
 static bool rows_agree(const struct workspace *workspace, size_t a, size_t b)
 {
     if (memcmp(&workspace_norms(workspace)[a], &workspace_norms(workspace)[b],
@@ -160,8 +159,8 @@ static void compare_rows(const struct comparison *c)
     }
 }
 
-/* The least period with which the classes of all rows repeat, or 0 if none is in reach.
- */
+/* The least period with which the classes of all rows repeat,
+ * or 0 if none is in reach. */
 static size_t period_of(const uint32_t *class_of, size_t rows, size_t block)
 {
     for (size_t period = 1; period <= ROW_PERIOD_MAX; period++) {

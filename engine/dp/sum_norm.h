@@ -6,8 +6,8 @@
  *
  * z are the integers of the sum, X is noise.h's. A record moves z by at most Delta_Z, so
  * ||z|| too (triangle inequality); min is 1-Lipschitz; computing n moves it by at most
- * 1/2 + unit limit 2^-51. So a record moves n by at most unit (Delta_Z + limit 2^-50) + 1,
- * and
+ * 1/2 + unit limit 2^-51. So a record moves n by at most unit (Delta_Z + limit 2^-50) +
+ * 1, and
  *
  *   noise multiplier (unit (Delta_Z + limit 2^-50) + 1) <= s0
  *

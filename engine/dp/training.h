@@ -108,9 +108,9 @@ struct pass {
     const struct grid *grid; /* where sums are rounded to, and the cells */
     clip_rule *weigh;        /* NULL: every record counts whole, and no norm is taken */
     const void *rule;        /* context of weigh */
-    bool
-        by_layer; /* weigh is asked layer by layer, with that layer's norms and spreads,
-                      for the weights of that layer's part; then no weigh_rest */
+    /* weigh is asked layer by layer, with that layer's norms and spreads, for the weights
+     * of that layer's part; then no weigh_rest. */
+    bool by_layer;
     /* Records' gradients less those at the motion's previous point, over its scale
      * (engine/nn/difference.h), and their norms; NULL: gradients. With weigh alone. */
     const struct motion *motion;

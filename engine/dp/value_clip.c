@@ -1,10 +1,10 @@
-/* DP-SGD with value clipping (Fang et al. 2023; papers/valueclip.md): a record's weight comes
- * from a bound of its gradient norm by its own loss.
+/* DP-SGD with value clipping (Fang et al. 2023; papers/valueclip.md): a record's weight
+ * comes from a bound of its gradient norm by its own loss.
  *
  * The charge is dpsgd's: all that value clipping adds to the risk is whether its bound is
- * one. It is enforced besides (valueclip.md 2.4, NOISE.md 2.4): a weight is never more than
- * the exact norm of what is summed allows, so float32's rounding, or a bound with an error
- * in it, costs accuracy and never privacy. */
+ * one. It is enforced besides (valueclip.md 2.4, NOISE.md 2.4): a weight is never more
+ * than the exact norm of what is summed allows, so float32's rounding, or a bound with
+ * an error in it, costs accuracy and never privacy. */
 #include "engine/dp/algorithm.h"
 
 #include <math.h>

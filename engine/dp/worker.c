@@ -141,8 +141,7 @@ static void clear_row(struct worker *worker, size_t row)
     workspace_values(worker->workspace)[row] = 0;
 }
 
-/* Puts a piece behind what the micro-batch holds, or answers false if it has no room.
- */
+/* Puts a piece behind what the micro-batch holds, or answers false if it has no room. */
 static bool add_piece(struct worker *worker, const struct task *task,
                       struct piece piece)
 {
