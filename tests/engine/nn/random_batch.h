@@ -1,11 +1,13 @@
 /*
- * random_batch.h - a network, random parameters, a workspace and random records for it, from a
- * fixed seed; and the calls that tests make again and again. Include after expect.h.
+ * random_batch.h - a network, random parameters, a workspace and random records for it,
+ * from a fixed seed; and the calls that tests make again and again. Include after
+ * expect.h.
  */
 #ifndef TESTS_ENGINE_NN_RANDOM_BATCH_H
 #define TESTS_ENGINE_NN_RANDOM_BATCH_H
 
 #include <cblas.h>
+#include <string.h>
 
 #include "engine/nn/graph.h"
 #include "engine/nn/workspace.h"
@@ -241,10 +243,15 @@ static inline void batch_pass(struct batch *batch, size_t count)
     workspace_measure(batch->workspace);
 }
 
-static inline void batch_run(struct batch *batch)
+static inline void batch_place_all(struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
         batch_place(batch, i, i);
+}
+
+static inline void batch_run(struct batch *batch)
+{
+    batch_place_all(batch);
     batch_pass(batch, batch->count);
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "tests/engine/nn/random_batch.h"
-#include "tests/engine/nn/oracle.h"
+#include "tests/engine/nn/record_oracle.h"
+#include "tests/engine/nn/record_claims.h"
 
 enum { FORMS = 4 }; /* of a norm: as planned, and each forced */
 
@@ -70,71 +71,13 @@ static void make(struct batch *batch, const struct family *family, int form)
                      oracle_parameters(&batch->model, batch->features));
 }
 
-static struct oracle_record oracle_record(const struct batch *batch, size_t i)
-{
-    return (struct oracle_record){.features = batch->x + i * batch->features,
-                                  .feature_count = batch->features,
-                                  .class_index = batch->classes[i],
-                                  .value = (double)batch->values[i],
-                                  .drop_key = batch->drop_key,
-                                  .index = batch_index(i)};
-}
-
-static double norm_of(const double *x, size_t count)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < count; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
-static double distance(const double *a, const double *b, size_t count)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < count; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
-}
-
-/* Fourth-order central difference at coordinate j; the smallest error of five steps. */
-static double difference_error(const struct batch *batch, double *theta,
-                               const struct oracle_record *record, size_t j,
-                               double slope)
-{
-    double best = INFINITY, keep = theta[j];
-    for (double h = 1e-2; h > 5e-7; h /= 10.0) {
-        static const double at[] = {-2.0, -1.0, 1.0, 2.0},
-                            by[] = {1.0, -8.0, 8.0, -1.0};
-        double sum = 0.0;
-        for (int k = 0; k < 4; k++) {
-            theta[j] = keep + at[k] * h;
-            sum += by[k] * oracle_evaluate(&batch->model, theta, record, NULL, NULL);
-        }
-        best = fmin(best, fabs(sum / (12.0 * h) - slope));
-    }
-    theta[j] = keep;
-    return best;
-}
-
 static void backward_is_the_derivative(void **state)
 {
     (void)state;
     for (size_t f = 0; f < FAMILIES; f++) {
         struct batch batch;
         make(&batch, &families[f], 0);
-        double *theta = calloc(batch.parameters, sizeof *theta);
-        double *gradient = calloc(batch.parameters, sizeof *gradient);
-        batch_as_file(&batch, theta, batch.theta);
-        for (size_t i = 0; i < 2; i++) {
-            struct oracle_record record = oracle_record(&batch, i);
-            oracle_evaluate(&batch.model, theta, &record, gradient, NULL);
-            double scale = norm_of(gradient, batch.parameters);
-            for (size_t j = 0; j < batch.parameters; j += 1 + batch.parameters / 41)
-                assert_true(difference_error(&batch, theta, &record, j, gradient[j]) <=
-                            1e-7 * (scale + 1e-3));
-        }
-        free(gradient);
-        free(theta);
+        expect_derivatives(&batch, 2, 41);
         batch_fini(&batch);
     }
 }
@@ -143,21 +86,18 @@ static void backward_is_the_derivative(void **state)
  * norms, against the oracle. */
 static void check_records(struct batch *batch)
 {
-    double *theta = calloc(batch->parameters, sizeof *theta);
     double *gradient = calloc(batch->parameters, sizeof *gradient);
     double *ours = calloc(batch->parameters, sizeof *ours);
     float *sum = calloc(batch->parameters, sizeof *sum);
 
-    batch_as_file(batch, theta, batch->theta);
     batch_run(batch);
     for (size_t i = 0; i < batch->count; i++) {
-        struct oracle_record record = oracle_record(batch, i);
-        double loss = oracle_evaluate(&batch->model, theta, &record, gradient, NULL);
+        double loss = record_gradient(batch, batch->theta, i, gradient);
         double norm = norm_of(gradient, batch->parameters);
         assert_close(workspace_losses(batch->workspace)[i] + 1.0, loss + 1.0, 1e-5);
         batch_sum(batch, (struct row_range){i, 1}, sum);
         batch_as_file(batch, ours, sum);
-        assert_true(distance(ours, gradient, batch->parameters) <= 1e-5 * norm);
+        assert_true(distance(batch, sum, 1.0, gradient) <= 1e-5 * norm);
         /* A bound of explicit products of T terms stands off by T u M (NOISE.md 2.4). */
         double room = (double)(network_terms(batch->network) + 1) * 0x1p-24 *
                       workspace_spreads(batch->workspace)[i];
@@ -171,7 +111,6 @@ static void check_records(struct batch *batch)
     free(sum);
     free(ours);
     free(gradient);
-    free(theta);
 }
 
 static void a_record_has_its_gradient_and_norm_in_every_form(void **state)
@@ -314,43 +253,25 @@ static void the_sum_is_linear_in_the_weights(void **state)
     for (size_t f = 0; f < FAMILIES; f++)
         for (int form = 0; form < FORMS; form++) {
             struct batch batch;
+            float ones[64];
             make(&batch, &families[f], form);
-            size_t size = batch.parameters;
-            float *one = calloc(size, sizeof *one), *all = calloc(size, sizeof *all);
-            float *plain = calloc(size, sizeof *plain), weights[64];
-            double *expected = calloc(size, sizeof *expected), total = 0.0;
-            double *whole = calloc(size, sizeof *whole), plain_total = 0.0;
-            batch_run(&batch);
             struct row_range range = {2, batch.count - 5};
-            for (size_t i = 0; i < batch.count; i++) {
-                weights[i] = i % 3 == 0 ? 1.0F : (float)batch_random(&batch.state);
-                batch_sum(&batch, (struct row_range){i, 1}, one);
-                if (i < range.first || i >= range.first + range.count)
-                    continue;
-                double norm = workspace_norms(batch.workspace)[i];
-                total += (double)weights[i] * norm, plain_total += norm;
-                for (size_t j = 0; j < size; j++) {
-                    expected[j] += (double)weights[i] * (double)one[j];
-                    whole[j] += (double)one[j];
-                }
-            }
-            workspace_scale(batch.workspace, weights);
-            batch_sum(&batch, range, all);
+            float *plain = calloc(batch.parameters, sizeof *plain);
+            double total = 0.0;
+            batch_run(&batch);
+            for (size_t i = 0; i < batch.count; i++)
+                ones[i] = 1.0F;
+            for (size_t i = range.first; i < range.first + range.count; i++)
+                total += workspace_norms(batch.workspace)[i];
+            double *expected = sum_one_by_one(&batch, range, ones);
+            expect_linear_sum(&batch, workspace_norms(batch.workspace));
             workspace_forward(batch.workspace, batch.theta, batch.count);
             workspace_loss(batch.workspace);
             workspace_backward(batch.workspace, batch.theta);
             batch_sum(&batch, range, plain);
-            for (size_t j = 0; j < size; j++) {
-                expected[j] -= (double)all[j];
-                whole[j] -= (double)plain[j];
-            }
-            assert_true(norm_of(expected, size) <= 2e-6 * total);
-            assert_true(norm_of(whole, size) <= 2e-6 * plain_total);
-            free(one);
-            free(all);
-            free(plain);
+            assert_true(distance(&batch, plain, 1.0, expected) <= 2e-6 * total);
             free(expected);
-            free(whole);
+            free(plain);
             batch_fini(&batch);
         }
 }
@@ -389,65 +310,25 @@ static void micro_batches_of_any_size_agree(void **state)
 
 static void a_bad_record_changes_nothing_else(void **state)
 {
-    static const float bad[] = {NAN, INFINITY, -INFINITY, 3e38F, 1e30F};
     (void)state;
     for (size_t f = 0; f < FAMILIES; f++)
-        for (size_t k = 0; k < 4 * sizeof bad / sizeof *bad; k++) {
+        for (size_t k = 0; k < BAD_VALUES * FORMS; k++) {
             struct batch batch;
             make(&batch, &families[f], (int)(k % FORMS));
-            if (batch.model.layers[0].kind != LAYER_CONV2D) {
-                batch_fini(&batch); /* others may turn these into ordinary numbers */
-                continue;
-            }
-            float *with = calloc(batch.parameters, sizeof *with);
-            float *without = calloc(batch.parameters, sizeof *without);
-            struct row_range all = {0, batch.count};
-            const size_t place = 5;
-
-            batch_run(&batch);
-            workspace_erase(batch.workspace, place);
-            batch_sum(&batch, all, without);
-            for (size_t j = 0; j < batch.features; j++)
-                batch.x[place * batch.features + j] = bad[k / FORMS];
-            batch_run(&batch);
-            assert_true(workspace_norms(batch.workspace)[place] == 0.0);
-            assert_true(workspace_spreads(batch.workspace)[place] == 0.0);
-            batch_sum(&batch, all, with);
-            assert_memory_equal(with, without, batch.parameters * sizeof *with);
-            free(with);
-            free(without);
+            /* Others than convolutions may turn these into ordinary numbers. */
+            if (batch.model.layers[0].kind == LAYER_CONV2D)
+                expect_bad_record_alone(&batch, bad_values[k / FORMS], batch_pass);
             batch_fini(&batch);
         }
 }
 
-/* Bit for bit: a record in one row, alone, and in two different companies. */
 static void no_record_reads_another(void **state)
 {
     (void)state;
     for (size_t f = 0; f < FAMILIES; f++) {
         struct batch batch;
         make(&batch, &families[f], (int)(f % FORMS));
-        float *mixed = calloc(batch.parameters, sizeof *mixed);
-        float *alone = calloc(batch.parameters, sizeof *alone);
-        for (size_t i = 0; i < batch.count; i += 3) {
-            for (size_t j = 0; j < batch.count; j++)
-                batch_place(&batch, j, j == i ? i : (i + 2 * j) % batch.count);
-            batch_pass(&batch, batch.count);
-            double norm = workspace_norms(batch.workspace)[i];
-            double loss = workspace_losses(batch.workspace)[i];
-            batch_sum(&batch, (struct row_range){i, 1}, mixed);
-
-            memset(workspace_input(batch.workspace), 0,
-                   batch.rows * workspace_stride(batch.workspace) * sizeof(float));
-            batch_place(&batch, i, i);
-            batch_pass(&batch, i + 1);
-            batch_sum(&batch, (struct row_range){i, 1}, alone);
-            assert_true(norm == workspace_norms(batch.workspace)[i]);
-            assert_true(loss == workspace_losses(batch.workspace)[i]);
-            assert_memory_equal(mixed, alone, batch.parameters * sizeof *mixed);
-        }
-        free(mixed);
-        free(alone);
+        expect_no_record_reads_another(&batch, batch_pass);
         batch_fini(&batch);
     }
 }

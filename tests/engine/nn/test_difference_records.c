@@ -1,0 +1,146 @@
+/* Goal: records are apart in differences as they are in gradients, and refused one by one.
+ * Method: bit for bit, one record at a time in different company, rows, blocks and heights;
+ * records that are bad at both points or at one. */
+#include "tests/expect.h"
+
+#include <string.h>
+
+#include "tests/engine/nn/random_batch.h"
+#include "tests/engine/nn/point_pair.h"
+#include "tests/engine/nn/record_claims.h"
+
+static void a_bad_record_changes_nothing_else(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++)
+        for (size_t k = 0; k < BAD_VALUES; k++) {
+            struct pair pair;
+            pair_start(&pair, &families[f], 1e-3);
+            enum layer_kind first = pair.batch.model.layers[0].kind;
+            /* Others may turn large ones into ordinary numbers. */
+            if (k == 0 || first == LAYER_DENSE || first == LAYER_CONV2D)
+                expect_bad_record_alone(&pair.batch, bad_values[k], pair_pass);
+            pair_finish(&pair);
+        }
+}
+
+static void a_record_bad_at_the_new_point_alone_is_refused(void **state)
+{
+    static const struct family family = {
+        "D6rD3", LOSS_SOFTMAX_CROSS_ENTROPY, 4, 16, {0}};
+    const size_t place = 5;
+    struct pair pair;
+    (void)state;
+    pair_start(&pair, &family, 1e-3);
+    struct batch *batch = &pair.batch;
+    for (size_t i = 0; i < batch->count; i++)
+        batch->x[i * 4] = i == place ? 1e15F : 0.0F;
+    batch->theta[0] = 3e38F;
+    motion_set(pair.motion, batch->theta, pair.previous);
+    pair_run(&pair);
+    assert_true(isfinite(workspace_losses(batch->workspace)[place]));
+    for (size_t i = 0; i < batch->count; i++)
+        assert_int_equal(workspace_norms(batch->workspace)[i] == 0.0, i == place);
+    for (size_t l = 0; l < workspace_factor_count(batch->workspace); l++) {
+        struct factors of = workspace_factors(batch->workspace, l);
+        for (size_t j = 0; j < of.inputs; j++)
+            assert_true(of.a[place * of.a_stride + j] == 0.0F);
+        for (size_t j = 0; j < of.outputs; j++)
+            assert_true(of.b[place * of.b_stride + j] == 0.0F);
+    }
+    pair_finish(&pair);
+}
+
+static void no_record_reads_another(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++) {
+        struct pair pair;
+        pair_start(&pair, &families[f], 1e-3);
+        expect_no_record_reads_another(&pair.batch, pair_pass);
+        pair_finish(&pair);
+    }
+}
+
+/* The same row of another block. */
+static void blocks_are_alike(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++) {
+        struct pair pair;
+        pair_start(&pair, &families[f], 1e-2);
+        struct batch *batch = &pair.batch;
+        workspace_set_block(batch->workspace, 16);
+        for (size_t i = 16; i < batch->count; i++) {
+            pair_run(&pair);
+            struct mark there = mark_of(batch, i);
+            batch_place(batch, i % 16, i);
+            pair_pass(batch, 16);
+            expect_alike(batch, there, mark_of(batch, i % 16));
+        }
+        pair_finish(&pair);
+    }
+}
+
+/* Products of 48 to 288 rows, where each row's bits are its own at every height. */
+static void no_height_changes_a_bit(void **state)
+{
+    static const struct family family = {
+        "d64td40rd10", LOSS_SOFTMAX_CROSS_ENTROPY, 200, 288, {0}};
+    const struct heights heights = {48, 288};
+    uint8_t own[48];
+    struct row_pattern pattern = {48, own};
+    struct pair pair;
+    bool agree;
+    (void)state;
+    for (size_t r = 0; r < 48; r++)
+        own[r] = (uint8_t)r;
+    pair_start(&pair, &family, 1e-3);
+    struct batch *batch = &pair.batch;
+    assert_int_equal(heights_agree(&agree, batch->network, heights, pattern, NULL),
+                     ST_OK);
+    if (!agree) /* products of this BLAS are taken at one height alone */
+        skip();
+    workspace_set_heights(batch->workspace, heights);
+    for (size_t count = 16; count <= batch->count; count += 68) {
+        pair_run(&pair);
+        struct mark among_all = mark_of(batch, count - 1);
+        for (size_t i = 0; i < count; i++)
+            batch_place(batch, i, i);
+        pair_pass(batch, count);
+        expect_alike(batch, among_all, mark_of(batch, count - 1));
+    }
+    pair_finish(&pair);
+}
+
+/* After differences, a pass at one point answers as a workspace of one point does. */
+static void one_point_is_as_ever(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++) {
+        struct pair pair;
+        struct batch plain;
+        pair_start(&pair, &families[f], 1e-3);
+        pair_make_batch(&plain, &families[f]);
+        pair_run(&pair);
+        batch_run(&pair.batch);
+        batch_run(&plain);
+        for (size_t i = 0; i < plain.count; i++)
+            expect_alike(&plain, mark_of(&pair.batch, i), mark_of(&plain, i));
+        batch_fini(&plain);
+        pair_finish(&pair);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bad_record_changes_nothing_else),
+        cmocka_unit_test(a_record_bad_at_the_new_point_alone_is_refused),
+        cmocka_unit_test(no_record_reads_another),
+        cmocka_unit_test(blocks_are_alike),
+        cmocka_unit_test(no_height_changes_a_bit),
+        cmocka_unit_test(one_point_is_as_ever),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
