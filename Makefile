@@ -5,8 +5,7 @@
 VERSION := 0.1.0
 MODE    ?= release
 BUILD   := build/$(MODE)
-SHARED  ?= ../shared
-export SHARED
+export SHARED ?= ../shared
 
 # The architecture: a folder may include itself and what it names here. Link lines,
 # test link lines and `make layers` are all derived from this table.
@@ -20,6 +19,8 @@ below.engine      := engine engine/dp engine/nn engine/data base
 below.api         := api engine engine/dp engine/nn engine/data accountant store base
 below.service     := service $(below.api)
 LAYERS            := $(below.service)
+# Programs that stand in these folders of tests link what api may include.
+$(foreach folder,audit bench fuzz papers,$(eval below.$(folder) := $(below.api)))
 
 # Every third-party library has one home; nobody else includes its header.
 vendor.base        := openssl/
@@ -37,7 +38,7 @@ libs.engine/nn     := -lopenblas -lm
 libs.engine/dp     := -lm
 libs.api           := -ljansson -lm
 libs.service       := -lmicrohttpd
-libs.tests         := -lcmocka -ljansson -lcurl -lm
+libs.tests         := -lcmocka -ljansson -lcurl -lcrypto -lz -lm
 
 # -ffp-contract=off: the same source gives the same epsilon with every compiler.
 # Never -ffast-math: the accountant relies on infinities and on NaN checks.
@@ -60,15 +61,15 @@ either    = $(subst $(space),|,$(strip $(1)))
 objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/main.c,$(wildcard $(1)/*.c)))
 archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
 libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
-tests    := $(patsubst %.c,$(BUILD)/%,$(foreach layer,$(LAYERS),$(wildcard tests/$(layer)/test_*.c)))
-fuzzers  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
-audits   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/audit/audit_*.c))
-benches  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
-e2e      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/e2e/test_*.c))
-e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%.c,$(wildcard tests/e2e/*.c)))
+programs  = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
+runs      = $(addsuffix .run,$(call programs,$(1)))
+tests    := $(call programs,$(LAYERS:%=tests/%/test_*.c))
+fuzzers  := $(call programs,tests/fuzz/fuzz_*.c)
+e2e      := $(call programs,tests/e2e/test_*.c)
+e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%,$(wildcard tests/e2e/*.c)))
 
 # Those that read how much of a suite to run: HISTORIES, KILLS, ALLOCATIONS, FULL.
-slow     := $(filter $(patsubst %.c,$(BUILD)/%,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FULL)"' tests)),$(tests) $(e2e))
+slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
 .PHONY: all test demo unit e2e audit slow bench bench-peers numbers papers check-python layers fuzzers format help clean
@@ -92,20 +93,11 @@ $(BUILD)/%.o: %.c Makefile
 
 # tests/<layer>/test_x links only <layer> and what stands below it; tests/e2e/test_x
 # links the other files of tests/e2e and talks to the daemon from outside.
-$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(call archives,api)
-	$(quiet)$(LINK) -fsanitize=fuzzer -o $@ $^ $(call libs,api)
-$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(call archives,api)
-	$(quiet)$(LINK) -o $@ $^ $(call libs,api)
-$(BUILD)/tests/bench/bare_server: $(BUILD)/tests/bench/bare_server.o
-	$(quiet)$(LINK) -o $@ $^ -lmicrohttpd
-$(BUILD)/tests/papers/%: $(BUILD)/tests/papers/%.o $(call archives,api)
-	$(quiet)$(LINK) -o $@ $^ $(call libs,api)
-$(BUILD)/tests/audit/%: $(BUILD)/tests/audit/%.o $(call archives,api)
-	$(quiet)$(LINK) -o $@ $^ $(call libs,api) $(libs.tests)
-$(e2e): $(BUILD)/tests/e2e/test_%: $(BUILD)/tests/e2e/test_%.o $(e2e.kit)
-	$(quiet)$(LINK) -o $@ $^ $(libs.tests) -lcrypto -lz
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
 	$(quiet)$(LINK) -o $@ $^ $(call libs,$(*D)) $(libs.tests)
+$(e2e): $(e2e.kit)
+$(fuzzers): libs.tests := -fsanitize=fuzzer
+$(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	$< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond
@@ -122,16 +114,12 @@ demo:                                      ## the main job end to end (DATA=fold
 	@$(MAKE) --no-print-directory -j2 all
 	@deploy/demo $(BUILD)/epsilond $(DATA)
 unit: $(tests:=.ok)                        ## run the unit tests that are out of date
-e2e: export EPSILOND := $(BUILD)/epsilond
+e2e slow: export EPSILOND := $(BUILD)/epsilond
 e2e: $(e2e:=.ok)                           ## run the real daemon against a real client
-slow: export EPSILOND := $(BUILD)/epsilond
-slow: export HISTORIES := 1000000
-slow: export KILLS := 1000
-slow: export ALLOCATIONS := all
-slow: export FULL := 1
-slow: all $(slow:=.run)                    ## the long suites: half an hour or more
-audit: $(audits:=.run)                     ## attack what is charged, from outside
-bench: all $(benches:=.run) $(BUILD)/tests/bench/bare_server ## each figure beside its floor
+slow: all                                  ## the long suites: half an hour or more
+	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
+audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
+bench: all $(BUILD)/tests/bench/bare_server $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server
 	@tests/bench/jobs $(BUILD)/epsilond
 %.run: %
@@ -152,10 +140,10 @@ layers/%:
 	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null
 
 format:                                    ## clang-format everything in place
-	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*/*.[ch] tests/*/*/*.[ch])
+	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*.h tests/*/*.[ch] tests/*/*/*.[ch])
 help:                                      ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
 clean:                                     ## remove build/
 	rm -rf build
 
--include $(wildcard $(foreach layer,$(LAYERS),$(BUILD)/$(layer)/*.d $(BUILD)/tests/$(layer)/*.d) $(BUILD)/tests/e2e/*.d $(BUILD)/tests/bench/*.d)
+-include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
