@@ -129,18 +129,20 @@ static enum status convert(struct service *service, const struct dataset *datase
     enum status status = find_uploads(service, spec, paths, place, error);
     if (status != ST_OK)
         return status;
-    struct import_files files = {
-        .features = paths[0][0] != '\0' ? paths[0] : NULL,
-        .labels = paths[1][0] != '\0' ? paths[1] : NULL,
-        .data = paths[2][0] != '\0' ? paths[2] : NULL,
-    };
     uint64_t room = service_disk_room(service);
     uint64_t unpacked = service->config->unpacked_size_max;
-    struct import_limits limits = {room < unpacked ? room : unpacked};
+    const struct import import = {
+        .schema = &spec->schema,
+        .files = {.features = paths[0][0] != '\0' ? paths[0] : NULL,
+                  .labels = paths[1][0] != '\0' ? paths[1] : NULL,
+                  .data = paths[2][0] != '\0' ? paths[2] : NULL},
+        .limits = {room < unpacked ? room : unpacked},
+        .path = scratch_path,
+        .cancel = &service->import_cancel,
+    };
     snprintf(scratch, sizeof scratch, "scratch/%s.matrix", spec->id.text);
     blob_path(service->blobs, scratch_path, scratch);
-    status = import_run(&spec->schema, &files, &limits, scratch_path,
-                        &service->import_cancel, result, place, error);
+    status = import_run(&import, result, place, error);
     if (status != ST_OK)
         return status;
     status = check_duplicate(service, dataset, result->sha256, error);

@@ -21,23 +21,22 @@ static enum status finish(struct reading *reading, struct import_result *result)
     return ST_OK;
 }
 
-enum status import_run(const struct schema *schema, const struct import_files *files,
-                       const struct import_limits *limits, const char *path,
-                       const atomic_bool *cancel, struct import_result *result,
+enum status import_run(const struct import *import, struct import_result *result,
                        struct import_place *place, struct error *error)
 {
-    struct matrix_bounds bounds = {MATRIX_RECORDS_MAX, limits->unpacked_size_max};
+    uint64_t size_max = import->limits.unpacked_size_max;
+    struct matrix_bounds bounds = {MATRIX_RECORDS_MAX, size_max};
     struct reading reading = {
-        .schema = schema,
-        .files = files,
-        .bounds = {limits->unpacked_size_max, cancel},
-        .place = {.file = files->data != NULL ? "data" : "features"},
+        .schema = import->schema,
+        .files = &import->files,
+        .bounds = {size_max, import->cancel},
+        .place = {.file = import->files.data != NULL ? "data" : "features"},
         .error = error,
     };
-    enum status status =
-        matrix_writer_open(&reading.writer, path, bounds, cancel, error);
+    enum status status = matrix_writer_open(&reading.writer, import->path, bounds,
+                                            import->cancel, error);
     if (status == ST_OK)
-        status = readers[schema->format](&reading);
+        status = readers[import->schema->format](&reading);
     if (status == ST_OK)
         status = finish(&reading, result);
     if (reading.writer != NULL)

@@ -43,16 +43,22 @@ struct import_result {
     uint8_t sha256[SHA256_SIZE];
 };
 
-/* Writes the matrix of files under schema to path.
+struct import { /* what is read, and where to */
+    const struct schema *schema;
+    struct import_files files;
+    struct import_limits limits;
+    const char *path;          /* of the matrix, replaced */
+    const atomic_bool *cancel; /* or NULL */
+};
+
+/* Writes the matrix of the files under the schema to path.
  *   ST_IMPORT_FAILED  *place and error->text (the reason, which never quotes a value)
  *                     say what is wrong
  *   ST_CANCELLED      *cancel was seen set
  *   ST_IO             a file cannot be read or the matrix not written (disk full)
  *   ST_NO_MEMORY      no room for buffers of one record
  * On failure what was written to path is removed. The file is not synced: publishing is. */
-enum status import_run(const struct schema *schema, const struct import_files *files,
-                       const struct import_limits *limits, const char *path,
-                       const atomic_bool *cancel, struct import_result *result,
+enum status import_run(const struct import *import, struct import_result *result,
                        struct import_place *place, struct error *error);
 
 #endif

@@ -214,13 +214,15 @@ static double import_seconds(const struct workload *workload,
                              const struct import_files *files, const char *out,
                              uint64_t *matrix_size)
 {
-    const struct import_limits limits = {UINT64_C(1) << 36};
+    const struct import import = {.schema = workload->schema,
+                                  .files = *files,
+                                  .limits = {UINT64_C(1) << 36},
+                                  .path = out};
     struct import_result result;
     struct import_place place;
     struct error error = {0};
     int64_t start = clock_monotonic_ns();
-    enum status status = import_run(workload->schema, files, &limits, out, NULL,
-                                    &result, &place, &error);
+    enum status status = import_run(&import, &result, &place, &error);
     double seconds = (double)(clock_monotonic_ns() - start) * 1e-9;
     if (status != ST_OK)
         fprintf(stderr, "%s: %s\n", workload->name, error.text);

@@ -23,7 +23,6 @@ static inline void mnist_import(struct matrix *matrix, const char *name)
                             .scale = 255};
     char features[1024], labels[1024], file[64],
         path[64] = "/tmp/epsilond-mnist-XXXXXX";
-    struct import_limits limits = {.unpacked_size_max = 1 << 30};
     struct import_result result;
     struct import_place place;
     struct error error = {0};
@@ -31,10 +30,12 @@ static inline void mnist_import(struct matrix *matrix, const char *name)
     shared_path(features, file);
     snprintf(file, sizeof file, "data/mnist/%s-labels-idx1-ubyte.gz", name);
     shared_path(labels, file);
-    struct import_files files = {.features = features, .labels = labels};
+    const struct import import = {.schema = &schema,
+                                  .files = {.features = features, .labels = labels},
+                                  .limits = {.unpacked_size_max = 1 << 30},
+                                  .path = path};
     close(mkstemp(path));
-    if (import_run(&schema, &files, &limits, path, NULL, &result, &place, &error) !=
-        ST_OK)
+    if (import_run(&import, &result, &place, &error) != ST_OK)
         fail_msg("%s", error.text);
     assert_int_equal(matrix_open(matrix, path, NULL), ST_OK);
     unlink(path);

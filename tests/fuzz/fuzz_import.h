@@ -54,14 +54,14 @@ static inline void fuzz_check(const struct schema *schema, const char *path)
 static inline void fuzz_import(const struct schema *schema,
                                const struct import_files *files)
 {
-    const struct import_limits limits = {FUZZ_LIMIT};
     struct import_result result;
     struct import_place place = {0};
     struct error error = {0};
     char path[64];
     snprintf(path, sizeof path, "/tmp/fuzz-import-%d", (int)getpid());
-    enum status status =
-        import_run(schema, files, &limits, path, NULL, &result, &place, &error);
+    const struct import import = {
+        .schema = schema, .files = *files, .limits = {FUZZ_LIMIT}, .path = path};
+    enum status status = import_run(&import, &result, &place, &error);
     if (status == ST_OK) {
         fuzz_check(schema, path);
     } else {

@@ -71,14 +71,25 @@ static inline size_t read_back(const char *path, void *bytes, size_t size)
     return got;
 }
 
+/* The import of the files named. */
+static inline struct import ingest_import(const struct ingest *ingest,
+                                          const struct schema *schema)
+{
+    return (struct import){.schema = schema,
+                           .files = ingest->files,
+                           .limits = ingest->limits,
+                           .path = ingest->out};
+}
+
 /* Imports the files named, maps the outcome, and checks that a failure left nothing. */
 static inline void ingest_run(struct ingest *ingest, const struct schema *schema)
 {
     matrix_close(&ingest->matrix);
     memset(&ingest->error, 0, sizeof ingest->error);
     memset(&ingest->place, 0, sizeof ingest->place);
-    ingest->status = import_run(schema, &ingest->files, &ingest->limits, ingest->out,
-                                NULL, &ingest->result, &ingest->place, &ingest->error);
+    const struct import import = ingest_import(ingest, schema);
+    ingest->status =
+        import_run(&import, &ingest->result, &ingest->place, &ingest->error);
     if (ingest->status == ST_OK) {
         assert_int_equal(matrix_open(&ingest->matrix, ingest->out, NULL), ST_OK);
     } else {

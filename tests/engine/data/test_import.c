@@ -284,8 +284,9 @@ static void a_cancelled_import_leaves_nothing(void **state)
     ingest_init(&ingest);
     write_file(ingest.data, "0 1:1\n", 6);
     ingest.files.data = ingest.data;
-    assert_int_equal(import_run(&schema, &ingest.files, &ingest.limits, ingest.out,
-                                &cancel, &ingest.result, &ingest.place, &ingest.error),
+    struct import import = ingest_import(&ingest, &schema);
+    import.cancel = &cancel;
+    assert_int_equal(import_run(&import, &ingest.result, &ingest.place, &ingest.error),
                      ST_CANCELLED);
     assert_int_equal(ingest.error.status, ST_CANCELLED);
     assert_null(ingest.place.file);

@@ -48,10 +48,10 @@ static void refuse_each(struct ingest *ingest, const struct schema *schema,
     assert_int_equal(unlink(ingest->out), 0);
     for (int number = 0; met; number++) {
         struct error error = {0};
+        const struct import import = ingest_import(ingest, schema);
         large_left = number;
         enum status status =
-            import_run(schema, &ingest->files, &ingest->limits, ingest->out, NULL,
-                       &ingest->result, &ingest->place, &error);
+            import_run(&import, &ingest->result, &ingest->place, &error);
         met = large_left < 0;
         large_left = -1;
         assert_int_equal(error.status, status);
