@@ -6,10 +6,9 @@
 enum { WORDS = 1024 }; /* taken from the stream at a time: a multiple of a block's */
 
 void dropout_mask(const struct dropout *dropout, struct stream *stream,
-                  const uint8_t key[STREAM_KEY_SIZE], uint32_t index, float *mask,
-                  size_t width)
+                  const struct dropout_record *record, float *mask, size_t width)
 {
-    const uint64_t nonce = (uint64_t)dropout->place << 32 | index;
+    const uint64_t nonce = (uint64_t)dropout->place << 32 | record->index;
     const uint32_t below = (uint32_t)(dropout->rate * 0x1p32);
     const float kept = (float)(1.0 / (1.0 - dropout->rate));
     uint32_t words[WORDS];
@@ -17,7 +16,7 @@ void dropout_mask(const struct dropout *dropout, struct stream *stream,
 
     for (size_t done = 0, chunk = 0; done < width; chunk++) {
         size_t count = width - done < WORDS ? width - done : WORDS;
-        const struct stream_position from = {key, nonce, chunk * blocks};
+        const struct stream_position from = {record->key, nonce, chunk * blocks};
         stream_read(stream, words, count * sizeof *words, &from);
         for (size_t j = 0; j < count; j++)
             mask[done + j] = words[j] < below ? 0.0F : kept;

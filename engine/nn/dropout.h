@@ -23,10 +23,14 @@ struct dropout {
     uint32_t place; /* among the model's dropout layers */
 };
 
+struct dropout_record {
+    const uint8_t *key; /* (STREAM_KEY_SIZE) of the step */
+    uint32_t index;     /* in its dataset */
+};
+
 /* mask (width) of one record. */
 void dropout_mask(const struct dropout *dropout, struct stream *stream,
-                  const uint8_t key[STREAM_KEY_SIZE], uint32_t index, float *mask,
-                  size_t width);
+                  const struct dropout_record *record, float *mask, size_t width);
 
 /* y = x mask, over whole rows. */
 void dropout_apply(struct rows y, struct rows x, struct rows mask);

@@ -280,13 +280,13 @@ static void sum_positions(const struct workspace *workspace,
 {
     const struct layer *layer = &workspace->network->layers[tile->layer];
     struct row_span span = {.row = tile->row, .count = tile->rows};
-    struct rows a = cut(inputs_of(workspace, tile->layer), range);
-    struct rows b = cut(gradients_of(workspace, tile->layer), range);
     float *scratch = block + tile->scratch;
     struct kept_rows kept;
 
     if (!tile->bias && !sums_kept(workspace, layer)) {
-        position_gradients_sum(&layer->positions, span, block, a, b, scratch);
+        struct position_rows rows = {cut(inputs_of(workspace, tile->layer), range),
+                                     cut(gradients_of(workspace, tile->layer), range)};
+        position_gradients_sum(&layer->positions, span, block, &rows, scratch);
         return;
     }
     kept = kept_rows(workspace, tile->layer, range);

@@ -80,9 +80,10 @@ static void spread_over(const struct group_norm *norm, float *to, size_t g, floa
 
 /* xh = (x - shift) factor */
 VECTOR_CLONES
-static void standardise(float *xh, const float *x, const float *restrict shift,
-                        const float *restrict factor, size_t positions, size_t channels)
+static void standardise(const struct group_norm *norm, float *xh, const float *x,
+                        const float *restrict shift, const float *restrict factor)
 {
+    size_t positions = norm->positions, channels = norm->channels;
     for (size_t t = 0; t < positions; t++)
         for (size_t c = 0; c < channels; c++)
             xh[t * channels + c] = (x[t * channels + c] - shift[c]) * factor[c];
@@ -106,16 +107,16 @@ void group_norm_forward(const struct group_norm *norm, struct rows xh, struct ro
             r[g] = (float)(1.0 / sqrt(variance + norm->epsilon));
             spread_over(norm, work.factor, g, r[g]);
         }
-        standardise(xh.data + i * xh.stride, from, work.shift, work.factor,
-                    norm->positions, norm->channels);
+        standardise(norm, xh.data + i * xh.stride, from, work.shift, work.factor);
     }
 }
 
 /* dx = r (q - mean - xh slope), mean and slope by channel. */
 VECTOR_CLONES
-static void take_means_off(float *dx, const float *q, const float *restrict xh,
-                           const struct work *work, size_t positions, size_t channels)
+static void take_means_off(const struct group_norm *norm, float *dx, const float *q,
+                           const float *restrict xh, const struct work *work)
 {
+    size_t positions = norm->positions, channels = norm->channels;
     for (size_t t = 0; t < positions; t++)
         for (size_t c = 0; c < channels; c++) {
             size_t at = t * channels + c;
@@ -149,7 +150,7 @@ void group_norm_backward(const struct group_norm *norm, struct rows dx, struct r
             spread_over(norm, work.shift, g, (float)group_mean(norm, work.first, g));
             spread_over(norm, work.factor, g, (float)group_mean(norm, work.second, g));
         }
-        take_means_off(to, from, xh, &work, norm->positions, norm->channels);
+        take_means_off(norm, to, from, xh, &work);
         for (size_t g = 0; g < norm->groups; g++)
             spread_over(norm, work.factor, g, r[g]);
         multiply_channels(to, to, work.factor, norm->positions, norm->channels);

@@ -219,18 +219,17 @@ uint32_t network_predictions(const struct network *network)
  */
 enum { INIT_WORDS = 1024 };
 
-static void init_uniform(struct stream *stream, const uint8_t key[STREAM_KEY_SIZE],
-                         float *out, const struct tensor *tensor, double bound,
-                         uint64_t nonce)
+/* out (tensor->count) = uniform in (-bound, bound), of the words from a position on. */
+static void init_uniform(struct stream *stream, struct stream_position from, float *out,
+                         const struct tensor *tensor, double bound)
 {
     uint32_t words[INIT_WORDS];
-    const uint64_t blocks = sizeof words / STREAM_BLOCK_SIZE;
 
-    for (size_t done = 0, chunk = 0; done < tensor->count; chunk++) {
+    for (size_t done = 0; done < tensor->count;) {
         size_t left = tensor->count - done;
         size_t count = left < INIT_WORDS ? left : INIT_WORDS;
-        const struct stream_position from = {key, nonce, chunk * blocks};
         stream_read(stream, words, sizeof words, &from);
+        from.block += sizeof words / STREAM_BLOCK_SIZE;
         for (size_t j = 0; j < count; j++)
             out[done + j] = (float)(bound * (((double)words[j] + 0.5) * 0x1p-31 - 1.0));
         done += count;
@@ -254,7 +253,8 @@ void network_init(const struct network *network, float *parameters, uint64_t see
         if (tensor->rank > 1) /* a bias follows its weight and shares its fan_in */
             bound = 1.0 / sqrt((double)(tensor->count / tensor->shape[0]));
         if (tensor->initial == INITIAL_UNIFORM)
-            init_uniform(stream, key, to, tensor, bound, i);
+            init_uniform(stream, (struct stream_position){.key = key, .nonce = i}, to,
+                         tensor, bound);
         for (size_t j = 0; tensor->initial != INITIAL_UNIFORM && j < tensor->count; j++)
             to[j] = tensor->initial == INITIAL_ONES ? 1.0F : 0.0F;
     }

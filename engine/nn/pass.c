@@ -128,8 +128,10 @@ static void drop(const struct work *work, struct rows y, struct rows x)
         float *row = mask.data + i * mask.stride;
         size_t record = work->range.first + i;
         if (workspace->drop.key != NULL && record < workspace->count)
-            dropout_mask(&node->dropout, workspace->drop_stream, workspace->drop.key,
-                         workspace->drop.indices[record], row, width);
+            dropout_mask(&node->dropout, workspace->drop_stream,
+                         &(struct dropout_record){workspace->drop.key,
+                                                  workspace->drop.indices[record]},
+                         row, width);
         else
             for (size_t j = 0; j < width; j++)
                 row[j] = 1.0F;

@@ -69,10 +69,6 @@ size_t position_gradients_scratch(const struct position_layer *layer)
     return positions_unfolded(layer) + more;
 }
 
-struct position_rows {
-    struct rows a, b;
-};
-
 /* n u / (1 - n u): the relative error of n roundings. */
 static double roundings(double count, double unit)
 {
@@ -285,8 +281,10 @@ size_t position_gradients_sum_scratch(const struct position_layer *layer,
 }
 
 void position_gradients_sum(const struct position_layer *layer, struct row_span span,
-                            float *block, struct rows a, struct rows b, float *scratch)
+                            float *block, const struct position_rows *rows,
+                            float *scratch)
 {
+    struct rows a = rows->a, b = rows->b;
     size_t t = window_positions(&layer->window), d = layer->rows.inputs,
            stride = rows_stride(d);
     size_t records = t < SUM_ROWS ? SUM_ROWS / t : 1;
@@ -297,18 +295,18 @@ void position_gradients_sum(const struct position_layer *layer, struct row_span 
     memset(s.sum, 0, span.count * stride * sizeof *s.sum);
     for (size_t i = 0; i < a.count; i += records)
         for (size_t first = 0; first < t; first += sum_rows(layer), beta = 1.0) {
-            size_t some = a.count - i < records ? a.count - i : records, rows = 0;
+            size_t some = a.count - i < records ? a.count - i : records, height = 0;
             size_t count = t - first < sum_rows(layer) ? t - first : sum_rows(layer);
-            for (size_t k = i; k < i + some; k++, rows += count) {
+            for (size_t k = i; k < i + some; k++, height += count) {
                 struct position_step step = {k, 1, first, count};
                 struct rows u = positions_unfold(layer, a, step, s.unfolded);
                 struct rows in = {b.data + k * b.stride + first * outputs + span.row,
                                   outputs, count};
-                widen(s.a + rows * stride, stride, u, d);
-                widen(s.b + rows * b_stride, b_stride, in, span.count);
+                widen(s.a + height * stride, stride, u, d);
+                widen(s.b + height * b_stride, b_stride, in, span.count);
             }
             cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)span.count,
-                        (blasint)d, (blasint)rows, 1.0, s.b, (blasint)b_stride, s.a,
+                        (blasint)d, (blasint)height, 1.0, s.b, (blasint)b_stride, s.a,
                         (blasint)stride, beta, s.sum, (blasint)stride);
         }
     for (size_t o = 0; o < span.count; o++) {

@@ -30,6 +30,10 @@ size_t position_gradients_kept(const struct position_layer *layer);
 void position_gradients_keep_bias(const struct position_layer *layer, struct rows kept,
                                   struct rows b);
 
+struct position_rows { /* of the same records: the factors of their gradients */
+    struct rows a, b;
+};
+
 struct position_norm {
     double square; /* nu_up^2 of weight and bias */
     double spread; /* M_up^2 */
@@ -56,7 +60,8 @@ struct position_norm position_gradients_measure_pair(const struct position_layer
 size_t position_gradients_sum_scratch(const struct position_layer *layer,
                                       size_t outputs);
 void position_gradients_sum(const struct position_layer *layer, struct row_span span,
-                            float *block, struct rows a, struct rows b, float *scratch);
+                            float *block, const struct position_rows *rows,
+                            float *scratch);
 void position_gradients_sum_kept(const struct position_layer *layer,
                                  struct row_span span, float *block,
                                  const struct kept_rows *kept, float *scratch);

@@ -16,7 +16,8 @@ static void mask_of(float *mask, double rate, uint32_t place, uint8_t key,
     struct stream *stream = stream_create();
     uint8_t bytes[STREAM_KEY_SIZE];
     memset(bytes, key, sizeof bytes);
-    dropout_mask(&dropout, stream, bytes, index, mask, WIDTH);
+    struct dropout_record record = {bytes, index};
+    dropout_mask(&dropout, stream, &record, mask, WIDTH);
     stream_destroy(stream);
 }
 
