@@ -64,14 +64,15 @@ static void release_chunk(float *out, const int64_t *sum, const uint64_t *noise,
     }
 }
 
-void noise_release(struct noise *noise, float *out, const int64_t *sum, size_t first,
-                   size_t count, const struct noise_release *release)
+void noise_release(struct noise *noise, float *out, const int64_t *sum,
+                   struct span span, const struct noise_release *release)
 {
     double unit = 1 / (release->grid->scale * release->divisor);
-    CHECK(first % NOISE_CHUNK == 0);
-    for (size_t done = 0; done < count; done += NOISE_CHUNK) {
-        size_t part = count - done < NOISE_CHUNK ? count - done : NOISE_CHUNK;
-        draw(noise, &release->address, (first + done) / NOISE_CHUNK);
+    CHECK(span.first % NOISE_CHUNK == 0);
+    for (size_t done = 0; done < span.count; done += NOISE_CHUNK) {
+        size_t left = span.count - done;
+        size_t part = left < NOISE_CHUNK ? left : NOISE_CHUNK;
+        draw(noise, &release->address, (span.first + done) / NOISE_CHUNK);
         release_chunk(out + done, sum + done, noise->chunk.candidate, part, unit);
     }
     noise_chunk_wipe(&noise->chunk);

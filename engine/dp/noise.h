@@ -24,6 +24,7 @@
 #include "engine/dp/grid.h"
 #include "engine/dp/noise_chunk.h"
 #include "engine/dp/noise_key.h"
+#include "engine/dp/span.h"
 
 struct noise; /* the sampler's table, scratch and cipher context; opaque */
 
@@ -45,11 +46,11 @@ struct noise_release {
     double divisor; /* public: the expected batch, or n */
 };
 
-/* out[j] = (sum[j] + X_(first + j) + 1/2) / (G divisor), j in [0, count). out and sum
- * start at coordinate first, a multiple of NOISE_CHUNK; a split of a vector into such
- * ranges changes nothing. */
-void noise_release(struct noise *noise, float *out, const int64_t *sum, size_t first,
-                   size_t count, const struct noise_release *release);
+/* out[j] = (sum[j] + X_(span.first + j) + 1/2) / (G divisor), j in [0, span.count). out
+ * and sum start at coordinate span.first, a multiple of NOISE_CHUNK; a split of a vector
+ * into such spans changes nothing. */
+void noise_release(struct noise *noise, float *out, const int64_t *sum,
+                   struct span span, const struct noise_release *release);
 
 /* out[j] = (G counts[j] + X_j + 1/2) / (G divisor), j in [0, count): of a whole G
  * (grid_plan_counts). count is at most NOISE_CHUNK. */

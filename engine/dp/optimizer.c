@@ -107,17 +107,18 @@ static void apply_momentum(float *p, float *v, const float *g, size_t count,
     }
 }
 
-struct adam { /* factors of one step */
+struct adam {              /* one step over a span */
+    float *first, *second; /* moments, moved */
     float rate, beta1, beta2, epsilon;
     float second_unbias; /* 1 / (1 - beta2^t); that of m is in rate */
 };
 
 VECTOR_CLONES
-static void apply_adam(float *restrict p, float *restrict m, float *restrict s,
-                       const float *restrict g, const struct adam *factors,
-                       size_t count)
+static void apply_adam(float *restrict p, const struct adam *adam,
+                       const float *restrict g, size_t count)
 {
-    const struct adam f = *factors;
+    const struct adam f = *adam;
+    float *restrict m = f.first, *restrict s = f.second;
     for (size_t j = 0; j < count; j++) {
         m[j] = f.beta1 * m[j] + (1 - f.beta1) * g[j];
         s[j] = f.beta2 * s[j] + (1 - f.beta2) * (g[j] * g[j]);
@@ -125,12 +126,15 @@ static void apply_adam(float *restrict p, float *restrict m, float *restrict s,
     }
 }
 
-static struct adam adam_of(const struct optimizer *optimizer, uint64_t step)
+static struct adam adam_of(const struct optimizer *optimizer, size_t first,
+                           uint64_t step)
 {
     const struct optimizer_spec *spec = &optimizer->spec;
     double t = (double)step + 1;
     double rate = optimizer_rate(optimizer, step) / (1 - pow(spec->beta1, t));
-    return (struct adam){.rate = (float)rate,
+    return (struct adam){.first = optimizer->first + first,
+                         .second = optimizer->second + first,
+                         .rate = (float)rate,
                          .beta1 = (float)spec->beta1,
                          .beta2 = (float)spec->beta2,
                          .epsilon = (float)spec->epsilon,
@@ -162,9 +166,8 @@ bool optimizer_apply(struct optimizer *optimizer, float *parameters,
             apply_momentum(p, optimizer->first + span.first, g, span.count, factors);
         break;
     case OPTIMIZER_ADAM: {
-        struct adam adam = adam_of(optimizer, step);
-        apply_adam(p, optimizer->first + span.first, optimizer->second + span.first, g,
-                   &adam, span.count);
+        struct adam adam = adam_of(optimizer, span.first, step);
+        apply_adam(p, &adam, g, span.count);
         break;
     }
     }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/dp/span.h"
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM }; /* momentum is SGD's */
 
@@ -45,10 +46,6 @@ size_t optimizer_size(const struct optimizer_spec *spec, size_t dim);
 
 /* The rate of step, counted from 0. */
 double optimizer_rate(const struct optimizer *optimizer, uint64_t step);
-
-struct span { /* of the flat vector */
-    size_t first, count;
-};
 
 /* Moves parameters[span] by gradient[span] for step, counted from 0, each of which must
  * be applied once to every span, in order. False if a parameter is no longer finite. */

@@ -27,13 +27,14 @@ static size_t pieces_max(const struct training_setup *setup, uint64_t records)
                                                                 : grid->cells);
 }
 
-static size_t capacity_of(const struct training_setup *setup)
+static struct worker_room room_of(const struct training_setup *setup)
 {
     const struct grid *grid = setup->grid, *local = setup->local_grid;
     size_t rows = grid != NULL ? grid->cell_rows_max : even_rows(setup);
     if (local != NULL && local->cell_rows_max > rows)
         rows = local->cell_rows_max;
-    return worker_capacity(&setup->rows, rows);
+    return (struct worker_room){.capacity = worker_capacity(&setup->rows, rows),
+                                .two_points = setup->uses_differences};
 }
 
 uint64_t training_size(const struct training_setup *setup, unsigned threads)
@@ -51,8 +52,7 @@ uint64_t training_size(const struct training_setup *setup, unsigned threads)
            optimizer_size(setup->optimizer, (size_t)dim) + batch * sizeof(uint32_t) +
            pieces_max(setup, batch) * sizeof(struct piece) +
            network_tile_count(setup->network) * sizeof(pthread_mutex_t) +
-           threads * (worker_size(setup->network, capacity_of(setup),
-                                  setup->uses_differences) +
+           threads * (worker_size(setup->network, room_of(setup)) +
                       sizeof(struct noise_chunk));
 }
 
@@ -128,7 +128,7 @@ static enum status create_members(struct training *training, struct error *error
     for (unsigned k = 0; k < team_size(setup->team) && status == ST_OK; k++) {
         training->noises[k] = noise_create();
         status = worker_create(&training->workers[k], setup->network, &setup->rows,
-                               capacity_of(setup), setup->uses_differences, error);
+                               room_of(setup), error);
     }
     return status;
 }

@@ -19,8 +19,8 @@ static void release_member(void *context, unsigned member)
     struct training *training = work->training;
     struct span span = training_span(training, member);
     int64_t *sum = training->sum.sum + span.first;
-    noise_release(training->noises[member], training->gradient + span.first, sum,
-                  span.first, span.count, &work->release);
+    noise_release(training->noises[member], training->gradient + span.first, sum, span,
+                  &work->release);
     memset(sum, 0, span.count * sizeof *sum);
 }
 

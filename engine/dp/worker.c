@@ -51,19 +51,20 @@ static size_t block_size(const struct network *network)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-size_t worker_size(const struct network *network, size_t capacity, bool two_points)
+size_t worker_size(const struct network *network, struct worker_room room)
 {
-    size_t passes = two_points ? workspace_two_points_size(network, capacity)
-                               : workspace_size(network, capacity);
+    size_t passes = room.two_points ? workspace_two_points_size(network, room.capacity)
+                                    : workspace_size(network, room.capacity);
     size_t row =
         sizeof(float) + sizeof(bool) + 2 * sizeof(uint32_t) + sizeof(struct row_range);
-    return sizeof(struct worker) + passes + block_size(network) + capacity * row;
+    return sizeof(struct worker) + passes + block_size(network) + room.capacity * row;
 }
 
 enum status worker_create(struct worker **out, const struct network *network,
-                          const struct row_classes *rows, size_t capacity,
-                          bool two_points, struct error *error)
+                          const struct row_classes *rows, struct worker_room room,
+                          struct error *error)
 {
+    size_t capacity = room.capacity;
     struct worker *worker = calloc(1, sizeof *worker);
     CHECK(worker != NULL && capacity % rows->block == 0);
     worker->network = network;
@@ -76,7 +77,7 @@ enum status worker_create(struct worker **out, const struct network *network,
     worker->indices = calloc(capacity, sizeof *worker->indices);
     worker->ranges = calloc(capacity, sizeof *worker->ranges);
     enum status status =
-        two_points
+        room.two_points
             ? workspace_create_two_points(&worker->workspace, network, capacity, error)
             : workspace_create(&worker->workspace, network, capacity, error);
     if (status == ST_OK &&

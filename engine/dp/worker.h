@@ -47,15 +47,18 @@ size_t worker_capacity(const struct row_classes *rows, size_t cell_rows_max);
 /* Pieces of so many records that a micro-batch has room for as a rule; at least 1. */
 size_t worker_pieces(const struct worker *worker, size_t records);
 
-/* two_points: for passes over differences too.
- *   ST_NO_MEMORY  an allocation failed */
+struct worker_room {
+    size_t capacity; /* rows of a micro-batch (worker_capacity) */
+    bool two_points; /* for passes over differences too */
+};
+
+/*   ST_NO_MEMORY  an allocation failed */
 enum status worker_create(struct worker **out, const struct network *network,
-                          const struct row_classes *rows, size_t capacity,
-                          bool two_points, struct error *error);
+                          const struct row_classes *rows, struct worker_room room,
+                          struct error *error);
 void worker_destroy(struct worker *worker); /* NULL is allowed; zeroes */
 
-size_t worker_size(const struct network *network, size_t capacity,
-                   bool two_points); /* bytes */
+size_t worker_size(const struct network *network, struct worker_room room); /* bytes */
 
 /* Adds the sums of pieces [first, end), starting with the tile of its own share, so
  * that workers meet at locks as seldom as may be. Stops between micro-batches once

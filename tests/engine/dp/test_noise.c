@@ -80,18 +80,18 @@ static void a_release_is_sum_plus_noise_however_it_is_split(void **state)
     for (int j = 0; j < DIM; j++)
         sum[j] = (int64_t)j * 123456789 - 77;
     noise_draw(noise, drawn, &release.address, 0, 6);
-    noise_release(noise, whole, sum, 0, DIM, &release);
+    noise_release(noise, whole, sum, (struct span){0, DIM}, &release);
     for (int j = 0; j < DIM; j++) {
         double expected = ((double)(sum[j] + drawn[j]) + 0.5) / (grid.scale * 1000);
         assert_true(whole[j] == (float)expected ||
                     fabs(expected - (double)whole[j]) < 1e-7 * fabs(expected));
     }
-    noise_release(noise, parts, sum, 0, 0, &release);
+    noise_release(noise, parts, sum, (struct span){0, 0}, &release);
     noise_release(noise, parts + 4 * NOISE_CHUNK, sum + 4 * NOISE_CHUNK,
-                  4 * NOISE_CHUNK, DIM - 4 * NOISE_CHUNK, &release);
-    noise_release(noise, parts, sum, 0, NOISE_CHUNK, &release);
-    noise_release(noise, parts + NOISE_CHUNK, sum + NOISE_CHUNK, NOISE_CHUNK,
-                  3 * NOISE_CHUNK, &release);
+                  (struct span){4 * NOISE_CHUNK, DIM - 4 * NOISE_CHUNK}, &release);
+    noise_release(noise, parts, sum, (struct span){0, NOISE_CHUNK}, &release);
+    noise_release(noise, parts + NOISE_CHUNK, sum + NOISE_CHUNK,
+                  (struct span){NOISE_CHUNK, 3 * NOISE_CHUNK}, &release);
     assert_memory_equal(parts, whole, sizeof whole);
     noise_destroy(noise);
 }
@@ -108,7 +108,7 @@ static void a_release_recentres_the_floor(void **state)
     noise_draw(noise, drawn, &release.address, 0, 1);
     for (int j = 0; j < NOISE_CHUNK; j++)
         drawn[j] = j - 1000 - drawn[j]; /* so that the noise cancels */
-    noise_release(noise, out, drawn, 0, NOISE_CHUNK, &release);
+    noise_release(noise, out, drawn, (struct span){0, NOISE_CHUNK}, &release);
     for (int j = 0; j < NOISE_CHUNK; j++)
         assert_true((double)out[j] == 2 * (j - 1000 + 0.5));
     noise_destroy(noise);
@@ -133,7 +133,7 @@ static void a_zero_gradient_comes_out_with_the_planned_deviation(void **state)
     int64_t *sum = calloc(COUNT, sizeof *sum);
     float *out = calloc(COUNT, sizeof *out);
     double squares = 0, total = 0;
-    noise_release(noise, out, sum, 0, COUNT, &release);
+    noise_release(noise, out, sum, (struct span){0, COUNT}, &release);
     for (int j = 0; j < COUNT; j++) {
         squares += (double)out[j] * (double)out[j];
         total += (double)out[j];

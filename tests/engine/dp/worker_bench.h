@@ -76,9 +76,9 @@ static inline void bench_worker(struct bench *bench, struct row_classes rows,
                                 size_t capacity)
 {
     worker_destroy(bench->worker);
-    assert_int_equal(
-        worker_create(&bench->worker, bench->network, &rows, capacity, false, NULL),
-        ST_OK);
+    assert_int_equal(worker_create(&bench->worker, bench->network, &rows,
+                                   (struct worker_room){.capacity = capacity}, NULL),
+                     ST_OK);
 }
 
 static inline void bench_rows(struct bench *bench, struct row_classes rows)
