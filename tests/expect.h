@@ -1,6 +1,7 @@
 /*
- * expect.h - what cmocka lacks: comparison of doubles by relative tolerance, and the way to
- * data outside the repository. Include after cmocka's own headers, in one test file each.
+ * expect.h - what cmocka lacks: comparison of doubles by relative tolerance, and the
+ * way to data outside the repository. Include after cmocka's own headers, in one test
+ * file each.
  */
 #ifndef TESTS_EXPECT_H
 #define TESTS_EXPECT_H
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 
 /* |actual - expected| <= tolerance * |expected|; equal values, infinities too, pass. */
-#define assert_close(actual, expected, tolerance)                                        \
+#define assert_close(actual, expected, tolerance)                                      \
     expect_close((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
 
 static inline void expect_close(double actual, double expected, double tolerance,

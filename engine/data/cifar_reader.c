@@ -36,7 +36,8 @@ static enum status check_size(struct reading *reading, const struct source *sour
     return ST_OK;
 }
 
-/* One record, number record from 1: its image to row, its declared label to the matrix. */
+/* One record, number record from 1: its image to row,
+ * its declared label to the matrix. */
 static enum status add_record(struct reading *reading, const unsigned char *bytes,
                               unsigned char *row, uint64_t record)
 {

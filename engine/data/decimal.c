@@ -12,8 +12,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* 10^22 is the last power of ten that a double holds, 5^27 the last of five in 63 bits.
- */
+/* 10^22 is the last power of ten that a double holds,
+ * 5^27 the last of five in 63 bits. */
 enum { POWER_EXACT_MAX = 22, POWER_WIDE_MAX = 27, DOUBLE_BITS = 53 };
 
 /* One more digit below this stays inside 64 bits. */

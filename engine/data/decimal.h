@@ -8,8 +8,7 @@
 #ifndef ENGINE_DATA_DECIMAL_H
 #define ENGINE_DATA_DECIMAL_H
 
-/* A double's exact expansion has at most 1,077 characters; more than this is refused.
- */
+/* A double's exact expansion has at most 1,077 characters; more than this is refused. */
 enum { DECIMAL_SIZE_MAX = 2048 };
 
 /* Reads the longest number that starts at text, before end; *value is an infinity where

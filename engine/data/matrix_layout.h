@@ -1,5 +1,4 @@
-/* matrix_layout.h - the bytes of matrix.h's file, for its reader and its writer only.
- */
+/* matrix_layout.h - the bytes of matrix.h's file, for its reader and its writer only. */
 #ifndef ENGINE_DATA_MATRIX_LAYOUT_H
 #define ENGINE_DATA_MATRIX_LAYOUT_H
 

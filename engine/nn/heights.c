@@ -16,8 +16,8 @@ enum {
 
 /* OpenBLAS 0.3.21 has kernels that pack nothing, up to three times as fast, and which
  * round otherwise. They take up to so many multiplications; in a forward product also
- * no more outputs than these, and no fewer inputs. A layer's products stay on one side.
- */
+ * no more outputs than these, and no fewer inputs. A layer's products stay on one
+ * side. */
 enum { SMALL_VOLUME = 1000000, SMALL_OUTPUTS = 1200, SMALL_INPUTS = 32 };
 
 static size_t forward_small(const struct row_layer *layer)

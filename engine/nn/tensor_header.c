@@ -358,8 +358,7 @@ static int entry_order(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Tensors follow each other from 0 to data_size, so that each offset is one of floats.
- */
+/* Tensors follow each other from 0 to data_size, so that each offset is one of floats. */
 static bool check_cover(struct reader *reader, uint64_t data_size)
 {
     uint64_t covered = 0;

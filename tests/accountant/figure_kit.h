@@ -1,6 +1,6 @@
 /*
- * figure_kit.h - what the tests of figures ask again and again: a mechanism of one run, its
- * epsilon, and a budget of the size that SERVICE.md A5 opens. Include after expect.h.
+ * figure_kit.h - what the tests of figures ask again and again: a mechanism of one run,
+ * its epsilon, and a budget of the size that SERVICE.md A5 opens. Include after expect.h.
  */
 #ifndef TESTS_ACCOUNTANT_FIGURE_KIT_H
 #define TESTS_ACCOUNTANT_FIGURE_KIT_H

@@ -1,8 +1,8 @@
-/* Goal: noise that changes from step to step costs what papers/adp.md says, summed step by
- * step and never by an average multiplier, and the paper's own settings cost more than it
- * claims. Method: its vectors, which agree with 60-digit arithmetic; its table of what the
- * paper's formula really costs, by its orders and conversions. Acceptance checks 4, 5, 6, 7
- * and 17 of papers/adp.md. */
+/* Goal: noise that changes from step to step costs what papers/adp.md says, summed step
+ * by step and never by an average multiplier, and the paper's own settings cost more
+ * than it claims. Method: its vectors, which agree with 60-digit arithmetic; its table
+ * of what the paper's formula really costs, by its orders and conversions. Acceptance
+ * checks 4, 5, 6, 7 and 17 of papers/adp.md. */
 #include "accountant/allowance.h"
 #include "accountant/curve.h"
 #include "accountant/figures.h"
@@ -56,8 +56,9 @@ static double convert(double rdp, double order, double delta, enum conversion ho
     return rdp + log((order - 1) / order) - (log(delta) + log(order)) / (order - 1);
 }
 
-/* The least epsilon over whole orders to 64 and those of the specification beyond; how far
- * it is searched is all that is cut: no order beyond can be better by its own conversion. */
+/* The least epsilon over whole orders to 64 and those of the specification beyond; how
+ * far it is searched is all that is cut: no order beyond can be better by its own
+ * conversion. */
 static double epsilon_of(const struct plan *plan, double delta, enum conversion how)
 {
     static const double more[] = {72, 80, 96, 128, 160, 192, 256, 384, 512, 1024};
@@ -162,8 +163,8 @@ static struct plan *paper_plan(enum rule rule, int steps, double epsilon_bar)
     return &plan;
 }
 
-/* Section 2.2: what the paper calls epsilon_bar. Where noise is constant its claim is near;
- * where noise adapts, equal sums of 1 / noise^2 cost up to four times as much. */
+/* Section 2.2: what the paper calls epsilon_bar. Where noise is constant its claim is
+ * near; where noise adapts, equal sums of 1 / noise^2 cost up to four times as much. */
 static void the_paper_s_settings_cost_what_they_cost(void **state)
 {
     (void)state;
@@ -192,8 +193,8 @@ static void the_paper_s_settings_cost_what_they_cost(void **state)
 }
 
 /* T6: 2000 records, batches of 50, 1500 steps, eta = 5 / sqrt(1 + t): the noise of the
- * specification's calibration costs what it was calibrated for, by the classic conversion;
- * the accountant's own needs a little less. */
+ * specification's calibration costs what it was calibrated for, by the classic
+ * conversion; the accountant's own needs a little less. */
 static void the_calibrated_noise_of_t6_costs_its_epsilon(void **state)
 {
     (void)state;

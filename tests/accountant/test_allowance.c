@@ -1,8 +1,8 @@
-/* Goal: a run whose noise is chosen on the way stops when what was reserved is used up, not
- * before and not after, and its certificate is a bound at every order. Method: the numbers
- * of steps that papers/adp.md 2.4 publishes for one order at a time; runs against sums of
- * curves. Acceptance check 15 of papers/adp.md (F1; its F2, a union bound over a few orders,
- * is not used: here all orders of the grid hold at once). */
+/* Goal: a run whose noise is chosen on the way stops when what was reserved is used up,
+ * not before and not after, and its certificate is a bound at every order. Method: the
+ * numbers of steps that papers/adp.md 2.4 publishes for one order at a time; runs
+ * against sums of curves. Acceptance check 15 of papers/adp.md (F1; its F2, a union
+ * bound over a few orders, is not used: here all orders of the grid hold at once). */
 #include "accountant/allowance.h"
 
 #include <string.h>
@@ -167,8 +167,8 @@ static void between_orders_the_price_is_a_bound(void **state)
     assert_true(figure.epsilon < 1.01 * least.epsilon);
 }
 
-/* A filter is about divergences: neither the unsampled profile nor composed losses bound a
- * run that chooses its noise by them. */
+/* A filter is about divergences: neither the unsampled profile nor composed losses
+ * bound a run that chooses its noise by them. */
 static void no_other_accountant_prices_it(void **state)
 {
     (void)state;

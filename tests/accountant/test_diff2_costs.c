@@ -1,5 +1,6 @@
 /* Goal: DIFF2's compositions cost what its paper and its specification say. Method: the
- * tables of papers/diff2.md 2.3 and 2.4, worked out there; Lemma B.7 written down here. */
+ * tables of papers/diff2.md 2.3 and 2.4, worked out there; Lemma B.7 written down
+ * here. */
 #include <math.h>
 
 #include "accountant/cost.h"
@@ -8,7 +9,8 @@
 
 static const double delta = 1e-5;
 
-/* Noise on the sum of 16,510 records by Proposition 4.1, u = 1.25, all restarts at T = 1. */
+/* Noise on the sum of 16,510 records by Proposition 4.1, u = 1.25,
+ * all restarts at T = 1. */
 static void propose(struct mechanism *m, double epsilon, uint64_t rounds,
                     uint64_t interval)
 {
@@ -129,8 +131,8 @@ static void subsets_never_cost_more_than_the_papers_lemma(void **state)
     }
 }
 
-/* BVR's composition of diff2.md 2.4 at order 9: n_p = 1651, P = 10, K = 10, b = 32, R = 200,
- * T = 6, u1 = u2 = 3, all of the paper's K ceil(R / P) local releases. */
+/* BVR's composition of diff2.md 2.4 at order 9: n_p = 1651, P = 10, K = 10, b = 32,
+ * R = 200, T = 6, u1 = u2 = 3, all of the paper's K ceil(R / P) local releases. */
 static void rounds_with_local_steps_stay_below_the_papers_epsilon(void **state)
 {
     (void)state;

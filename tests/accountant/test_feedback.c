@@ -54,8 +54,8 @@ static void distances_are_the_specification_s(void **state)
     assert_close(delta_of(&m2r), 0.00447214, 1e-6);
 }
 
-/* 3.6: three conversions of a Gaussian's rho, and the noise that the classic one asks for;
- * the accountant's own is the exact one. */
+/* 3.6: three conversions of a Gaussian's rho, and the noise that the classic one asks
+ * for; the accountant's own is the exact one. */
 static void conversions_are_the_specification_s(void **state)
 {
     (void)state;

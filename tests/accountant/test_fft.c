@@ -1,5 +1,5 @@
-/* Goal: the transform is the one defined, within the error it claims. Method: the defining
- * sum in 80 bits, and the way there and back. */
+/* Goal: the transform is the one defined, within the error it claims. Method: the
+ * defining sum in 80 bits, and the way there and back. */
 #include "accountant/fft.h"
 
 #include "tests/expect.h"

@@ -1,5 +1,5 @@
-/* Goal: Mironov's formula, rounded up, without its cancellation. Method: the formula in 80
- * bits, and its limits. */
+/* Goal: Mironov's formula, rounded up, without its cancellation. Method: the formula in
+ * 80 bits, and its limits. */
 #include "accountant/laplace.h"
 
 #include "tests/expect.h"

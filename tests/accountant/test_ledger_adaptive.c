@@ -1,7 +1,8 @@
 /* Goal: no order of adaptively chosen jobs passes delta. Method: mechanisms of one bit,
  * P(1) = p, Q(1) = p e^-y, whose divergences and whose joint delta over all outcomes are
- * exact sums; a Gaussian may come last, its profile being closed. The same adversaries are
- * set against the naive rule (tight capacities at every order at once), which must fall. */
+ * exact sums; a Gaussian may come last, its profile being closed. The same adversaries
+ * are set against the naive rule (tight capacities at every order at once), which
+ * must fall. */
 #include "accountant/filter.h"
 
 #include "tests/expect.h"
@@ -168,7 +169,8 @@ static double normal_below(double x)
     return erfc(-x / sqrt(2)) / 2;
 }
 
-/* What a leaf of probabilities p and q leaves of delta if a Gaussian of mean mu follows. */
+/* What a leaf of probabilities p and q leaves of delta if a Gaussian
+ * of mean mu follows. */
 static double gaussian_over(double p, double q, double mu)
 {
     if (mu <= 0)

@@ -1,7 +1,7 @@
-/* Goal: whatever fails and whenever, what was acknowledged is still there after a restart,
- * or the restart is refused. Method: every change of the disk fails in turn, every
- * allocation in turn, every part of the file is damaged in turn. ALLOCATIONS=all in the
- * environment takes them all, not one in some. */
+/* Goal: whatever fails and whenever, what was acknowledged is still there after a
+ * restart, or the restart is refused. Method: every change of the disk fails in turn,
+ * every allocation in turn, every part of the file is damaged in turn. ALLOCATIONS=all
+ * in the environment takes them all, not one in some. */
 #include "accountant/ledger.h"
 
 #include <sys/wait.h>

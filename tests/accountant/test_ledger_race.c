@@ -36,8 +36,8 @@ static void start_clients(struct kit *kit, struct client *clients, double sigma)
         pthread_join(threads[i], NULL);
 }
 
-/* Largest k with k charges within the capacity at a weighted order. A charge is rounded up
- * to 2^-40, of which k of them stay far from the next whole job here. */
+/* Largest k with k charges within the capacity at a weighted order. A charge is rounded
+ * up to 2^-40, of which k of them stay far from the next whole job here. */
 static unsigned largest(const struct balance *balance, double sigma)
 {
     double most = 0;

@@ -1,6 +1,6 @@
 /* Goal: the measure on the grid dominates the step's privacy profile at every epsilon, in
- * both directions, and touches it at the grid's places. Method: the profile in closed form,
- * in 80 bits, at the place where the loss is epsilon. */
+ * both directions, and touches it at the grid's places. Method: the profile in closed
+ * form, in 80 bits, at the place where the loss is epsilon. */
 #include "accountant/loss.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* Goal: the bottom of any one-valley function of the order is found, at the ends too.
- */
+/* Goal: the bottom of any one-valley function of the order is found, at the ends too. */
 #include "accountant/order.h"
 
 #include "tests/expect.h"

@@ -1,7 +1,7 @@
 /* Goal: the accountant gives the papers' own figures, by the papers' own orders and
- * conversions. Method: the vectors of papers/dcsgd.md 2.2 and 2.4, papers/valueclip.md 2.2
- * and papers/adp.md 2.2, which come from closed forms and quadrature, and in two places
- * from the papers. */
+ * conversions. Method: the vectors of papers/dcsgd.md 2.2 and 2.4, papers/valueclip.md
+ * 2.2 and papers/adp.md 2.2, which come from closed forms and quadrature, and in two
+ * places from the papers. */
 #include "accountant/figures.h"
 #include "accountant/rdp.h"
 #include "tests/expect.h"

@@ -1,6 +1,7 @@
 /* Goal: the composed epsilon is never below the truth and at most 0.5 % above it. Method:
- * exact values of $SHARED/vectors/pld.json (extremes included), inverted moment functions of
- * two runs and both relations (tests/vectors/pld.py), the Gaussian's closed form. */
+ * exact values of $SHARED/vectors/pld.json (extremes included), inverted moment
+ * functions of two runs and both relations (tests/vectors/pld.py), the Gaussian's
+ * closed form. */
 #include "accountant/pld.h"
 
 #include <jansson.h>

@@ -60,7 +60,8 @@ static void above_the_top_lies_no_more_than_the_tail(void **state)
     struct saddle_part p = part(1, 20, 100);
     struct saddle *saddle = saddle_create(&p, 1, LOSS_REMOVING);
     double tilt = 0, top = saddle_top(saddle, 1e-9, 1000, &tilt);
-    /* Losses are normal, mean 1/8 and deviation 1/2: P(L > top), and the bound's excess. */
+    /* Losses are normal, mean 1/8 and deviation 1/2: P(L > top),
+     * and the bound's excess. */
     double above = 0.5 * erfc((top - 0.125) / 0.5 / sqrt(2));
     assert_true(above <= 1e-9 && above > 1e-11);
     assert_close(exp(saddle_moment(saddle, tilt).log - tilt * top), 1e-9, 1e-6);

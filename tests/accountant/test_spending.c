@@ -1,5 +1,5 @@
-/* Goal: the four figures are those of SERVICE.md A6. Expected values: its formulas in long
- * double, on curves made here. */
+/* Goal: the four figures are those of SERVICE.md A6. Expected values: its formulas in
+ * long double, on curves made here. */
 #include "accountant/spending.h"
 
 #include <string.h>

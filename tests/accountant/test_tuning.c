@@ -22,7 +22,8 @@ struct row {
     double epsilons[3], composed[3], stopped[3]; /* noise multipliers */
 };
 
-/* DP-SGD with 10 combinations, DC-SGD-P with 9, Andrew et al. with 45, Du et al. with 90. */
+/* DP-SGD with 10 combinations, DC-SGD-P with 9, Andrew et al. with 45,
+ * Du et al. with 90. */
 static const struct row rows[] = {
     {60000, 2350, 10, {2, 4, 8}, {1.543, .9958, .7353}, {2.789, 1.781, 1.245}},
     {60000, 2350, 9, {2, 4, 8}, {1.480, .9659, .7206}, {2.775, 1.779, 1.239}},

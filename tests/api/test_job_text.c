@@ -1,5 +1,6 @@
 /* Goal: a resolved job rendered says everything and reads back to itself. Method: the
- * members of a short job looked up; ten thousand random bodies rendered and read again. */
+ * members of a short job looked up; ten thousand random bodies rendered and read
+ * again. */
 #include "tests/expect.h"
 
 #include "api/job_request.h"

@@ -1,6 +1,6 @@
 /* Goal: a model carries its certificate (P10) and the encoding of its inputs, and
- * nothing else of where it was made. Method: texts read by jansson; inputs read back.
- */
+ * nothing else of where it was made. Method: texts read by jansson; inputs read
+ * back. */
 #include "tests/expect.h"
 
 #include <jansson.h>

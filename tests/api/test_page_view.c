@@ -32,7 +32,8 @@ static void a_version_names_what_may_be_relied_on(void **state)
 }
 
 /* Adds to found the choices beside which parameter means something, as {name: value}:
- * from the algorithm's rules {"if": ..., "else": ...}, and those of that choice in turn. */
+ * from the algorithm's rules {"if": ..., "else": ...}, and those of that choice in
+ * turn. */
 static void add_conditions(json_t *found, const json_t *rules, const char *parameter)
 {
     json_t *rule, *schema;
@@ -62,9 +63,9 @@ static json_t *conditions_of(const char *algorithm, const char *parameter)
     json_array_foreach(json_object_get(root, "algorithms"), i, item)
     {
         if (strcmp(json_string_value(json_object_get(item, "name")), algorithm) == 0)
-            add_conditions(
-                found, json_object_get(json_object_get(item, "schema"), "allOf"),
-                parameter);
+            add_conditions(found,
+                           json_object_get(json_object_get(item, "schema"), "allOf"),
+                           parameter);
     }
     return found;
 }

@@ -1,7 +1,7 @@
 /*
  * verdict.h - what a parser says of a body: it takes it, or refuses it as invalid at the
- * member at fault. And bodies that must pass, broken in one place at a time. Include after
- * tests/expect.h.
+ * member at fault. And bodies that must pass, broken in one place at a time. Include
+ * after tests/expect.h.
  */
 #ifndef TESTS_API_VERDICT_H
 #define TESTS_API_VERDICT_H
@@ -51,7 +51,8 @@ struct broken {
     const char *from, *to, *pointer;
 };
 
-/* Reads a body and keeps nothing; a reader fails where a refusal left something behind. */
+/* Reads a body and keeps nothing; a reader fails
+ * where a refusal left something behind. */
 typedef enum status verdict_reader(const char *body, struct error *error);
 
 static inline void refuse_each(verdict_reader *read, const char *base,

@@ -155,9 +155,9 @@ static const struct mechanism_feedback m2 = {.bound = FEEDBACK_M2, .rest = 1};
 static const struct mechanism_feedback m2r = {.bound = FEEDBACK_M2R, .rest = 1};
 static const struct mechanism_feedback m3 = {.bound = FEEDBACK_M3, .rest = 1};
 
-/* For 147 steps the others push the parameter down by 1 + C2 while their error stays at the
- * ball's border; then it is below 0, where a ReLU has no gradient, and the error empties in
- * two steps: the second one, the last, sends the rests of all three uses. */
+/* For 147 steps the others push the parameter down by 1 + C2 while their error stays at
+ * the ball's border; then it is below 0, where a ReLU has no gradient, and the error
+ * empties in two steps: the second one, the last, sends the rests of all three uses. */
 static const struct scene hold = {.name = "m2, hold and release",
                                   .accountant = M2,
                                   .batches = 0,

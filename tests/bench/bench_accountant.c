@@ -1,7 +1,7 @@
 /*
- * bench_accountant - time of an answer of the accountant, beside google's dp_accounting on
- * the same inputs where ${PYTHON:-python3} has it. Ours is the least of some runs, as others
- * may use the machine; nothing is asserted.
+ * bench_accountant - time of an answer of the accountant, beside google's dp_accounting
+ * on the same inputs where ${PYTHON:-python3} has it. Ours is the least of some runs,
+ * as others may use the machine; nothing is asserted.
  *
  *   curve          150 orders evenly to 64, one step           aim 1 ms from noise 0.5
  *   noise          calibration by Renyi divergence             aim 10 ms

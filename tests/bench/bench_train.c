@@ -13,9 +13,9 @@
  * One thread is measured by its processor time, which other work on the machine touches
  * least. Of two threads three figures: the clock on the wall, which means something on a
  * machine that does nothing else; the processor time of the busier thread, which waits
- * for the other a few microseconds awake; and the rows that the busier one is given, which
- * no other work touches. First: peak resident set beyond the data of 784-1024-1024-10 at
- * batch 4096 on two threads (target 6).
+ * for the other a few microseconds awake; and the rows that the busier one is given,
+ * which no other work touches. First: peak resident set beyond the data of
+ * 784-1024-1024-10 at batch 4096 on two threads (target 6).
  */
 #include <dirent.h>
 #include <stdint.h>

@@ -15,8 +15,7 @@ static void scratch_path(char path[64])
     snprintf(path, 64, "/tmp/test_predictor.%ld", (long)getpid());
 }
 
-/* One dense layer of outputs with weights w[j][k] = 0.1 (j + 1) - 0.3 k, bias 0.01 j.
- */
+/* One dense layer of outputs with weights w[j][k] = 0.1 (j + 1) - 0.3 k, bias 0.01 j. */
 static double logit(const float *x, uint32_t j)
 {
     double sum = (double)(0.01F * (float)j);

@@ -1,5 +1,6 @@
-/* Goal: a run is what its spec says, the same at any number of threads, can be stopped, and
- * is refused where it cannot be. Method: digests of the models of runs under a fixed key. */
+/* Goal: a run is what its spec says, the same at any number of threads, can be stopped,
+ * and is refused where it cannot be. Method: digests of the models of runs under a
+ * fixed key. */
 #include "engine/trainer.h"
 
 #include <pthread.h>
@@ -27,7 +28,8 @@ static void threads_do_not_matter(void **state)
     }
 }
 
-/* Rows are found for gradients and for differences, subsets drawn, clients passed over. */
+/* Rows are found for gradients and for differences, subsets drawn,
+ * clients passed over. */
 static void threads_do_not_matter_at_two_points(void **state)
 {
     (void)state;

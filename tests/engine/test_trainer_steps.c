@@ -1,6 +1,7 @@
-/* Goal: a step moves the model by its own batch and its own noise of the planned deviation,
- * and by nothing else. Method: what steps under a fixed key add to the weights of a linear
- * model, with records that have gradients and with records that have none. */
+/* Goal: a step moves the model by its own batch and its own noise of the planned
+ * deviation, and by nothing else. Method: what steps under a fixed key add to the
+ * weights of a linear model, with records that have gradients and with records that
+ * have none. */
 #include "tests/expect.h"
 
 #include "tests/engine/kernels.h"

@@ -1,4 +1,5 @@
-/* Goal: only loopback names are our own (the rest of admission needs a connection: e2e). */
+/* Goal: only loopback names are our own (the rest
+ * of admission needs a connection: e2e). */
 #include "service/admission.h"
 
 #include "tests/expect.h"

@@ -1,4 +1,5 @@
-/* Goal: the drawing of job_state.h is what the code allows, all of it and nothing else. */
+/* Goal: the drawing of job_state.h is what the code allows,
+ * all of it and nothing else. */
 #include "service/job_state.h"
 
 #include <string.h>

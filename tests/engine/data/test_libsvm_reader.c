@@ -1,5 +1,4 @@
-/* Goal: sparse lines become whole rows; the first bad place is named by line and byte.
- */
+/* Goal: sparse lines become whole rows; the first bad place is named by line and byte. */
 #include "tests/expect.h"
 #include "tests/engine/data/ingest.h"
 

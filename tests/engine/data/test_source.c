@@ -1,6 +1,6 @@
 /* Goal: the bytes of a file, plain or gzipped, exactly, or the reason why not. Method:
- * zlib's own writer beside every truncation and every flipped bit of a small gzip file.
- */
+ * zlib's own writer beside every truncation and every flipped bit of a small gzip
+ * file. */
 #include "tests/expect.h"
 #include "tests/engine/data/ingest.h"
 #include "engine/data/source.h"

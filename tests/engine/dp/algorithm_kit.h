@@ -61,14 +61,13 @@ static inline void kit_compile(struct kit *kit, const struct kit_setup *setup)
         .features = setup->data->features,
         .outputs = model_spec_outputs(setup->model, setup->data->classes)};
     assert_int_equal(network_create(&kit->network, setup->model, shape, NULL), ST_OK);
-    kit->demand =
-        (struct algorithm_demand){.spec = &kit->spec,
-                                  .model = setup->model,
-                                  .records = setup->data->records,
-                                  .batch_size = setup->batch_size,
-                                  .steps = setup->steps,
-                                  .noise_multiplier = setup->noise_multiplier,
-                                  .optimizer = &setup->optimizer};
+    kit->demand = (struct algorithm_demand){.spec = &kit->spec,
+                                            .model = setup->model,
+                                            .records = setup->data->records,
+                                            .batch_size = setup->batch_size,
+                                            .steps = setup->steps,
+                                            .noise_multiplier = setup->noise_multiplier,
+                                            .optimizer = &setup->optimizer};
 }
 
 /* What start answers, with everything before it done. */
@@ -113,26 +112,22 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
                                     .period = 2,
                                     .of = {0, 1}};
     const struct noise_plan *noise = kit->spec.algorithm->noise(kit->state);
-    struct training_setup training = {.network = kit->network,
-                                      .data = setup->data,
-                                      .team = kit->team,
-                                      .parameters = kit->parameters,
-                                      .optimizer = &setup->optimizer,
-                                      .steps = setup->steps,
-                                      .records = setup->data->records,
-                                      .batch_size = setup->batch_size,
-                                      .keeps_residue =
-                                          kit->spec.algorithm->keeps_residue,
-                                      .uses_differences =
-                                          kit->spec.algorithm->uses_differences,
-                                      .uses_subsets =
-                                          kit->spec.algorithm->uses_subsets,
-                                      .local_grid = noise->local_grid.cells > 0
-                                                        ? &noise->local_grid
-                                                        : NULL,
-                                      .rows = rows,
-                                      .grid = &noise->grid,
-                                      .seed = &seed};
+    struct training_setup training = {
+        .network = kit->network,
+        .data = setup->data,
+        .team = kit->team,
+        .parameters = kit->parameters,
+        .optimizer = &setup->optimizer,
+        .steps = setup->steps,
+        .records = setup->data->records,
+        .batch_size = setup->batch_size,
+        .keeps_residue = kit->spec.algorithm->keeps_residue,
+        .uses_differences = kit->spec.algorithm->uses_differences,
+        .uses_subsets = kit->spec.algorithm->uses_subsets,
+        .local_grid = noise->local_grid.cells > 0 ? &noise->local_grid : NULL,
+        .rows = rows,
+        .grid = &noise->grid,
+        .seed = &seed};
     assert_int_equal(training_create(&kit->training, &training, NULL), ST_OK);
 }
 

@@ -35,7 +35,8 @@ static inline int fill(void **state)
     return 0;
 }
 
-/* Of (z - y)^2 / 2, z the net's output; weights (HIDDEN, FEATURES), biases, weights, bias. */
+/* Of (z - y)^2 / 2, z the net's output; weights (HIDDEN, FEATURES), biases,
+ * weights, bias. */
 static inline void gradient(const void *context, size_t i, const double *x, double *out)
 {
     (void)context;

@@ -1,7 +1,8 @@
 /*
- * diff2_reference.h - DIFF2 in double, straight from the pseudocode of papers/diff2.md 1.1
- * to 1.6, for any loss of which somebody can tell a record's gradient: what the engine is
- * held against. It is held against the paper's specification itself in test_diff2_toy.c.
+ * diff2_reference.h - DIFF2 in double, straight from the pseudocode of papers/diff2.md
+ * 1.1 to 1.6, for any loss of which somebody can tell a record's gradient: what the
+ * engine is held against. It is held against the paper's specification itself in
+ * test_diff2_toy.c.
  */
 #ifndef TESTS_ENGINE_DP_DIFF2_REFERENCE_H
 #define TESTS_ENGINE_DP_DIFF2_REFERENCE_H

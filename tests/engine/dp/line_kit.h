@@ -1,7 +1,7 @@
 /*
- * line_kit.h - what can be worked out by hand: z = w . x without a bias under squared loss,
- * a record's gradient being (z - y) x, and a cloud of points that such lines are put
- * through.
+ * line_kit.h - what can be worked out by hand: z = w . x without a bias under squared
+ * loss, a record's gradient being (z - y) x, and a cloud of points that such lines are
+ * put through.
  */
 #ifndef TESTS_ENGINE_DP_LINE_KIT_H
 #define TESTS_ENGINE_DP_LINE_KIT_H

@@ -1,13 +1,13 @@
 /* Goal: AdaGrad-Norm's divisor follows what was released and nothing else, sum and norm
- * together carry the noise that is charged, and whoever sees the steps learns no more from
- * b than the charge allows. Method: vectors of papers/adp.md 1.6.2, random sums against
- * exact norms, the shipped path on gradients worked out by hand, and the attack of T7.
- * Acceptance checks 13 and 14.
+ * together carry the noise that is charged, and whoever sees the steps learns no more
+ * from b than the charge allows. Method: vectors of papers/adp.md 1.6.2, random sums
+ * against exact norms, the shipped path on gradients worked out by hand, and the attack
+ * of T7. Acceptance checks 13 and 14.
  *
  * That the paper's own rule (b from the gradient before noise) cannot be chosen needs no
- * error: there is no such parameter, and adagrad_norm.h has no way in but a released norm.
- * Nor can a plan read the norm of its own step: noise is planned from the schedule, and a
- * step's grids exist before its batch is drawn. */
+ * error: there is no such parameter, and adagrad_norm.h has no way in but a released
+ * norm. Nor can a plan read the norm of its own step: noise is planned from the
+ * schedule, and a step's grids exist before its batch is drawn. */
 #include "engine/dp/adagrad_norm.h"
 
 #include "engine/dp/noise.h"

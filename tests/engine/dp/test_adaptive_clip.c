@@ -348,9 +348,9 @@ static void noisy_batch(double *counts, const struct histogram *histogram, doubl
 }
 
 /* 3.2: within 30 % of the percentile in at most 18 steps from any start, then at .999 to
- * 1.001 of it with deviation .04 for p = .5, at 1.015 with deviation .086 for .9: .0022 and
- * .005 for the mean of 340 independent steps, and three times (six, with .9's rare leaps to
- * twice the norm) for steps that are not. */
+ * 1.001 of it with deviation .04 for p = .5, at 1.015 with deviation .086 for .9: .0022
+ * and .005 for the mean of 340 independent steps, and three times (six, with .9's rare
+ * leaps to twice the norm) for steps that are not. */
 static void percentiles_lock_on_in_noise(void **state)
 {
     (void)state;

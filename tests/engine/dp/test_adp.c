@@ -1,8 +1,9 @@
 /* Goal: what ADP runs is, step by step, what it plans and charges. Method: plans against
- * the schedule and against dpsgd, grids after each step, and the noise of the real path on
- * gradients of zero. Acceptance checks 2 and 10 of papers/adp.md, and 11 and 12 as far as
- * they are about this file: that no record moves a sum by more, whatever it holds, is shown
- * by test_clip and test_worker, and who is in a batch by test_poisson. */
+ * the schedule and against dpsgd, grids after each step, and the noise of the real path
+ * on gradients of zero. Acceptance checks 2 and 10 of papers/adp.md, and 11 and 12 as
+ * far as they are about this file: that no record moves a sum by more, whatever it
+ * holds, is shown by test_clip and test_worker, and who is in a batch by
+ * test_poisson. */
 #include "engine/dp/adp.h"
 
 #include "engine/dp/step_schedule.h"

@@ -1,8 +1,8 @@
-/* Goal: adaptive noise moves less than constant noise of the same charge in the sense of the
- * paper's theorem, and helps or harms the model as its specification found. Method: its
- * stochastic logistic problem (T6 of papers/adp.md 3.4) through the engine, at the noise
- * that its calibration gives; seeds of the problem and of the noise are fixed. Acceptance
- * check 18; FULL: its twenty seeds. */
+/* Goal: adaptive noise moves less than constant noise of the same charge in the sense
+ * of the paper's theorem, and helps or harms the model as its specification found.
+ * Method: its stochastic logistic problem (T6 of papers/adp.md 3.4) through the engine,
+ * at the noise that its calibration gives; seeds of the problem and of the noise are
+ * fixed. Acceptance check 18; FULL: its twenty seeds. */
 #include "engine/dp/step_schedule.h"
 #include "tests/engine/dp/algorithm_kit.h"
 #include "tests/engine/draw.h"

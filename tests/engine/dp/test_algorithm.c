@@ -1,7 +1,8 @@
 /* Goal: the table is all there is to know about an algorithm: each row is whole, keeps to
- * the seam's rules at its defaults and takes steps; no other source names one. A new row is
- * tested here by standing in the table; that openapi.yaml says the same of its parameters is
- * api/test_openapi. Method: every row through the same calls as the trainer makes. */
+ * the seam's rules at its defaults and takes steps; no other source names one. A new
+ * row is tested here by standing in the table; that openapi.yaml says the same of its
+ * parameters is api/test_openapi. Method: every row through the same calls as the
+ * trainer makes. */
 #include <glob.h>
 
 #include "tests/engine/dp/algorithm_kit.h"

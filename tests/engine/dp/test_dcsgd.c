@@ -1,7 +1,8 @@
-/* Goal: what DC-SGD runs is what it charges, one clip norm serves a whole step, and what it
- * shows is what it released. Method: the split's vectors of papers/dcsgd.md 2.2, joint
- * multipliers of random plans, and steps on tiny data under a fixed key against norms
- * worked out by hand. Acceptance checks 1, 5 to 10, 12, 16 and 20 of the paper's spec. */
+/* Goal: what DC-SGD runs is what it charges, one clip norm serves a whole step, and
+ * what it shows is what it released. Method: the split's vectors of papers/dcsgd.md
+ * 2.2, joint multipliers of random plans, and steps on tiny data under a fixed key
+ * against norms worked out by hand. Acceptance checks 1, 5 to 10, 12, 16 and 20 of
+ * the paper's spec. */
 #include "engine/dp/dcsgd.h"
 
 #include "engine/dp/noise.h"

@@ -1,5 +1,5 @@
-/* Goal: the inequalities that DC-SGD's charge and theorems stand on hold of the code's own
- * rules. Method: random norms and gradients; acceptance checks 11 and 15 of
+/* Goal: the inequalities that DC-SGD's charge and theorems stand on hold of the code's
+ * own rules. Method: random norms and gradients; acceptance checks 11 and 15 of
  * papers/dcsgd.md. */
 #include "engine/dp/clip.h"
 #include "engine/dp/dcsgd.h"
@@ -32,8 +32,8 @@ static void a_record_is_within_the_joint_multiplier(void **state)
     }
 }
 
-/* Equations 17 and 18: the bias of clipping is at most the mean of what was cut off, that at
- * most P(C) (G - C), and its square at most the mean square (Jensen). */
+/* Equations 17 and 18: the bias of clipping is at most the mean of what was cut off,
+ * that at most P(C) (G - C), and its square at most the mean square (Jensen). */
 static void the_bias_is_at_most_what_was_cut_off(void **state)
 {
     (void)state;

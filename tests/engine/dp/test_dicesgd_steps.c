@@ -1,8 +1,9 @@
-/* Goal: what dicesgd sends step by step is the clipped mean, what comes back of the error,
- * and noise, however the batch is cut; the error is nowhere but in its own buffer, and
- * nowhere at all once the job has ended. Method: gradients that stay as they are, so that
- * each release can be worked out by hand; a search of the process's own memory for the
- * error's bytes. Checks of papers/dicesgd.md 7: 5, 6 (with the engine's noise) and 12. */
+/* Goal: what dicesgd sends step by step is the clipped mean, what comes back of the
+ * error, and noise, however the batch is cut; the error is nowhere but in its own
+ * buffer, and nowhere at all once the job has ended. Method: gradients that stay as
+ * they are, so that each release can be worked out by hand; a search of the process's
+ * own memory for the error's bytes. Checks of papers/dicesgd.md 7: 5, 6 (with the
+ * engine's noise) and 12. */
 #include <fcntl.h>
 
 #include "tests/engine/dp/line_kit.h"
@@ -149,8 +150,8 @@ static void noise_does_not_know_how_a_batch_is_cut(void **state)
     }
 }
 
-/* Toy A of the specification, whose clamp at 2 is pre_clip_norm: a batch of one by Poisson
- * sampling, sigma1 = .05. */
+/* Toy A of the specification, whose clamp at 2 is pre_clip_norm: a batch of one by
+ * Poisson sampling, sigma1 = .05. */
 static double toy_a_mean(const char *algorithm)
 {
     enum { STEPS = 40000 };

@@ -1,6 +1,6 @@
-/* Goal: each release of DIFF2 carries the noise that is charged, of its own. Method: noise
- * alone, on features of zeros and no bias, where gradients are zero, against what its
- * multipliers say; neighbours told apart against the exact curve. */
+/* Goal: each release of DIFF2 carries the noise that is charged, of its own. Method:
+ * noise alone, on features of zeros and no bias, where gradients are zero, against what
+ * its multipliers say; neighbours told apart against the exact curve. */
 #include "engine/dp/rounds.h"
 #include "tests/engine/dp/diff2_kit.h"
 
@@ -130,7 +130,8 @@ static double normal_above(double x)
 }
 
 /* Of a million draws of a restart's noise, and the same moved by what a record can do,
- * the best test tells no more than the exact curve of the multiplier 2 allows: mu = 1/2. */
+ * the best test tells no more than the exact curve of the multiplier 2 allows:
+ * mu = 1/2. */
 static void neighbours_are_told_apart_as_charged_and_no_better(void **state)
 {
     (void)state;
@@ -167,8 +168,8 @@ static void neighbours_are_told_apart_as_charged_and_no_better(void **state)
     }
 }
 
-/* E ||v_r - grad f||^2 = restart's noise + the window's differences' noise; the gradient is
- * zero. Four standard errors of d normals. */
+/* E ||v_r - grad f||^2 = restart's noise + the window's differences' noise; the
+ * gradient is zero. Four standard errors of d normals. */
 static void errors_add_up_until_a_restart(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* Goal: DIFF2 plans the noise its proofs are about, from what a job names and what it does
- * not, and refuses by name what has no proof. Method: plans, refusals, and sigma1 of
+/* Goal: DIFF2 plans the noise its proofs are about, from what a job names and what it
+ * does not, and refuses by name what has no proof. Method: plans, refusals, and sigma1 of
  * papers/diff2.md 2.3 and 2.4. */
 #include "tests/engine/dp/diff2_kit.h"
 
-/* At the rate that the refusal names it is taken. A job that names none has the usual one,
- * halved until it is. */
+/* At the rate that the refusal names it is taken. A job that names none has the usual
+ * one, halved until it is. */
 static void noise_that_would_feed_on_itself_is_refused(void **state)
 {
     (void)state;

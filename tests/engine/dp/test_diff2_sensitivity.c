@@ -60,8 +60,9 @@ static void replacing_a_record_moves_the_mean_by_two_clip_norms_at_most(void **s
     assert_close(most, 1, 1e-5); /* the first pair: +C against -C */
 }
 
-/* Between restarts a record's difference counts up to C2 |dx| and no further. Both records
- * have the same clipped gradient at first, so that both runs take the same first step. */
+/* Between restarts a record's difference counts up to C2 |dx| and no further. Both
+ * records have the same clipped gradient at first, so that both runs take the same
+ * first step. */
 static void a_difference_is_cut_at_its_rate(void **state)
 {
     (void)state;

@@ -240,7 +240,8 @@ static void differences_gain_what_was_measured(void **state)
     assert_in_range(differences * 1e9, 150, 650);
 }
 
-/* K - 1 local steps of client p over b records drawn anew, from the round's first step. */
+/* K - 1 local steps of client p over b records drawn anew,
+ * from the round's first step. */
 static void go_local(struct reference *run, size_t client, size_t steps, double sigma3)
 {
     enum { BATCH = 50 };
@@ -277,8 +278,8 @@ static void go_local(struct reference *run, size_t client, size_t steps, double 
     }
 }
 
-/* Thirty rounds with ten steps each reach what three hundred without reach: R = 30, T = 10,
- * K = 10, b = 50, (u1, u2) = (2, 4), of twenty seeds below 1.5e-6. */
+/* Thirty rounds with ten steps each reach what three hundred without reach: R = 30,
+ * T = 10, K = 10, b = 50, (u1, u2) = (2, 4), of twenty seeds below 1.5e-6. */
 static void local_steps_save_rounds(void **state)
 {
     (void)state;

@@ -78,7 +78,8 @@ static void descend(double w[FEATURES + 1])
         w[j] -= 0.5 * sum[j] / RECORDS;
 }
 
-/* Noise of 1/64 C on the sum moves a mean of 300 by 4e-5 at six deviations, STEPS times. */
+/* Noise of 1/64 C on the sum moves a mean of 300 by 4e-5 at six deviations,
+ * STEPS times. */
 static void next_to_no_noise_is_gradient_descent(void **state)
 {
     (void)state;

@@ -100,8 +100,8 @@ static void the_sum_is_of_normalised_gradients(void **state)
                  0.5 * (sums[AUTOMATIC] - sums[FLAT]) / 4, 2e-5);
 }
 
-/* Record 1 of two alone moves the parameters, the other has no gradient that is finite. Its
- * part in each layer is as long as C / sqrt(2) at most, and all of it as C. */
+/* Record 1 of two alone moves the parameters, the other has no gradient that is finite.
+ * Its part in each layer is as long as C / sqrt(2) at most, and all of it as C. */
 static void each_layer_is_clipped_by_itself(void **state)
 {
     (void)state;

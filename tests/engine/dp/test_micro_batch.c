@@ -1,4 +1,5 @@
-/* Goal: how a worker cuts a batch into micro-batches shows in no sum, whatever the kernel.
+/* Goal: how a worker cuts a batch into micro-batches shows in no sum, whatever the
+ * kernel.
  * Method: the engine's own pipeline with buffers of many sizes, bit for bit. */
 #include "engine/dp/worker.h"
 

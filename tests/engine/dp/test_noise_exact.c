@@ -129,8 +129,7 @@ static void published_thresholds_are_ours(void **state)
     }
 }
 
-/* The true threshold in V is (f - Y) / h: an error of 2^-191 in f is 2^-191 / h in V.
- */
+/* The true threshold in V is (f - Y) / h: an error of 2^-191 in f is 2^-191 / h in V. */
 static void thresholds_are_the_densitys_in_every_layer(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Goal: noise that follows the divisor is a function of what was released before the step,
- * is what the step is run with, and is offered to be taken off before it. Method: the rule
- * against its formula; the engine's steps against what they showed. Acceptance checks 14, 15
- * and 16 of papers/adp.md as far as the engine goes; the filter is test_allowance. */
+/* Goal: noise that follows the divisor is a function of what was released before the
+ * step, is what the step is run with, and is offered to be taken off before it. Method:
+ * the rule against its formula; the engine's steps against what they showed. Acceptance
+ * checks 14, 15 and 16 of papers/adp.md as far as the engine goes; the filter is
+ * test_allowance. */
 #include "engine/dp/noise_follow.h"
 
 #include "engine/dp/step_schedule.h"

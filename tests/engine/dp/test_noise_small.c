@@ -6,7 +6,7 @@
 #define NOISE_STDDEV_BITS 10
 #include "engine/dp/noise_chunk.c" // NOLINT: compiled for another deviation
 #include "engine/dp/noise_exact.c" // NOLINT
-#define add add_limbs /* both have an addition of their own */
+#define add add_limbs              /* both have an addition of their own */
 #include "engine/dp/noise_table.c" // NOLINT
 #undef add
 #include "tests/engine/dp/noise_law.h"

@@ -1,8 +1,8 @@
 /* Goal: the kept error is DiceSGD's e and its feedback a projection, on integers.
  * Method: the specification's traces and toy problems with gradients in double and e on a
  * fine grid; random pairs of runs against the bound of M2. Checks of papers/dicesgd.md 7:
- * 1, 2 (A1, A2, A3 with epsilon outside the root; inside and A4 are not offered), 3, 4, 6,
- * 7, 10 and 14. */
+ * 1, 2 (A1, A2, A3 with epsilon outside the root; inside and A4 are not offered), 3, 4,
+ * 6, 7, 10 and 14. */
 #include "engine/dp/residue.h"
 
 #include <stdbool.h>
@@ -130,7 +130,8 @@ static void squares_are_added_exactly_in_any_order(void **state)
     assert_close(1 / residue_share(&whole, 1), (double)sqrtl(exact), 1e-14);
 }
 
-/* Against one 128-bit square after another; a whole run at the box has the largest sums. */
+/* Against one 128-bit square after another;
+ * a whole run at the box has the largest sums. */
 static void squares_are_those_of_long_multiplication(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* Goal: every step's release is the paper's, the mechanism is the list of them, and the
- * noise multipliers share the budget as the paper has it. Method: the pseudocode, round by
- * round, and Proposition 4.1's table (papers/diff2.md 1.2, 1.6, 2.3). */
+ * noise multipliers share the budget as the paper has it. Method: the pseudocode, round
+ * by round, and Proposition 4.1's table (papers/diff2.md 1.2, 1.6, 2.3). */
 #include "engine/dp/rounds.h"
 
 #include <math.h>
@@ -39,7 +39,8 @@ static void differences_have_the_papers_noise(void **state)
     }
 }
 
-/* Each kind's sum of (1 / multiplier)^2, subsets at 1 / (2 g), is its share of the whole. */
+/* Each kind's sum of (1 / multiplier)^2, subsets at 1 / (2 g),
+ * is its share of the whole. */
 static void shares_are_kept(void **state)
 {
     (void)state;
@@ -128,7 +129,8 @@ static void canonical_text_is_what_one_would_write(void **state)
                             .difference_share = 0.25};
     assert_int_equal(rounds_plan(&m, &rounds, RELATION_ZERO_OUT, 2, NULL), ST_OK);
     char *text = mechanism_render(&m);
-    /* R = 3, k = 2, L = 6: ratios sqrt(1 .5 / (2 .25)) = 1 and 2 .5 sqrt(6 .5 / (2 .25)). */
+    /* R = 3, k = 2, L = 6: ratios sqrt(1 .5 / (2 .25)) = 1
+     * and 2 .5 sqrt(6 .5 / (2 .25)). */
     assert_string_equal(text,
                         "{\"kind\":\"fixed_subset\",\"relation\":\"zero_out\",\"runs\":"
                         "[[1,2,1],[0.5,4.8989794855663558,2],[1,2,1],"

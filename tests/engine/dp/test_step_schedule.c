@@ -1,7 +1,7 @@
 /* Goal: step sizes and noise of ADP are the paper's, and the levels a long run takes stay
  * within their ratio of the rule. Method: sums and closed forms of papers/adp.md 3.4 (T1,
- * T2, T4, T5), its Monte-Carlo (T3) and the optimum's defining property. Acceptance checks
- * 1, 2, 3, 9 and 19. */
+ * T2, T4, T5), its Monte-Carlo (T3) and the optimum's defining property. Acceptance
+ * checks 1, 2, 3, 9 and 19. */
 #include "engine/dp/step_schedule.h"
 
 #include <stdbool.h>

@@ -71,7 +71,8 @@ static void linear_models_have_the_published_bounds(void **state)
     }
 }
 
-/* On squared loss the bound is the norm |r| |x'|: both ways of clipping give one gradient. */
+/* On squared loss the bound is the norm |r| |x'|:
+ * both ways of clipping give one gradient. */
 static void linear_regression_is_clipped_as_by_its_norm(void **state)
 {
     (void)state;

@@ -242,8 +242,8 @@ static void the_engine_has_the_published_bias(void **state)
 }
 
 /* What the paper's T-B says of one coordinate: with x_i a unit vector each of d
- * coordinates is (w_j - a)^2 / 2 of n / d records. After t steps at rate eta' = eta / d its
- * variance is (C sigma eta / n)^2 (1 - (1 - eta')^2t) / (1 - (1 - eta')^2). 400
+ * coordinates is (w_j - a)^2 / 2 of n / d records. After t steps at rate eta' = eta / d
+ * its variance is (C sigma eta / n)^2 (1 - (1 - eta')^2t) / (1 - (1 - eta')^2). 400
  * coordinates: a standard error of 7 %. */
 static void noise_and_divisor_are_those_of_the_closed_form(void **state)
 {
@@ -275,8 +275,9 @@ static void noise_and_divisor_are_those_of_the_closed_form(void **state)
     assert_close(square, variance, 5 * 0.0707);
 }
 
-/* Norms that the engine takes of what it sums, against the bounds: how often the exact norm
- * is above, which must be never. Private data: a test may count, a release may not. */
+/* Norms that the engine takes of what it sums, against the bounds: how often the exact
+ * norm is above, which must be never. Private data: a test may count, a release may
+ * not. */
 struct watch {
     struct value_bound bound;
     size_t above, records;

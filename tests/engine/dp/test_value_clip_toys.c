@@ -391,9 +391,9 @@ static void a_random_iterate_has_the_published_excess(void **state)
     assert_close(sum / 201 / runs, 0.05257474, full() ? 0.005 : 0.016);
 }
 
-/* T-C: n = 250, d = 10, T = 6250. Its C of 2 would clip these records, which are d times as
- * steep as their mean: C is ten times as large and sigma a tenth, the noise is the same.
- * A run's mean has a deviation of .0042. The bound is that of Lemma A.12. */
+/* T-C: n = 250, d = 10, T = 6250. Its C of 2 would clip these records, which are d
+ * times as steep as their mean: C is ten times as large and sigma a tenth, the noise is
+ * the same. A run's mean has a deviation of .0042. The bound is that of Lemma A.12. */
 static void the_excess_of_theorem_4_5_is_the_published_one(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Goal: records are apart in differences as they are in gradients, and refused one by one.
- * Method: bit for bit, one record at a time in different company, rows, blocks and heights;
- * records that are bad at both points or at one. */
+/* Goal: records are apart in differences as they are in gradients, and refused one by
+ * one.
+ * Method: bit for bit, one record at a time in different company, rows, blocks and
+ * heights; records that are bad at both points or at one. */
 #include "tests/expect.h"
 
 #include <string.h>

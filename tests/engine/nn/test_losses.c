@@ -1,6 +1,6 @@
 /* Goal: losses and their gradients keep their digits and never overflow. Method: the
- * same in long double by other formulas, over outputs of every size; sums of gradients.
- */
+ * same in long double by other formulas, over outputs of every size; sums of
+ * gradients. */
 #include "tests/expect.h"
 
 #include <string.h>
