@@ -1,4 +1,5 @@
 #include "engine/nn/window.h"
+#include "engine/nn/vector_math.h"
 
 #include <string.h>
 
@@ -113,12 +114,19 @@ struct run {
     size_t first, end;
 };
 
+/* The least number of taps that cover a distance. Dividing would cost as much as copying
+ * a run. */
+static ptrdiff_t taps_over(struct axis axis, ptrdiff_t distance)
+{
+    ptrdiff_t dilation = (ptrdiff_t)axis.dilation;
+    return dilation == 1 ? distance : (distance + dilation - 1) / dilation;
+}
+
 static struct run inside(struct axis axis, ptrdiff_t start)
 {
-    ptrdiff_t dilation = (ptrdiff_t)axis.dilation, size = (ptrdiff_t)axis.size;
-    ptrdiff_t taps = (ptrdiff_t)axis.taps;
-    ptrdiff_t first = start < 0 ? (-start + dilation - 1) / dilation : 0;
-    ptrdiff_t end = start < size ? (size - start + dilation - 1) / dilation : 0;
+    ptrdiff_t size = (ptrdiff_t)axis.size, taps = (ptrdiff_t)axis.taps;
+    ptrdiff_t first = start < 0 ? taps_over(axis, -start) : 0;
+    ptrdiff_t end = start < size ? taps_over(axis, size - start) : 0;
 
     end = end < taps ? end : taps;
     first = first < end ? first : end;
@@ -126,13 +134,11 @@ static struct run inside(struct axis axis, ptrdiff_t start)
 }
 
 /* Runs are short and of one length per layer: fixed-size pieces become register moves,
- * where a call of memcpy would cost more than the copy. */
+ * where a call of memcpy or memset would cost more than the run. */
 static inline void copy_floats(float *to, const float *from, size_t count)
 {
-    while (count >= 16) {
+    for (; count >= 16; to += 16, from += 16, count -= 16)
         memcpy(to, from, 16 * sizeof *to);
-        to += 16, from += 16, count -= 16;
-    }
     if (count >= 8) {
         memcpy(to, from, 8 * sizeof *to);
         to += 8, from += 8, count -= 8;
@@ -147,8 +153,18 @@ static inline void copy_floats(float *to, const float *from, size_t count)
 
 static inline void clear_floats(float *to, size_t count)
 {
-    for (size_t j = 0; j < count; j++)
-        to[j] = 0.0F;
+    for (; count >= 8; to += 8, count -= 8)
+        memset(to, 0, 8 * sizeof *to);
+    if (count >= 4) {
+        memset(to, 0, 4 * sizeof *to);
+        to += 4, count -= 4;
+    }
+    if (count >= 2) {
+        memset(to, 0, 2 * sizeof *to);
+        to += 2, count -= 2;
+    }
+    if (count == 1)
+        *to = 0.0F;
 }
 
 static inline void add_floats(float *restrict to, const float *restrict from,
@@ -175,6 +191,15 @@ static void unfold_run(const struct window *window, float *out, const float *pix
     clear_floats(out + run.end * channels, (window->kernel_width - run.end) * channels);
 }
 
+/* Kernel rows that lie in the image whole, line_floats apart there: most positions. */
+VECTOR_CLONES
+static void unfold_whole(float *out, const float *pixels, size_t lines,
+                         size_t line_floats, size_t run_floats)
+{
+    for (size_t k = 0; k < lines; k++, pixels += line_floats, out += run_floats)
+        copy_floats(out, pixels, run_floats);
+}
+
 static void fold_run(const struct window *window, float *pixels, const float *in,
                      ptrdiff_t start, struct run run)
 {
@@ -188,37 +213,62 @@ static void fold_run(const struct window *window, float *pixels, const float *in
             add_floats(to, in + k * channels, channels);
 }
 
-struct place { /* of a position's first tap in the image */
-    ptrdiff_t y, x;
+struct place {       /* a position */
+    ptrdiff_t y, x;  /* of its first tap in the image */
+    size_t column;   /* of the output */
+    struct run rows; /* taps inside the image */
 };
 
 static struct place place_of(const struct window *window, size_t position)
 {
-    return (struct place){
-        window->top + (ptrdiff_t)(position / window->out_width * window->stride),
-        window->left + (ptrdiff_t)(position % window->out_width * window->stride)};
+    struct place place = {.column = position % window->out_width};
+    place.y = window->top + (ptrdiff_t)(position / window->out_width * window->stride);
+    place.x = window->left + (ptrdiff_t)(place.column * window->stride);
+    place.rows = inside(down(window), place.y);
+    return place;
+}
+
+static void advance(const struct window *window, struct place *place)
+{
+    place->x += (ptrdiff_t)window->stride;
+    if (++place->column < window->out_width)
+        return;
+    place->column = 0;
+    place->x = window->left;
+    place->y += (ptrdiff_t)window->stride;
+    place->rows = inside(down(window), place->y);
+}
+
+static void unfold(const struct window *window, float *row, const float *image,
+                   const struct place *at)
+{
+    size_t channels = window->image.channels, taps = window->kernel_width;
+    size_t run_floats = taps * channels, line_floats = window->image.width * channels;
+    struct run rows = at->rows, columns = inside(across(window), at->x);
+
+    clear_floats(row, rows.first * run_floats);
+    if (window->dilation == 1 && columns.first == 0 && columns.end == taps) {
+        size_t first = (size_t)(at->y + (ptrdiff_t)rows.first) * line_floats;
+        unfold_whole(row + rows.first * run_floats,
+                     image + first + (size_t)at->x * channels, rows.end - rows.first,
+                     line_floats, run_floats);
+    } else {
+        for (size_t k = rows.first; k < rows.end; k++) {
+            ptrdiff_t y = at->y + (ptrdiff_t)(k * window->dilation);
+            unfold_run(window, row + k * run_floats, image + (size_t)y * line_floats,
+                       at->x, columns);
+        }
+    }
+    clear_floats(row + rows.end * run_floats,
+                 (window->kernel_height - rows.end) * run_floats);
 }
 
 void window_unfold(const struct window *window, struct rows out, const float *image,
                    size_t first)
 {
-    size_t run_floats = window->kernel_width * window->image.channels;
-    size_t line_floats = window->image.width * window->image.channels;
-
-    for (size_t t = 0; t < out.count; t++) {
-        struct place at = place_of(window, first + t);
-        struct run rows = inside(down(window), at.y), columns;
-        float *row = out.data + t * out.stride;
-        columns = inside(across(window), at.x);
-        clear_floats(row, rows.first * run_floats);
-        for (size_t k = rows.first; k < rows.end; k++) {
-            ptrdiff_t y = at.y + (ptrdiff_t)(k * window->dilation);
-            unfold_run(window, row + k * run_floats, image + (size_t)y * line_floats,
-                       at.x, columns);
-        }
-        clear_floats(row + rows.end * run_floats,
-                     (window->kernel_height - rows.end) * run_floats);
-    }
+    struct place at = place_of(window, first);
+    for (size_t t = 0; t < out.count; t++, advance(window, &at))
+        unfold(window, out.data + t * out.stride, image, &at);
 }
 
 void window_fold(const struct window *window, float *image, struct rows in,
@@ -226,13 +276,12 @@ void window_fold(const struct window *window, float *image, struct rows in,
 {
     size_t run_floats = window->kernel_width * window->image.channels;
     size_t line_floats = window->image.width * window->image.channels;
+    struct place at = place_of(window, first);
 
-    for (size_t t = 0; t < in.count; t++) {
-        struct place at = place_of(window, first + t);
-        struct run rows = inside(down(window), at.y);
+    for (size_t t = 0; t < in.count; t++, advance(window, &at)) {
         struct run columns = inside(across(window), at.x);
         const float *row = in.data + t * in.stride;
-        for (size_t k = rows.first; k < rows.end; k++) {
+        for (size_t k = at.rows.first; k < at.rows.end; k++) {
             ptrdiff_t y = at.y + (ptrdiff_t)(k * window->dilation);
             fold_run(window, image + (size_t)y * line_floats, row + k * run_floats,
                      at.x, columns);
