@@ -178,14 +178,16 @@ static void verifying_changes_no_byte(void **state)
     place_remove(&place);
 }
 
+struct forgery {
+    const char *sql;
+    uint64_t seq;     /* of the entry that is blamed, */
+    const char *what; /* and for what */
+};
+
 static void a_broken_chain_is_found_where_it_breaks(void **state)
 {
     (void)state;
-    static const struct {
-        const char *sql;
-        uint64_t seq;
-        const char *what;
-    } all[] = {
+    static const struct forgery all[] = {
         {"UPDATE ledger SET time_ms=time_ms+1 WHERE seq=3", 3, "its hash"},
         {"UPDATE ledger SET actor='nobody' WHERE seq=7", 7, "its hash"},
         {"UPDATE ledger SET meta=replace(meta,'23.85','93.85') WHERE seq=4", 4,
@@ -211,11 +213,7 @@ static void a_broken_chain_is_found_where_it_breaks(void **state)
 static void a_forged_entry_with_true_hashes_is_found(void **state)
 {
     (void)state;
-    static const struct {
-        const char *sql;
-        uint64_t seq;
-        const char *what;
-    } all[] = {
+    static const struct forgery all[] = {
         /* More budget than the grant's epsilon gives. */
         {"UPDATE ledger SET meta=replace(meta,'\"epsilon\":2,','\"epsilon\":1,')"
          " WHERE seq=1",

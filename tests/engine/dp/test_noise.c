@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "tests/expect.h"
-
-/* Two-sided normal bound at p = 1e-6, and the one-sided one used for chi-square. */
-static const double z_two_sided = 4.8916, z_one_sided = 4.7534;
+#include "tests/engine/dp/noise_law.h"
 
 static struct noise_key key_of(int step)
 {
@@ -155,7 +153,7 @@ struct census { /* of 2^24 draws x, z = (x + 1/2) / s0 */
     double count;
     double bin[BINS];             /* of z in steps of 1/64 over [-7, 7) */
     double low[4096], high[4096]; /* bits 0-11 and 14-25 */
-    double power[9];              /* sums of z^k */
+    double power[LAW_POWERS];     /* sums of z^k */
     double negative;
     double lag[LAGS], square_lag[LAGS];
     double beyond[11]; /* |z| > 3, 3.2, ... 5 */
@@ -171,7 +169,7 @@ static void count_draw(struct census *census, int64_t x)
     census->bin[bin]++;
     census->low[(uint64_t)x & 4095]++;
     census->high[(uint64_t)x >> 14 & 4095]++;
-    for (int k = 0; k < 9; k++, power *= z)
+    for (int k = 0; k < LAW_POWERS; k++, power *= z)
         census->power[k] += power;
     census->negative += x < 0;
     for (int k = 0; k < 11; k++)
@@ -205,18 +203,6 @@ static struct census *take_census(void)
     return census;
 }
 
-/* The p = 1e-6 quantile of chi-square, by Wilson and Hilferty. */
-static double chi_square_bound(double freedom)
-{
-    double a = 2 / (9 * freedom);
-    return freedom * pow(1 - a + z_one_sided * sqrt(a), 3);
-}
-
-static double upper_tail(double z)
-{
-    return erfc(z / sqrt(2)) / 2;
-}
-
 /* Sum over cells of (observed - expected)^2 / expected, cells merged to 20 expected. */
 static void check_bins(const struct census *census)
 {
@@ -224,8 +210,7 @@ static void check_bins(const struct census *census)
     for (int k = 0; k < BINS; k++) {
         double low = (double)k / 64 - SPAN, high = low + 1.0 / 64;
         seen += census->bin[k];
-        expected += census->count * (low < 0 ? upper_tail(-high) - upper_tail(-low)
-                                             : upper_tail(low) - upper_tail(high));
+        expected += census->count * law_between(low, high);
         if (expected < 20 && k < BINS - 1)
             continue;
         chi_square += (seen - expected) * (seen - expected) / fmax(expected, 1);
@@ -233,7 +218,7 @@ static void check_bins(const struct census *census)
         seen = expected = 0;
     }
     assert_true(freedom > 500);
-    assert_true(chi_square < chi_square_bound(freedom));
+    assert_true(chi_square < law_chi_square_bound(freedom));
 }
 
 static void check_uniform(const double *cells, double count)
@@ -241,30 +226,7 @@ static void check_uniform(const double *cells, double count)
     double chi_square = 0, expected = count / 4096;
     for (int k = 0; k < 4096; k++)
         chi_square += (cells[k] - expected) * (cells[k] - expected) / expected;
-    assert_true(chi_square < chi_square_bound(4095));
-}
-
-/* E z^k of the normal law: (k - 1)!! for even k, else 0. */
-static double moment(int k)
-{
-    double value = 1;
-    if (k % 2 == 1)
-        return 0;
-    for (int j = k - 1; j > 1; j -= 2)
-        value *= j;
-    return value;
-}
-
-static void check_moments(const struct census *census)
-{
-    static const int orders[] = {1, 2, 3, 4, 6, 8};
-    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
-        int order = orders[k];
-        double variance = moment(2 * order) - moment(order) * moment(order);
-        double mean = census->power[order] / census->count;
-        assert_true(fabs(mean - moment(order)) <
-                    z_two_sided * sqrt(variance / census->count));
-    }
+    assert_true(chi_square < law_chi_square_bound(4095));
 }
 
 static void the_law_is_the_floored_gaussians(void **state)
@@ -275,15 +237,15 @@ static void the_law_is_the_floored_gaussians(void **state)
     check_bins(census);
     check_uniform(census->low, census->count);
     check_uniform(census->high, census->count);
-    check_moments(census);
+    law_check_moments(census->power, census->count);
     assert_true(fabs(census->negative - census->count / 2) <
-                z_two_sided * deviation / 2);
+                law_two_sided * deviation / 2);
     for (int l = 0; l < LAGS; l++) {
-        assert_true(fabs(census->lag[l]) < z_two_sided * deviation);
-        assert_true(fabs(census->square_lag[l]) < z_two_sided * deviation);
+        assert_true(fabs(census->lag[l]) < law_two_sided * deviation);
+        assert_true(fabs(census->square_lag[l]) < law_two_sided * deviation);
     }
     for (int k = 0; k < 11; k++) {
-        double expected = census->count * 2 * upper_tail(3 + 0.2 * k);
+        double expected = census->count * 2 * law_upper_tail(3 + 0.2 * k);
         /* The fewest, 9.6 expected: a Poisson count passes expected + 6.2
          * sqrt(expected) with probability below 1e-6. */
         assert_true(fabs(census->beyond[k] - expected) < 6.2 * sqrt(expected));

@@ -7,30 +7,12 @@
 #include <string.h>
 
 #include "engine/nn/position_gradients.h"
+#include "tests/engine/nn/position_shape.h"
 #include "tests/engine/draw.h"
 
 static double draw(uint64_t *state) /* in [-1, 1) */
 {
     return 2 * draw_uniform(state) - 1;
-}
-
-struct shape {
-    struct image image;
-    size_t kernel, stride, padding, outputs, copies;
-};
-
-static struct position_layer make(const struct shape *shape, bool bias)
-{
-    struct window_demand demand = {shape->kernel, shape->kernel, shape->stride,
-                                   shape->padding, 1};
-    struct position_layer layer = {
-        .rows = {.outputs = shape->outputs, .bias = bias ? 1 : SIZE_MAX},
-        .kernel_height = shape->kernel,
-        .kernel_width = shape->kernel,
-        .copies = shape->copies};
-    assert_true(window_fit(&layer.window, shape->image, &demand));
-    positions_plan(&layer);
-    return layer;
 }
 
 struct record {
@@ -105,7 +87,7 @@ static long double exact_square(const struct position_layer *layer,
     return square;
 }
 
-static const struct shape shapes[] = {
+static const struct position_shape shapes[] = {
     {{3, 3, 2}, 2, 1, 0, 3, 1}, {{1, 1, 4}, 3, 1, 1, 5, 1}, {{5, 4, 1}, 3, 2, 1, 2, 3},
     {{2, 2, 3}, 1, 1, 0, 4, 1}, {{9, 9, 1}, 2, 1, 0, 2, 1},
 };
@@ -118,7 +100,7 @@ static void the_clip_holds(void **state)
     uint64_t random = 2385;
     (void)state;
     for (int k = 0; k < 60000; k++) {
-        struct position_layer layer = make(&shapes[k % SHAPES], false);
+        struct position_layer layer = position_layer_of(&shapes[k % SHAPES], false);
         layer.form = (enum norm_form)(k / SHAPES % 3);
         struct record record = make_record(&layer, k % 2 == 0, &random);
         struct position_norm norm = position_gradients_measure(
@@ -155,7 +137,7 @@ static void explicit_matrices_alone_are_too_short(void **state)
     int short_ones = 0;
     (void)state;
     for (int k = 0; k < 2000; k++) {
-        struct position_layer layer = make(&shapes[4], false);
+        struct position_layer layer = position_layer_of(&shapes[4], false);
         layer.form = NORM_KEPT;
         struct record record = make_record(&layer, true, &random);
         long double spread, square;
@@ -173,7 +155,8 @@ static void the_bias_counts_with_the_weight(void **state)
     uint64_t random = 5;
     (void)state;
     for (int k = 0; k < 300; k++) {
-        struct position_layer with = make(&shapes[k % SHAPES], true), without = with;
+        struct position_layer with = position_layer_of(&shapes[k % SHAPES], true),
+                              without = with;
         without.rows.bias = SIZE_MAX;
         with.form = without.form = (enum norm_form)(k / SHAPES % 3);
         struct record record = make_record(&with, false, &random);
@@ -204,7 +187,7 @@ static void what_is_not_bounded_is_refused(void **state)
     uint64_t random = 6;
     (void)state;
     for (size_t k = 0; k < 24; k++) {
-        struct position_layer layer = make(&shapes[k % SHAPES], true);
+        struct position_layer layer = position_layer_of(&shapes[k % SHAPES], true);
         layer.form = (enum norm_form)(k % 3);
         struct record record = make_record(&layer, false, &random);
         (k < 12 ? record.a : record.b).data[0] = bad[k % 4];

@@ -6,33 +6,14 @@
 #include <cblas.h>
 #include <string.h>
 
-#include "engine/nn/positions.h"
-
-struct shape {
-    struct image image;
-    size_t kernel, stride, padding, outputs, copies;
-};
-
-static struct position_layer make(const struct shape *shape, bool bias)
-{
-    struct window_demand demand = {shape->kernel, shape->kernel, shape->stride,
-                                   shape->padding, 1};
-    struct position_layer layer = {
-        .rows = {.outputs = shape->outputs, .bias = bias ? 1 : SIZE_MAX},
-        .kernel_height = shape->kernel,
-        .kernel_width = shape->kernel,
-        .copies = shape->copies};
-    assert_true(window_fit(&layer.window, shape->image, &demand));
-    positions_plan(&layer);
-    return layer;
-}
+#include "tests/engine/nn/position_shape.h"
 
 /* MODELS.md 2.2's table where images have these shapes, with what a product in double
  * changes: README.md. */
 static void the_form_is_that_of_the_rule(void **state)
 {
     static const struct {
-        struct shape shape;
+        struct position_shape shape;
         size_t positions, inputs;
         enum norm_form form;
     } cases[] = {
@@ -49,7 +30,7 @@ static void the_form_is_that_of_the_rule(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct position_layer layer = make(&cases[i].shape, true);
+        struct position_layer layer = position_layer_of(&cases[i].shape, true);
         assert_int_equal(window_positions(&layer.window), cases[i].positions);
         assert_int_equal(layer.rows.inputs, cases[i].inputs);
         assert_int_equal(layer.form, cases[i].form);
@@ -60,12 +41,12 @@ static void the_form_is_that_of_the_rule(void **state)
  * back to every copy, zero elsewhere. */
 static void weights_are_gathered_and_scattered(void **state)
 {
-    static const struct shape shapes[] = {{{5, 4, 1}, 3, 1, 0, 2, 3},
-                                          {{1, 1, 2}, 3, 1, 1, 3, 1},
-                                          {{1, 2, 1}, 3, 2, 1, 2, 2}};
+    static const struct position_shape shapes[] = {{{5, 4, 1}, 3, 1, 0, 2, 3},
+                                                   {{1, 1, 2}, 3, 1, 1, 3, 1},
+                                                   {{1, 2, 1}, 3, 2, 1, 2, 2}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        struct position_layer layer = make(&shapes[i], false);
+        struct position_layer layer = position_layer_of(&shapes[i], false);
         size_t copies = shapes[i].copies, row = positions_row_floats(&layer);
         size_t channels = shapes[i].image.channels, d = layer.rows.inputs;
         float weights[256], gathered[256], back[256];
@@ -100,8 +81,8 @@ static void weights_are_gathered_and_scattered(void **state)
  * of its own and has the bits of the first. */
 static void a_product_of_its_own_has_the_same_bits_in_every_row(void **state)
 {
-    const struct shape shape = {{13, 13, 16}, 4, 2, 0, 32, 1};
-    struct position_layer layer = make(&shape, false);
+    const struct position_shape shape = {{13, 13, 16}, 4, 2, 0, 32, 1};
+    struct position_layer layer = position_layer_of(&shape, false);
     size_t inputs = 13 * 13 * 16 + 0, outputs = 25 * 32, weights = 32 * 256;
     struct rows a = {aligned_alloc(64, 16 * 2704 * 4), 2704, 16};
     struct rows z = {aligned_alloc(64, 16 * 800 * 4), 800, 16};
