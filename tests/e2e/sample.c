@@ -145,6 +145,11 @@ const char *submit(struct client *client, const char *format, ...)
     return reply_text(reply, "id");
 }
 
+const struct reply *cancel(struct client *client, const char *job)
+{
+    return assert_status(client_act(client, "/v1/jobs/%s:cancel", job), 200);
+}
+
 static bool is_terminal(const char *state)
 {
     return strcmp(state, "SUCCEEDED") == 0 || strcmp(state, "FAILED") == 0 ||

@@ -54,6 +54,9 @@ enum { SAMPLE_ENDLESS = 10000000 };
 const char *submit(struct client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Asks for the job to be cancelled: the answer, which is 200. */
+const struct reply *cancel(struct client *client, const char *job);
+
 /* The job once it is terminal. */
 const struct reply *await_end(struct client *client, const char *job);
 /* The job once its step is at least this; it must not end before. */

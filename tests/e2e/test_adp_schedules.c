@@ -260,7 +260,7 @@ static void a_run_cut_short_is_charged_whole(void **state)
             daemon_stop(&stage->daemon, SIGKILL);
             daemon_start(&stage->daemon, NULL);
         } else {
-            assert_status(client_act(client, "/v1/jobs/%s:cancel", id), 200);
+            cancel(client, id);
         }
         job = await_end(client, id);
         assert_string_equal(reply_text(job, "state"),

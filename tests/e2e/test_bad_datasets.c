@@ -357,7 +357,7 @@ static void data_in_use_is_not_deleted(void **state)
     ready_points(client, "used", 300, 8, SAMPLE_BUDGET(1));
     const char *job = submit(client, SAMPLE_JOB, "used", SAMPLE_ENDLESS, 100000.0);
     assert_problem(client_delete(client, "/v1/datasets/used"), 409, "dataset_in_use");
-    assert_status(client_act(client, "/v1/jobs/%s:cancel", job), 200);
+    cancel(client, job);
     await_end(client, job);
     assert_status(client_delete(client, "/v1/datasets/used"), 204);
     assert_status(client_get(client, "/v1/datasets/used/ledger"), 200);

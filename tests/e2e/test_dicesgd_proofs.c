@@ -107,7 +107,7 @@ static const struct reply *cancel_early(struct client *client, const char *accou
                              "'privacy':{'noise_multiplier':1000}}",
                              accountant, batches);
     await_step(client, job, 5);
-    assert_status(client_act(client, "/v1/jobs/%s:cancel", job), 200);
+    cancel(client, job);
     const struct reply *end = await_end(client, job);
     assert_string_equal(reply_text(end, "state"), "CANCELLED");
     return end;
@@ -215,7 +215,7 @@ static void no_file_holds_the_error(void **state)
     const char *job = submit(client, ALIKE_JOB, "m2r", 1000000, 1e4);
     await_step(client, job, 100);
     search(directory, 0);
-    assert_status(client_act(client, "/v1/jobs/%s:cancel", job), 200);
+    cancel(client, job);
     await_end(client, job);
     const struct reply *done =
         await_end(client, submit(client, ALIKE_JOB, "m2", 500, 1e3));

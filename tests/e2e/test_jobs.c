@@ -39,13 +39,6 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static const struct reply *cancel(struct client *client, const char *job)
-{
-    const struct reply *reply = client_act(client, "/v1/jobs/%s:cancel", job);
-    assert_status(reply, 200);
-    return reply;
-}
-
 static void a_running_job_is_cancelled_within_a_second(void **state)
 {
     struct client *client = client_of(state);

@@ -192,7 +192,7 @@ static void two_jobs_on_one_dataset_run_at_once(void **state)
         assert_true(account_is_sound(&account));
     }
     for (int i = 0; i < 2; i++)
-        assert_status(client_act(client, "/v1/jobs/%s:cancel", jobs[i]), 200);
+        cancel(client, jobs[i]);
     for (int i = 0; i < 2; i++)
         await_end(client, jobs[i]);
     expect_own_charge(client, jobs);

@@ -180,7 +180,7 @@ static void verify_agrees_beside_a_daemon_that_writes(void **state)
         assert_int_equal(daemon_verify(&stage->daemon), 0);
     }
     assert_status(client_get(client, "/readyz"), 200);
-    client_act(client, "/v1/jobs/%s:cancel", running);
+    cancel(client, running);
     await_end(client, running);
 }
 

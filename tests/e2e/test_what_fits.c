@@ -124,7 +124,7 @@ static void held_budget_is_said_to_be_held(void **state)
     assert_true(reply_number(refused, "largest_epsilon") ==
                 reply_number(asked, "largest_epsilon"));
     assert_string_equal(fits(client, "held", 20, "epsilon", 2.5), "no");
-    client_act(client, "/v1/jobs/%s:cancel", job);
+    cancel(client, job);
     await_end(client, job);
     assert_string_equal(fits(client, "held", 20, "epsilon", 1.4), "yes");
 }
@@ -211,7 +211,7 @@ static void a_share_of_held_budget_is_refused_as_held(void **state)
     reply_at(reply, "needed");
     reply_number(reply, "largest_epsilon");
     while (count-- > 0) {
-        client_act(client, "/v1/jobs/%s:cancel", jobs[count]);
+        cancel(client, jobs[count]);
         await_end(client, jobs[count]);
     }
     assert_string_equal(fits(client, "waiting", 5, "budget_fraction", 1.0), "yes");
