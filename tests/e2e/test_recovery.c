@@ -26,13 +26,6 @@ static const char *text_of(struct client *client, const char *path)
     return reply->body;
 }
 
-static int verify(struct stage *stage)
-{
-    return daemon_run(
-        &stage->daemon,
-        (const char *const[]){"verify", "--data-dir", stage->daemon.data_dir, NULL});
-}
-
 static void nothing_is_lost_by_a_clean_stop(void **state)
 {
     struct stage *stage = *state;
@@ -54,7 +47,7 @@ static void nothing_is_lost_by_a_clean_stop(void **state)
     for (int i = 0; i < 7; i++)
         before[i] = text_of(client, paths[i]);
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
-    assert_int_equal(verify(stage), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
     daemon_start(&stage->daemon, two_workers);
     for (int i = 0; i < 7; i++)
         assert_string_equal(text_of(client, paths[i]), before[i]);
@@ -82,7 +75,7 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
     assert_true(spent_seen > 0);
     daemon_stop(&stage->daemon, SIGKILL);
 
-    assert_int_equal(verify(stage), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
     daemon_start(&stage->daemon, two_workers);
     const struct reply *lost = client_get(client, "/v1/jobs/%s", running);
     assert_string_equal(reply_text(lost, "state"), "FAILED");
@@ -108,7 +101,7 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
     size_t entries = json_array_size(reply_at(ledger, "entries"));
     assert_int_equal(entries, 1 + 3 + 3);
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
-    assert_int_equal(verify(stage), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
 static void nothing_is_charged_twice_over_many_kills(void **state)
@@ -126,7 +119,7 @@ static void nothing_is_charged_twice_over_many_kills(void **state)
         if (i % 2 == 0)
             await_step(client, job, 1);
         daemon_stop(&stage->daemon, SIGKILL);
-        assert_int_equal(verify(stage), 0);
+        assert_int_equal(daemon_verify(&stage->daemon), 0);
         daemon_start(&stage->daemon, two_workers);
         const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
         double now = reply_number(budget, "epsilon_spent");
@@ -172,7 +165,8 @@ static void a_second_daemon_on_the_directory_is_refused(void **state)
                                          "--listen", "127.0.0.1:0", NULL}),
         75);
     assert_status(client_get(&stage->client, "/readyz"), 200);
-    assert_int_equal(verify(stage), 0); /* verify may run beside the daemon */
+    /* Beside the daemon too. */
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
 static void a_term_signal_lets_short_jobs_finish(void **state)
@@ -192,31 +186,41 @@ static void a_term_signal_lets_short_jobs_finish(void **state)
     assert_string_equal(reply_text(await_end(client, queued[5]), "state"), "SUCCEEDED");
 }
 
-static void a_draining_daemon_takes_no_job_and_stops_long_ones(void **state)
+/* It drains until the test has seen what there is to see, and then cancels. */
+static void watch_drain(struct stage *stage)
 {
-    struct stage *stage = *state;
     struct client *client = &stage->client;
-    daemon_stop(&stage->daemon, SIGTERM);
-    daemon_start(&stage->daemon, (const char *const[]){"--drain-timeout", "2", NULL});
-    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
     const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
     await_step(client, job, 1);
     assert_int_equal(kill(stage->daemon.pid, SIGTERM), 0);
     const struct reply *ready;
     int polls = 0;
-    while ((ready = client_get(client, "/readyz"))->status == 200 && polls++ < 100)
+    while ((ready = client_get(client, "/readyz"))->status == 200 && polls++ < 3000)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     assert_status(ready, 503);
     assert_status(client_get(client, "/livez"), 200);
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 5, 1000.0),
                    503, "draining");
+    cancel(client, job);
+    assert_int_equal(daemon_wait(&stage->daemon), 0);
+}
+
+static void a_draining_daemon_takes_no_job_and_stops_long_ones(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    watch_drain(stage);
+    daemon_start(&stage->daemon, (const char *const[]){"--drain-timeout", "1", NULL});
+    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
+    await_step(client, job, 1);
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
     daemon_start(&stage->daemon, NULL);
     const struct reply *stopped = client_get(client, "/v1/jobs/%s", job);
     assert_string_equal(reply_text(stopped, "state"), "FAILED");
     assert_string_equal(reply_text(stopped, "state_reason"), "shutdown");
     assert_true(reply_number(stopped, "privacy.epsilon_spent") > 0);
-    assert_int_equal(verify(stage), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
 /* Offset of the first occurrence of these 32 bytes at or after from, or -1. */
@@ -276,15 +280,15 @@ static void a_changed_ledger_is_not_started_on(void **state)
     /* The hash stands in its entry, in the next one as prev, and in the index. */
     for (long at = 0; (at = find_digest(database, digest, at)) >= 0; at++, places++) {
         flip(database, at + 5, 0x01);
-        assert_int_equal(verify(stage), 65);
+        assert_int_equal(daemon_verify(&stage->daemon), 65);
         assert_int_equal(daemon_run(&stage->daemon, start), 65);
         flip(database, at + 5, 0x01);
-        assert_int_equal(verify(stage), 0);
+        assert_int_equal(daemon_verify(&stage->daemon), 0);
     }
     assert_true(places >= 2);
     /* The header of the file: no database any more. */
     flip(database, 3, 0x20);
-    assert_int_equal(verify(stage), 65);
+    assert_int_equal(daemon_verify(&stage->daemon), 65);
     assert_int_equal(daemon_run(&stage->daemon, start), 65);
     flip(database, 3, 0x20);
     daemon_start(&stage->daemon, NULL);
@@ -299,14 +303,14 @@ static void a_newer_schema_is_left_alone(void **state)
     snprintf(database, sizeof database, "%s/epsilond.db", stage->daemon.data_dir);
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
     flip(database, 62, 0x01);
-    assert_int_equal(verify(stage), 78);
+    assert_int_equal(daemon_verify(&stage->daemon), 78);
     assert_int_equal(
         daemon_run(&stage->daemon,
                    (const char *const[]){"--data-dir", stage->daemon.data_dir,
                                          "--listen", "127.0.0.1:0", NULL}),
         78);
     flip(database, 62, 0x01);
-    assert_int_equal(verify(stage), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
     daemon_start(&stage->daemon, NULL);
 }
 
@@ -354,7 +358,7 @@ static void a_restored_backup_freezes_its_datasets_until_a_new_grant(void **stat
     assert_true(reply_number(budget, "epoch") == 2 &&
                 reply_number(budget, "epsilon") == 1);
     await_end(client, submit(client, SAMPLE_JOB, "points", 7, 33.0));
-    assert_int_equal(verify(stage), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
 static void a_port_in_use_is_not_shared(void **state)
