@@ -274,3 +274,14 @@ const struct reply *reply_expect(const struct reply *reply, long status,
     _fail(file, line);
     return reply;
 }
+
+void reply_expect_invalid(const struct reply *reply, const char *pointer,
+                          const char *file, int line)
+{
+    reply_expect(reply, 400, "invalid_argument", file, line);
+    const char *given = reply_text(reply, "errors.0.pointer");
+    if (strcmp(given, pointer) == 0)
+        return;
+    print_error("expected an error at %s, got %s\n", pointer, reply->body);
+    _fail(file, line);
+}

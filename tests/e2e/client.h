@@ -85,5 +85,10 @@ double reply_number(const struct reply *reply, const char *path);
     reply_expect((reply), (expected), (code), __FILE__, __LINE__)
 const struct reply *reply_expect(const struct reply *reply, long status,
                                  const char *code, const char *file, int line);
+/* A problem of 400 invalid_argument whose first error is at pointer. */
+#define assert_invalid_at(reply, pointer)                                              \
+    reply_expect_invalid((reply), (pointer), __FILE__, __LINE__)
+void reply_expect_invalid(const struct reply *reply, const char *pointer,
+                          const char *file, int line);
 
 #endif

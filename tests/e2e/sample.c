@@ -133,16 +133,23 @@ void ready_points(struct client *client, const char *id, unsigned rows, unsigned
     fill(client, id, sample_points(rows, salt));
 }
 
-const char *submit(struct client *client, const char *format, ...)
+static const char *submit_as(struct client *client, const char *format,
+                             va_list arguments)
 {
     char text[4096];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     const struct reply *reply = client_create(client, "/v1/jobs", "%s", text);
     assert_status(reply, 201);
     return reply_text(reply, "id");
+}
+
+const char *submit(struct client *client, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const char *job = submit_as(client, format, arguments);
+    va_end(arguments);
+    return job;
 }
 
 const struct reply *cancel(struct client *client, const char *job)
@@ -167,6 +174,29 @@ const struct reply *await_end(struct client *client, const char *job)
         if (time(NULL) > deadline)
             fail_msg("job %s does not end: %s", job, reply->body);
     }
+}
+
+const struct reply *await_success(struct client *client, const char *job)
+{
+    const struct reply *reply = await_end(client, job);
+    if (strcmp(reply_text(reply, "state"), "SUCCEEDED") != 0)
+        fail_msg("job %s does not succeed: %s", job, reply->body);
+    return reply;
+}
+
+const struct reply *train(struct client *client, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const char *job = submit_as(client, format, arguments);
+    va_end(arguments);
+    return await_success(client, job);
+}
+
+const struct reply *model_of(struct client *client, const struct reply *job)
+{
+    return assert_status(client_get(client, "/v1/models/%s", reply_text(job, "model")),
+                         200);
 }
 
 const struct reply *await_step(struct client *client, const char *job, uint64_t step)

@@ -59,6 +59,13 @@ const struct reply *cancel(struct client *client, const char *job);
 
 /* The job once it is terminal. */
 const struct reply *await_end(struct client *client, const char *job);
+/* The job once it has succeeded; another end fails the test. */
+const struct reply *await_success(struct client *client, const char *job);
+/* Creates the job and awaits its success. */
+const struct reply *train(struct client *client, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The model that the job published. */
+const struct reply *model_of(struct client *client, const struct reply *job);
 /* The job once its step is at least this; it must not end before. */
 const struct reply *await_step(struct client *client, const char *job, uint64_t step);
 

@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 
 #include "tests/expect.h"
+#include "tests/e2e/sample.h"
 
 int stage_begin_with(void **state, const char *const *options)
 {
@@ -19,6 +20,15 @@ int stage_begin_with(void **state, const char *const *options)
 int stage_begin(void **state)
 {
     return stage_begin_with(state, NULL);
+}
+
+int stage_begin_digits(void **state, const char *privacy)
+{
+    stage_begin(state);
+    struct client *client = &((struct stage *)*state)->client;
+    ready_digits(client, "digits", SAMPLE_TRAIN, privacy);
+    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
+    return 0;
 }
 
 int stage_end(void **state)

@@ -17,6 +17,8 @@ struct stage {
  * anything in the daemon's log. */
 int stage_begin(void **state);
 int stage_begin_with(void **state, const char *const *options);
+/* With the digits: "digits" under this member privacy, "digits-test" public. */
+int stage_begin_digits(void **state, const char *privacy);
 int stage_end(void **state);
 
 #endif

@@ -22,8 +22,7 @@ static const struct reply *train_adp(struct client *client, const char *algorith
 {
     const struct reply *created = submit_adp(client, algorithm, "{'epsilon':2}");
     assert_status(created, 201);
-    const struct reply *job = await_end(client, reply_text(created, "id"));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    const struct reply *job = await_success(client, reply_text(created, "id"));
     double planned = reply_number(job, "privacy.epsilon_planned");
     assert_true(planned <= 2 && planned > 1.999);
     assert_true(reply_number(job, "privacy.epsilon_spent") == planned);
@@ -31,25 +30,34 @@ static const struct reply *train_adp(struct client *client, const char *algorith
     return job;
 }
 
-/* The certificate's runs, which must hold all steps; returns how many there are. */
-static size_t assert_runs(const struct reply *job, struct client *client)
+static double noise_of(const json_t *runs, size_t k)
 {
-    double steps = reply_number(job, "progress.steps"), total = 0, before = 0;
-    double first = reply_number(job, "privacy.noise_multiplier");
-    const struct reply *model =
-        client_get(client, "/v1/models/%s", reply_text(job, "model"));
-    const json_t *runs = reply_at(model, "certificate.guarantee.mechanism.runs"), *run;
+    return json_number_value(json_array_get(json_array_get(runs, k), 1));
+}
+
+/* Of runs whose noise grows from each to the next. */
+static double steps_of(const json_t *runs)
+{
+    double total = 0, before = 0;
+    const json_t *run;
     size_t k;
     json_array_foreach(runs, k, run)
     {
-        double noise = json_number_value(json_array_get(run, 1));
-        if (k == 0)
-            assert_close(noise, first, 1e-14); /* as many digits as are shown */
-        assert_true(noise > before);
-        before = noise;
+        assert_true(noise_of(runs, k) > before);
+        before = noise_of(runs, k);
         total += json_number_value(json_array_get(run, 2));
     }
-    assert_true(total == steps);
+    return total;
+}
+
+/* The certificate's runs, which must hold all steps; returns how many there are. */
+static size_t assert_runs(const struct reply *job, struct client *client)
+{
+    const struct reply *model = model_of(client, job);
+    const json_t *runs = reply_at(model, "certificate.guarantee.mechanism.runs");
+    double first = reply_number(job, "privacy.noise_multiplier");
+    assert_close(noise_of(runs, 0), first, 1e-14); /* as many digits as are shown */
+    assert_true(steps_of(runs) == reply_number(job, "progress.steps"));
     return json_array_size(runs);
 }
 
@@ -87,8 +95,7 @@ static void adagrad_norm_shows_what_its_divisor_follows(void **state)
         before = divisor;
     }
     assert_true(before > 1.1);
-    const struct reply *model =
-        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    const struct reply *model = model_of(client, job);
     assert_true(reply_number(model, "certificate.noise.norm.scale") > 0);
     assert_runs(job, client);
     train_adp(client, "{'name':'adp','schedule':'adagrad_norm','start_square':1,"
@@ -112,8 +119,7 @@ static void assert_refused(struct client *client, const char *algorithm,
                            const char *privacy, const char *pointer)
 {
     const struct reply *reply = submit_adp(client, algorithm, privacy);
-    assert_problem(reply, 400, "invalid_argument");
-    assert_string_equal(reply_text(reply, "errors.0.pointer"), pointer);
+    assert_invalid_at(reply, pointer);
 }
 
 /* Calibrated by the accountant: the paper's formula is a claim beside it, and of AdaGrad-Norm,
@@ -165,10 +171,9 @@ static void a_run_ends_when_what_it_reserved_is_used_up(void **state)
     struct client *client = &stage->client;
     const struct reply *created = submit_following(client, "0.5", "400");
     assert_status(created, 201);
-    const struct reply *job = await_end(client, reply_text(created, "id"));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    const struct reply *job = await_success(client, reply_text(created, "id"));
     assert_string_equal(reply_text(job, "state_reason"), "used_up");
-    double ran = reply_number(job, "progress.step"), total = 0, before = 0;
+    double ran = reply_number(job, "progress.step");
     assert_true(ran > 40 && ran < 400);
     double planned = reply_number(job, "privacy.epsilon_planned");
     assert_true(planned <= 2 && planned > 1.999);
@@ -179,27 +184,18 @@ static void a_run_ends_when_what_it_reserved_is_used_up(void **state)
     const json_t *last = json_array_get(points, json_array_size(points) - 1);
     assert_true(json_number_value(json_object_get(last, "step")) == ran);
 
-    const struct reply *model =
-        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    const struct reply *model = model_of(client, job);
     assert_true(reply_number(model, "certificate.steps") == ran);
     assert_true(reply_number(model, "certificate.guarantee.steps") == ran);
     assert_string_equal(reply_text(model, "certificate.guarantee.mechanism.kind"),
                         "filtered_gaussian");
     assert_true(reply_number(model, "certificate.guarantee.mechanism.filter.0") == 16);
     assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.2") == 400);
-    const json_t *runs = reply_at(model, "certificate.guarantee.ran.runs"), *run;
-    size_t k;
-    json_array_foreach(runs, k, run)
-    {
-        double noise = json_number_value(json_array_get(run, 1));
-        assert_true(noise > before);
-        before = noise;
-        total += json_number_value(json_array_get(run, 2));
-    }
-    assert_true(k > 3);
-    assert_true(total == ran);
-    double first = json_number_value(json_array_get(json_array_get(runs, 0), 1));
-    assert_close(first, 0.5 * reply_number(job, "privacy.noise_multiplier"), 1e-12);
+    const json_t *runs = reply_at(model, "certificate.guarantee.ran.runs");
+    assert_true(json_array_size(runs) > 3);
+    assert_true(steps_of(runs) == ran);
+    assert_close(noise_of(runs, 0), 0.5 * reply_number(job, "privacy.noise_multiplier"),
+                 1e-12);
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
@@ -238,8 +234,7 @@ static void a_run_that_fits_takes_all_its_steps(void **state)
     struct client *client = &((struct stage *)*state)->client;
     const struct reply *created = submit_following(client, "1", "200");
     assert_status(created, 201);
-    const struct reply *job = await_end(client, reply_text(created, "id"));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    const struct reply *job = await_success(client, reply_text(created, "id"));
     assert_true(json_is_null(reply_at(job, "state_reason")));
     assert_true(reply_number(job, "progress.step") == 200);
 }
@@ -277,9 +272,7 @@ static void a_run_that_would_not_begin_is_refused(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
     const struct reply *reply = submit_following(client, "0.8", "1");
-    assert_problem(reply, 400, "invalid_argument");
-    assert_string_equal(reply_text(reply, "errors.0.pointer"),
-                        "/algorithm/noise_start");
+    assert_invalid_at(reply, "/algorithm/noise_start");
 }
 
 static void what_has_no_plan_is_refused_by_name(void **state)
@@ -316,13 +309,7 @@ static void what_has_no_plan_is_refused_by_name(void **state)
 
 static int begin(void **state)
 {
-    int failed = stage_begin(state);
-    if (failed != 0)
-        return failed;
-    struct client *client = &((struct stage *)*state)->client;
-    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(100));
-    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
-    return 0;
+    return stage_begin_digits(state, SAMPLE_BUDGET(100));
 }
 
 int main(void)

@@ -12,15 +12,12 @@
 static const struct reply *train_digits(struct client *client, const char *algorithm,
                                         const char *optimizer)
 {
-    const struct reply *created = client_create(
-        client, "/v1/jobs",
+    const struct reply *job = train(
+        client,
         "{'dataset':'digits','evaluation':'digits-test','model':{'preset':'linear'},"
         "'algorithm':%s,'optimizer':%s,'batch_size':256,'epochs':20,"
         "'privacy':{'noise_multiplier':1.5}}",
         algorithm, optimizer);
-    assert_status(created, 201);
-    const struct reply *job = await_end(client, reply_text(created, "id"));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
     assert_true(reply_number(job, "privacy.epsilon_spent") ==
                 reply_number(job, "privacy.epsilon_planned"));
     return job;
@@ -41,15 +38,11 @@ static void automatic_clipping_trains_the_digits(void **state)
 static void clipping_layer_by_layer_trains_the_digits(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    const struct reply *created = client_create(
-        client, "/v1/jobs",
-        "{'dataset':'digits','evaluation':'digits-test',"
-        "'model':{'preset':'mlp','hidden':[32]},"
-        "'algorithm':{'name':'dpsgd','clipping':'per_layer'},'batch_size':256,"
-        "'epochs':20,'privacy':{'noise_multiplier':1.5}}");
-    assert_status(created, 201);
-    const struct reply *job = await_end(client, reply_text(created, "id"));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    const struct reply *job = train(
+        client, "{'dataset':'digits','evaluation':'digits-test',"
+                "'model':{'preset':'mlp','hidden':[32]},"
+                "'algorithm':{'name':'dpsgd','clipping':'per_layer'},'batch_size':256,"
+                "'epochs':20,'privacy':{'noise_multiplier':1.5}}");
     assert_string_equal(reply_text(job, "algorithm.clipping"), "per_layer");
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.6);
 }
@@ -101,8 +94,7 @@ static void a_percentile_of_the_norms_trains_the_digits(void **state)
     assert_null(json_object_get(reply_at(job, "algorithm"), "histogram_noise"));
     assert_released(job, 20, reply_number(job, "progress.steps"));
     /* The certificate names the histogram; its mechanism is the joint one. */
-    const struct reply *model =
-        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    const struct reply *model = model_of(client, job);
     assert_true(reply_number(model, "certificate.noise.histogram.bins") == 20);
     assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.1") == 1.5);
 }
@@ -155,8 +147,7 @@ static void assert_refused_of(struct client *client, const char *model,
                       "{'dataset':'digits','model':%s,'algorithm':%s,"
                       "'batch_size':256,'steps':10,'privacy':%s}",
                       model, algorithm, privacy);
-    assert_problem(reply, 400, "invalid_argument");
-    assert_string_equal(reply_text(reply, "errors.0.pointer"), pointer);
+    assert_invalid_at(reply, pointer);
 }
 
 static void assert_refused(struct client *client, const char *algorithm,
@@ -313,13 +304,7 @@ static void tuning_has_its_price(void **state)
 
 static int begin(void **state)
 {
-    int failed = stage_begin(state);
-    if (failed != 0)
-        return failed;
-    struct client *client = &((struct stage *)*state)->client;
-    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(100));
-    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
-    return 0;
+    return stage_begin_digits(state, SAMPLE_BUDGET(100));
 }
 
 int main(void)

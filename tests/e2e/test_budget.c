@@ -104,9 +104,7 @@ static void an_estimate_is_what_the_job_is_then_charged(void **state)
     assert_true(reply_number(estimate, "largest_epsilon") > 1);
     assert_true(reply_number(estimate, "most_steps") > 20);
 
-    const struct reply *job =
-        await_end(client, submit(client, JOB_EPSILON, "estimated", 1.0));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    const struct reply *job = train(client, JOB_EPSILON, "estimated", 1.0);
     assert_close(reply_number(job, "privacy.noise_multiplier"),
                  reply_number(estimate, "noise_multiplier"), 1e-14);
     assert_close(reply_number(job, "privacy.epsilon_planned"), planned, 1e-14);
@@ -195,12 +193,9 @@ static void a_share_of_what_is_left_always_fits(void **state)
     ready_points(client, "shared", 500, 5, SAMPLE_BUDGET(2));
     double left = 1;
     for (int i = 0; i < 4; i++) {
-        const struct reply *job = await_end(
-            client,
-            submit(client, "{'dataset':'shared','model':{'preset':'linear'},"
-                           "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':20,"
-                           "'privacy':{'budget_fraction':0.5}}"));
-        assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+        train(client, "{'dataset':'shared','model':{'preset':'linear'},"
+                      "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':20,"
+                      "'privacy':{'budget_fraction':0.5}}");
         double now = reply_number(client_get(client, "/v1/datasets/shared/budget"),
                                   "fraction_remaining");
         assert_true(now < left && now >= 0.5 * left * (1 - 1e-6));
@@ -224,15 +219,12 @@ static void a_composed_epsilon_takes_less_noise_and_says_so(void **state)
     double renyi_noise = reply_number(renyi, "privacy.noise_multiplier");
     assert_string_equal(reply_text(renyi, "privacy.accountant"), "rdp");
     snprintf(body, sizeof body, job, "pld");
-    const struct reply *composed = await_end(client, submit(client, "%s", body));
-    assert_string_equal(reply_text(composed, "state"), "SUCCEEDED");
+    const struct reply *composed = train(client, "%s", body);
     assert_string_equal(reply_text(composed, "privacy.accountant"), "pld");
     assert_true(reply_number(composed, "privacy.noise_multiplier") < renyi_noise);
     assert_true(reply_number(composed, "privacy.epsilon_planned") <= 1);
     assert_true(reply_number(composed, "privacy.epsilon_spent") <= 1);
-    char path[128];
-    snprintf(path, sizeof path, "/v1/models/%s", reply_text(composed, "model"));
-    const struct reply *model = client_get(client, "%s", path);
+    const struct reply *model = model_of(client, composed);
     assert_string_equal(reply_text(model, "certificate.guarantee.accountant"), "pld");
     assert_true(reply_number(model, "certificate.guarantee.epsilon") <= 1);
     assert_true(reply_number(client_get(client, "/v1/datasets/composed/budget"),
@@ -301,17 +293,12 @@ static void public_data_costs_nothing(void **state)
     struct client *client = &((struct stage *)*state)->client;
     ready_points(client, "open", 500, 7, SAMPLE_PUBLIC);
     const struct reply *head = client_get(client, "/v1/ledger/head");
-    const struct reply *plain = await_end(
-        client,
-        submit(client, "{'dataset':'open','model':{'preset':'linear'},"
-                       "'algorithm':{'name':'sgd'},'batch_size':50,'steps':20}"));
-    assert_string_equal(reply_text(plain, "state"), "SUCCEEDED");
-    const struct reply *noisy =
-        await_end(client, submit(client, SAMPLE_JOB, "open", 20, 1.0));
-    assert_string_equal(reply_text(noisy, "state"), "SUCCEEDED");
+    const struct reply *plain =
+        train(client, "{'dataset':'open','model':{'preset':'linear'},"
+                      "'algorithm':{'name':'sgd'},'batch_size':50,'steps':20}");
+    train(client, SAMPLE_JOB, "open", 20, 1.0);
     assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
-    const struct reply *model =
-        client_get(client, "/v1/models/%s", reply_text(plain, "model"));
+    const struct reply *model = model_of(client, plain);
     assert_true(json_is_null(reply_at(model, "certificate.guarantee")));
 }
 

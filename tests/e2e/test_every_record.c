@@ -10,21 +10,17 @@
 static void dpgd_trains_with_its_defaults(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    const struct reply *job = client_create(
-        client, "/v1/jobs",
+    const struct reply *job = train(
+        client,
         "{'dataset':'digits','evaluation':'digits-test','model':{'preset':'linear'},"
         "'algorithm':{'name':'dpgd'},'privacy':{'epsilon':2}}");
-    assert_status(job, 201);
-    job = await_end(client, reply_text(job, "id"));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
     assert_true(reply_number(job, "batch_size") == SAMPLE_TRAIN_ROWS);
     assert_true(reply_number(job, "progress.steps") == 200);
     double planned = reply_number(job, "privacy.epsilon_planned");
     assert_true(planned <= 2 && planned > 1.999);
     assert_true(reply_number(job, "privacy.epsilon_spent") == planned);
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.85);
-    const struct reply *model =
-        client_get(client, "/v1/models/%s", reply_text(job, "model"));
+    const struct reply *model = model_of(client, job);
     assert_string_equal(reply_text(model, "certificate.guarantee.mechanism.kind"),
                         "gaussian");
     assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.0") == 1);
@@ -55,20 +51,13 @@ static void other_batches_are_refused(void **state)
         client, "/v1/jobs",
         "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':'dpgd'},"
         "'batch_size':256,'privacy':{'epsilon':2}}");
-    assert_problem(reply, 400, "invalid_argument");
-    assert_string_equal(reply_text(reply, "errors.0.pointer"), "/batch_size");
+    assert_invalid_at(reply, "/batch_size");
     assert_non_null(strstr(reply_text(reply, "errors.0.detail"), "dpsgd"));
 }
 
 static int begin(void **state)
 {
-    int failed = stage_begin(state);
-    if (failed != 0)
-        return failed;
-    struct client *client = &((struct stage *)*state)->client;
-    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(100));
-    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
-    return 0;
+    return stage_begin_digits(state, SAMPLE_BUDGET(100));
 }
 
 int main(void)

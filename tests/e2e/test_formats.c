@@ -42,13 +42,11 @@ static void declare_grid(struct client *client, const char *id, const char *form
  * the accuracy on the dataset itself. */
 static double train_and_predict(struct client *client, const char *id, size_t features)
 {
-    const char *job =
-        submit(client,
-               "{'dataset':'%s','evaluation':'%s','model':{'preset':'linear'},"
-               "'algorithm':{'name':'sgd'},'batch_size':5,'steps':20}",
-               id, id);
-    const struct reply *ended = await_end(client, job);
-    assert_string_equal(reply_text(ended, "state"), "SUCCEEDED");
+    const struct reply *ended =
+        train(client,
+              "{'dataset':'%s','evaluation':'%s','model':{'preset':'linear'},"
+              "'algorithm':{'name':'sgd'},'batch_size':5,'steps':20}",
+              id, id);
     char *zeros = calloc(2, features);
     assert_non_null(zeros);
     for (size_t i = 0; i < features; i++)
@@ -146,13 +144,11 @@ static void batches_of_cifar_train_a_network_on_images(void **state)
     assert_status(client_act(client, "/v1/datasets/ten:import"), 200);
     assert_int_equal(
         (int)reply_number(client_get(client, "/v1/datasets/ten"), "records"), IMAGES);
-    const char *job = submit(
-        client, "{'dataset':'ten','model':{'layers':["
-                "{'type':'conv2d','out':4,'kernel':4,'stride':4},{'type':'relu'},"
-                "{'type':'flatten'},{'type':'dense','out':10}]},"
-                "'algorithm':{'name':'dpsgd'},'batch_size':20,'steps':5,"
-                "'privacy':{'noise_multiplier':8}}");
-    assert_string_equal(reply_text(await_end(client, job), "state"), "SUCCEEDED");
+    train(client, "{'dataset':'ten','model':{'layers':["
+                  "{'type':'conv2d','out':4,'kernel':4,'stride':4},{'type':'relu'},"
+                  "{'type':'flatten'},{'type':'dense','out':10}]},"
+                  "'algorithm':{'name':'dpsgd'},'batch_size':20,'steps':5,"
+                  "'privacy':{'noise_multiplier':8}}");
     free(bytes);
 }
 

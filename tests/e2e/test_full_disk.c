@@ -101,7 +101,7 @@ static void a_full_disk_is_survived(void **state)
     assert_true(reply_number(lost, "privacy.epsilon_spent") > 0);
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 7, 33.0),
                    503, "queue_full");
-    assert_string_equal(reply_text(await_end(client, queued), "state"), "SUCCEEDED");
+    await_success(client, queued);
     struct account account;
     account_read(&account, client, "points");
     assert_true(account_is_sound(&account));

@@ -139,8 +139,7 @@ static void a_full_queue_refuses_and_reserves_nothing(void **state)
     const struct reply *again =
         client_post(client, "/v1/jobs", "overflow", SAMPLE_JOB, "points", 5, 1000.0);
     assert_status(again, 201);
-    assert_string_equal(reply_text(await_end(client, reply_text(again, "id")), "state"),
-                        "SUCCEEDED");
+    await_success(client, reply_text(again, "id"));
 }
 
 static void jobs_run_first_in_first_out(void **state)
@@ -165,7 +164,7 @@ static void an_ended_job_cannot_be_cancelled(void **state)
 {
     struct client *client = client_of(state);
     const char *job = submit(client, SAMPLE_JOB, "points", 5, 1000.0);
-    assert_string_equal(reply_text(await_end(client, job), "state"), "SUCCEEDED");
+    await_success(client, job);
     assert_problem(client_act(client, "/v1/jobs/%s:cancel", job), 409, "job_terminal");
     assert_problem(client_act(client, "/v1/jobs/job_01ARZ3NDEKTSV4RRFFQ69G5FAV:cancel"),
                    404, "not_found");
@@ -201,14 +200,11 @@ static void adam_and_momentum_train_too(void **state)
     const char *optimizers[] = {"{'name':'sgd','learning_rate':0.5,'momentum':0.9}",
                                 "{'name':'adam','learning_rate':0.01}"};
     for (size_t i = 0; i < 2; i++) {
-        const struct reply *job = await_end(
-            client,
-            submit(client,
-                   "{'dataset':'points','model':{'preset':'mlp','hidden':[8],"
-                   "'activation':'tanh'},'algorithm':{'name':'dpsgd'},'optimizer':%s,"
-                   "'batch_size':50,'steps':50,'privacy':{'noise_multiplier':200}}",
-                   optimizers[i]));
-        assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+        train(client,
+              "{'dataset':'points','model':{'preset':'mlp','hidden':[8],"
+              "'activation':'tanh'},'algorithm':{'name':'dpsgd'},'optimizer':%s,"
+              "'batch_size':50,'steps':50,'privacy':{'noise_multiplier':200}}",
+              optimizers[i]);
     }
 }
 

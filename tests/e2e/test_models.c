@@ -23,13 +23,11 @@ static int begin(void **state)
     struct client *client = &published->stage->client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
     ready_points(client, "open", 200, 2, SAMPLE_PUBLIC);
-    const struct reply *job = await_end(
-        client,
-        submit(client, "{'dataset':'points','evaluation':'open',"
-                       "'model':{'preset':'mlp','hidden':[6],'activation':'tanh'},"
-                       "'algorithm':{'name':'dpsgd','clip_norm':1.0},"
-                       "'batch_size':100,'epochs':30,'privacy':{'epsilon':2}}"));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    const struct reply *job =
+        train(client, "{'dataset':'points','evaluation':'open',"
+                      "'model':{'preset':'mlp','hidden':[6],'activation':'tanh'},"
+                      "'algorithm':{'name':'dpsgd','clip_norm':1.0},"
+                      "'batch_size':100,'epochs':30,'privacy':{'epsilon':2}}");
     snprintf(published->job, sizeof published->job, "%s", reply_text(job, "id"));
     snprintf(published->model, sizeof published->model, "%s", reply_text(job, "model"));
     snprintf(published->path, sizeof published->path, "/v1/models/%s/content",
@@ -404,12 +402,10 @@ static void a_regression_answers_in_the_units_of_its_label(void **state)
         assert_status(client_put(client, path, text, strlen(text)), 204);
         assert_status(client_act(client, "/v1/datasets/%s:import", ids[k]), 200);
     }
-    const struct reply *job = await_end(
-        client,
-        submit(client, "{'dataset':'slope','evaluation':'slope-test',"
-                       "'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
-                       "'batch_size':150,'epochs':100,'privacy':{'epsilon':4}}"));
-    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    const struct reply *job =
+        train(client, "{'dataset':'slope','evaluation':'slope-test',"
+                      "'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
+                      "'batch_size':150,'epochs':100,'privacy':{'epsilon':4}}");
     /* Label spread is 57.7; a model that learnt nothing would show about that. */
     assert_true(reply_number(job, "metrics.evaluation.rmse") < 20);
     snprintf(path, sizeof path, "/v1/models/%s/predict", reply_text(job, "model"));

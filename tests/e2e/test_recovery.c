@@ -90,7 +90,7 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
         reply_text(client_get(client, "/v1/jobs/%s", beside), "state_reason"),
         "worker_lost");
     /* The queued one keeps its reservation and its turn. */
-    assert_string_equal(reply_text(await_end(client, queued), "state"), "SUCCEEDED");
+    await_success(client, queued);
 
     const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
     assert_true(reply_number(budget, "epsilon_held") == 0);
@@ -183,7 +183,7 @@ static void a_term_signal_lets_short_jobs_finish(void **state)
     daemon_start(&stage->daemon, two_workers);
     assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", job), "state"),
                         "SUCCEEDED");
-    assert_string_equal(reply_text(await_end(client, queued[5]), "state"), "SUCCEEDED");
+    await_success(client, queued[5]);
 }
 
 /* It drains until the test has seen what there is to see, and then cancels. */

@@ -154,8 +154,7 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     expect_frozen(&scene);
     expect_all_charged(&scene, scene.running, "FAILED", SAMPLE_ENDLESS);
     expect_all_charged(&scene, scene.queued, "CANCELLED", 700);
-    assert_string_equal(reply_text(await_end(client, scene.free), "state"),
-                        "SUCCEEDED"); /* public data has no budget to freeze */
+    await_success(client, scene.free); /* public data has no budget to freeze */
     assert_int_equal(regrant(daemon, "points", "1"), 75); /* the directory is in use */
     assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
     assert_int_equal(daemon_verify(daemon), 0);
@@ -177,7 +176,7 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     assert_true(reply_number(budget, "delta") == 1e-6);
     assert_true(reply_number(budget, "epsilon_spent") == 0);
     const char *job = submit(client, SAMPLE_JOB, "points", 7, 33.0);
-    assert_string_equal(reply_text(await_end(client, job), "state"), "SUCCEEDED");
+    await_success(client, job);
     assert_true(json_integer_value(json_object_get(
                     account_entry(client_get(client, "/v1/datasets/points/ledger"),
                                   "COMMIT", job),
