@@ -14,7 +14,8 @@
  * least. Of two threads three figures: the clock on the wall, which means something on a
  * machine that does nothing else; the processor time of the busier thread, which waits
  * for the other a few microseconds awake; and the rows that the busier one is given,
- * which no other work touches. First: peak resident set beyond the data of
+ * which no other work touches; beside them what two threads gain in bare products.
+ * First: peak resident set beyond the data of
  * 784-1024-1024-10 at batch 4096 on two threads (target 6).
  */
 #include <dirent.h>
@@ -228,27 +229,34 @@ static double balance(uint64_t batch_size)
 static void bench_two(const struct matrix *data, const struct shape *shape,
                       uint64_t batch, double quantile_share)
 {
-    enum { ONE, TWO, PAIR, COUNT };
+    enum { ONE, TWO, PAIR, PRODUCTS_ONE, PRODUCTS_TWO, COUNT };
     struct measure_plan plan = {
         .seconds = 1, .turn_seconds = 0.004, .share = quantile_share};
     struct pair pair = {0};
     struct trainer *trainers[2];
+    struct bench_floor floors[2];
     for (unsigned t = 0; t < 2; t++) {
+        floors[t] = floor_of(shape, batch, t + 1);
         trainers[t] = trainer_of("dpsgd", shape, data, batch, t + 1);
         pair.jobs[t] = trainer_of("dpsgd", shape, data, batch, 1);
     }
     CHECK(team_create(&pair.team, 2, NULL) == ST_OK);
     struct measurement m[COUNT] = {{.run = step, .context = trainers[0]},
                                    {.run = step, .context = trainers[1]},
-                                   {.run = run_pair, .context = &pair}};
+                                   {.run = run_pair, .context = &pair},
+                                   {.run = run_products, .context = &floors[0]},
+                                   {.run = run_products, .context = &floors[1]}};
     measure_all(m, COUNT, &plan);
     double one = busiest(trainers[0], 0.2, quantile_share);
     double two = busiest(trainers[1], 0.2, quantile_share);
-    printf("%-17s%6d%10.3f%10.3f%10.2f%14.2f%10.2f%16.2f\n", shape->name, (int)batch,
-           m[ONE].seconds * 1e3, m[TWO].seconds * 1e3, m[ONE].seconds / m[TWO].seconds,
-           one / two, balance(batch), 2 * m[TWO].seconds / m[PAIR].seconds);
+    printf("%-17s%6d%10.3f%10.3f%10.2f%10.2f%14.2f%10.2f%16.2f\n", shape->name,
+           (int)batch, m[ONE].seconds * 1e3, m[TWO].seconds * 1e3,
+           m[ONE].seconds / m[TWO].seconds,
+           m[PRODUCTS_ONE].seconds / m[PRODUCTS_TWO].seconds, one / two, balance(batch),
+           2 * m[TWO].seconds / m[PAIR].seconds);
     team_destroy(pair.team);
     for (unsigned t = 0; t < 2; t++) {
+        floor_free(&floors[t]);
         trainer_destroy(trainers[t]);
         trainer_destroy(pair.jobs[t]);
     }
@@ -322,8 +330,9 @@ static void bench_all(const struct matrix *data, double quantile_share)
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
             bench_one(data, &shapes[s], batches[b], quantile_share, rates);
     printf("\n");
-    printf("dpsgd on two threads\n%-17s%6s%10s%10s%10s%14s%10s%16s\n", "model", "batch",
-           "one", "two", "one/two", "by processor", "by rows", "two jobs / one");
+    printf("dpsgd on two threads\n%-17s%6s%10s%10s%10s%10s%14s%10s%16s\n", "model",
+           "batch", "one", "two", "one/two", "products", "by processor", "by rows",
+           "two jobs / one");
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t b = 1; b < sizeof batches / sizeof *batches; b++)
             bench_two(data, &shapes[s], batches[b], quantile_share);
