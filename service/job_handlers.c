@@ -106,13 +106,11 @@ static enum status price_tuning(const struct request *request,
                        error);
 }
 
-static enum status estimate(struct service *service, const struct request *request,
-                            const struct job_plan *plan,
-                            const struct trainer_cost *cost, char **text,
-                            struct error *error)
+static struct estimate_view view_of(const struct job_plan *plan,
+                                    const struct trainer_cost *cost)
 {
     const struct train_spec *train = &plan->request.train;
-    struct estimate_view view = {
+    return (struct estimate_view){
         .fits = FITS_YES,
         .is_private = plan->is_private,
         .epsilon_planned = plan->epsilon_planned,
@@ -127,39 +125,42 @@ static enum status estimate(struct service *service, const struct request *reque
         .paper_claim = paper_claim(plan),
         .has_most_steps = plan->mechanism.run_count == 1,
     };
-    enum status status = ST_OK;
-    if (plan->is_private) {
-        struct balance balance;
-        struct figure_room room = {0};
-        status = ledger_fit(service->ledger, &plan->request.dataset, &plan->mechanism,
-                            &view.fits, error);
-        if (status == ST_OK)
-            status = ledger_balance(service->ledger, &plan->request.dataset, &balance,
-                                    error);
-        if (status == ST_OK)
-            status = figure_room(&room, &plan->mechanism, &balance, plan->request.delta,
-                                 error);
-        view.largest_epsilon = room.largest_epsilon;
-        view.most_steps = room.most_steps;
-    }
+}
+
+/* Whether the job fits in the dataset's budget, and what would. */
+static enum status find_room(struct service *service, const struct job_plan *plan,
+                             struct estimate_view *view, struct error *error)
+{
+    const struct dataset_id *dataset = &plan->request.dataset;
+    struct balance balance;
+    struct figure_room room = {0};
+    enum status status =
+        ledger_fit(service->ledger, dataset, &plan->mechanism, &view->fits, error);
     if (status == ST_OK)
-        status = price_tuning(request, plan, &view, error);
+        status = ledger_balance(service->ledger, dataset, &balance, error);
     if (status == ST_OK)
-        *text = estimate_render(&view);
+        status =
+            figure_room(&room, &plan->mechanism, &balance, plan->request.delta, error);
+    view->largest_epsilon = room.largest_epsilon;
+    view->most_steps = room.most_steps;
     return status;
 }
 
 void job_estimate(struct service *service, struct request *request)
 {
     struct job_plan plan = {0};
+    struct estimate_view view = {0};
     struct trainer_cost cost;
     struct error error = {0};
-    char *text = NULL;
     enum status status = plan_request(service, request, &plan, &cost, &error);
     if (status == ST_OK)
-        status = estimate(service, request, &plan, &cost, &text, &error);
+        view = view_of(&plan, &cost);
+    if (status == ST_OK && plan.is_private)
+        status = find_room(service, &plan, &view, &error);
     if (status == ST_OK)
-        reply_json(request, MHD_HTTP_OK, text);
+        status = price_tuning(request, &plan, &view, &error);
+    if (status == ST_OK)
+        reply_json(request, MHD_HTTP_OK, estimate_render(&view));
     else
         refuse(service, request, &plan, &error);
     job_plan_fini(&plan);
