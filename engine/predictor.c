@@ -16,19 +16,6 @@ struct predictor {
     float *parameters;
 };
 
-/* What the last layer has for columns of predictions; any other number does not
- * compile. */
-static uint32_t layer_outputs(enum loss loss, uint32_t columns)
-{
-    switch (loss) {
-    case LOSS_LOGISTIC: return columns == 2 ? 1 : 0;
-    case LOSS_SOFTMAX_CROSS_ENTROPY:
-    case LOSS_SQUARED:
-    case LOSS_HUBER: return columns;
-    }
-    return 0;
-}
-
 static enum status open_model(struct predictor *predictor, const char *path,
                               const struct model_spec *model,
                               struct network_shape shape, struct error *error)
@@ -49,12 +36,12 @@ static enum status open_model(struct predictor *predictor, const char *path,
 }
 
 enum status predictor_open(struct predictor **out, const char *path,
-                           const struct model_spec *model, uint32_t features,
-                           uint32_t outputs, struct error *error)
+                           const struct model_spec *model, struct data_shape data,
+                           struct error *error)
 {
     struct predictor *predictor = calloc(1, sizeof *predictor);
-    struct network_shape shape = {.features = features,
-                                  .outputs = layer_outputs(model->loss, outputs)};
+    struct network_shape shape = {.features = data.features,
+                                  .outputs = model_spec_outputs(model, data.classes)};
     enum status status;
 
     CHECK(predictor != NULL);

@@ -10,24 +10,23 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/data/schema.h"
 #include "engine/nn/model_spec.h"
 
 struct predictor; /* opaque */
 
-/* Reads the tensors of model from the safetensors file at path.
- *   outputs  classes of the dataset, or 1 of a regression: what predictor_run writes
- *   ST_INVALID  model does not compile for features and outputs
+/* Reads the tensors of model, trained on such data, from the safetensors file at path.
+ *   ST_INVALID  model does not compile for the data
  *   ST_IO       cannot be read
  *   ST_CORRUPT  not safetensors, or not the tensors of model
  *   ST_NO_MEMORY  the parameters do not fit */
 enum status predictor_open(struct predictor **out, const char *path,
-                           const struct model_spec *model, uint32_t features,
-                           uint32_t outputs, struct error *error);
+                           const struct model_spec *model, struct data_shape data,
+                           struct error *error);
 void predictor_close(struct predictor *predictor); /* NULL is allowed */
 
-/* outputs (count, outputs) from encoded features (count, features), both row-major:
- * softmax probabilities; logistic: the two classes' probabilities (outputs is then 2);
- * or mapped values (outputs 1). */
+/* outputs (count, classes) from encoded features (count, features), both row-major: the
+ * classes' probabilities; or of a regression (count), mapped values. */
 void predictor_run(struct predictor *predictor, double *outputs, const float *features,
                    size_t count);
 

@@ -43,10 +43,11 @@ static size_t block_rows(uint64_t batch_size)
 }
 
 static enum status compile(struct network **out, const struct train_spec *spec,
-                           uint32_t features, uint32_t classes, struct error *error)
+                           struct data_shape data, struct error *error)
 {
-    struct network_shape shape = {.features = features,
-                                  .outputs = model_spec_outputs(&spec->model, classes)};
+    struct network_shape shape = {.features = data.features,
+                                  .outputs =
+                                      model_spec_outputs(&spec->model, data.classes)};
     if (shape.outputs == 0)
         return error_set_at(error, ST_INVALID, "/model/loss",
                             "%s does not fit the dataset's task",
@@ -73,8 +74,8 @@ static enum status describe(struct algorithm_model *model,
     return ST_OK;
 }
 
-enum status trainer_choose_rate(struct train_spec *spec, uint32_t features,
-                                uint32_t classes, struct error *error)
+enum status trainer_choose_rate(struct train_spec *spec, struct data_shape data,
+                                struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     struct optimizer_spec *optimizer = &spec->optimizer;
@@ -82,7 +83,7 @@ enum status trainer_choose_rate(struct train_spec *spec, uint32_t features,
     struct algorithm_model model;
     if (algorithm->learning_rate == NULL)
         return ST_OK;
-    enum status status = compile(&network, spec, features, classes, error);
+    enum status status = compile(&network, spec, data, error);
     if (status == ST_OK)
         status = describe(&model, algorithm, network, error);
     if (status == ST_OK) {
@@ -137,12 +138,11 @@ static void set_needs(struct training_setup *setup, const struct algorithm *algo
 }
 
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
-                         uint32_t features, uint32_t classes, unsigned threads,
-                         struct error *error)
+                         struct data_shape data, unsigned threads, struct error *error)
 {
     struct network *network = NULL;
     void *state = NULL;
-    enum status status = compile(&network, spec, features, classes, error);
+    enum status status = compile(&network, spec, data, error);
     if (status == ST_OK)
         status = start(&state, spec, network, error);
     if (status == ST_OK) {
@@ -269,7 +269,8 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     const struct matrix *data = options->data;
     enum status status = check_matrices(options, error);
     if (status == ST_OK)
-        status = compile(&trainer->network, spec, data->features, data->classes, error);
+        status = compile(&trainer->network, spec,
+                         (struct data_shape){data->features, data->classes}, error);
     if (status == ST_OK)
         status = start(&trainer->state, spec, trainer->network, error);
     if (status == ST_OK)
@@ -346,21 +347,13 @@ enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluat
 }
 
 enum status trainer_save(struct trainer *trainer, const char *path,
-                         const struct metadata *metadata, size_t metadata_count,
-                         uint8_t sha256[SHA256_SIZE], uint64_t *size,
+                         struct metadata_list metadata, struct file_seal *seal,
                          struct error *error)
 {
     struct model_content content = {.network = trainer->network,
                                     .parameters = trainer->parameters,
-                                    .metadata = metadata,
-                                    .metadata_count = metadata_count};
-    struct file_seal seal;
-    enum status status = model_file_write(path, &content, &seal, error);
-    if (status != ST_OK)
-        return status;
-    memcpy(sha256, seal.sha256, sizeof seal.sha256);
-    *size = seal.size;
-    return ST_OK;
+                                    .metadata = metadata};
+    return model_file_write(path, &content, seal, error);
 }
 
 bool trainer_next(const struct trainer *trainer, struct mechanism_run *step)

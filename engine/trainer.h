@@ -25,6 +25,7 @@
 
 #include "base/status.h"
 #include "engine/data/matrix.h"
+#include "engine/data/schema.h"
 #include "engine/nn/safetensors.h"
 #include "engine/train_spec.h"
 
@@ -47,13 +48,13 @@ struct trainer_cost {
 
 /* Of a spec that names no learning rate and has the usual one: the algorithm's own.
  *   ST_INVALID  shapes do not fit */
-enum status trainer_choose_rate(struct train_spec *spec, uint32_t features,
-                                uint32_t classes, struct error *error);
+enum status trainer_choose_rate(struct train_spec *spec, struct data_shape data,
+                                struct error *error);
 
-/*   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses */
+/* Of spec on such data, at so many threads.
+ *   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses */
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
-                         uint32_t features, uint32_t classes, unsigned threads,
-                         struct error *error);
+                         struct data_shape data, unsigned threads, struct error *error);
 
 /*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
  *   ST_NO_MEMORY  an allocation failed
@@ -85,12 +86,10 @@ struct evaluation {
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
                              struct error *error);
 
-/* Writes the model to path as safetensors (model_file.h), and tells its SHA-256 and
- * size.
- *   ST_IO  the file cannot be written */
+/* Writes the model to path as safetensors (model_file.h).
+ *   ST_IO  the file cannot be written; *seal is untouched */
 enum status trainer_save(struct trainer *trainer, const char *path,
-                         const struct metadata *metadata, size_t metadata_count,
-                         uint8_t sha256[SHA256_SIZE], uint64_t *size,
+                         struct metadata_list metadata, struct file_seal *seal,
                          struct error *error);
 
 /* What the last step released beside the gradient, and paid for (algorithm.h): returns

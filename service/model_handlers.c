@@ -145,26 +145,18 @@ bool model_content(struct service *service, struct request *request)
 
 /* --- predict --- */
 
-static enum status predict_rows(const char *path, const struct job_plan *plan,
+static enum status predict_rows(struct predictor *predictor,
                                 const struct schema *schema,
                                 const struct predict_request *rows, char **text,
                                 struct error *error)
 {
-    struct predictor *predictor;
     uint32_t outputs = schema->task == TASK_REGRESSION ? 1 : schema->classes;
-    enum status status = predictor_open(&predictor, path, &plan->request.train.model,
-                                        schema_features(schema), outputs, error);
-    if (status != ST_OK)
-        return status;
     double *values = calloc(rows->rows * outputs + 1, sizeof *values);
-    if (values == NULL) {
-        predictor_close(predictor);
+    if (values == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the outputs");
-    }
     predictor_run(predictor, values, rows->features, rows->rows);
     *text = predict_render(schema, values, rows->rows);
     free(values);
-    predictor_close(predictor);
     if (*text == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the answer");
     return ST_OK;
@@ -175,6 +167,7 @@ static enum status predict(struct service *service, struct request *request,
 {
     const struct model_row *row;
     struct predict_request rows;
+    struct predictor *predictor = NULL;
     char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
     enum status status = find(service, request, &row, error);
     if (status != ST_OK)
@@ -191,7 +184,11 @@ static enum status predict(struct service *service, struct request *request,
         return status;
     model_file_name(name, &row->id);
     blob_path(service->blobs, path, name);
-    status = predict_rows(path, plan, schema, &rows, text, error);
+    status = predictor_open(&predictor, path, &plan->request.train.model,
+                            schema_shape(schema), error);
+    if (status == ST_OK)
+        status = predict_rows(predictor, schema, &rows, text, error);
+    predictor_close(predictor);
     predict_request_fini(&rows);
     /* A model's file is no part of the ledger: its loss must not read as one. */
     if (status == ST_IO || status == ST_CORRUPT)

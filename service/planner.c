@@ -64,8 +64,8 @@ static enum status check_cost(struct service *service, const struct train_spec *
                               const struct schema *schema, struct trainer_cost *cost,
                               struct error *error)
 {
-    enum status status = trainer_cost(cost, train, schema_features(schema),
-                                      schema->classes, service->config->threads, error);
+    enum status status = trainer_cost(cost, train, schema_shape(schema),
+                                      service->config->threads, error);
     if (status != ST_OK)
         return status;
     if (cost->memory > service->config->job_memory_max)
@@ -195,8 +195,8 @@ static enum status complete(struct service *service, struct job_plan *plan,
     if (status == ST_OK)
         status = price(service, plan, error);
     if (status == ST_OK && !rate_named)
-        status = trainer_choose_rate(&request->train, schema_features(&spec->schema),
-                                     spec->schema.classes, error);
+        status =
+            trainer_choose_rate(&request->train, schema_shape(&spec->schema), error);
     if (status == ST_OK)
         status = check_cost(service, &request->train, &spec->schema, cost, error);
     return status;

@@ -1,6 +1,7 @@
 #include "service/publication.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "accountant/figures.h"
@@ -68,7 +69,7 @@ static enum status save(struct publication *publication, struct service *service
         &dataset_spec(datasets_find(service->datasets, request->dataset.text))->schema;
     char *arch = model_spec_render(&request->train.model);
     char *inputs = inputs_render(schema);
-    const struct metadata metadata[] = {
+    const struct metadata items[] = {
         {"format", "epsilond/1"},
         {"arch", arch},
         {"inputs", inputs},
@@ -76,12 +77,16 @@ static enum status save(struct publication *publication, struct service *service
     };
     model_scratch_name(name, &publication->row.id);
     blob_path(service->blobs, path, name);
-    enum status status =
-        trainer_save(trainer, path, metadata, sizeof metadata / sizeof *metadata,
-                     publication->row.sha256, &publication->row.size, error);
+    const struct metadata_list metadata = {items, sizeof items / sizeof *items};
+    struct file_seal seal;
+    enum status status = trainer_save(trainer, path, metadata, &seal, error);
     free(inputs);
     free(arch);
-    return status;
+    if (status != ST_OK)
+        return status;
+    memcpy(publication->row.sha256, seal.sha256, sizeof seal.sha256);
+    publication->row.size = seal.size;
+    return ST_OK;
 }
 
 static enum status place(struct publication *publication, struct service *service,

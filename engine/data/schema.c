@@ -72,6 +72,12 @@ uint32_t schema_features(const struct schema *schema)
     return 0;
 }
 
+struct data_shape schema_shape(const struct schema *schema)
+{
+    return (struct data_shape){.features = schema_features(schema),
+                               .classes = schema->classes};
+}
+
 uint32_t schema_cells(const struct schema *schema)
 {
     if (schema->format != FORMAT_CSV)

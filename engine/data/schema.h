@@ -84,6 +84,12 @@ void schema_fini(struct schema *schema); /* a zeroed one is allowed */
 /* Features of one encoded record. */
 uint32_t schema_features(const struct schema *schema);
 
+struct data_shape {    /* what a model has to fit */
+    uint32_t features; /* of one encoded record */
+    uint32_t classes;  /* 0 for regression */
+};
+struct data_shape schema_shape(const struct schema *schema);
+
 /* Cells of one record as a client sends it to predict: features, or of csv the columns
  * that are numeric or categorical. */
 uint32_t schema_cells(const struct schema *schema);

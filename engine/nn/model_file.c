@@ -53,7 +53,6 @@ enum status model_file_write(const char *path, const struct model_content *conte
         .tensor_count = network_tensor_count(content->network),
         .parameters = content->parameters,
         .metadata = content->metadata,
-        .metadata_count = content->metadata_count,
     };
     float *turned = NULL;
     enum status status;

@@ -14,9 +14,8 @@
 
 struct model_content {
     const struct network *network;
-    const float *parameters;         /* (network_parameters) */
-    const struct metadata *metadata; /* distinct keys */
-    size_t metadata_count;
+    const float *parameters; /* (network_parameters) */
+    struct metadata_list metadata;
 };
 
 /* Writes the file at path (safetensors_write).

@@ -43,11 +43,11 @@ static void render_text(FILE *out, const char *text)
 static void render_metadata(FILE *out, const struct safetensors_content *content)
 {
     fputs("\"__metadata__\":{", out);
-    for (size_t i = 0; i < content->metadata_count; i++) {
+    for (size_t i = 0; i < content->metadata.count; i++) {
         fputs(i > 0 ? "," : "", out);
-        render_text(out, content->metadata[i].key);
+        render_text(out, content->metadata.items[i].key);
         fputc(':', out);
-        render_text(out, content->metadata[i].value);
+        render_text(out, content->metadata.items[i].value);
     }
     fputc('}', out);
 }
@@ -78,10 +78,10 @@ static char *render_header(const struct safetensors_content *content,
     CHECK(out != NULL);
     fwrite(no_length, 1, sizeof no_length, out);
     fputc('{', out);
-    if (content->metadata_count > 0)
+    if (content->metadata.count > 0)
         render_metadata(out, content);
     for (size_t i = 0; i < content->tensor_count; i++) {
-        fputs(i > 0 || content->metadata_count > 0 ? "," : "", out);
+        fputs(i > 0 || content->metadata.count > 0 ? "," : "", out);
         end = render_tensor(out, order[i], end);
     }
     fputc('}', out);

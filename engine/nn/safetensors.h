@@ -25,12 +25,16 @@ struct metadata { /* strings of the header's __metadata__, UTF-8 */
     const char *key, *value;
 };
 
+struct metadata_list {            /* {0}: none */
+    const struct metadata *items; /* distinct keys */
+    size_t count;
+};
+
 struct safetensors_content {
     const struct tensor *tensors; /* distinct names; each lies at parameters + offset */
     size_t tensor_count;
     const float *parameters;
-    const struct metadata *metadata; /* distinct keys */
-    size_t metadata_count;
+    struct metadata_list metadata;
 };
 
 struct file_seal { /* of the whole file */

@@ -41,7 +41,7 @@ static void publish(const char *path, struct model_spec *model, enum loss loss,
             theta[j * FEATURES + k] = 0.1F * (float)(j + 1) - 0.3F * (float)k;
         theta[outputs * FEATURES + j] = 0.01F * (float)j;
     }
-    struct model_content content = {network, theta, metadata, 1};
+    struct model_content content = {network, theta, {metadata, 1}};
     assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
     network_destroy(network);
 }
@@ -50,7 +50,8 @@ static void predictions_are_the_formula(void **state)
 {
     static const enum loss losses[] = {LOSS_SOFTMAX_CROSS_ENTROPY, LOSS_LOGISTIC,
                                        LOSS_SQUARED, LOSS_HUBER};
-    static const uint32_t columns[] = {5, 2, 1, 1}, outputs[] = {5, 1, 1, 1};
+    static const uint32_t columns[] = {5, 2, 1, 1}, outputs[] = {5, 1, 1, 1},
+                          classes[] = {5, 2, 0, 0};
     static float x[ROWS * FEATURES];
     char path[64];
     (void)state;
@@ -62,9 +63,10 @@ static void predictions_are_the_formula(void **state)
         struct predictor *predictor = NULL;
         double out[ROWS * 5];
         publish(path, &model, losses[l], outputs[l]);
-        assert_int_equal(
-            predictor_open(&predictor, path, &model, FEATURES, columns[l], NULL),
-            ST_OK);
+        assert_int_equal(predictor_open(&predictor, path, &model,
+                                        (struct data_shape){FEATURES, classes[l]},
+                                        NULL),
+                         ST_OK);
         predictor_run(predictor, out, x, ROWS);
         for (size_t i = 0; i < ROWS; i++) {
             const float *row = x + i * FEATURES;
@@ -105,7 +107,8 @@ static void a_row_is_answered_alike_in_any_company(void **state)
     for (size_t i = 0; i < ROWS * FEATURES; i++)
         x[i] = (float)cos((double)i);
     publish(path, &model, LOSS_SOFTMAX_CROSS_ENTROPY, 5);
-    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES, 5, NULL),
+    assert_int_equal(predictor_open(&predictor, path, &model,
+                                    (struct data_shape){FEATURES, 5}, NULL),
                      ST_OK);
     predictor_run(predictor, all, x, ROWS);
     for (size_t i = 0; i < ROWS; i++) {
@@ -129,18 +132,22 @@ static void a_wrong_file_or_model_is_refused(void **state)
     (void)state;
     scratch_path(path);
     publish(path, &model, LOSS_SOFTMAX_CROSS_ENTROPY, 5);
-    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES, 4, &error),
+    assert_int_equal(predictor_open(&predictor, path, &model,
+                                    (struct data_shape){FEATURES, 4}, &error),
                      ST_INVALID);
-    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES + 1, 5, NULL),
+    assert_int_equal(predictor_open(&predictor, path, &model,
+                                    (struct data_shape){FEATURES + 1, 5}, NULL),
                      ST_CORRUPT);
-    assert_int_equal(
-        predictor_open(&predictor, "/nonexistent/model", &model, FEATURES, 5, NULL),
-        ST_IO);
+    assert_int_equal(predictor_open(&predictor, "/nonexistent/model", &model,
+                                    (struct data_shape){FEATURES, 5}, NULL),
+                     ST_IO);
     assert_int_equal(truncate(path, 100), 0);
-    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES, 5, NULL),
+    assert_int_equal(predictor_open(&predictor, path, &model,
+                                    (struct data_shape){FEATURES, 5}, NULL),
                      ST_CORRUPT);
     model.loss = LOSS_LOGISTIC;
-    assert_int_equal(predictor_open(&predictor, path, &model, FEATURES, 5, NULL),
+    assert_int_equal(predictor_open(&predictor, path, &model,
+                                    (struct data_shape){FEATURES, 5}, NULL),
                      ST_INVALID);
     assert_null(predictor);
     model_spec_fini(&model);
@@ -162,8 +169,8 @@ static void parameters_that_do_not_fit_are_refused(void **state)
     small.rlim_cur = 1 << 30;
     model_spec_expand(&model, 1);
     assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
-    enum status status =
-        predictor_open(&predictor, "/nonexistent/model", &model, 60000000, 1, NULL);
+    enum status status = predictor_open(&predictor, "/nonexistent/model", &model,
+                                        (struct data_shape){60000000, 0}, NULL);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(status, ST_NO_MEMORY);
     model_spec_fini(&model);

@@ -235,9 +235,10 @@ static void expect_refused(const struct world *world)
     struct error error = {0};
     struct trainer *trainer = NULL;
     struct trainer_options options = options_of(world, 1);
-    assert_int_equal(
-        trainer_cost(&cost, &world->spec, FEATURES, world->data.classes, 1, &error),
-        ST_INVALID);
+    assert_int_equal(trainer_cost(&cost, &world->spec,
+                                  (struct data_shape){FEATURES, world->data.classes}, 1,
+                                  &error),
+                     ST_INVALID);
     assert_true(error.text[0] != '\0');
     assert_true(cost.memory == 0);
     assert_int_equal(trainer_create(&trainer, &options, NULL), ST_INVALID);
@@ -291,14 +292,17 @@ static void cost_has_no_term_batch_by_parameters(void **state)
     set_model(&world->spec.model, 4000, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
     world->spec.records = 1000000;
     world->spec.batch_size = 1024;
-    assert_int_equal(trainer_cost(&small, &world->spec, FEATURES, CLASSES, 2, NULL),
+    assert_int_equal(trainer_cost(&small, &world->spec,
+                                  (struct data_shape){FEATURES, CLASSES}, 2, NULL),
                      ST_OK);
     assert_int_equal(small.parameters, 4000 * (FEATURES + 1) + CLASSES * 4001);
     world->spec.batch_size = 8192;
-    assert_int_equal(trainer_cost(&large, &world->spec, FEATURES, CLASSES, 2, NULL),
+    assert_int_equal(trainer_cost(&large, &world->spec,
+                                  (struct data_shape){FEATURES, CLASSES}, 2, NULL),
                      ST_OK);
     assert_true(large.memory < small.memory + 200000); /* indices and cells alone */
-    assert_int_equal(trainer_cost(&wide, &world->spec, FEATURES, CLASSES, 4, NULL),
+    assert_int_equal(trainer_cost(&wide, &world->spec,
+                                  (struct data_shape){FEATURES, CLASSES}, 4, NULL),
                      ST_OK);
     assert_true(wide.memory > large.memory);
     world_destroy(world);

@@ -116,10 +116,12 @@ static inline void run_steps(struct trainer *trainer, uint64_t steps)
 static inline void digest_of(struct trainer *trainer, uint8_t digest[SHA256_SIZE])
 {
     char path[] = "/tmp/epsilond-trainer-XXXXXX";
-    uint64_t size;
+    struct file_seal seal;
     close(mkstemp(path));
-    assert_int_equal(trainer_save(trainer, path, NULL, 0, digest, &size, NULL), ST_OK);
-    assert_true(size > 0);
+    assert_int_equal(
+        trainer_save(trainer, path, (struct metadata_list){0}, &seal, NULL), ST_OK);
+    assert_true(seal.size > 0);
+    memcpy(digest, seal.sha256, sizeof seal.sha256);
     unlink(path);
 }
 
@@ -138,11 +140,11 @@ static inline void read_linear(struct trainer *trainer, float *bias, float *weig
                                size_t outputs)
 {
     char path[] = "/tmp/epsilond-trainer-XXXXXX";
-    uint8_t digest[SHA256_SIZE];
-    uint64_t size;
+    struct file_seal seal;
     struct safetensors *file;
     close(mkstemp(path));
-    assert_int_equal(trainer_save(trainer, path, NULL, 0, digest, &size, NULL), ST_OK);
+    assert_int_equal(
+        trainer_save(trainer, path, (struct metadata_list){0}, &seal, NULL), ST_OK);
     assert_int_equal(safetensors_open(&file, path, NULL), ST_OK);
     for (size_t k = 0; k < safetensors_tensor_count(file); k++) {
         const struct tensor *tensor = safetensors_tensor(file, k);

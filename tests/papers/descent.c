@@ -80,12 +80,11 @@ static struct slope slope_at(const struct network_point *point, uint64_t records
 static void read_point(struct network_point *point, struct trainer *trainer,
                        const char *path)
 {
-    uint8_t sha256[SHA256_SIZE];
-    uint64_t size;
+    struct file_seal seal;
     struct safetensors *file;
     float values[DIM];
     size_t done = 0;
-    CHECK(trainer_save(trainer, path, NULL, 0, sha256, &size, NULL) == ST_OK);
+    CHECK(trainer_save(trainer, path, (struct metadata_list){0}, &seal, NULL) == ST_OK);
     CHECK(safetensors_open(&file, path, NULL) == ST_OK);
     for (size_t k = 0; k < safetensors_tensor_count(file); k++) {
         const struct tensor *tensor = safetensors_tensor(file, k);

@@ -32,7 +32,7 @@ static void write_model(const char *path, const struct network *network, uint64_
                         float *theta)
 {
     static const struct metadata metadata[] = {{"format", "epsilond/1"}};
-    struct model_content content = {network, theta, metadata, 1};
+    struct model_content content = {network, theta, {metadata, 1}};
     struct file_seal seal;
     network_init(network, theta, seed);
     assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
@@ -82,7 +82,7 @@ static void tensors_of_other_names_are_refused(void **state)
     struct network *network = mlp(13, 11, true);
     struct tensor tensors[4];
     float theta[1024] = {0};
-    struct safetensors_content content = {tensors, 4, theta, NULL, 0};
+    struct safetensors_content content = {tensors, 4, theta, {0}};
     struct file_seal seal;
     char path[64];
     (void)state;
@@ -100,7 +100,7 @@ static void no_file_is_an_io_error(void **state)
 {
     struct network *network = mlp(3, 2, true);
     float theta[64] = {0};
-    struct model_content content = {network, theta, NULL, 0};
+    struct model_content content = {network, theta, {0}};
     struct file_seal seal;
     (void)state;
     assert_int_equal(model_file_read("/nonexistent/model", network, theta, NULL),
@@ -122,7 +122,7 @@ static void check_order(const char *layers)
                                               .count = 9,
                                               .input = {5, 6, 2},
                                               .form = -1});
-    struct model_content content = {batch.network, batch.theta, NULL, 0};
+    struct model_content content = {batch.network, batch.theta, {0}};
     struct file_seal seal;
     struct safetensors *file;
     float *raw = calloc(batch.parameters, sizeof *raw);

@@ -21,7 +21,8 @@ static const struct metadata metadata[] = {
     {"format", "epsilond/1"},
     {"certificate", "{\"epsilon\":1.5,\"text\":\"line\\n\"}\n\x01 \xc3\xa9 \\"},
 };
-static const struct safetensors_content content = {tensors, 3, parameters, metadata, 2};
+static const struct safetensors_content content = {
+    tensors, 3, parameters, {metadata, 2}};
 
 static void scratch_path(char path[64])
 {
@@ -118,7 +119,7 @@ static void what_is_written_reads_back(void **state)
 
 static void no_metadata_and_no_tensors_are_fine(void **state)
 {
-    struct safetensors_content nothing = {tensors, 0, parameters, NULL, 0};
+    struct safetensors_content nothing = {tensors, 0, parameters, {0}};
     struct file_seal seal;
     struct safetensors *file;
     char path[64];
