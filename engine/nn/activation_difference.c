@@ -95,12 +95,19 @@ static void sigmoid_backward(float *below, const struct activation_pairs *pairs,
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* f, f' and f'' of z. */
+struct curve {
+    float value, slope, bend;
+};
+typedef struct curve curve_of(float z);
+
 /* How much a function changes from z to z + step: by a rule that keeps the digits of
  * steps within reach and, beyond it, by another. */
 typedef float change_of(float z, float step);
 struct change {
     change_of *near, *far;
     float reach;
+    curve_of *curve; /* f, where it is the slope that changes; else NULL */
 };
 
 enum { LANES = 16 };
@@ -159,7 +166,8 @@ VECTOR_CLONES
 static void softplus_forward(float *dy, const struct float_pair *z, float scale,
                              size_t count)
 {
-    const struct change change = {softplus_near, softplus_far, 80.0F}; /* e^80 */
+    const struct change change = {
+        .near = softplus_near, .far = softplus_far, .reach = 80.0F}; /* e^80 */
     change_forward(&change, dy, z, scale, count);
 }
 
@@ -178,11 +186,6 @@ static void softplus_backward(float *below, const struct activation_pairs *pairs
                    b[i] * (copysignf(change, step) * inverse);
     }
 }
-
-/* f, f' and f'' of z. */
-struct curve {
-    float value, slope, bend;
-};
 
 static const float half = 0.5F;
 
@@ -236,7 +239,8 @@ VECTOR_CLONES
 static void gelu_forward(float *dy, const struct float_pair *z, float scale,
                          size_t count)
 {
-    const struct change change = {gelu_value_near, gelu_value_far, gauss_reach};
+    const struct change change = {
+        .near = gelu_value_near, .far = gelu_value_far, .reach = gauss_reach};
     change_forward(&change, dy, z, scale, count);
 }
 
@@ -244,14 +248,12 @@ VECTOR_CLONES
 static void gelu_tanh_forward(float *dy, const struct float_pair *z, float scale,
                               size_t count)
 {
-    const struct change change = {gelu_tanh_value_near, gelu_tanh_value_far,
-                                  gauss_reach};
+    const struct change change = {
+        .near = gelu_tanh_value_near, .far = gelu_tanh_value_far, .reach = gauss_reach};
     change_forward(&change, dy, z, scale, count);
 }
 
-typedef struct curve curve_of(float z);
-
-INLINE void change_backward(const struct change *change, curve_of *curve, float *below,
+INLINE void change_backward(const struct change *change, float *below,
                             const struct activation_pairs *pairs, float scale,
                             size_t count)
 {
@@ -263,7 +265,7 @@ INLINE void change_backward(const struct change *change, curve_of *curve, float 
         take_changes(change, changes, &z, scale);
         VECTOR_LOOP
         for (size_t i = 0; i < LANES; i++) {
-            float slope = curve(z.at[i] + scale * z.difference[i]).slope;
+            float slope = change->curve(z.at[i] + scale * z.difference[i]).slope;
             below[first + i] =
                 b.difference[i] * slope + b.at[i] * (changes[i] * inverse);
         }
@@ -274,8 +276,8 @@ VECTOR_CLONES
 static void gelu_backward(float *below, const struct activation_pairs *pairs,
                           float scale, size_t count)
 {
-    const struct change change = {gelu_slope_near, gelu_slope_far, gauss_reach};
-    change_backward(&change, gelu, below, pairs, scale, count);
+    const struct change change = {gelu_slope_near, gelu_slope_far, gauss_reach, gelu};
+    change_backward(&change, below, pairs, scale, count);
 }
 
 VECTOR_CLONES
@@ -283,8 +285,8 @@ static void gelu_tanh_backward(float *below, const struct activation_pairs *pair
                                float scale, size_t count)
 {
     const struct change change = {gelu_tanh_slope_near, gelu_tanh_slope_far,
-                                  gauss_reach};
-    change_backward(&change, gelu_tanh, below, pairs, scale, count);
+                                  gauss_reach, gelu_tanh};
+    change_backward(&change, below, pairs, scale, count);
 }
 
 struct rule {
