@@ -20,7 +20,7 @@ struct workspace {
     const struct network *network;
     size_t rows, count; /* count: records of the last forward */
     struct heights heights;
-    bool measured; /* since then */
+    bool keeps; /* since then: sums may take the gradients that were kept */
     struct drop drop;
     struct stream *drop_stream; /* NULL where the network has no dropout */
     bool two_points;            /* made for differences */

@@ -173,7 +173,25 @@ void workspace_measure(struct workspace *workspace)
             take_root(&measure_of(workspace, l).spreads[i], refused);
         }
     }
-    workspace->measured = true;
+    workspace->keeps = true;
+}
+
+void workspace_keep(struct workspace *workspace)
+{
+    CHECK(!workspace->holds_differences);
+    for (size_t l = 0; l < workspace->network->layer_count; l++) {
+        const struct layer *layer = &workspace->network->layers[l];
+        struct rows kept = kept_of(workspace, l);
+        if (!layer->has_positions || layer->positions.form != NORM_KEPT)
+            continue;
+        for (size_t i = 0; i < workspace->count; i++) {
+            struct position_rows rows = {record(inputs_of(workspace, l), i),
+                                         record(gradients_of(workspace, l), i)};
+            position_gradients_keep(&layer->positions, kept.data + i * kept.stride,
+                                    &rows, workspace->position_scratch);
+        }
+    }
+    workspace->keeps = true;
 }
 
 const double *workspace_norms(const struct workspace *workspace)
@@ -242,7 +260,7 @@ static void scale_rows(struct rows b, const float *weights, size_t count)
 /* Whether sums of the layer's weight take what was kept. */
 static bool sums_kept(const struct workspace *workspace, const struct layer *layer)
 {
-    return layer->is_scale || (workspace->measured && layer->has_positions &&
+    return layer->is_scale || (workspace->keeps && layer->has_positions &&
                                layer->positions.form == NORM_KEPT);
 }
 
@@ -333,8 +351,7 @@ void workspace_sum(const struct workspace *workspace, size_t tile,
     struct row_span span = {.row = piece->row, .count = piece->rows};
     struct rows b = cut(gradients_of(workspace, piece->layer), range);
 
-    CHECK(!workspace->holds_differences || !layer->has_positions ||
-          workspace->measured);
+    CHECK(!workspace->holds_differences || !layer->has_positions || workspace->keeps);
     if (workspace->holds_differences && !layer->has_positions)
         sum_differences(workspace, piece, range, block);
     else if (layer->has_positions)

@@ -284,7 +284,7 @@ void pass_start(struct workspace *workspace, size_t count)
 
     CHECK(count <= workspace->rows);
     workspace->count = count;
-    workspace->measured = false;
+    workspace->keeps = false;
     workspace->holds_differences = false;
     memset(input + count * stride, 0,
            (active_rows(workspace) - count) * stride * sizeof *input);

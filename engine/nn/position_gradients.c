@@ -184,6 +184,12 @@ static struct position_norm kept_norm(const struct position_layer *layer,
     return (struct position_norm){square, square};
 }
 
+void position_gradients_keep(const struct position_layer *layer, float *kept,
+                             const struct position_rows *rows, float *scratch)
+{
+    gradient(layer, kept + kept_bias(layer), 0.0F, rows, scratch);
+}
+
 struct position_norm position_gradients_measure(const struct position_layer *layer,
                                                 struct rows a, struct rows b,
                                                 float *kept, float *scratch)
@@ -200,7 +206,7 @@ struct position_norm position_gradients_measure(const struct position_layer *lay
           isfinite(bias_square)))
         return (struct position_norm){(double)INFINITY, (double)INFINITY};
     if (layer->form == NORM_KEPT) {
-        gradient(layer, kept + bias, 0.0F, &(struct position_rows){a, b}, scratch);
+        position_gradients_keep(layer, kept, &(struct position_rows){a, b}, scratch);
         return kept_norm(layer, kept);
     }
     /* By Cauchy and Schwarz M = sum_t |a_t||b_t| <= |a||b|. Rounding w b entry by entry

@@ -119,6 +119,10 @@ void workspace_backward(struct workspace *workspace, const float *parameters);
  * A record with a factor or a loss that is not finite, or a layer's ||a|| or ||b||
  * beyond 2^64, is refused: erased, and its norm and spread are 0. */
 void workspace_measure(struct workspace *workspace);
+
+/* Keeps the gradients that measure would keep, and refuses nobody: sums of records that
+ * need no norm take half the time that they take in double. After workspace_backward. */
+void workspace_keep(struct workspace *workspace);
 const double *workspace_norms(const struct workspace *workspace);   /* (rows) */
 const double *workspace_spreads(const struct workspace *workspace); /* (rows) */
 
