@@ -11,8 +11,8 @@
  *   m1   Delta   = sqrt(K) D + 2 error_clip sqrt(t - 1)
  *   m2   Delta^2 = K D^2 + K^2 h^2 + 2 (K - 1)^(3/2) D h, or m1's where that is less
  *   m2r  Delta^2 = K (D^2 + h^2)
- *   m3   log sum over n of Binomial(n; T, q) exp(a (a - 1) Delta_n^2 / (2 s^2)) / (a - 1),
- *        Delta_n that of m2 with K = n: the whole run, no prefix of it
+ *   m3   log sum over n of Binomial(n; T, q) exp(a (a - 1) Delta_n^2 / (2 s^2))
+ *        / (a - 1), Delta_n that of m2 with K = n: the whole run, no prefix of it
  *
  * K after t steps is the number of periods begun: public, and the same on every path, so
  * the bounds hold for prefixes and for stopping by what was released.

@@ -8,7 +8,8 @@
  * with rate r and noise multiplier s. L grows with t.
  *
  * A measure W on the grid dominates p against q if for every epsilon
- *   sum_i W_i max(0, 1 - exp(epsilon - i spacing)) >= integral max(0, p - exp(epsilon) q).
+ *   sum_i W_i max(0, 1 - exp(epsilon - i spacing))
+ *       >= integral max(0, p - exp(epsilon) q).
  * It then does so under composition too. Connecting the dots (Doroshenko et al. 2022):
  * the mass of a cell is split between its two ends; any split does that has at least
  * the mass p(cell), and at the upper end at least

@@ -39,7 +39,7 @@ enum {
 #define LIMIT_RECORDS              INT32_MAX
 #define LIMIT_PARAMETERS           INT32_MAX
 #define LIMIT_EPSILON              1000.0
-#define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what the noise takes of it */
+#define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what noise takes of it */
 #define LIMIT_LEARNING_RATE        1e6
 #define LIMIT_HUBER_MIN            1e-12
 #define LIMIT_HUBER_MAX            1e12

@@ -4,9 +4,10 @@
  *
  *   percentile  the middle of the first bin at which the noisy counts up to it reach a
  *               share of their sum; the range becomes twice that
- *   error       the minimum of  k C^2 + mean of max(norm - C, 0)^2,  k = (sigma_T / B)^2 d,
- *               on the grid 0.1 C, 0.2 C, ... 2 C, centred again while it is at an end;
- *               the range doubles or halves with what the histogram shows
+ *   error       the minimum of  k C^2 + mean of max(norm - C, 0)^2,
+ *               k = (sigma_T / B)^2 d, on the grid 0.1 C, 0.2 C, ... 2 C, centred again
+ *               while it is at an end; the range doubles or halves with what the
+ *               histogram shows
  *
  * The error rule as printed may go to zero for ever: noise can leave the counts' mean
  * below zero. The hardened one keeps to [lo, hi], where the minimum of every histogram

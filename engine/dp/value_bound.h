@@ -2,8 +2,8 @@
  * value_bound.h - an upper bound of a record's gradient norm from its own loss and public
  * numbers: what value clipping stands on (Fang et al., papers/valueclip.md 1.6 to 1.8).
  *
- * Each bound has the form  b = g(loss) sqrt(sum over layers of share_l (|h_l|^2 + bias_l)),
- * h_l the layer's input, and the shares products of the other layers' spectral norms:
+ * Each bound has the form  b = g(loss) sqrt(sum over l of share_l (|h_l|^2 + bias_l)),
+ * h_l layer l's input, and the shares products of the other layers' spectral norms:
  *
  *   family                               bound          g(f)                 shares
  *   linear, squared f = r^2 / 2          all            sqrt(2 f), exact     1

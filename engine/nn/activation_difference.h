@@ -7,7 +7,8 @@
  *   relu     dz; off -> on: z / s; on -> off: -z' / s; 0   db; b / s; -b' / s; 0
  *   tanh     (f(z) - f(z')) / s, by expm1                  db f'(z) - b' dy (y + y')
  *   sigmoid  likewise                                      db f'(z) + b' dy (1 - y - y')
- *   softplus log1p(sigmoid(z') expm1(s dz)) / s            db f'(z) + b' (f'(z) - f'(z')) / s
+ *   softplus log1p(sigmoid(z') expm1(s dz)) / s            db f'(z) +
+ *                                                          b' (f'(z) - f'(z')) / s
  *   gelu, gelu_tanh   dz times the mean of f' over [z', z] by three points of Gauss and
  *            Legendre where |s dz| < 1/4, else subtracted; backward with f' for f
  *

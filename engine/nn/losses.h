@@ -21,8 +21,7 @@
 #include "engine/nn/rows.h"
 
 struct loss_batch {
-    struct rows z,
-        b; /* outputs, and where their gradients go; whole rows of b are written */
+    struct rows z, b;        /* outputs, and their gradients: written, whole rows */
     size_t width;            /* outputs of a record; 1 but for softmax */
     const uint32_t *classes; /* (z.count) all below width, or 2 of logistic */
     const float *values;     /* (z.count) of squared and huber */

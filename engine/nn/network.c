@@ -215,8 +215,7 @@ uint32_t network_predictions(const struct network *network)
     return network->loss == LOSS_LOGISTIC ? 2 : network->shape.outputs;
 }
 
-/* Words of the stream that are turned into weights at a time: a multiple of a block's.
- */
+/* Words of the stream that are turned into weights at a time: a multiple of a block's. */
 enum { INIT_WORDS = 1024 };
 
 /* out (tensor->count) = uniform in (-bound, bound), of the words from a position on. */

@@ -6,9 +6,9 @@
  *   four stages of 64, 128, 256, 512 channels, of 2, 2, 2, 2 or 3, 4, 6, 3 blocks;
  *   global mean; dense
  *
- *   block  relu(body(x) + shortcut(x))   body      conv 3 x 3, norm, relu, conv 3 x 3, norm
- *                                        shortcut  x; where a stage begins with a stride
- *                                                  of 2, conv 1 x 1, norm
+ *   block     relu(body(x) + shortcut(x))
+ *   body      conv 3 x 3, norm, relu, conv 3 x 3, norm
+ *   shortcut  x; where a stage begins with a stride of 2, conv 1 x 1, norm
  *
  * Convolutions have no bias.
  *

@@ -15,8 +15,7 @@
 
 struct row_layer {
     size_t inputs, outputs;
-    size_t weight,
-        bias; /* offsets in the flat vector; bias is SIZE_MAX where none is */
+    size_t weight, bias; /* offsets in the flat vector; no bias: SIZE_MAX */
 };
 
 struct rows { /* a matrix of which a layer uses the first inputs or outputs columns */

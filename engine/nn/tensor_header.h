@@ -20,9 +20,8 @@
 #include "base/status.h"
 #include "engine/nn/network.h"
 
-struct tensor_list {
-    struct tensor
-        *tensors; /* in the order of their bytes; offset and count in floats */
+struct tensor_list { /* in the order of their bytes; offset and count in floats */
+    struct tensor *tensors;
     size_t count;
 };
 

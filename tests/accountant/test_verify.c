@@ -10,8 +10,8 @@
 #include "tests/accountant/ledger_kit.h"
 #include "tests/store/place.h"
 
-/* seq: 1 GRANT a, 2 GRANT b, 3-5 RESERVE jobs 1-3 on a, 6 RESERVE job 4 on b, 7 COMMIT job
- * 2 with 4 of 10 steps. */
+/* seq: 1 GRANT a, 2 GRANT b, 3-5 RESERVE jobs 1-3 on a, 6 RESERVE job 4 on b, 7 COMMIT
+ * job 2 with 4 of 10 steps. */
 static struct place make_store(void)
 {
     struct place place = place_make();

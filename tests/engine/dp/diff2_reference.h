@@ -22,8 +22,7 @@ struct reference {
     double (*normal)(void *generator);
     void *generator;
     size_t dim, clients;
-    const size_t
-        *starts; /* (clients + 1) records of client p: [starts[p], starts[p+1]) */
+    const size_t *starts; /* (clients + 1) client p's: [starts[p], starts[p+1]) */
     double clip_norm, difference_clip; /* C1, C2 */
     double sigma1, sigma2;             /* on the mean, relative to the clip norm */
     double rate;                       /* eta */

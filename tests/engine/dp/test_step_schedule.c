@@ -153,8 +153,8 @@ static void a_walk_of_noise_has_the_variance_of_the_theory(void **state)
     }
 }
 
-struct
-    quadratic { /* lambda / 2 theta^2 from theta = 1, noise of variance alpha^2 sigma^2 */
+/* lambda / 2 theta^2 from theta = 1, noise of variance alpha^2 sigma^2 */
+struct quadratic {
     double lambda;
     double variance,
         average;        /* of the last iterate; of the squared gradient, by rate */
