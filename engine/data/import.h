@@ -57,7 +57,8 @@ struct import { /* what is read, and where to */
  *   ST_CANCELLED      *cancel was seen set
  *   ST_IO             a file cannot be read or the matrix not written (disk full)
  *   ST_NO_MEMORY      no room for buffers of one record
- * On failure what was written to path is removed. The file is not synced: publishing is. */
+ * On failure what was written to path is removed. The file is not synced: publishing
+ * is. */
 enum status import_run(const struct import *import, struct import_result *result,
                        struct import_place *place, struct error *error);
 

@@ -1,6 +1,6 @@
 /*
- * account.h - the filter's own arithmetic, from the numbers that the daemon shows: what an
- * owner could compute with a pencil from /budget and /ledger.
+ * account.h - the filter's own arithmetic, from the numbers that the daemon shows: what
+ * an owner could compute with a pencil from /budget and /ledger.
  *
  * Charges are multiples of 2^-40 nats (accountant/filter.h), so sums of them are exact in
  * doubles and do not depend on their order.

@@ -1,5 +1,5 @@
-/* ADP through HTTP: each schedule trains the digits, is charged step by step and certified
- * as it was charged; what has no plan is refused by name. */
+/* ADP through HTTP: each schedule trains the digits, is charged step by step and
+ * certified as it was charged; what has no plan is refused by name. */
 #include <signal.h>
 #include <string.h>
 
@@ -122,8 +122,8 @@ static void assert_refused(struct client *client, const char *algorithm,
     assert_invalid_at(reply, pointer);
 }
 
-/* Calibrated by the accountant: the paper's formula is a claim beside it, and of AdaGrad-Norm,
- * which it is not about as it is run here, there is none. */
+/* Calibrated by the accountant: the paper's formula is a claim beside it, and of
+ * AdaGrad-Norm, which it is not about as it is run here, there is none. */
 static void the_paper_s_formula_is_shown_as_a_claim(void **state)
 {
     static const char *const schedules[] = {"inverse_sqrt", "adagrad_norm"};
@@ -163,8 +163,8 @@ static const struct reply *submit_following(struct client *client, const char *s
                          algorithm, steps);
 }
 
-/* It ends by itself, with a model, at the step that its own noise led to; what it ran is in
- * the certificate beside what it was charged. */
+/* It ends by itself, with a model, at the step that its own noise led to; what it ran
+ * is in the certificate beside what it was charged. */
 static void a_run_ends_when_what_it_reserved_is_used_up(void **state)
 {
     struct stage *stage = *state;
@@ -199,8 +199,8 @@ static void a_run_ends_when_what_it_reserved_is_used_up(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* What is estimated is what is reserved: as many steps as fit at that noise, and no claim of
- * the paper, which leaves this to others. */
+/* What is estimated is what is reserved: as many steps as fit at that noise, and no
+ * claim of the paper, which leaves this to others. */
 static void an_estimate_is_of_what_would_be_reserved(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

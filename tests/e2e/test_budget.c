@@ -111,8 +111,7 @@ static void an_estimate_is_what_the_job_is_then_charged(void **state)
     assert_close(reply_number(job, "privacy.epsilon_spent"), planned, 1e-14);
     assert_true(reply_number(job, "privacy.authorised_steps") == 20);
     const struct reply *budget = client_get(client, "/v1/datasets/estimated/budget");
-    /* The grid's best order is at most a little worse than the job's best real order.
-     */
+    /* The grid's best order is at most a little worse than the job's best real order. */
     double spent = reply_number(budget, "epsilon_spent");
     assert_true(spent >= planned * (1 - 1e-12) && spent < planned * 1.02);
     assert_true(reply_number(budget, "epsilon_held") == 0);
@@ -203,8 +202,8 @@ static void a_share_of_what_is_left_always_fits(void **state)
     }
 }
 
-/* Composed losses are tighter, so the same epsilon takes less noise; what the ledger charges
- * is still the Renyi curve of what is run. */
+/* Composed losses are tighter, so the same epsilon takes less noise; what the ledger
+ * charges is still the Renyi curve of what is run. */
 static void a_composed_epsilon_takes_less_noise_and_says_so(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

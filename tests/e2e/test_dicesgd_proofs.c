@@ -128,8 +128,9 @@ static void a_cancelled_job_pays_what_its_proof_covers(void **state)
 enum { ALIKE = 64, TELLING = 60 }; /* a curve of the ledger has 50 numbers alike */
 
 /* Records whose 64 features are all the same number, in text of four bytes a feature: a
- * gradient of a linear model then has 64 coordinates that are alike, and so has the error.
- * As the daemon keeps it, in whole numbers of 64 bits, that is one such number 64 times. */
+ * gradient of a linear model then has 64 coordinates that are alike, and so has the
+ * error. As the daemon keeps it, in whole numbers of 64 bits, that is one such
+ * number 64 times. */
 static void ready_alike(struct client *client)
 {
     enum { ROWS = 200 };

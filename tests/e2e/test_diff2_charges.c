@@ -97,8 +97,8 @@ static void local_steps_are_certified_as_subsets(void **state)
     certified_runs(model, "fixed_subset", 80, 0.01);
 }
 
-/* A record is charged its own client's subsets: with four clients their rate is four times
- * as high, and every fourth round's count. */
+/* A record is charged its own client's subsets: with four clients their rate is four
+ * times as high, and every fourth round's count. */
 static void clients_are_charged_their_own_turns(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

@@ -170,7 +170,8 @@ static void the_label_of_cifar100_is_the_declared_one(void **state)
         assert_status(client_act(client, "/v1/datasets/%s:import", ids[i]), 200);
     }
     free(bytes);
-    /* All coarse labels are 0; three images have 60 fine labels, so that 3 can be right. */
+    /* All coarse labels are 0; three images have 60 fine labels,
+     * so that 3 can be right. */
     assert_true(train_and_predict(client, "coarse", IMAGE) == 1);
     assert_true(train_and_predict(client, "fine", IMAGE) <= 3.0 / IMAGES);
 }

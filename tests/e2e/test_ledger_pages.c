@@ -1,6 +1,6 @@
-/* The owner's view: pages, lines, the head as an endpoint, in the log and in the head file
- * tell one story; `epsilond verify` agrees beside the running daemon; a second daemon,
- * on the directory or on the port, runs nothing. */
+/* The owner's view: pages, lines, the head as an endpoint, in the log and in the head
+ * file tell one story; `epsilond verify` agrees beside the running daemon; a second
+ * daemon, on the directory or on the port, runs nothing. */
 #include <signal.h>
 #include <string.h>
 

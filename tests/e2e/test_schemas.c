@@ -242,7 +242,8 @@ static void every_algorithm_takes_a_job_that_names_little_else(void **state)
 }
 
 /* At learning rates of their own, powers of two: a model with more parameters bears less.
- * Over 72 runs 90.2 % and 88.1 % with deviations of 1.4 and 1.7; the bounds lie five below. */
+ * Over 72 runs 90.2 % and 88.1 % with deviations of 1.4 and 1.7; the bounds lie five
+ * below. */
 static void diff2_trains_the_digits_by_defaults_alone(void **state)
 {
     static const char *const models[] = {"'preset':'linear'",

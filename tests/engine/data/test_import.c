@@ -83,8 +83,7 @@ static void ingest_mnist(struct ingest *ingest, const char *part, uint64_t *coun
     count_classes(&ingest->matrix, counts);
 }
 
-/* The hash of the original file, header and all, is the one in shared/data/README.md.
- */
+/* The hash of the original file, header and all, is the one in shared/data/README.md. */
 static void mnist_training_images_are_the_original_bytes(void **state)
 {
     (void)state;
@@ -208,8 +207,7 @@ static void adult_arrives_whole_with_its_question_marks(void **state)
     assert_int_equal(matrix->features, 6 + 9 + 7 + 15 + 6 + 5 + 2);
     count_classes(matrix, counts);
     assert_int_equal(counts[1], 7841);
-    /* Each mapped value is 2 (x - low) / (high - low) - 1, rounded to 2^-24 at worst.
-     */
+    /* Each mapped value is 2 (x - low) / (high - low) - 1, rounded to 2^-24 at worst. */
     double n = 32561, ages = (column_sum(matrix, 0) + n) / 2 * 73 + 17 * n;
     assert_true(fabs(ages - 1256257) < n * 73 / 2 * 0x1p-24);
     double hours = (column_sum(matrix, 49 - 6 + 6) + n) / 2 * 99;

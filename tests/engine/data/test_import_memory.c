@@ -36,8 +36,7 @@ void *calloc(size_t count, size_t size)
     return refused(count * size) ? NULL : __libc_calloc(count, size);
 }
 
-/* Until an import meets no failure any more. Some are survived: qsort sorts in place.
- */
+/* Until an import meets no failure any more. Some are survived: qsort sorts in place. */
 static void refuse_each(struct ingest *ingest, const struct schema *schema,
                         int expected)
 {
