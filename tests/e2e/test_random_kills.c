@@ -4,6 +4,7 @@
  * weighted order committed + held is within the capacity. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -28,8 +29,9 @@ struct life {
     struct stage *stage;
     struct known jobs[JOBS_MAX];
     size_t count;
-    unsigned posts;  /* requests sent, which number their keys */
-    bool unanswered; /* the last of them */
+    unsigned posts;      /* requests sent, which number their keys */
+    bool unanswered;     /* the last of them */
+    atomic_uint answers; /* of the round */
     struct account accounts[2];
 };
 
@@ -105,16 +107,29 @@ static void *live(void *argument)
         }
         if (reply->status == 0)
             break;
+        atomic_fetch_add(&life->answers, 1);
     }
     client_fini(&client);
     return NULL;
 }
 
-static void pause_at_random(void)
+static void pause_us(uint32_t us)
 {
-    uint32_t random;
-    assert_int_equal(getrandom(&random, sizeof random, 0), sizeof random);
-    nanosleep(&(struct timespec){.tv_nsec = 1000L * (random % 150000)}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 1000L * us}, NULL);
+}
+
+/* For some answers, however slow the machine is, and for some time. */
+static void pause_at_random(struct life *life)
+{
+    uint32_t random[2];
+    assert_int_equal(getrandom(random, sizeof random, 0), sizeof random);
+    /* Bounded: a daemon that does not answer is killed as well. */
+    for (int i = 0; i < 60000; i++) {
+        if (atomic_load(&life->answers) >= random[0] % JOBS_A_ROUND)
+            break;
+        pause_us(1000);
+    }
+    pause_us(random[1] % 150000);
 }
 
 static size_t jobs_listed(struct client *client)
@@ -200,8 +215,9 @@ static void play_round(struct life *life)
     struct daemon *daemon = &life->stage->daemon;
     struct client client;
     pthread_t thread;
+    atomic_store(&life->answers, 0);
     assert_int_equal(pthread_create(&thread, NULL, live, life), 0);
-    pause_at_random();
+    pause_at_random(life);
     assert_int_equal(daemon_stop(daemon, SIGKILL), 128 + SIGKILL);
     pthread_join(thread, NULL);
     assert_int_equal(daemon_verify(daemon), 0);
