@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -268,4 +269,31 @@ long daemon_resident(const struct daemon *daemon)
 long daemon_resident_peak(const struct daemon *daemon)
 {
     return process_status(daemon, "VmHWM:");
+}
+
+/* The second number of schedstat counts nanoseconds on a run queue. */
+static double starved_s(pid_t pid)
+{
+    char pattern[48];
+    glob_t found;
+    double total = 0;
+    snprintf(pattern, sizeof pattern, "/proc/%d/task/*/schedstat", (int)pid);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return 0;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        FILE *file = fopen(found.gl_pathv[i], "r");
+        unsigned long long ran, waited;
+        if (file == NULL) /* the thread has ended since */
+            continue;
+        if (fscanf(file, "%llu %llu", &ran, &waited) == 2)
+            total += (double)waited * 1e-9;
+        fclose(file);
+    }
+    globfree(&found);
+    return total;
+}
+
+double daemon_starved_s(const struct daemon *daemon)
+{
+    return starved_s(daemon->pid) + starved_s(getpid());
 }

@@ -54,4 +54,9 @@ bool daemon_logged(const struct daemon *daemon, const char *text);
 long daemon_resident(const struct daemon *daemon);
 long daemon_resident_peak(const struct daemon *daemon);
 
+/* Seconds for which its threads, and this program's, were ready to run while others had
+ * the processors, summed over those that live: what a busy machine adds to a wait. 0 where
+ * the kernel does not count them. */
+double daemon_starved_s(const struct daemon *daemon);
+
 #endif

@@ -7,7 +7,8 @@
 #include "tests/e2e/sample.h"
 #include "tests/e2e/stage.h"
 
-/* The promise is a second; a sanitizer makes the work of one step that much longer. */
+/* The promise is a second of a machine that others leave alone; a sanitizer makes the work
+ * of one step that much longer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { CANCEL_S_MAX = 15 };
 #else
@@ -32,11 +33,13 @@ static const char *submit_endless(struct client *client)
     return submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
 }
 
-static double seconds(void)
+/* A clock that stands still while other programs have the processors. */
+static double seconds(const struct client *client)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 -
+           daemon_starved_s(client->daemon);
 }
 
 static void a_running_job_is_cancelled_within_a_second(void **state)
@@ -46,12 +49,12 @@ static void a_running_job_is_cancelled_within_a_second(void **state)
     const struct reply *running = await_step(client, job, 1);
     assert_string_equal(reply_text(running, "state"), "RUNNING");
     assert_true(json_is_null(reply_at(running, "end_time")));
-    double start = seconds();
+    double start = seconds(client);
     const struct reply *cancelling = cancel(client, job);
     assert_true(strcmp(reply_text(cancelling, "state"), "CANCELLING") == 0 ||
                 strcmp(reply_text(cancelling, "state"), "CANCELLED") == 0);
     const struct reply *ended = await_end(client, job);
-    assert_true(seconds() - start < CANCEL_S_MAX);
+    assert_true(seconds(client) - start < CANCEL_S_MAX);
     assert_string_equal(reply_text(ended, "state"), "CANCELLED");
     assert_string_equal(reply_text(ended, "state_reason"), "user_cancel");
     assert_true(json_is_null(reply_at(ended, "model")));
@@ -71,10 +74,10 @@ static void a_big_step_is_cancelled_within_a_second(void **state)
                 "'algorithm':{'name':'dpsgd'},'batch_size':1438,'steps':100000,"
                 "'privacy':{'noise_multiplier':100000}}");
     await_step(client, job, 1);
-    double start = seconds();
+    double start = seconds(client);
     cancel(client, job);
     await_end(client, job);
-    assert_true(seconds() - start < CANCEL_S_MAX);
+    assert_true(seconds(client) - start < CANCEL_S_MAX);
 }
 
 static void a_queued_job_is_cancelled_for_nothing(void **state)
