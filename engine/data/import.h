@@ -24,9 +24,8 @@ struct import_files {              /* NULL where the format has no such file */
     const char *data;              /* the others */
 };
 
-struct import_limits {
-    uint64_t
-        unpacked_size_max; /* bytes read after gzip, each file; and of the matrix */
+struct import_limits { /* bytes read after gzip, each file; and of the matrix */
+    uint64_t unpacked_size_max;
 };
 
 enum { IMPORT_LINE_SIZE_MAX = 1 << 20 }; /* bytes of one csv or libsvm record */

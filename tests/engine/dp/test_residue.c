@@ -1,7 +1,8 @@
 /* Goal: the kept error is DiceSGD's e and its feedback a projection, on integers.
- * Method: the specification's traces with gradients in double and e on a fine grid; random
- * pairs of runs against the bound of M2. Checks of papers/dicesgd.md 7: 1, 2 (A1, A2, A3
- * with epsilon outside the root; inside and A4 are not offered), 3, 4, 10 and 14. */
+ * Method: the specification's traces with gradients in double and e on a fine grid;
+ * random pairs of runs against the bound of M2. Checks of papers/dicesgd.md 7: 1, 2
+ * (A1, A2, A3 with epsilon outside the root; inside and A4 are not offered), 3, 4,
+ * 10 and 14. */
 #include "engine/dp/residue.h"
 
 #include <stdbool.h>

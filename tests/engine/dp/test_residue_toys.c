@@ -1,6 +1,6 @@
-/* Goal: with the kept error fed back, the bias of clipping goes where DiceSGD's paper says
- * it does. Method: the toy problems of papers/dicesgd.md with gradients in double and e on
- * a fine grid. Checks 6 and 7 of its section 7. */
+/* Goal: with the kept error fed back, the bias of clipping goes where DiceSGD's paper
+ * says it does. Method: the toy problems of papers/dicesgd.md with gradients in double
+ * and e on a fine grid. Checks 6 and 7 of its section 7. */
 #include <stdbool.h>
 
 #include "tests/expect.h"
