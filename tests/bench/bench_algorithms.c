@@ -19,7 +19,7 @@ enum { COUNT = sizeof names / sizeof *names };
 
 static void measure(const struct matrix *data, uint64_t batch)
 {
-    static const struct shape shape = {"784-128-10", 1, {128}};
+    static const struct shape shape = {"784-128-10", 1, {128}, false};
     static struct measurement all[COUNT];
     const struct measure_plan plan = {30, 0.02, 0.5};
     struct trainer *trainers[COUNT];
