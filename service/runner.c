@@ -13,7 +13,7 @@
 #include "service/planner.h"
 #include "service/publication.h"
 
-enum { BLOCKS_MIN = 100 }; /* a block is at most 1 % of the steps */
+enum { PARTS = 100 }; /* of a job: blocks, evaluations, released points */
 static const int64_t block_ns = INT64_C(2000000000);
 static const int64_t shown_every_ns = INT64_C(1000000000);
 
@@ -71,16 +71,17 @@ static void run_close(struct run *run)
     matrix_close(&run->data);
 }
 
-static uint64_t block_max(const struct train_spec *train)
+/* Of the job's steps, rounded up: the most of a block. */
+static uint64_t hundredth(const struct train_spec *train)
 {
-    return (train->steps + BLOCKS_MIN - 1) / BLOCKS_MIN;
+    return (train->steps + PARTS - 1) / PARTS;
 }
 
 /* The next block's end. The first block is one step: how long it takes is not known. */
 static uint64_t block_end(const struct run *run)
 {
     uint64_t steps = run->train->steps;
-    uint64_t block = block_max(run->train);
+    uint64_t block = hundredth(run->train);
     if (!job_plan(run->job)->mechanism.prefixes_priced)
         return steps;
     if (run->step_ns == 0)
@@ -136,7 +137,7 @@ static void show(struct run *run)
 static uint64_t evaluation_period(const struct train_spec *train)
 {
     uint64_t pass = (train->records + train->batch_size - 1) / train->batch_size;
-    return pass > block_max(train) ? pass : block_max(train);
+    return pass > hundredth(train) ? pass : hundredth(train);
 }
 
 static enum status evaluate(struct run *run, struct error *error)
@@ -169,7 +170,7 @@ static enum status evaluate(struct run *run, struct error *error)
 static bool is_point(const struct run *run)
 {
     uint64_t done = trainer_steps_done(run->trainer);
-    return done % block_max(run->train) == 0 || done == run->train->steps;
+    return done % hundredth(run->train) == 0 || done == run->train->steps;
 }
 
 static void keep_released(struct run *run)

@@ -9,7 +9,7 @@
  * this much is left for both (NOISE.md 2.4, proof). */
 static const double clip_margin = 1 - 0x1p-22;
 
-/* Of a value that is not negative. No branch: its time does not tell the value. */
+/* Of a value that is not negative. No branch: half of them round up, at random. */
 static inline float toward_zero(double value)
 {
     float rounded = (float)value;

@@ -324,6 +324,7 @@ enum status training_pass(struct training *training, const struct pass *pass,
                  .sum = &training->sum,
                  .cancel = setup->cancel},
     };
+    CHECK(pass->weigh != NULL || setup->is_public); /* P5 */
     CHECK((pass->histogram == NULL && pass->motion == NULL) || pass->weigh != NULL);
     CHECK(pass->weigh_rest == NULL ||
           (pass->weigh != NULL && !pass->by_layer && training->sum.residue != NULL));

@@ -106,7 +106,7 @@ const struct motion *training_move_from(struct training *training,
 
 struct pass {
     const struct grid *grid; /* where sums are rounded to, and the cells */
-    clip_rule *weigh;        /* NULL: every record counts whole, and no norm is taken */
+    clip_rule *weigh;        /* NULL, of public data alone: every record counts whole */
     const void *rule;        /* context of weigh */
     /* weigh is asked layer by layer, with that layer's norms and spreads, for the weights
      * of that layer's part; then no weigh_rest. */

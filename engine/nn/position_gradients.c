@@ -187,6 +187,7 @@ static struct position_norm kept_norm(const struct position_layer *layer,
 void position_gradients_keep(const struct position_layer *layer, float *kept,
                              const struct position_rows *rows, float *scratch)
 {
+    CHECK(layer->form == NORM_KEPT);
     gradient(layer, kept + kept_bias(layer), 0.0F, rows, scratch);
 }
 

@@ -39,17 +39,19 @@ struct position_norm {
     double spread; /* M_up^2 */
 };
 
-/* Of one record, whose bias was kept; keep fills in the rest of kept, measure if the form
- * is KEPT. Infinite where a factor is not finite or beyond 2^64.
+/* Of one record, whose bias was kept; fills in the rest of kept if the form is KEPT.
+ * Infinite where a factor is not finite or beyond 2^64.
  *   scratch  (position_gradients_scratch) */
 size_t position_gradients_scratch(const struct position_layer *layer);
-void position_gradients_keep(const struct position_layer *layer, float *kept,
-                             const struct position_rows *rows, float *scratch);
 struct position_norm position_gradients_measure(const struct position_layer *layer,
                                                 struct rows a, struct rows b,
                                                 float *kept, float *scratch);
 
-/* The same of a record's (g - g') / s = db x a' + b x da, with da zero where its data is
+/* Fills in the rest of kept alone; the form is KEPT. */
+void position_gradients_keep(const struct position_layer *layer, float *kept,
+                             const struct position_rows *rows, float *scratch);
+
+/* The same as measure of a record's (g - g') / s = db x a' + b x da, with da zero where its data is
  * NULL; the form is KEPT, and the bias that was kept is that of db. */
 struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
                                                      const struct row_factors *factors,

@@ -1,7 +1,8 @@
 #include "engine/nn/window.h"
-#include "engine/nn/vector_math.h"
 
 #include <string.h>
+
+#include "engine/nn/vector_math.h"
 
 static size_t reach(size_t kernel, size_t dilation)
 {
@@ -247,7 +248,8 @@ static void unfold(const struct window *window, float *row, const float *image,
     struct run rows = at->rows, columns = inside(across(window), at->x);
 
     clear_floats(row, rows.first * run_floats);
-    if (window->dilation == 1 && columns.first == 0 && columns.end == taps) {
+    if (window->dilation == 1 && rows.first < rows.end && columns.first == 0 &&
+        columns.end == taps) {
         size_t first = (size_t)(at->y + (ptrdiff_t)rows.first) * line_floats;
         unfold_whole(row + rows.first * run_floats,
                      image + first + (size_t)at->x * channels, rows.end - rows.first,

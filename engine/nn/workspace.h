@@ -4,6 +4,7 @@
  * norms, weighted sums (MODELS.md 1 and 2, NOISE.md 2).
  *
  *   training    forward -> loss -> backward -> measure -> scale -> sum
+ *     on public data, where no norm counts  -> keep -> sum
  *               difference (difference.h)   -> measure -> scale -> sum
  *   evaluation  forward -> predict, class, loss
  *
@@ -120,8 +121,8 @@ void workspace_backward(struct workspace *workspace, const float *parameters);
  * beyond 2^64, is refused: erased, and its norm and spread are 0. */
 void workspace_measure(struct workspace *workspace);
 
-/* Keeps the gradients that measure would keep, and refuses nobody: sums of records that
- * need no norm take half the time that they take in double. After workspace_backward. */
+/* Keeps the gradients that measure would keep, so that sums read them, and takes no
+ * norm: nobody is refused, and (3) does not hold. After workspace_backward. */
 void workspace_keep(struct workspace *workspace);
 const double *workspace_norms(const struct workspace *workspace);   /* (rows) */
 const double *workspace_spreads(const struct workspace *workspace); /* (rows) */
