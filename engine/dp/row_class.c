@@ -149,12 +149,12 @@ static void compare_rows(const struct comparison *c)
         workspace_forward(c->workspace, c->parameters, filled);
         workspace_loss(c->workspace);
         workspace_backward(c->workspace, c->parameters);
-        workspace_measure(c->workspace);
+        workspace_measure(c->workspace, NULL);
         refine(c, filled);
         if (c->motion == NULL)
             continue;
         workspace_difference(c->workspace, c->motion, filled);
-        workspace_measure(c->workspace);
+        workspace_measure(c->workspace, NULL);
         refine(c, filled);
     }
 }

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/nn/difference.h"
+#include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
 
 enum {
@@ -21,6 +22,7 @@ struct worker {
     size_t capacity;
     float *block;             /* (network_tile_floats_max) one tile's product */
     float *weights;           /* (capacity) */
+    double *squares;          /* (capacity) of the records as they were gathered */
     bool *occupied;           /* (capacity) whether a record stands in a row */
     uint32_t *places;         /* (capacity) row of each record of a piece */
     uint32_t *indices;        /* (capacity) of the record in each row */
@@ -55,8 +57,8 @@ size_t worker_size(const struct network *network, struct worker_room room)
 {
     size_t passes = room.two_points ? workspace_two_points_size(network, room.capacity)
                                     : workspace_size(network, room.capacity);
-    size_t row =
-        sizeof(float) + sizeof(bool) + 2 * sizeof(uint32_t) + sizeof(struct row_range);
+    size_t row = sizeof(float) + sizeof(double) + sizeof(bool) + 2 * sizeof(uint32_t) +
+                 sizeof(struct row_range);
     return sizeof(struct worker) + passes + block_size(network) + room.capacity * row;
 }
 
@@ -72,6 +74,7 @@ enum status worker_create(struct worker **out, const struct network *network,
     worker->capacity = capacity;
     worker->block = aligned_alloc(ALIGNMENT, block_size(network));
     worker->weights = calloc(capacity, sizeof *worker->weights);
+    worker->squares = calloc(capacity, sizeof *worker->squares);
     worker->occupied = calloc(capacity, sizeof *worker->occupied);
     worker->places = calloc(capacity, sizeof *worker->places);
     worker->indices = calloc(capacity, sizeof *worker->indices);
@@ -81,8 +84,9 @@ enum status worker_create(struct worker **out, const struct network *network,
             ? workspace_create_two_points(&worker->workspace, network, capacity, error)
             : workspace_create(&worker->workspace, network, capacity, error);
     if (status == ST_OK &&
-        (worker->block == NULL || worker->weights == NULL || worker->occupied == NULL ||
-         worker->places == NULL || worker->indices == NULL || worker->ranges == NULL))
+        (worker->block == NULL || worker->weights == NULL || worker->squares == NULL ||
+         worker->occupied == NULL || worker->places == NULL ||
+         worker->indices == NULL || worker->ranges == NULL))
         status = error_set(error, ST_NO_MEMORY, "no memory for a worker");
     if (status != ST_OK) {
         worker_destroy(worker);
@@ -103,10 +107,13 @@ void worker_destroy(struct worker *worker)
         hash_zero(worker->block, block_size(worker->network));
     if (worker->weights != NULL)
         hash_zero(worker->weights, worker->capacity * sizeof *worker->weights);
+    if (worker->squares != NULL)
+        hash_zero(worker->squares, worker->capacity * sizeof *worker->squares);
     if (worker->indices != NULL)
         hash_zero(worker->indices, worker->capacity * sizeof *worker->indices);
     free(worker->block);
     free(worker->weights);
+    free(worker->squares);
     free(worker->occupied);
     free(worker->places);
     free(worker->indices);
@@ -119,13 +126,23 @@ struct workspace *worker_workspace(struct worker *worker)
     return worker->workspace;
 }
 
-/* Copies one record's features and target into a row. */
-static void gather(struct worker *worker, const struct matrix *data, uint32_t index,
+/* Whether squares of the records, as they are read, serve the norms of a pass. */
+static bool squares_serve(const struct pass *pass)
+{
+    return pass->weigh != NULL && pass->motion == NULL;
+}
+
+/* Copies one record's features and target into a row. Its square is taken at once, while
+ * the row is near and the processor divides the next one's. */
+static void gather(struct worker *worker, const struct task *task, uint32_t index,
                    size_t row)
 {
+    const struct matrix *data = task->data;
     size_t stride = workspace_stride(worker->workspace);
-    matrix_gather(data, workspace_input(worker->workspace) + row * stride, stride,
-                  &index, 1);
+    float *features = workspace_input(worker->workspace) + row * stride;
+    matrix_gather(data, features, stride, &index, 1);
+    if (squares_serve(task->pass))
+        worker->squares[row] = floats_square(features, stride);
     worker->indices[row] = index;
     if (data->targets != NULL)
         workspace_classes(worker->workspace)[row] = data->targets[index];
@@ -138,6 +155,7 @@ static void clear_row(struct worker *worker, size_t row)
     size_t stride = workspace_stride(worker->workspace);
     memset(workspace_input(worker->workspace) + row * stride, 0,
            stride * sizeof(float));
+    worker->squares[row] = 0;
     workspace_classes(worker->workspace)[row] = 0;
     workspace_values(worker->workspace)[row] = 0;
 }
@@ -158,7 +176,7 @@ static bool add_piece(struct worker *worker, const struct task *task,
     for (size_t k = 0; k < piece.count; k++) {
         if (piece.first + k + AHEAD < task->batch->count)
             matrix_expect(task->data, indices[k + AHEAD]);
-        gather(worker, task->data, indices[k], worker->places[k]);
+        gather(worker, task, indices[k], worker->places[k]);
         worker->occupied[worker->places[k]] = true;
     }
     for (size_t row = start; row < cell.end; row++)
@@ -267,7 +285,7 @@ static void weigh_layers(struct worker *worker, const struct pass *pass)
 static void weigh(struct worker *worker, const struct task *task)
 {
     const struct pass *pass = task->pass;
-    workspace_measure(worker->workspace);
+    workspace_measure(worker->workspace, squares_serve(pass) ? worker->squares : NULL);
     struct measures measures = measures_of(worker);
     if (pass->histogram != NULL)
         count_norms(worker, task, &measures);

@@ -111,9 +111,31 @@ static void measure_kept(const struct workspace *workspace, size_t index,
     }
 }
 
+/* Nobody works in place on value 0, the records (builder_node_over). */
+static bool reads_records(const struct layer *layer)
+{
+    return layer->from == 0;
+}
+
+static void measure_rows(const struct workspace *workspace, size_t index,
+                         struct layer_measure to, const double *input_squares)
+{
+    struct rows b = gradients_of(workspace, index);
+    double *a_squares = workspace->scratch, *b_squares = a_squares + b.count;
+    bool known =
+        input_squares != NULL && reads_records(&workspace->network->layers[index]);
+    struct row_squares of = {known ? input_squares : a_squares, b_squares, b.count};
+
+    if (!known)
+        rows_square(a_squares, inputs_of(workspace, index));
+    rows_square(b_squares, b);
+    row_layer_measure(&workspace->network->layers[index].rows, to.squares, of);
+    memcpy(to.spreads, to.squares, b.count * sizeof *to.spreads); /* M = nu */
+}
+
 /* The squares of a layer, in the order of the records. */
 static void measure_layer(const struct workspace *workspace, size_t index,
-                          struct layer_measure to)
+                          struct layer_measure to, const double *input_squares)
 {
     const struct layer *layer = &workspace->network->layers[index];
     size_t size = active_rows(workspace) * sizeof *to.squares;
@@ -127,16 +149,12 @@ static void measure_layer(const struct workspace *workspace, size_t index,
     }
     memset(to.squares, 0, size);
     memset(to.spreads, 0, size);
-    if (layer->has_positions || layer->is_scale) {
-        if (layer->is_scale)
-            measure_kept(workspace, index, to);
-        else
-            measure_positions(workspace, index, to);
-        return;
-    }
-    row_layer_measure(&layer->rows, to.squares, workspace->scratch,
-                      inputs_of(workspace, index), gradients_of(workspace, index));
-    memcpy(to.spreads, to.squares, size); /* one row a record: M = nu */
+    if (layer->is_scale)
+        measure_kept(workspace, index, to);
+    else if (layer->has_positions)
+        measure_positions(workspace, index, to);
+    else
+        measure_rows(workspace, index, to, input_squares);
 }
 
 /* Squares become what they are squares of. Sums of at most 2^26 exact squares err by less
@@ -146,7 +164,7 @@ static void take_root(double *square, bool refused)
     *square = refused ? 0.0 : (1.0 + 0x1p-24) * sqrt(*square);
 }
 
-void workspace_measure(struct workspace *workspace)
+void workspace_measure(struct workspace *workspace, const double *input_squares)
 {
     struct layer_measure sum = {workspace->norms, workspace->spreads};
     size_t rows = active_rows(workspace), layers = workspace->network->layer_count;
@@ -155,7 +173,7 @@ void workspace_measure(struct workspace *workspace)
     memset(sum.spreads, 0, rows * sizeof *sum.spreads);
     for (size_t l = 0; l < layers; l++) {
         struct layer_measure layer = measure_of(workspace, l);
-        measure_layer(workspace, l, layer);
+        measure_layer(workspace, l, layer, input_squares);
         for (size_t i = 0; i < rows; i++) {
             sum.squares[i] += layer.squares[i];
             sum.spreads[i] += layer.spreads[i];

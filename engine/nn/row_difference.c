@@ -105,9 +105,11 @@ void row_difference_measure(const struct row_layer *layer, const struct row_meas
     size_t rows = factors->a.at.count;
 
     if (is_zero(factors->a.difference)) { /* one row a record: M = nu */
+        double *a = to->scratch, *b = to->scratch + rows;
+        rows_square(a, factors->a.at);
+        rows_square(b, factors->b.difference);
         memset(to->squares, 0, rows * sizeof *to->squares);
-        row_layer_measure(layer, to->squares, to->scratch, factors->a.at,
-                          factors->b.difference);
+        row_layer_measure(layer, to->squares, (struct row_squares){a, b, rows});
         memcpy(to->spreads, to->squares, rows * sizeof *to->spreads);
         return;
     }

@@ -55,7 +55,7 @@ void row_layer_backward(const struct row_layer *layer, const float *parameters,
 /* Squares of floats are exact in double; the padding of a row is zero. Two rows at a
  * time: one alone would wait for its own sum. */
 VECTOR_CLONES
-static void square_rows(double *squares, struct rows x)
+void rows_square(double *squares, struct rows x)
 {
     for (size_t i = 0; i < x.count; i += 2) {
         size_t second = i + 1 < x.count ? i + 1 : i;
@@ -71,18 +71,13 @@ static void square_rows(double *squares, struct rows x)
     }
 }
 
-void row_layer_measure(const struct row_layer *layer, double *squares, double *scratch,
-                       struct rows a, struct rows b)
+void row_layer_measure(const struct row_layer *layer, double *squares,
+                       struct row_squares of)
 {
     double bias = row_layer_has_bias(layer) ? 1.0 : 0.0;
-    double *a_squares = scratch, *b_squares = scratch + a.count;
-
-    square_rows(a_squares, a);
-    square_rows(b_squares, b);
-    for (size_t i = 0; i < a.count; i++) {
-        bool bounded =
-            a_squares[i] <= NORM_SQUARE_MAX && b_squares[i] <= NORM_SQUARE_MAX;
-        squares[i] += bounded ? b_squares[i] * (a_squares[i] + bias) : (double)INFINITY;
+    for (size_t i = 0; i < of.count; i++) {
+        bool bounded = of.a[i] <= NORM_SQUARE_MAX && of.b[i] <= NORM_SQUARE_MAX;
+        squares[i] += bounded ? of.b[i] * (of.a[i] + bias) : (double)INFINITY;
     }
 }
 

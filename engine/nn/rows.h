@@ -49,11 +49,19 @@ void row_layer_forward(const struct row_layer *layer, const float *parameters,
 void row_layer_backward(const struct row_layer *layer, const float *parameters,
                         struct rows da, struct rows b);
 
+/* squares  (x.count) of whole rows in double; the padding of a row is zero. */
+void rows_square(double *squares, struct rows x);
+
+struct row_squares {
+    const double *a, *b; /* (count) |a|^2, |b|^2 */
+    size_t count;
+};
+
 /* Adds the square of each record's gradient norm, one row a record: (|a|^2 + bias)
  * |b|^2, in double; infinity where |a| or |b| is not finite or beyond 2^64
- * (NOISE.md 2.4). squares  (a.count) accumulated into scratch  (2 a.count) */
-void row_layer_measure(const struct row_layer *layer, double *squares, double *scratch,
-                       struct rows a, struct rows b);
+ * (NOISE.md 2.4). squares  (of.count) accumulated into */
+void row_layer_measure(const struct row_layer *layer, double *squares,
+                       struct row_squares of);
 
 /* block (count, inputs) = rows [row, row + count) of b^T a: one float32 product. */
 struct row_span {

@@ -63,7 +63,7 @@ static void check_rows(const struct row_classes *rows, const struct network *net
     workspace_forward(workspace, parameters, count);
     workspace_loss(workspace);
     workspace_backward(workspace, parameters);
-    workspace_measure(workspace);
+    workspace_measure(workspace, NULL);
     check_factors(rows, workspace, count);
     workspace_destroy(workspace);
     free(parameters);
@@ -86,7 +86,7 @@ static void check_rows_at_two_points(const struct row_classes *rows,
     motion_set(motion, parameters, parameters + size);
     fill_rows(workspace, network_shape(network).features, count, draw);
     workspace_difference(workspace, motion, count);
-    workspace_measure(workspace);
+    workspace_measure(workspace, NULL);
     check_factors(rows, workspace, count);
     motion_destroy(motion);
     workspace_destroy(workspace);

@@ -110,7 +110,7 @@ static inline void pair_pass(struct batch *batch, size_t count)
 {
     struct pair *pair = (struct pair *)batch;
     workspace_difference(batch->workspace, pair->motion, count);
-    workspace_measure(batch->workspace);
+    workspace_measure(batch->workspace, NULL);
 }
 
 static inline void pair_run(struct pair *pair)

@@ -240,7 +240,7 @@ static inline void batch_pass(struct batch *batch, size_t count)
     workspace_forward(batch->workspace, batch->theta, count);
     workspace_loss(batch->workspace);
     workspace_backward(batch->workspace, batch->theta);
-    workspace_measure(batch->workspace);
+    workspace_measure(batch->workspace, NULL);
 }
 
 static inline void batch_place_all(struct batch *batch)

@@ -205,7 +205,7 @@ static void norms_of_layers_add_up(void **state)
     (void)state;
     batch_init(&batch, "d17rd9td4", LOSS_SOFTMAX_CROSS_ENTROPY, 23, 40);
     batch_run(&batch);
-    workspace_measure(batch.workspace);
+    workspace_measure(batch.workspace, NULL);
     assert_int_equal(network_layers(batch.network), 3);
     for (size_t i = 0; i < batch.count; i++) {
         double sum = 0;

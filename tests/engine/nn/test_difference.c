@@ -102,7 +102,7 @@ static void the_clip_holds_where_terms_cancel(void **state)
     pair_run(&pair);
     for (size_t i = 0; i < pair.batch.count; i++)
         cancel_terms(&pair.batch, i);
-    workspace_measure(pair.batch.workspace);
+    workspace_measure(pair.batch.workspace, NULL);
     float weights[16];
     double norms[16];
     for (size_t i = 0; i < pair.batch.count; i++) {

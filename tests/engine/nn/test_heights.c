@@ -137,7 +137,7 @@ static void pass(struct workspace *workspace, const float *parameters, size_t co
     workspace_forward(workspace, parameters, count);
     workspace_loss(workspace);
     workspace_backward(workspace, parameters);
-    workspace_measure(workspace);
+    workspace_measure(workspace, NULL);
 }
 
 static void assert_same_record(const struct workspace *a, size_t row,

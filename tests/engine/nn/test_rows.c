@@ -127,10 +127,12 @@ static void a_square_is_that_of_the_outer_product(void **state)
     (void)state;
     for (size_t s = 0; s < 2 * SHAPES; s++) {
         struct fixture f = make(shapes[s / 2][0], shapes[s / 2][1], s % 2 == 1);
-        double squares[ROWS], scratch[2 * ROWS];
+        double squares[ROWS], of_a[ROWS], of_b[ROWS];
         for (size_t i = 0; i < ROWS; i++)
             squares[i] = 0.625;
-        row_layer_measure(&f.layer, squares, scratch, f.a, f.b);
+        rows_square(of_a, f.a);
+        rows_square(of_b, f.b);
+        row_layer_measure(&f.layer, squares, (struct row_squares){of_a, of_b, ROWS});
         for (size_t i = 0; i < ROWS; i++) {
             double expected = 0.625;
             for (size_t j = 0; j < f.layer.outputs; j++) {
@@ -149,10 +151,12 @@ static double measured_with(bool in_a, float entry)
 {
     struct fixture f = make(5, 3, true);
     struct rows rows = in_a ? f.a : f.b;
-    double squares[ROWS] = {0}, scratch[2 * ROWS];
+    double squares[ROWS] = {0}, of_a[ROWS], of_b[ROWS];
     memset(rows.data + rows.stride, 0, rows.stride * sizeof *rows.data);
     rows.data[rows.stride + 1] = entry;
-    row_layer_measure(&f.layer, squares, scratch, f.a, f.b);
+    rows_square(of_a, f.a);
+    rows_square(of_b, f.b);
+    row_layer_measure(&f.layer, squares, (struct row_squares){of_a, of_b, ROWS});
     assert_true(isfinite(squares[0]) && isfinite(squares[2]));
     drop(&f);
     return squares[1];

@@ -159,7 +159,7 @@ static void a_layer_is_scaled_by_itself(void **state)
     (void)state;
     batch_init(&batch, "d17rd9td4", LOSS_SOFTMAX_CROSS_ENTROPY, 23, 40);
     batch_run(&batch);
-    workspace_measure(batch.workspace);
+    workspace_measure(batch.workspace, NULL);
     float weights[48];
     double before[3];
     for (size_t i = 0; i < 48; i++)
@@ -167,10 +167,60 @@ static void a_layer_is_scaled_by_itself(void **state)
     for (size_t l = 0; l < 3; l++)
         before[l] = workspace_layer_norms(batch.workspace, l)[7];
     workspace_scale_layer(batch.workspace, 1, weights);
-    workspace_measure(batch.workspace);
+    workspace_measure(batch.workspace, NULL);
     for (size_t l = 0; l < 3; l++)
         assert_true(workspace_layer_norms(batch.workspace, l)[7] ==
                     before[l] * (l == 1 ? 0.5 : 1));
+    batch_fini(&batch);
+}
+
+static double *input_squares(struct batch *batch)
+{
+    size_t stride = workspace_stride(batch->workspace);
+    double *squares = calloc(batch->rows, sizeof *squares);
+    for (size_t i = 0; i < batch->count; i++)
+        squares[i] =
+            floats_square(workspace_input(batch->workspace) + i * stride, stride);
+    return squares;
+}
+
+/* Norms from squares taken before forward are those taken after it, whether layers read
+ * the records, twice, or what an activation or a dropout made of them. */
+static void squares_of_records_may_be_known(void **state)
+{
+    static const char *const models[] = {"d17rd9td4", "d4",           "td9rd4",  "pd5",
+                                         "o4d9rd4",   "[d23|d23]td4", "[td23]d4"};
+    (void)state;
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        struct batch batch;
+        batch_init(&batch, models[m], LOSS_SOFTMAX_CROSS_ENTROPY, 23, 40);
+        batch_place_all(&batch);
+        double *squares = input_squares(&batch), norms[48];
+        batch_pass(&batch, batch.count);
+        memcpy(norms, workspace_norms(batch.workspace), batch.count * sizeof *norms);
+        workspace_measure(batch.workspace, squares);
+        for (size_t i = 0; i < batch.count; i++)
+            assert_close(workspace_norms(batch.workspace)[i], norms[i], 1e-14);
+        free(squares);
+        batch_fini(&batch);
+    }
+}
+
+static void a_known_square_is_not_taken_again(void **state)
+{
+    struct batch batch;
+    (void)state;
+    batch_init(&batch, "D4", LOSS_SOFTMAX_CROSS_ENTROPY, 23, 40);
+    batch_place_all(&batch);
+    double *squares = input_squares(&batch);
+    batch_pass(&batch, batch.count);
+    double before = workspace_norms(batch.workspace)[7];
+    squares[7] *= 4;
+    squares[8] = (double)INFINITY;
+    workspace_measure(batch.workspace, squares);
+    assert_close(workspace_norms(batch.workspace)[7], 2 * before, 1e-14);
+    assert_true(workspace_norms(batch.workspace)[8] == 0); /* refused */
+    free(squares);
     batch_fini(&batch);
 }
 
@@ -258,6 +308,8 @@ int main(void)
         cmocka_unit_test(an_empty_range_sums_to_zero),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_layer_is_scaled_by_itself),
+        cmocka_unit_test(squares_of_records_may_be_known),
+        cmocka_unit_test(a_known_square_is_not_taken_again),
         cmocka_unit_test(memory_is_what_was_said),
         cmocka_unit_test(memory_of_blocks_is_what_was_said),
         cmocka_unit_test(buffers_that_cannot_be_had_are_refused),
