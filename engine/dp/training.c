@@ -12,9 +12,9 @@
 static size_t even_rows(const struct training_setup *setup)
 {
     enum { FEW = 144, MANY = 2 * FEW, MANY_FROM = 1536 };
-    if (setup->rows.tallest == setup->rows.block)
-        return 2 * setup->rows.block;
-    return setup->batch_size < MANY_FROM ? FEW : MANY;
+    size_t block = setup->rows.block, rows = setup->batch_size < MANY_FROM ? FEW : MANY;
+    CHECK(block <= rows);
+    return rows / block * block;
 }
 
 /* Of either grid, or of none: the larger of what they need. */
