@@ -1,9 +1,9 @@
 /*
  * bench_train - a step of dpsgd beside a step of sgd by the same engine, beside the
  * floor, all in turns in one process (issue 4, targets 1 to 4), once for each family of
- * BLAS kernels that the processor has. Argument: the quantile of the turns that is taken
- * for a figure, 0.5 where there is none; a lower one on a machine with other work; or
- * "rates", for peers.py.
+ * BLAS kernels that the processor has. Figures are medians of the turns, ratios medians of
+ * the ratios within a turn: the machine is not as fast in every second. The argument
+ * "rates" is for peers.py.
  *
  *   floor     products + noise (floor.h)
  *   -noise    without the measured noise
@@ -11,14 +11,13 @@
  *             product, bytes at that of a copy of a micro-batch, and noise
  *
  * One thread is measured by its processor time, which other work on the machine touches
- * least. Of two threads three figures: the clock on the wall, which means something on a
- * machine that does nothing else; the processor time of the busier thread, which waits
- * for the other a few microseconds awake; and the rows that the busier one is given,
- * which no other work touches; beside them what two threads gain in bare products.
+ * least; two on the wall, beside what they gain in bare products. Of two threads two more
+ * figures: on cores, the gain in those turns in which products gained 1.8 at least, and
+ * how many those were; and by the rows that the busier one is given, which no load
+ * touches.
  * First: peak resident set beyond the data of
  * 784-1024-1024-10 at batch 4096 on two threads (target 6).
  */
-#include <dirent.h>
 #include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,27 +80,49 @@ struct rates {
     double flops, bytes; /* a second, of one thread */
 };
 
-static void print_row(const struct shape *shape, const struct bench_floor *f,
-                      const struct measurement *m, struct rates rates)
+/* Turn by turn a + sign b. */
+static struct measurement added(const struct measurement *a, double sign,
+                                const struct measurement *b)
 {
-    double dp = m[DP].seconds, base = m[SGD].seconds, noise = m[NOISE].seconds;
-    double floor = m[PRODUCTS].seconds + noise, batch = (double)f->batch;
+    struct measurement sum = {.seconds = a->seconds + sign * b->seconds};
+    for (size_t k = 0; k < ROUNDS_MAX; k++)
+        sum.turns[k] = a->turns[k] + sign * b->turns[k];
+    return sum;
+}
+
+static double ratio(const struct measurement *over, const struct measurement *under,
+                    size_t turns)
+{
+    double ratios[ROUNDS_MAX];
+    for (size_t k = 0; k < turns; k++)
+        ratios[k] = over->turns[k] / under->turns[k];
+    return quantile(ratios, turns, 0.5);
+}
+
+static void print_row(const struct shape *shape, const struct bench_floor *f,
+                      const struct measurement *m, size_t turns, struct rates rates)
+{
+    struct measurement bare = added(&m[DP], -1, &m[NOISE]);
+    struct measurement bare_dice = added(&m[DICE], -1, &m[NOISE]);
+    struct measurement floor = added(&m[PRODUCTS], 1, &m[NOISE]);
+    double dp = m[DP].seconds, noise = m[NOISE].seconds, batch = (double)f->batch;
     double model =
         batch * floor_flops(f) / rates.flops + floor_bytes(f) / rates.bytes + noise;
     printf("%-17s%6d%9.3f%9.3f%9.3f%9.3f%8.3f%8.2f%7.2f%7.2f%7.2f%7.2f%7.2f%7.2f%9.0f"
            "\n",
-           shape->name, (int)f->batch, dp * 1e3, base * 1e3, m[DICE].seconds * 1e3,
-           m[PRODUCTS].seconds * 1e3, noise * 1e3, (dp - noise) / base, dp / base,
-           1.15 + noise / base, dp / floor, (m[DICE].seconds - noise) / base,
-           noise / dp, dp / model, batch / dp);
+           shape->name, (int)f->batch, dp * 1e3, m[SGD].seconds * 1e3,
+           m[DICE].seconds * 1e3, m[PRODUCTS].seconds * 1e3, noise * 1e3,
+           ratio(&bare, &m[SGD], turns), ratio(&m[DP], &m[SGD], turns),
+           1.15 + ratio(&m[NOISE], &m[SGD], turns), ratio(&m[DP], &floor, turns),
+           ratio(&bare_dice, &m[SGD], turns), ratio(&m[NOISE], &m[DP], turns),
+           dp / model, batch / dp);
 }
 
 static void bench_one(const struct matrix *data, const struct shape *shape,
-                      uint64_t batch, double quantile_share, struct rates rates)
+                      uint64_t batch, struct rates rates)
 {
     static const char *const names[] = {"dpsgd", "sgd", "dicesgd"};
-    struct measure_plan plan = {
-        .seconds = 1, .turn_seconds = 0.004, .share = quantile_share};
+    struct measure_plan plan = {.seconds = 3, .turn_seconds = 0.02, .share = 0.5};
     struct measurement m[KINDS] = {0};
     struct bench_floor floor = floor_of(shape, batch, 1);
     for (size_t k = 0; k <= DICE; k++)
@@ -112,8 +133,8 @@ static void bench_one(const struct matrix *data, const struct shape *shape,
     m[PRODUCTS] =
         (struct measurement){.run = run_products, .context = &floor, .alone = true};
     m[NOISE] = (struct measurement){.run = run_noise, .context = &floor, .alone = true};
-    measure_all(m, KINDS, &plan);
-    print_row(shape, &floor, m, rates);
+    size_t turns = measure_all(m, KINDS, &plan);
+    print_row(shape, &floor, m, turns, rates);
     for (size_t k = 0; k <= DICE; k++)
         trainer_destroy(m[k].context);
     floor_free(&floor);
@@ -135,52 +156,6 @@ static void run_pair(void *context)
 {
     struct pair *pair = context;
     team_run(pair->team, pair_member, pair);
-}
-
-/* Processor time of the threads of this process, by Linux's numbering of clocks. */
-struct thread_clocks {
-    clockid_t clocks[16];
-    size_t count;
-};
-
-static struct thread_clocks threads_now(void)
-{
-    struct thread_clocks threads = {.count = 0};
-    DIR *tasks = opendir("/proc/self/task");
-    CHECK(tasks != NULL);
-    for (struct dirent *entry; (entry = readdir(tasks)) != NULL;)
-        if (entry->d_name[0] != '.' && threads.count < 16)
-            threads.clocks[threads.count++] =
-                (clockid_t)(~(unsigned)atoi(entry->d_name) << 3 | 6);
-    closedir(tasks);
-    return threads;
-}
-
-static void read_clocks(const struct thread_clocks *threads, double *seconds)
-{
-    for (size_t k = 0; k < threads->count; k++) {
-        struct timespec t = {0};
-        clock_gettime(threads->clocks[k], &t);
-        seconds[k] = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-    }
-}
-
-/* Of one step at a time: the processor time of the busiest thread, a quantile. */
-static double busiest(struct trainer *trainer, double seconds, double quantile_share)
-{
-    struct thread_clocks threads = threads_now();
-    double steps[ROUNDS_MAX], before[16], after[16], start = now(false);
-    size_t count = 0;
-    while (count < ROUNDS_MAX && (count < 5 || now(false) - start < seconds)) {
-        double most = 0;
-        read_clocks(&threads, before);
-        step(trainer);
-        read_clocks(&threads, after);
-        for (size_t k = 0; k < threads.count; k++)
-            most = after[k] - before[k] > most ? after[k] - before[k] : most;
-        steps[count++] = most;
-    }
-    return quantile(steps, count, quantile_share);
 }
 
 /* Rows that the busiest of threads is given, each share in whole blocks of 16 and taken
@@ -226,12 +201,25 @@ static double balance(uint64_t batch_size)
     return one / two;
 }
 
-static void bench_two(const struct matrix *data, const struct shape *shape,
-                      uint64_t batch, double quantile_share)
+enum { PRODUCTS_ONE, PRODUCTS_TWO, ONE, TWO, PAIR, PAIR_KINDS };
+
+/* What two threads gain in the turns in which they gain CORES_GAIN in bare products: the
+ * machine may lend two halves of one core. 0: there was no such turn. */
+static double gain_on_cores(const struct measurement *m, size_t turns, size_t *found)
 {
-    enum { ONE, TWO, PAIR, PRODUCTS_ONE, PRODUCTS_TWO, COUNT };
-    struct measure_plan plan = {
-        .seconds = 1, .turn_seconds = 0.004, .share = quantile_share};
+    static const double CORES_GAIN = 1.8;
+    double gains[ROUNDS_MAX];
+    *found = 0;
+    for (size_t k = 0; k < turns; k++)
+        if (m[PRODUCTS_ONE].turns[k] >= CORES_GAIN * m[PRODUCTS_TWO].turns[k])
+            gains[(*found)++] = m[ONE].turns[k] / m[TWO].turns[k];
+    return *found > 0 ? quantile(gains, *found, 0.5) : 0;
+}
+
+static void bench_two(const struct matrix *data, const struct shape *shape,
+                      uint64_t batch)
+{
+    struct measure_plan plan = {.seconds = 3, .turn_seconds = 0.004, .share = 0.5};
     struct pair pair = {0};
     struct trainer *trainers[2];
     struct bench_floor floors[2];
@@ -241,19 +229,19 @@ static void bench_two(const struct matrix *data, const struct shape *shape,
         pair.jobs[t] = trainer_of("dpsgd", shape, data, batch, 1);
     }
     CHECK(team_create(&pair.team, 2, NULL) == ST_OK);
-    struct measurement m[COUNT] = {{.run = step, .context = trainers[0]},
-                                   {.run = step, .context = trainers[1]},
-                                   {.run = run_pair, .context = &pair},
-                                   {.run = run_products, .context = &floors[0]},
-                                   {.run = run_products, .context = &floors[1]}};
-    measure_all(m, COUNT, &plan);
-    double one = busiest(trainers[0], 0.2, quantile_share);
-    double two = busiest(trainers[1], 0.2, quantile_share);
-    printf("%-17s%6d%10.3f%10.3f%10.2f%10.2f%14.2f%10.2f%16.2f\n", shape->name,
+    struct measurement m[PAIR_KINDS] = {
+        [PRODUCTS_ONE] = {.run = run_products, .context = &floors[0]},
+        [PRODUCTS_TWO] = {.run = run_products, .context = &floors[1]},
+        [ONE] = {.run = step, .context = trainers[0]},
+        [TWO] = {.run = step, .context = trainers[1]},
+        [PAIR] = {.run = run_pair, .context = &pair}};
+    size_t found, turns = measure_all(m, PAIR_KINDS, &plan);
+    double gain = gain_on_cores(m, turns, &found);
+    printf("%-17s%6d%10.3f%10.3f%10.2f%10.2f%10.2f%6zu/%3zu%10.2f%16.2f\n", shape->name,
            (int)batch, m[ONE].seconds * 1e3, m[TWO].seconds * 1e3,
-           m[ONE].seconds / m[TWO].seconds,
-           m[PRODUCTS_ONE].seconds / m[PRODUCTS_TWO].seconds, one / two, balance(batch),
-           2 * m[TWO].seconds / m[PAIR].seconds);
+           ratio(&m[ONE], &m[TWO], turns),
+           ratio(&m[PRODUCTS_ONE], &m[PRODUCTS_TWO], turns), gain, found, turns,
+           balance(batch), 2 * ratio(&m[TWO], &m[PAIR], turns));
     team_destroy(pair.team);
     for (unsigned t = 0; t < 2; t++) {
         floor_free(&floors[t]);
@@ -313,7 +301,7 @@ static void print_memory(uint64_t records)
     free((void *)(uintptr_t)data.targets);
 }
 
-static void bench_all(const struct matrix *data, double quantile_share)
+static void bench_all(const struct matrix *data)
 {
     struct rates rates = {.flops = peak_flops(), .bytes = copy_rate()};
     printf(
@@ -328,14 +316,14 @@ static void bench_all(const struct matrix *data, double quantile_share)
            "/dp", "/model", "/s");
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
-            bench_one(data, &shapes[s], batches[b], quantile_share, rates);
+            bench_one(data, &shapes[s], batches[b], rates);
     printf("\n");
-    printf("dpsgd on two threads\n%-17s%6s%10s%10s%10s%10s%14s%10s%16s\n", "model",
-           "batch", "one", "two", "one/two", "products", "by processor", "by rows",
+    printf("dpsgd on two threads\n%-17s%6s%10s%10s%10s%10s%10s%10s%10s%16s\n", "model",
+           "batch", "one", "two", "one/two", "products", "on cores", "turns", "by rows",
            "two jobs / one");
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t b = 1; b < sizeof batches / sizeof *batches; b++)
-            bench_two(data, &shapes[s], batches[b], quantile_share);
+            bench_two(data, &shapes[s], batches[b]);
 }
 
 /* Lines of model,batch,threads,dpsgd,sgd in records a second, the best of several
@@ -367,7 +355,6 @@ static void print_rates(const struct matrix *data)
 int main(int argc, char **argv)
 {
     int result = 0;
-    double quantile_share = argc > 1 ? atof(argv[1]) : 0.5;
     if (!kernels_chosen(argv, &result))
         return result;
     blas_use_one_thread();
@@ -380,7 +367,7 @@ int main(int argc, char **argv)
     print_memory(RECORDS / 10);
     print_memory(RECORDS);
     print_noise_rate();
-    bench_all(&data, quantile_share);
+    bench_all(&data);
     free((void *)(uintptr_t)data.rows);
     free((void *)(uintptr_t)data.targets);
     return 0;

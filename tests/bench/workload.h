@@ -142,12 +142,12 @@ static inline double quantile(const double *values, size_t count, double share)
 }
 
 /* Runs all in turns of turn_seconds each, at least five times and for about seconds in
- * all; share 0.5 gives medians. */
+ * all; share 0.5 gives medians. Returns the number of turns. */
 struct measure_plan {
     double seconds, turn_seconds, share;
 };
-static inline void measure_all(struct measurement *all, size_t count,
-                               const struct measure_plan *plan)
+static inline size_t measure_all(struct measurement *all, size_t count,
+                                 const struct measure_plan *plan)
 {
     size_t rounds = 0;
     double start = now(false);
@@ -163,6 +163,7 @@ static inline void measure_all(struct measurement *all, size_t count,
     }
     for (size_t k = 0; k < count; k++)
         all[k].seconds = quantile(all[k].turns, rounds, plan->share);
+    return rounds;
 }
 
 #endif
