@@ -219,7 +219,7 @@ static double gain_on_cores(const struct measurement *m, size_t turns, size_t *f
 static void bench_two(const struct matrix *data, const struct shape *shape,
                       uint64_t batch)
 {
-    struct measure_plan plan = {.seconds = 3, .turn_seconds = 0.004, .share = 0.5};
+    struct measure_plan plan = {.seconds = 5, .turn_seconds = 0.03, .share = 0.5};
     struct pair pair = {0};
     struct trainer *trainers[2];
     struct bench_floor floors[2];
