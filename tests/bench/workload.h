@@ -3,7 +3,8 @@
  * by their hidden layers, trainers of them, a clock and quantiles.
  *
  * A measurement is a task that is run again and again; measure_all takes turns between
- * all of them, so that what else the machine does falls on each alike.
+ * all of them, there and back, so that what else the machine does, and what the one before
+ * left in the caches, falls on each alike.
  */
 #ifndef TESTS_BENCH_WORKLOAD_H
 #define TESTS_BENCH_WORKLOAD_H
@@ -157,8 +158,10 @@ static inline size_t measure_all(struct measurement *all, size_t count,
             once < plan->turn_seconds ? (size_t)(plan->turn_seconds / once) : 1;
     }
     while (rounds < ROUNDS_MAX && (rounds < 5 || now(false) - start < plan->seconds)) {
-        for (size_t k = 0; k < count; k++)
-            all[k].turns[rounds] = seconds_of(&all[k], all[k].repeats);
+        for (size_t k = 0; k < count; k++) {
+            struct measurement *m = &all[rounds % 2 == 0 ? k : count - 1 - k];
+            m->turns[rounds] = seconds_of(m, m->repeats);
+        }
         rounds++;
     }
     for (size_t k = 0; k < count; k++)
