@@ -28,11 +28,11 @@ static void measure(const struct matrix *data, uint64_t batch)
         all[k] =
             (struct measurement){.run = step, .context = trainers[k], .alone = true};
     }
-    measure_all(all, COUNT, &plan);
+    size_t turns = measure_all(all, COUNT, &plan);
     for (size_t k = 0; k < COUNT; k++) {
         printf("%-12s %6d %10.3f %8.2f %8.3f\n", names[k], (int)batch,
-               all[k].seconds * 1e3, all[k].seconds / all[0].seconds,
-               all[k].seconds / all[1].seconds);
+               all[k].seconds * 1e3, ratio(&all[k], &all[0], turns),
+               ratio(&all[k], &all[1], turns));
         trainer_destroy(trainers[k]);
     }
 }

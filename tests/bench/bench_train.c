@@ -30,12 +30,6 @@
 
 enum { RECORDS = 60000, PEAK = 1024 };
 
-static const struct shape shapes[] = {
-    {"784-10", 0, {0}, false},
-    {"784-128-10", 1, {128}, false},
-    {"784-1024-1024-10", 2, {1024, 1024}, false},
-    {"cnn_mnist", 0, {0}, true},
-};
 static const uint64_t batches[] = {64, 256, 1024, 4096};
 
 /* ---- one thread ---- */
@@ -79,25 +73,6 @@ static double copy_rate(void)
 struct rates {
     double flops, bytes; /* a second, of one thread */
 };
-
-/* Turn by turn a + sign b. */
-static struct measurement added(const struct measurement *a, double sign,
-                                const struct measurement *b)
-{
-    struct measurement sum = {.seconds = a->seconds + sign * b->seconds};
-    for (size_t k = 0; k < ROUNDS_MAX; k++)
-        sum.turns[k] = a->turns[k] + sign * b->turns[k];
-    return sum;
-}
-
-static double ratio(const struct measurement *over, const struct measurement *under,
-                    size_t turns)
-{
-    double ratios[ROUNDS_MAX];
-    for (size_t k = 0; k < turns; k++)
-        ratios[k] = over->turns[k] / under->turns[k];
-    return quantile(ratios, turns, 0.5);
-}
 
 static void print_row(const struct shape *shape, const struct bench_floor *f,
                       const struct measurement *m, size_t turns, struct rates rates)

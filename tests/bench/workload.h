@@ -50,6 +50,13 @@ struct shape {
     bool is_cnn; /* the preset cnn_mnist */
 };
 
+static const struct shape shapes[] = {
+    {"784-10", 0, {0}, false},
+    {"784-128-10", 1, {128}, false},
+    {"784-1024-1024-10", 2, {1024, 1024}, false},
+    {"cnn_mnist", 0, {0}, true},
+};
+
 static inline enum preset preset_of(const struct shape *shape)
 {
     if (shape->is_cnn)
@@ -91,7 +98,9 @@ static inline struct trainer *trainer_of(const char *algorithm,
     struct error error = {0};
     CHECK(spec != NULL);
     *spec = spec_of(algorithm, shape, data->records, batch);
-    if (trainer_create(&trainer, &options, &error) != ST_OK) {
+    if (trainer_choose_rate(spec, (struct data_shape){FEATURES, CLASSES}, &error) !=
+            ST_OK ||
+        trainer_create(&trainer, &options, &error) != ST_OK) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);
     }
@@ -167,6 +176,26 @@ static inline size_t measure_all(struct measurement *all, size_t count,
     for (size_t k = 0; k < count; k++)
         all[k].seconds = quantile(all[k].turns, rounds, plan->share);
     return rounds;
+}
+
+/* Turn by turn a + sign b. */
+static inline struct measurement added(const struct measurement *a, double sign,
+                                       const struct measurement *b)
+{
+    struct measurement sum = {.seconds = a->seconds + sign * b->seconds};
+    for (size_t k = 0; k < ROUNDS_MAX; k++)
+        sum.turns[k] = a->turns[k] + sign * b->turns[k];
+    return sum;
+}
+
+/* The median over turns of over / under. */
+static inline double ratio(const struct measurement *over,
+                           const struct measurement *under, size_t turns)
+{
+    double ratios[ROUNDS_MAX];
+    for (size_t k = 0; k < turns; k++)
+        ratios[k] = over->turns[k] / under->turns[k];
+    return quantile(ratios, turns, 0.5);
 }
 
 #endif
