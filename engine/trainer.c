@@ -33,14 +33,14 @@ struct trainer {
 /* Rows of a block: products over more rows are faster, but the last block is computed
  * whole. Above 96 rows 784-10 leaves the kernels for small products, three times as
  * fast; wider layers gain next to nothing from there on. Images have many rows a record:
- * 48 of them gain nothing more, and of a cell of 128 they leave least empty. */
+ * more than 48 records gain nothing, and cells of 128 leave fewer rows empty. */
 static size_t block_rows(const struct network *network, uint64_t batch_size)
 {
-    bool is_dense = heights_may_differ(network);
+    bool on_images = network_has_positions(network);
     if (batch_size >= 768)
-        return is_dense ? 96 : 48;
+        return on_images ? 48 : 96;
     if (batch_size >= 96)
-        return is_dense ? 64 : 48;
+        return on_images ? 48 : 64;
     return batch_size >= 24 ? 32 : 16;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "engine/nn/difference.h"
+#include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
 
 enum {
@@ -98,6 +99,7 @@ struct comparison {
     size_t block, rows;          /* rows: of all blocks */
     uint32_t *class_of;          /* (rows) the first row that each is like */
     uint32_t *before;            /* (rows) scratch */
+    double *squares;             /* (rows) of the record, taken as a job takes them */
 };
 
 /* Splits classes whose rows disagree on the record in the workspace, looking at the
@@ -135,6 +137,14 @@ static size_t outputs_min(const struct workspace *workspace)
     return least > 0 ? least : 1;
 }
 
+static void square_records(const struct comparison *c)
+{
+    size_t stride = workspace_stride(c->workspace);
+    for (size_t r = 0; r < c->rows; r++)
+        c->squares[r] =
+            floats_square(workspace_input(c->workspace) + r * stride, stride);
+}
+
 static void compare_rows(const struct comparison *c)
 {
     size_t outputs = outputs_min(c->workspace);
@@ -146,10 +156,11 @@ static void compare_rows(const struct comparison *c)
         size_t filled = k < REPETITIONS_MIN ? c->rows : c->block;
         fill(c->workspace, network_shape(c->network), network_predictions(c->network),
              &state);
+        square_records(c);
         workspace_forward(c->workspace, c->parameters, filled);
         workspace_loss(c->workspace);
         workspace_backward(c->workspace, c->parameters);
-        workspace_measure(c->workspace, NULL);
+        workspace_measure(c->workspace, c->squares);
         refine(c, filled);
         if (c->motion == NULL)
             continue;
@@ -247,14 +258,16 @@ static enum status find_at(struct row_classes *out, const struct search *search,
     enum status status =
         points_create(&points, search->network, search->two_points, error);
     uint32_t *scratch = calloc(2 * rows, sizeof *scratch);
+    double *squares = calloc(rows, sizeof *squares);
     struct comparison c = {.network = search->network,
                            .parameters = points.parameters,
                            .motion = points.motion,
                            .block = block,
                            .rows = rows,
                            .class_of = scratch,
-                           .before = scratch + rows};
-    if (status == ST_OK && scratch == NULL)
+                           .before = scratch + rows,
+                           .squares = squares};
+    if (status == ST_OK && (scratch == NULL || squares == NULL))
         status = error_set(error, ST_NO_MEMORY, "no memory to compare rows");
     if (status == ST_OK)
         status = workspace_for(&c.workspace, search, rows, error);
@@ -265,6 +278,7 @@ static enum status find_at(struct row_classes *out, const struct search *search,
         name_classes(out, c.class_of, rows);
     }
     workspace_destroy(c.workspace);
+    free(squares);
     free(scratch);
     points_destroy(&points);
     return status;
@@ -279,7 +293,7 @@ static enum status find_blocks(struct row_classes *out, const struct search *sea
     if (status != ST_OK)
         return status;
     *out = first;
-    if (first.count == 1)
+    if (first.count == 1 || alternative(block) == block)
         return ST_OK;
     status = find_at(&second, search, alternative(block), error);
     if (status == ST_OK && second.safe && (!first.safe || second.count < first.count))

@@ -45,7 +45,7 @@ struct row_classes row_classes_most(size_t block);
 
 /* Runs network forward and backward on random records, each in every row of a block,
  * and compares rows bit by bit: first with blocks of block rows, and where these are
- * not all alike with the multiple of 48 above, at which the AVX2 kernels have two equal
+ * not all alike with the next multiple of 48, at which the AVX2 kernels have two equal
  * classes.
  *   wanted  block, a multiple of 16; where tallest, a multiple of 48, is more, products
  *           of any multiple of 16 rows, or of 48, up to tallest are tried first, and

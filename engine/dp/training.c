@@ -8,11 +8,14 @@
 #include "engine/dp/training_inside.h"
 
 /* Records whose sum on public data is one product: a whole number of blocks, so that a
- * record's row does not hang on threads. */
+ * record's row does not hang on threads; enough for a fast product, few enough that each
+ * of two threads gets some of a batch of 256. */
 static size_t even_rows(const struct training_setup *setup)
 {
-    enum { FEW = 144, MANY = 2 * FEW, MANY_FROM = 1536 };
+    enum { SMALL_BLOCK = 32, FEW = 144, MANY = 2 * FEW, MANY_FROM = 1536 };
     size_t block = setup->rows.block, rows = setup->batch_size < MANY_FROM ? FEW : MANY;
+    if (setup->rows.tallest == block && block <= SMALL_BLOCK)
+        return 2 * block;
     CHECK(block <= rows);
     return rows / block * block;
 }

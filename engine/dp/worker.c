@@ -20,12 +20,12 @@ struct worker {
     struct row_classes rows;
     struct workspace *workspace;
     size_t capacity;
-    float *block;             /* (network_tile_floats_max) one tile's product */
-    float *weights;           /* (capacity) */
-    double *squares;          /* (capacity) of the records as they were gathered */
-    bool *occupied;           /* (capacity) whether a record stands in a row */
-    uint32_t *places;         /* (capacity) row of each record of a piece */
-    uint32_t *indices;        /* (capacity) of the record in each row */
+    float *block;      /* (network_tile_floats_max) one tile's product */
+    float *weights;    /* (capacity) */
+    double *squares;   /* (capacity) of the records as they were gathered, or 0 */
+    bool *occupied;    /* (capacity) whether a record stands in a row */
+    uint32_t *places;  /* (capacity) row of each record of a piece */
+    uint32_t *indices; /* (capacity) of the record in each row */
     struct row_range *ranges; /* (capacity) of the micro-batch's pieces */
     size_t range_count;
     size_t filled; /* rows of the micro-batch, empty ones between records included */
@@ -155,7 +155,6 @@ static void clear_row(struct worker *worker, size_t row)
     size_t stride = workspace_stride(worker->workspace);
     memset(workspace_input(worker->workspace) + row * stride, 0,
            stride * sizeof(float));
-    worker->squares[row] = 0;
     workspace_classes(worker->workspace)[row] = 0;
     workspace_values(worker->workspace)[row] = 0;
 }
@@ -219,6 +218,7 @@ static void fill(struct worker *worker, const struct task *task, struct cursor *
 {
     size_t end = best_end(worker, task->batch, cursor);
     worker->range_count = worker->filled = 0;
+    memset(worker->squares, 0, worker->capacity * sizeof *worker->squares);
     for (; cursor->next < end; cursor->next++, cursor->taken = 0) {
         struct piece piece = task->batch->pieces[cursor->next];
         piece.first += cursor->taken;

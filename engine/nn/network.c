@@ -191,6 +191,14 @@ bool network_drops(const struct network *network)
     return network->drop_count > 0;
 }
 
+bool network_has_positions(const struct network *network)
+{
+    for (size_t l = 0; l < network->layer_count; l++)
+        if (network->layers[l].has_positions)
+            return true;
+    return false;
+}
+
 size_t network_layers(const struct network *network)
 {
     return network->layer_count;

@@ -93,6 +93,9 @@ double network_spread(const struct network *network);
 /* Whether a forward pass may drop activations (workspace_drop). */
 bool network_drops(const struct network *network);
 
+/* Whether a weight layer has several rows a record: a convolution. */
+bool network_has_positions(const struct network *network);
+
 /* Layers with a weight, in the order of the model. */
 size_t network_layers(const struct network *network);
 

@@ -119,8 +119,8 @@ void workspace_backward(struct workspace *workspace, const float *parameters);
  * min(1, C / norms, kappa C / spreads), rounded toward zero.
  * A record with a factor or a loss that is not finite, or a layer's ||a|| or ||b||
  * beyond 2^64, is refused: erased, and its norm and spread are 0.
- *   input_squares  (rows) floats_square of whole rows of workspace_input as they were
- *                  written, which spares reading them again, or NULL */
+ *   input_squares  (rows) floats_square of whole rows of workspace_input as forward met
+ *                  them, which spares reading them again, or NULL */
 void workspace_measure(struct workspace *workspace, const double *input_squares);
 
 /* Keeps the gradients that measure would keep, so that sums read them, and takes no

@@ -54,6 +54,26 @@ static void threads_do_not_matter_at_two_points(void **state)
     }
 }
 
+/* Blocks of every height, and public data in pieces of all sizes. */
+static void threads_do_not_matter_on_images(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dpsgd", "sgd"};
+    static const uint64_t batches[] = {16, 64, 300, 1000, RECORDS};
+    for (size_t k = 0; k < 10; k++) {
+        uint8_t first[SHA256_SIZE], other[SHA256_SIZE];
+        struct world *world = world_create(names[k % 2]);
+        set_image_model(world);
+        world->spec.batch_size = batches[k / 2];
+        digest_of_run(world, 1, first);
+        for (unsigned threads = 2; threads <= 3; threads++) {
+            digest_of_run(world, threads, other);
+            assert_memory_equal(first, other, SHA256_SIZE);
+        }
+        world_destroy(world);
+    }
+}
+
 /* Threads cut the batch into other micro-batches, and other rows, for each record. */
 static void masks_are_the_same_at_any_number_of_threads(void **state)
 {
@@ -318,7 +338,7 @@ static void a_spec_has_the_mechanism_it_runs(void **state)
     assert_int_equal(m.relation, RELATION_ZERO_OUT);
     assert_true(m.prefixes_priced);
     assert_int_equal(m.run_count, 1);
-    assert_true(m.runs[0].sampling_rate == 300.0 / 1500);
+    assert_true(m.runs[0].sampling_rate == 300.0 / RECORDS);
     assert_true(m.runs[0].noise_multiplier == 0.8);
     assert_int_equal(m.runs[0].steps, 20);
     mechanism_fini(&m);
@@ -344,6 +364,7 @@ int main(int argc, char **argv)
         return result;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(threads_do_not_matter_on_images),
         cmocka_unit_test(threads_do_not_matter_at_two_points),
         cmocka_unit_test(masks_are_the_same_at_any_number_of_threads),
         cmocka_unit_test(no_run_is_another),

@@ -12,7 +12,7 @@
 
 #include "engine/trainer.h"
 
-enum { RECORDS = 1500, FEATURES = 23, CLASSES = 4 };
+enum { RECORDS = 1600, FEATURES = 23, CLASSES = 4 };
 static const uint8_t key[32] = {3, 1, 4, 1, 5, 9, 2, 6};
 
 struct world {
@@ -155,6 +155,36 @@ static inline void read_linear(struct trainer *trainer, float *bias, float *weig
     unlink(path);
 }
 
+/* The model of these layers, on records as they are or as images of one column. */
+static inline void set_layers(struct world *world, const struct layer_spec *layers,
+                              size_t count, struct model_input input)
+{
+    struct model_spec model = {.layer_count = count,
+                               .layers = (struct layer_spec *)(uintptr_t)layers,
+                               .input = input,
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY,
+                               .init_seed = 11};
+    model_spec_fini(&world->spec.model);
+    model_spec_copy(&world->spec.model, &model);
+}
+
+/* A convolution before the dense layer. */
+static inline void set_image_model(struct world *world)
+{
+    const struct layer_spec layers[] = {{.kind = LAYER_CONV2D,
+                                         .out = 3,
+                                         .bias = true,
+                                         .kernel_height = 5,
+                                         .kernel_width = 1,
+                                         .stride = 2,
+                                         .dilation = 1},
+                                        {.kind = LAYER_TANH},
+                                        {.kind = LAYER_FLATTEN},
+                                        {.kind = LAYER_DENSE, .out = CLASSES}};
+    set_layers(world, layers, sizeof layers / sizeof *layers,
+               (struct model_input){FEATURES, 1, 1});
+}
+
 /* Dense layers with group norms, dropout and a residual. */
 static inline void set_dropping_model(struct world *world, double rate)
 {
@@ -168,12 +198,7 @@ static inline void set_dropping_model(struct world *world, double rate)
         dense,
         {.kind = LAYER_DROPOUT, .rate = rate},
         {.kind = LAYER_DENSE, .out = CLASSES, .bias = true}};
-    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
-                               .layers = layers,
-                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY,
-                               .init_seed = 11};
-    model_spec_fini(&world->spec.model);
-    model_spec_copy(&world->spec.model, &model);
+    set_layers(world, layers, sizeof layers / sizeof *layers, (struct model_input){0});
 }
 
 #endif

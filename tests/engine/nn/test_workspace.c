@@ -184,8 +184,9 @@ static double *input_squares(struct batch *batch)
     return squares;
 }
 
-/* Norms from squares taken before forward are those taken after it, whether layers read
- * the records, twice, or what an activation or a dropout made of them. */
+/* Norms from squares taken before forward are those taken after it: a layer that reads
+ * the records takes them, one that reads what an activation, a dropout or a fork made of
+ * them does not. */
 static void squares_of_records_may_be_known(void **state)
 {
     static const char *const models[] = {"d17rd9td4", "d4",           "td9rd4",  "pd5",
