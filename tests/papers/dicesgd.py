@@ -102,10 +102,10 @@ REASONS = """
   times with m2. DP-SGD that clips at 3.5, where nothing is cut, is as free of bias with a quarter of
   m2r's noise. m1, the bound that the printed algorithm has, leaves no signal.
 * **MNIST: the advantage is not there.** The paper: DiceSGD 97.4 and 97.5 against DP-SGD's 95.2 and 94.5
-  (CIFAR-10, a pre-trained ViT, C = 1 and 0.1). At a charge with a proof it loses 1.6 points with m2r,
-  2.7 with m2, 7.5 with m3 and all with m1, as section 3.5 of the spec foresees.
+  (CIFAR-10, a pre-trained ViT, C = 1 and 0.1). At a charge with a proof it loses 1.3 to 1.9 points with m2r,
+  2.6 to 3.0 with m2, 7.4 to 7.9 with m3 and all with m1 (two runs, both C), as section 3.5 of the spec foresees.
 * **Nor without a guarantee.** With the noise that Algorithm 4 prints (on the same bytes declared public;
-  by m1 its epsilon is over 1000) it still loses 1.5 points at C = 1, and 13 at C = 0.1: with C2 = C the
+  by m1 its epsilon is over 1000) it still loses 1.6 points at C = 1, and 13 at C = 0.1: with C2 = C the
   error winds up over the 180 steps and comes back late. What is different from the paper: the model
   is small and starts from scratch, and DP-SGD's noise here is what its accountant asks for. The paper's
   DP-SGD is not said to be calibrated by the same accountant."""

@@ -38,11 +38,11 @@ Which pixels it fed, and C and rate at epsilon 10 and 0.01, are not said.
   pixels in [0, 1] and C = 20 next to nothing is clipped, and the linear models agree. At C = 20 the
   two-layer model loses a point more than the paper's 2 to 3.
 * **Where they come from: a finding.** The paper blames f_lb = 0. `forward`, a proved bound with the
-  same f_lb, loses less than a point from epsilon 1 on (8 at 0.01, two layers): the rest is the slack
+  same f_lb, loses less than a point from epsilon 1 on (8 and 11 at 0.01, two layers, in two runs): the rest is the slack
   of the printed bound, at least sqrt 2 and about 5 for two layers at the start. A bound that is k times
   too large is exact clipping at C / k under k times the noise.
 * **Epsilon**: the gap grows as epsilon falls, as the paper's numbers say (its sentence says the
-  reverse); ours grows faster, from half the paper's at 10 to two and three times its at 0.01.
+  reverse); ours grows faster, from half or two thirds of the paper's at 10 to two and three times its at 0.01.
 * Exact norms cost nothing here, so value clipping has no use but the comparison."""
 
 
