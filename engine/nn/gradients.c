@@ -111,8 +111,8 @@ static void measure_kept(const struct workspace *workspace, size_t index,
     }
 }
 
-/* Value 0 is the records, and nobody writes it: what works in place does so behind a weight
- * layer (builder_may_overwrite). */
+/* Value 0 is the records, and nobody writes it: what works in place does so behind a
+ * weight layer (builder_may_overwrite). */
 static bool reads_records(const struct layer *layer)
 {
     return layer->from == 0;

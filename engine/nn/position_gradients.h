@@ -51,8 +51,8 @@ struct position_norm position_gradients_measure(const struct position_layer *lay
 void position_gradients_keep(const struct position_layer *layer, float *kept,
                              const struct position_rows *rows, float *scratch);
 
-/* The same as measure of a record's (g - g') / s = db x a' + b x da, with da zero where its data is
- * NULL; the form is KEPT, and the bias that was kept is that of db. */
+/* The same as measure of a record's (g - g') / s = db x a' + b x da, with da zero where
+ * its data is NULL; the form is KEPT, and the bias that was kept is that of db. */
 struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
                                                      const struct row_factors *factors,
                                                      float *kept, float *scratch);

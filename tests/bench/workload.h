@@ -3,8 +3,8 @@
  * by their hidden layers, trainers of them, a clock and quantiles.
  *
  * A measurement is a task that is run again and again; measure_all takes turns between
- * all of them, there and back, so that what else the machine does, and what the one before
- * left in the caches, falls on each alike.
+ * all of them, there and back, so that what else the machine does, and what the one
+ * before left in the caches, falls on each alike.
  */
 #ifndef TESTS_BENCH_WORKLOAD_H
 #define TESTS_BENCH_WORKLOAD_H
@@ -21,7 +21,7 @@
 
 enum { FEATURES = 784, CLASSES = 10, ROUNDS_MAX = 400 };
 
-/* One in fifty is a restart, and noise falls with their number. */
+/* A run of DIFF2 by its default has fifty restarts: here one in 200 steps. */
 enum { DIFFERENCE_STEPS = 10000 };
 
 static inline struct matrix made_up_records(uint64_t records)
