@@ -8,6 +8,19 @@
 #include "api/json_reader.h"
 #include "api/limits.h"
 
+enum status query_take(struct query_seen *seen, const char *name, struct error *error)
+{
+    const char *takes = route_info(seen->route)->query;
+    int place = route_parameter(seen->route, name);
+    if (place < 0)
+        return error_set(error, ST_INVALID, "no query parameter \"%.64s\" here%s%s",
+                         name, takes[0] != '\0' ? ", but: " : "", takes);
+    if ((seen->places >> place & 1) != 0)
+        return error_set(error, ST_INVALID, "query parameter %s stands twice", name);
+    seen->places |= 1u << place;
+    return ST_OK;
+}
+
 /* Digits only, below LIMIT_COUNT. */
 static bool read_digits(uint64_t *value, const char *text)
 {
@@ -42,14 +55,11 @@ enum status query_count(uint64_t *value, const char *name, const char *text,
 enum status query_page_size(size_t *page_size, const char *text, struct error *error)
 {
     uint64_t value = 0;
-    enum status status = query_count(&value, "page_size", text,
-                                     (struct query_range){0, LIMIT_COUNT, 0}, error);
-    if (status != ST_OK)
-        return status;
-    if (value == 0)
-        value = LIMIT_PAGE_SIZE_DEFAULT;
-    *page_size = value < LIMIT_PAGE_SIZE ? (size_t)value : LIMIT_PAGE_SIZE;
-    return ST_OK;
+    enum status status = query_count(
+        &value, "page_size", text, (struct query_range){0, LIMIT_PAGE_SIZE, 0}, error);
+    if (status == ST_OK)
+        *page_size = value > 0 ? (size_t)value : LIMIT_PAGE_SIZE_DEFAULT;
+    return status;
 }
 
 void page_token_render(char token[PAGE_TOKEN_SIZE], uint64_t position)

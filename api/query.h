@@ -7,8 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/routes.h"
 #include "base/hash.h"
 #include "base/status.h"
+
+/* The parameters of one query string so far: of which route, and which of its row. */
+struct query_seen {
+    enum route route;
+    unsigned places;
+};
+
+/* Takes the next parameter by its name.
+ *   ST_INVALID  the route has no such parameter, or it stood here before; the error
+ *               names it */
+enum status query_take(struct query_seen *seen, const char *name, struct error *error);
 
 struct query_range {
     uint64_t low, high, fallback;
@@ -19,8 +31,8 @@ struct query_range {
 enum status query_count(uint64_t *value, const char *name, const char *text,
                         struct query_range range, struct error *error);
 
-/* page_size: above LIMIT_PAGE_SIZE is taken as that, 0 as absent.
- *   ST_INVALID  negative, or no whole number */
+/* page_size: a whole number up to LIMIT_PAGE_SIZE; 0 is taken as absent.
+ *   ST_INVALID  anything else */
 enum status query_page_size(size_t *page_size, const char *text, struct error *error);
 
 enum { PAGE_TOKEN_SIZE = 32 };

@@ -6,8 +6,8 @@
 #include "base/check.h"
 
 static const struct route_info table[ROUTE_COUNT] = {
-#define X(symbol, method, path, scope, body)                                           \
-    [ROUTE_##symbol] = {method, path, scope, body},
+#define X(symbol, method, path, scope, body, query)                                    \
+    [ROUTE_##symbol] = {method, path, scope, body, query},
     ROUTE_LIST(X)
 #undef X
 };
@@ -16,6 +16,19 @@ const struct route_info *route_info(enum route route)
 {
     CHECK(route < ROUTE_COUNT);
     return &table[route];
+}
+
+int route_parameter(enum route route, const char *name)
+{
+    const char *next = route_info(route)->query;
+    for (int place = 0; *next != '\0'; place++) {
+        size_t size = strcspn(next, " ");
+        if (size == strlen(name) && memcmp(next, name, size) == 0)
+            return place;
+        next += size;
+        next += strspn(next, " ");
+    }
+    return -1;
 }
 
 /* Copies text[0..size), or nothing where it is too long to be the name of anything. */

@@ -1,6 +1,7 @@
 /*
- * routes.h - every route of the contract, once: method, path, scope, what body it
- * takes. openapi.yaml and this table are compared by a test in both directions.
+ * routes.h - every route of the contract, once: method, path, scope, what body and
+ * which query parameters it takes. openapi.yaml and this table are compared by a test in
+ * both directions.
  *
  * Templates hold at most one parameter, "{id}", and a file name as a second, "{name}".
  */
@@ -12,32 +13,38 @@
 
 #include "base/status.h"
 
+#define QUERY_PAGE "page_size page_token"
+
 #define ROUTE_LIST(X)                                                                  \
-    X(DATASET_CREATE, "POST", "/v1/datasets", "datasets:admin", BODY_JSON)             \
-    X(DATASET_LIST, "GET", "/v1/datasets", "budgets:read", BODY_NONE)                  \
-    X(DATASET_GET, "GET", "/v1/datasets/{id}", "budgets:read", BODY_NONE)              \
-    X(DATASET_DELETE, "DELETE", "/v1/datasets/{id}", "datasets:admin", BODY_NONE)      \
+    X(DATASET_CREATE, "POST", "/v1/datasets", "datasets:admin", BODY_JSON, "")         \
+    X(DATASET_LIST, "GET", "/v1/datasets", "budgets:read", BODY_NONE, QUERY_PAGE)      \
+    X(DATASET_GET, "GET", "/v1/datasets/{id}", "budgets:read", BODY_NONE, "")          \
+    X(DATASET_DELETE, "DELETE", "/v1/datasets/{id}", "datasets:admin", BODY_NONE, "")  \
     X(DATASET_FILE_PUT, "PUT", "/v1/datasets/{id}/files/{name}", "datasets:admin",     \
-      BODY_FILE)                                                                       \
+      BODY_FILE, "")                                                                   \
     X(DATASET_IMPORT, "POST", "/v1/datasets/{id}:import", "datasets:admin",            \
-      BODY_EMPTY)                                                                      \
-    X(DATASET_BUDGET, "GET", "/v1/datasets/{id}/budget", "budgets:read", BODY_NONE)    \
-    X(DATASET_LEDGER, "GET", "/v1/datasets/{id}/ledger", "budgets:audit", BODY_NONE)   \
-    X(LEDGER_HEAD, "GET", "/v1/ledger/head", "budgets:read", BODY_NONE)                \
-    X(JOB_ESTIMATE, "POST", "/v1/jobs:estimate", "jobs:submit", BODY_JSON)             \
-    X(JOB_CREATE, "POST", "/v1/jobs", "jobs:submit", BODY_JSON)                        \
-    X(JOB_LIST, "GET", "/v1/jobs", "jobs:read", BODY_NONE)                             \
-    X(JOB_GET, "GET", "/v1/jobs/{id}", "jobs:read", BODY_NONE)                         \
-    X(JOB_CANCEL, "POST", "/v1/jobs/{id}:cancel", "jobs:cancel", BODY_EMPTY)           \
-    X(MODEL_LIST, "GET", "/v1/models", "models:read", BODY_NONE)                       \
-    X(MODEL_GET, "GET", "/v1/models/{id}", "models:read", BODY_NONE)                   \
-    X(MODEL_CONTENT, "GET", "/v1/models/{id}/content", "models:read", BODY_NONE)       \
-    X(MODEL_PREDICT, "POST", "/v1/models/{id}/predict", "models:read", BODY_PREDICT)   \
-    X(ALGORITHM_LIST, "GET", "/v1/algorithms", "", BODY_NONE)                          \
-    X(OPENAPI, "GET", "/openapi.yaml", "", BODY_NONE)                                  \
-    X(VERSION, "GET", "/v1/version", "", BODY_NONE)                                    \
-    X(LIVEZ, "GET", "/livez", "", BODY_NONE)                                           \
-    X(READYZ, "GET", "/readyz", "", BODY_NONE)
+      BODY_EMPTY, "")                                                                  \
+    X(DATASET_BUDGET, "GET", "/v1/datasets/{id}/budget", "budgets:read", BODY_NONE,    \
+      "")                                                                              \
+    X(DATASET_LEDGER, "GET", "/v1/datasets/{id}/ledger", "budgets:audit", BODY_NONE,   \
+      QUERY_PAGE)                                                                      \
+    X(LEDGER_HEAD, "GET", "/v1/ledger/head", "budgets:read", BODY_NONE, "")            \
+    X(JOB_ESTIMATE, "POST", "/v1/jobs:estimate", "jobs:submit", BODY_JSON, "runs")     \
+    X(JOB_CREATE, "POST", "/v1/jobs", "jobs:submit", BODY_JSON, "")                    \
+    X(JOB_LIST, "GET", "/v1/jobs", "jobs:read", BODY_NONE,                             \
+      "state dataset " QUERY_PAGE)                                                     \
+    X(JOB_GET, "GET", "/v1/jobs/{id}", "jobs:read", BODY_NONE, "wait")                 \
+    X(JOB_CANCEL, "POST", "/v1/jobs/{id}:cancel", "jobs:cancel", BODY_EMPTY, "")       \
+    X(MODEL_LIST, "GET", "/v1/models", "models:read", BODY_NONE, QUERY_PAGE)           \
+    X(MODEL_GET, "GET", "/v1/models/{id}", "models:read", BODY_NONE, "")               \
+    X(MODEL_CONTENT, "GET", "/v1/models/{id}/content", "models:read", BODY_NONE, "")   \
+    X(MODEL_PREDICT, "POST", "/v1/models/{id}/predict", "models:read", BODY_PREDICT,   \
+      "")                                                                              \
+    X(ALGORITHM_LIST, "GET", "/v1/algorithms", "", BODY_NONE, "")                      \
+    X(OPENAPI, "GET", "/openapi.yaml", "", BODY_NONE, "")                              \
+    X(VERSION, "GET", "/v1/version", "", BODY_NONE, "")                                \
+    X(LIVEZ, "GET", "/livez", "", BODY_NONE, "")                                       \
+    X(READYZ, "GET", "/readyz", "", BODY_NONE, "")
 
 enum route_body {
     BODY_NONE,    /* a body is refused */
@@ -48,7 +55,7 @@ enum route_body {
 };
 
 enum route {
-#define X(symbol, method, path, scope, body) ROUTE_##symbol,
+#define X(symbol, method, path, scope, body, query) ROUTE_##symbol,
     ROUTE_LIST(X)
 #undef X
         ROUTE_COUNT
@@ -57,9 +64,14 @@ enum route {
 struct route_info {
     const char *method, *path, *scope;
     enum route_body body;
+    const char *query; /* names of parameters, a blank between them; "": none */
 };
 
 const struct route_info *route_info(enum route route);
+
+/* The place of a parameter's name among those of the route's row, from 0; -1 if it is not
+ * there. */
+int route_parameter(enum route route, const char *name);
 
 struct route_match {
     enum route route;

@@ -10,6 +10,7 @@
 #include <microhttpd.h>
 
 #include "api/limits.h"
+#include "api/query.h"
 
 enum { EMPTY_BODY_MAX = 64 }; /* room for `{}` and blanks */
 
@@ -107,6 +108,29 @@ static enum status check_origin(const struct request *request, struct error *err
     return ST_OK;
 }
 
+struct query { /* what has been read of it, and what became of that */
+    struct query_seen seen;
+    enum status status;
+    struct error *error;
+};
+
+static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind,
+                                      const char *name, const char *value)
+{
+    struct query *query = context;
+    (void)kind, (void)value;
+    query->status = query_take(&query->seen, name, query->error);
+    return query->status == ST_OK ? MHD_YES : MHD_NO;
+}
+
+static enum status check_query(const struct request *request, struct error *error)
+{
+    struct query query = {.seen = {.route = request->match.route}, .error = error};
+    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND,
+                              take_parameter, &query);
+    return query.status;
+}
+
 static bool is_json(const char *type)
 {
     static const char json[] = "application/json";
@@ -196,6 +220,8 @@ enum status admission_check(struct request *request, const char *uri,
             return foreign.status;
         }
     }
+    if (status == ST_OK)
+        status = check_query(request, error);
     if (status == ST_OK)
         status = check_body(request, &framing, config, error);
     if (status == ST_OK)

@@ -19,7 +19,8 @@
  * show.
  *   ST_INVALID                 framing: Transfer-Encoding other than chunked, or beside
  *                              Content-Length; two Content-Length or Host; a control
- *                              character in the path
+ *                              character in the path. A query parameter that the route
+ *                              does not take, or one that stands twice
  *   ST_FORBIDDEN_ORIGIN        Host is not a loopback address or localhost; Origin is
  *                              not our own
  *   ST_URI_TOO_LONG, ST_NOT_FOUND, ST_METHOD_NOT_ALLOWED

@@ -280,13 +280,14 @@ static enum status deadline(struct request *request, struct error *error)
     return status;
 }
 
-/* Whether it is to be answered now, 200 or 304; false: the request waits. */
+/* Whether it is to be answered now, 200 or 304; false: the request waits. For a job that
+ * has ended there is nothing to wait. */
 static bool is_due(struct request *request, const struct job_answer *answer,
                    bool *unchanged)
 {
     const char *known = request_header(request, "If-None-Match");
     *unchanged = known != NULL && tag_list_holds(known, answer->tag);
-    bool waits = known != NULL ? *unchanged : !answer->terminal;
+    bool waits = !answer->terminal && (known == NULL || *unchanged);
     return !waits || clock_monotonic_ns() >= request->deadline_ns;
 }
 
@@ -339,17 +340,29 @@ static char *list_text(void *context, size_t index)
     return text;
 }
 
+static enum status read_listing(struct listing *listing, const struct request *request,
+                                struct error *error)
+{
+    struct dataset_id dataset;
+    const char *state = request_query(request, "state");
+    listing->dataset = request_query(request, "dataset");
+    listing->has_state = state != NULL;
+    if (state != NULL && !job_state_parse(&listing->state, state))
+        return error_set(error, ST_INVALID,
+                         "query parameter state must be QUEUED, RUNNING, CANCELLING, "
+                         "SUCCEEDED, FAILED or CANCELLED");
+    if (listing->dataset != NULL && !dataset_id_parse(&dataset, listing->dataset))
+        return error_set(error, ST_INVALID,
+                         "query parameter dataset must match "
+                         "[a-z0-9][a-z0-9._-]{0,62}");
+    return ST_OK;
+}
+
 bool job_list(struct service *service, struct request *request)
 {
     struct error error = {0};
-    struct listing listing = {.service = service,
-                              .dataset = request_query(request, "dataset")};
-    const char *state = request_query(request, "state");
-    listing.has_state = state != NULL;
-    if (state != NULL && !job_state_parse(&listing.state, state)) {
-        error_set(&error, ST_INVALID,
-                  "state: one of QUEUED, RUNNING, CANCELLING, SUCCEEDED, FAILED, "
-                  "CANCELLED");
+    struct listing listing = {.service = service};
+    if (read_listing(&listing, request, &error) != ST_OK) {
         reply_problem(request, &error, NULL);
         return true;
     }

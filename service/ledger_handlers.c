@@ -97,6 +97,18 @@ static char *lines_of(const struct entries *entries)
     return NULL;
 }
 
+/* The way to the next page of lines; as long as this one, if its length was named. */
+static void link_next(struct request *request, const struct entries *entries,
+                      const char *token)
+{
+    char size[32] = "";
+    if (request_query(request, "page_size") != NULL)
+        snprintf(size, sizeof size, "page_size=%zu&", entries->size);
+    reply_header_add(request, "Link",
+                     "</v1/datasets/%s/ledger?%spage_token=%s>; rel=\"next\"",
+                     request->match.id, size, token);
+}
+
 static enum status reply_entries(struct request *request, const struct entries *entries,
                                  bool as_lines, struct error *error)
 {
@@ -113,9 +125,7 @@ static enum status reply_entries(struct request *request, const struct entries *
     if (lines == NULL)
         return error_set(error, ST_NO_MEMORY, "ask for a smaller page");
     if (entries->more)
-        reply_header_add(request, "Link",
-                         "</v1/datasets/%s/ledger?page_token=%s>; rel=\"next\"",
-                         request->match.id, token);
+        link_next(request, entries, token);
     reply_json(request, MHD_HTTP_OK, lines);
     request->reply.type = "application/x-ndjson";
     return ST_OK;

@@ -34,6 +34,7 @@ static enum MHD_Result match_argument(void *context, enum MHD_ValueKind kind,
 const char *request_query(const struct request *request, const char *name)
 {
     struct lookup lookup = {.name = name};
+    CHECK(route_parameter(request->match.route, name) >= 0);
     MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND,
                               match_argument, &lookup);
     return lookup.value;

@@ -59,7 +59,8 @@ struct request {
     int64_t start_ns;
 };
 
-/* A header's or query parameter's value, NULL if absent ("" for `?wait`). */
+/* A header's or query parameter's value, NULL if absent ("" for `?wait`). A parameter's
+ * name must stand in the route's row (api/routes.h). */
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
 

@@ -37,7 +37,7 @@ static int remove_folder(void **state)
 static json_t *routes(void)
 {
     static const char *const names[] = {
-#define X(symbol, method, path, scope, body) #symbol,
+#define X(symbol, method, path, scope, body, query) #symbol,
         ROUTE_LIST(X)
 #undef X
     };
@@ -52,10 +52,10 @@ static json_t *routes(void)
         char name[64] = "";
         for (size_t at = 0; names[i][at] != '\0'; at++)
             name[at] = names[i][at] == '_' ? '_' : (char)(names[i][at] + 'a' - 'A');
-        json_array_append_new(list,
-                              json_pack("{s:s,s:s,s:s,s:s,s:s}", "name", name, "method",
-                                        info->method, "path", info->path, "scope",
-                                        info->scope, "body", bodies[info->body]));
+        json_array_append_new(
+            list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "name", name, "method",
+                            info->method, "path", info->path, "scope", info->scope,
+                            "body", bodies[info->body], "query", info->query));
     }
     return list;
 }

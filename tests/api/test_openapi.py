@@ -89,9 +89,13 @@ def check_operation(document, key, operation, route):
     if body is not None and route["body"] != "none":
         check(list(body["content"]) == [BODY[route["body"]]], f"{key}: content type")
         check(body["required"] == (route["body"] != "empty"), f"{key}: body required")
-    named = {deref(document, parameter)["name"] for parameter in
-             operation.get("parameters", []) if deref(document, parameter)["in"] == "path"}
-    check(named == set(re.findall(r"{(\w+)}", key[0])), f"{key}: path parameters")
+    named = {"path": [], "query": []}
+    for parameter in operation.get("parameters", []):
+        parameter = deref(document, parameter)
+        named.setdefault(parameter["in"], []).append(parameter["name"])
+    check(named["path"] == re.findall(r"{(\w+)}", key[0]), f"{key}: path parameters")
+    check(named["query"] == route["query"].split(),
+          f"{key}: query parameters {named['query']}, routed {route['query']}")
     check("default" in operation["responses"], f"{key}: a default response")
 
 

@@ -36,14 +36,49 @@ static void counts_are_digits_in_range(void **state)
     assert_int_equal(value, 5);
 }
 
-static void page_sizes_are_coerced_down(void **state)
+static void a_query_holds_what_its_route_names_and_once(void **state)
+{
+    (void)state;
+    static const struct {
+        enum route route;
+        const char *names[5];
+        const char
+            *named; /* by the refusal of the last of names; NULL: all are taken */
+    } cases[] = {
+        {ROUTE_JOB_LIST, {"page_token", "state", "page_size", "dataset"}, NULL},
+        {ROUTE_JOB_LIST, {"dataset", "sate"}, "sate"},
+        {ROUTE_JOB_LIST, {"state", "dataset", "state"}, "state"},
+        {ROUTE_JOB_LIST, {"page"}, "page"},
+        {ROUTE_JOB_LIST, {"State"}, "State"},
+        {ROUTE_JOB_LIST, {"state dataset"}, "state dataset"},
+        {ROUTE_JOB_LIST, {""}, "\"\""},
+        {ROUTE_JOB_GET, {"wait"}, NULL},
+        {ROUTE_JOB_GET, {"page_size"}, "page_size"},
+        {ROUTE_JOB_ESTIMATE, {"runs", "runs"}, "runs"},
+        {ROUTE_LIVEZ, {"state"}, "state"},
+        {ROUTE_LIVEZ, {""}, "\"\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct query_seen seen = {.route = cases[i].route};
+        struct error error = {0};
+        for (const char *const *name = cases[i].names; *name != NULL; name++) {
+            bool last = name[1] == NULL;
+            assert_int_equal(query_take(&seen, *name, &error),
+                             last && cases[i].named != NULL ? ST_INVALID : ST_OK);
+        }
+        if (cases[i].named != NULL)
+            assert_non_null(strstr(error.text, cases[i].named));
+    }
+}
+
+static void page_sizes_beyond_the_limit_are_refused(void **state)
 {
     (void)state;
     static const struct {
         const char *text;
         size_t size; /* 0: refused */
-    } cases[] = {{NULL, 50},     {"0", 50}, {"1", 1}, {"1000", 1000},
-                 {"1001", 1000}, {"-1", 0}, {"x", 0}, {"", 0}};
+    } cases[] = {{NULL, 50},  {"0", 50}, {"1", 1}, {"1000", 1000},
+                 {"1001", 0}, {"-1", 0}, {"x", 0}, {"", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size = 0;
         enum status expected = cases[i].size > 0 ? ST_OK : ST_INVALID;
@@ -115,7 +150,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_digits_in_range),
-        cmocka_unit_test(page_sizes_are_coerced_down),
+        cmocka_unit_test(a_query_holds_what_its_route_names_and_once),
+        cmocka_unit_test(page_sizes_beyond_the_limit_are_refused),
         cmocka_unit_test(tokens_read_back_and_others_are_refused),
         cmocka_unit_test(fingerprints_see_values_and_not_their_form),
         cmocka_unit_test(a_body_that_is_not_json_has_no_fingerprint),

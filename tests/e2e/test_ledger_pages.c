@@ -98,15 +98,16 @@ static void lines_are_the_entries_of_the_pages(void **state)
     const struct reply *lines = get_lines(client, "/v1/datasets/points/ledger");
     assert_int_equal(compare_lines(lines, whole, 0), 1 + 2 * JOBS);
     char link[256], path[256] = "/v1/datasets/points/ledger?page_size=4";
-    size_t count = 0;
+    size_t count = 0, pages = 0;
     for (bool more = true; more;) {
         lines = get_lines(client, path);
         count += compare_lines(lines, whole, count);
+        pages++;
         more = reply_header(lines, "link", link);
         if (more) /* </v1/...>; rel="next" */
-            snprintf(path, sizeof path, "%.*s&page_size=4", (int)strcspn(link + 1, ">"),
-                     link + 1);
+            snprintf(path, sizeof path, "%.*s", (int)strcspn(link + 1, ">"), link + 1);
     }
+    assert_int_equal(pages, (1 + 2 * JOBS + 3) / 4);
     assert_int_equal(count, 1 + 2 * JOBS);
 }
 
@@ -160,8 +161,8 @@ static void the_head_is_in_the_log_and_in_its_file(void **state)
 static void a_bad_page_is_refused(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    static const char *const bad[] = {"page_size=-1", "page_size=x", "page_token=x",
-                                      "page_token=-2"};
+    static const char *const bad[] = {"page_size=-1", "page_size=x", "page_size=1001",
+                                      "page_token=x", "page_token=-2"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_problem(client_get(client, "/v1/datasets/points/ledger?%s", bad[i]), 400,
                        "invalid_argument");

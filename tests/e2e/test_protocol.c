@@ -215,10 +215,11 @@ static void a_poll_waits_for_the_change_and_no_longer(void **state)
     assert_string_equal(reply_text(ended, "state"), "CANCELLED");
     assert_true(ended->seconds < 5);
     assert_true(reply_header(ended, "etag", etag));
-    snprintf(path, sizeof path, "/v1/jobs/%s?wait=1", job);
+    snprintf(path, sizeof path, "/v1/jobs/%s?wait=60", job);
     snprintf(header, sizeof header, "If-None-Match: %s", etag);
-    const struct reply *deadline = client_get_with(client, path, header);
-    assert_status(deadline, 304);
+    const struct reply *final = client_get_with(client, path, header);
+    assert_status(final, 304); /* it will never change again */
+    assert_true(final->seconds < 60);
     assert_problem(client_get(client, "/v1/jobs/%s?wait=61", job), 400,
                    "invalid_argument");
     assert_problem(client_get(client, "/v1/jobs/%s?wait=-1", job), 400,
@@ -261,7 +262,9 @@ static void pages_cover_a_list_once_newest_first(void **state)
                    "invalid_argument");
     assert_problem(client_get(client, "/v1/datasets?page_token=nonsense"), 400,
                    "invalid_argument");
-    assert_status(client_get(client, "/v1/datasets?page_size=100000"), 200);
+    assert_problem(client_get(client, "/v1/datasets?page_size=1001"), 400,
+                   "invalid_argument");
+    assert_status(client_get(client, "/v1/datasets?page_size=1000"), 200);
 }
 
 static void jobs_are_listed_by_state_and_dataset(void **state)
@@ -277,6 +280,42 @@ static void jobs_are_listed_by_state_and_dataset(void **state)
     assert_status(none, 200);
     assert_int_equal(json_array_size(reply_at(none, "jobs")), 0);
     assert_problem(client_get(client, "/v1/jobs?state=DONE"), 400, "invalid_argument");
+    assert_problem(client_get(client, "/v1/jobs?dataset=No"), 400, "invalid_argument");
+}
+
+static void a_parameter_that_a_route_does_not_take_is_named(void **state)
+{
+    struct client *client = client_of(state);
+    const char *id = submit(client, SMALL_JOB);
+    await_end(client, id);
+    const struct {
+        const char *method, *path, *header, *body, *named;
+    } cases[] = {
+        {"GET", "/v1/jobs?sate=FAILED", NULL, NULL, "sate"},
+        {"GET", "/v1/jobs?state=FAILED&state=FAILED", NULL, NULL, "state"},
+        {"GET", "/v1/jobs?page_size=1&page%5Fsize=2", NULL, NULL, "page_size"},
+        {"GET", "/v1/jobs?=FAILED", NULL, NULL, "\"\""},
+        {"GET", "/v1/datasets?state=READY", NULL, NULL, "state"},
+        {"GET", "/v1/datasets/points?wait=1", NULL, NULL, "wait"},
+        {"GET", "/v1/datasets/points/budget?epoch", NULL, NULL, "epoch"},
+        {"GET", "/v1/datasets/points/ledger?after=2", NULL, NULL, "after"},
+        {"GET", "/v1/models?dataset=points", NULL, NULL, "dataset"},
+        {"GET", "/livez?verbose", NULL, NULL, "verbose"},
+        {"POST", "/v1/datasets/points:import?wait=1", NULL, NULL, "wait"},
+        {"POST", "/v1/jobs?validate=true", "Idempotency-Key: query", "{}", "validate"},
+        {"POST", "/v1/jobs:estimate?run=2", NULL, "{}", "run"},
+        {"DELETE", "/v1/datasets/points?force=1", NULL, NULL, "force"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct reply *reply = call(client, cases[i].method, cases[i].path,
+                                         cases[i].header, cases[i].body);
+        if (reply->status != 400 ||
+            strstr(reply_text(reply, "detail"), cases[i].named) == NULL)
+            fail_msg("%s %s: %ld %s", cases[i].method, cases[i].path, reply->status,
+                     reply->body);
+    }
+    assert_status(client_get(client, "/v1/datasets/points"), 200);
+    assert_status(client_get(client, "/v1/jobs?"), 200);
 }
 
 static void the_ledger_is_read_oldest_first_as_json_or_lines(void **state)
@@ -367,6 +406,7 @@ int main(void)
         cmocka_unit_test(a_poll_waits_for_the_change_and_no_longer),
         cmocka_unit_test(pages_cover_a_list_once_newest_first),
         cmocka_unit_test(jobs_are_listed_by_state_and_dataset),
+        cmocka_unit_test(a_parameter_that_a_route_does_not_take_is_named),
         cmocka_unit_test(the_ledger_is_read_oldest_first_as_json_or_lines),
         cmocka_unit_test(times_are_whole_seconds_in_utc),
         cmocka_unit_test(head_answers_as_get_without_the_body),
