@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+enum { MS_PER_S = 1000 };
+
 /* Who asked: one name until there are keys. */
 static const char actor[] = "local";
 
@@ -84,7 +86,7 @@ static enum status append(struct ledger *ledger, struct store_tx *tx,
     struct ledger_entry_name *head = &ledger->next.entry;
     row->seq = head->seq + 1;
     row->actor = actor;
-    row->time_ms = clock_wall_ms();
+    row->time_ms = clock_wall_s() * MS_PER_S;
     memcpy(row->prev, head->hash, SHA256_SIZE);
     entry_hash(row->hash, row);
     enum status status = ledger_row_insert(tx, row, error);

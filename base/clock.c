@@ -11,6 +11,11 @@ int64_t clock_wall_ms(void)
     return (int64_t)now.tv_sec * MS_PER_S + now.tv_nsec / NS_PER_MS;
 }
 
+int64_t clock_wall_s(void)
+{
+    return clock_wall_ms() / MS_PER_S;
+}
+
 int64_t clock_monotonic_ns(void)
 {
     struct timespec now;

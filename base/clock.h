@@ -1,6 +1,7 @@
 /*
- * clock.h - the two clocks. Wall time is informative only: nothing is ordered or decided
- * by it. Durations are measured by the monotonic clock.
+ * clock.h - the two clocks. Wall time is informative: nothing is ordered by it, and the
+ * one thing decided by it is when what runs have come to is shown
+ * (service/public_clock.h). Durations are measured by the monotonic clock.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -10,6 +11,7 @@
 enum { CLOCK_TEXT_SIZE = 21 }; /* "2026-01-31T12:00:00Z" and its end */
 
 int64_t clock_wall_ms(void);      /* since 1970-01-01T00:00:00Z */
+int64_t clock_wall_s(void);       /* the same in whole seconds, those begun */
 int64_t clock_monotonic_ns(void); /* since an arbitrary point */
 
 /* Writes wall_ms as RFC 3339 in UTC, cut to whole seconds. */

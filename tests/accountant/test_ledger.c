@@ -35,6 +35,41 @@ static void a_grant_is_the_whole_budget(void **state)
     kit_close(&kit);
 }
 
+struct times {
+    unsigned entries, finer; /* than a second */
+};
+
+static bool look_at_time(void *context, const struct ledger_row *row)
+{
+    struct times *times = context;
+    times->entries++;
+    times->finer += row->time_ms % 1000 != 0;
+    return true;
+}
+
+/* A finer one would be published with the hash that covers it: it takes a thousand guesses
+ * to find. Six entries are all made at a whole second once in 10^18. */
+static void the_time_of_an_entry_is_a_whole_second(void **state)
+{
+    (void)state;
+    struct kit kit = kit_open(":memory:");
+    struct times times = {0};
+    assert_int_equal(kit_grant(&kit, "a", 2, 1e-5, 0), ST_OK);
+    assert_int_equal(kit_grant(&kit, "b", 2, 1e-5, 0), ST_OK);
+    for (unsigned job = 1; job < 3; job++) {
+        assert_int_equal(kit_reserve(&kit, "a", job, 80, 2), ST_OK);
+        assert_int_equal(kit_settle(&kit, job), ST_OK);
+    }
+    struct store_tx *tx = kit_begin(&kit);
+    assert_int_equal(
+        ledger_rows_walk(tx, &(struct ledger_range){0}, look_at_time, &times, NULL),
+        ST_OK);
+    store_rollback(tx);
+    assert_int_equal(times.entries, 6);
+    assert_int_equal(times.finer, 0);
+    kit_close(&kit);
+}
+
 static void grants_without_a_row_or_a_range_are_refused(void **state)
 {
     (void)state;
@@ -321,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grant_is_the_whole_budget),
+        cmocka_unit_test(the_time_of_an_entry_is_a_whole_second),
         cmocka_unit_test(grants_without_a_row_or_a_range_are_refused),
         cmocka_unit_test(a_reservation_holds_its_whole_curve),
         cmocka_unit_test(what_is_settled_is_what_was_authorised),
