@@ -38,7 +38,10 @@ unsigned problem_http_status(enum status status)
     case ST_IDEMPOTENCY_KEY_REUSED: return 422;
     case ST_IMPORT_FAILED: return 422;
     case ST_INTERNAL: return 500;
+    case ST_MODEL_CORRUPT: return 500;
+    case ST_DATASET_CORRUPT: return 500;
     case ST_QUEUE_FULL: return 503;
+    case ST_DISK_FULL: return 503;
     case ST_DRAINING: return 503;
     case ST_NO_MEMORY: return 503;
     case ST_CORRUPT: return 503;
@@ -54,7 +57,7 @@ unsigned problem_retry_after(enum status status)
         return 10;
     if (status == ST_DATASET_BUSY || status == ST_QUEUE_FULL || status == ST_NO_MEMORY)
         return 5;
-    if (status == ST_DRAINING || status == ST_IO)
+    if (status == ST_DRAINING || status == ST_DISK_FULL || status == ST_IO)
         return 30;
     return 0;
 }

@@ -48,7 +48,10 @@
       "use a new key for a new body")                                                  \
     X(IMPORT_FAILED, "import_failed", "mend the file, upload it and import again")     \
     X(INTERNAL, "internal", "report the request id")                                   \
+    X(MODEL_CORRUPT, "model_corrupt", "restore the model's file from a backup")        \
+    X(DATASET_CORRUPT, "dataset_corrupt", "restore the dataset's file from a backup")  \
     X(QUEUE_FULL, "queue_full", "retry later")                                         \
+    X(DISK_FULL, "disk_full", "free space on the disk of the data directory, retry")   \
     X(DRAINING, "draining", "retry after the restart")                                 \
     X(CANCELLED, "cancelled", "nothing to do: it was asked for")                       \
     X(NO_MEMORY, "no_memory", "ask for a smaller job")                                 \

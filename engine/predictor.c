@@ -16,11 +16,15 @@ struct predictor {
     float *parameters;
 };
 
-static enum status open_model(struct predictor *predictor, const char *path,
-                              const struct model_spec *model,
-                              struct network_shape shape, struct error *error)
+static enum status open_model(struct predictor *predictor,
+                              const struct predictor_source *source,
+                              struct error *error)
 {
-    enum status status = network_create(&predictor->network, model, shape, error);
+    struct network_shape shape = {
+        .features = source->data.features,
+        .outputs = model_spec_outputs(source->model, source->data.classes)};
+    enum status status =
+        network_create(&predictor->network, source->model, shape, error);
 
     if (status != ST_OK)
         return status;
@@ -32,20 +36,18 @@ static enum status open_model(struct predictor *predictor, const char *path,
         calloc(network_parameters(predictor->network), sizeof *predictor->parameters);
     if (predictor->parameters == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the model's parameters");
-    return model_file_read(path, predictor->network, predictor->parameters, error);
+    return model_file_read(source->path, source->seal, predictor->network,
+                           predictor->parameters, error);
 }
 
-enum status predictor_open(struct predictor **out, const char *path,
-                           const struct model_spec *model, struct data_shape data,
-                           struct error *error)
+enum status predictor_open(struct predictor **out,
+                           const struct predictor_source *source, struct error *error)
 {
     struct predictor *predictor = calloc(1, sizeof *predictor);
-    struct network_shape shape = {.features = data.features,
-                                  .outputs = model_spec_outputs(model, data.classes)};
     enum status status;
 
     CHECK(predictor != NULL);
-    status = open_model(predictor, path, model, shape, error);
+    status = open_model(predictor, source, error);
     if (status != ST_OK) {
         predictor_close(predictor);
         return status;

@@ -9,20 +9,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/file_seal.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
 #include "engine/nn/model_spec.h"
 
 struct predictor; /* opaque */
 
-/* Reads the tensors of model, trained on such data, from the safetensors file at path.
- *   ST_INVALID  model does not compile for the data
+/* What a predictor is made of: borrowed while it is opened. */
+struct predictor_source {
+    const char *path;             /* a safetensors file */
+    const struct file_seal *seal; /* what the file must be; NULL: not checked */
+    const struct model_spec *model;
+    struct data_shape data; /* that the model was trained on */
+};
+
+/* Reads the tensors of the model from its file.
+ *   ST_INVALID  the model does not compile for the data
  *   ST_IO       cannot be read
- *   ST_CORRUPT  not safetensors, or not the tensors of model
+ *   ST_CORRUPT  not of that seal, not safetensors, or not the tensors of the model
  *   ST_NO_MEMORY  the parameters do not fit */
-enum status predictor_open(struct predictor **out, const char *path,
-                           const struct model_spec *model, struct data_shape data,
-                           struct error *error);
+enum status predictor_open(struct predictor **out,
+                           const struct predictor_source *source, struct error *error);
 void predictor_close(struct predictor *predictor); /* NULL is allowed */
 
 /* outputs (count, classes) from encoded features (count, features), both row-major: the

@@ -229,7 +229,7 @@ static enum status check_disk(const struct service *service, uint64_t size,
                               struct error *error)
 {
     if (service_disk_room(service) < size)
-        return error_set(error, ST_QUEUE_FULL, "the disk has no room for the file");
+        return error_set(error, ST_DISK_FULL, "the disk has no room for the file");
     return ST_OK;
 }
 
@@ -266,14 +266,16 @@ enum status upload_write(struct service *service, struct request *request,
     if (request->upload_size / disk_check_every !=
             (request->upload_size + size) / disk_check_every &&
         service_check_disk(service, error) != ST_OK)
-        return ST_QUEUE_FULL;
+        return ST_DISK_FULL;
     request->upload_size += size;
     while (size > 0) {
         ssize_t written = write(request->upload, next, size);
         if (written < 0 && errno == EINTR)
             continue;
+        if (written < 0 && (errno == ENOSPC || errno == EDQUOT))
+            return error_set(error, ST_DISK_FULL, "the disk is full");
         if (written < 0)
-            return error_set(error, ST_QUEUE_FULL, "the disk is full");
+            return error_set(error, ST_INTERNAL, "the file cannot be stored");
         next += written;
         size -= (size_t)written;
     }

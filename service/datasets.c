@@ -133,6 +133,14 @@ const struct dataset_spec *dataset_spec(const struct dataset *dataset)
     return &dataset->spec;
 }
 
+struct file_seal dataset_info_seal(const struct dataset_info *info)
+{
+    struct file_seal seal = {.size = info->detail.size};
+    CHECK(info->has_sha256);
+    memcpy(seal.sha256, info->sha256, sizeof seal.sha256);
+    return seal;
+}
+
 void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info)
 {

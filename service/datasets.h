@@ -23,6 +23,7 @@
 #include "api/dataset_request.h"
 #include "api/job_request.h"
 #include "api/views.h"
+#include "base/file_seal.h"
 #include "store/db.h"
 
 enum dataset_state {
@@ -56,6 +57,9 @@ struct dataset *datasets_find(struct datasets *datasets, const char *id);
 const struct dataset_spec *dataset_spec(const struct dataset *dataset);
 void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info);
+
+/* What the row of an imported dataset says of its matrix. */
+struct file_seal dataset_info_seal(const struct dataset_info *info);
 
 /* What a job's request is resolved with; borrows the dataset's schema. */
 struct job_dataset dataset_facts(struct datasets *datasets,

@@ -17,7 +17,7 @@ static const struct handler handlers[ROUTE_COUNT] = {
     [ROUTE_JOB_CANCEL] = {.work = job_cancel},
     [ROUTE_MODEL_LIST] = {.answer = model_list},
     [ROUTE_MODEL_GET] = {.answer = model_get},
-    [ROUTE_MODEL_CONTENT] = {.answer = model_content},
+    [ROUTE_MODEL_CONTENT] = {.work = model_content, .thread = ON_READER},
     [ROUTE_MODEL_PREDICT] = {.work = model_predict, .thread = ON_READER},
     [ROUTE_ALGORITHM_LIST] = {.answer = algorithm_list},
     [ROUTE_OPENAPI] = {.answer = openapi_get},

@@ -28,10 +28,10 @@ const struct handler *handler_of(enum route route);
 
 /* Before the first byte of an upload: opens the scratch file it goes to.
  *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE  of the dataset or file name
- *   ST_QUEUE_FULL  the disk is nearly full */
+ *   ST_DISK_FULL  the disk is nearly full */
 enum status upload_begin(struct service *service, struct request *request,
                          struct error *error);
-/* Appends to it.  ST_BODY_TOO_LARGE, ST_QUEUE_FULL (disk full) */
+/* Appends to it.  ST_BODY_TOO_LARGE, ST_DISK_FULL, ST_INTERNAL */
 enum status upload_write(struct service *service, struct request *request,
                          const void *data, size_t size, struct error *error);
 /* Closes and removes what was not published. */
@@ -57,7 +57,7 @@ bool job_get(struct service *service, struct request *request);
 
 bool model_list(struct service *service, struct request *request);
 bool model_get(struct service *service, struct request *request);
-bool model_content(struct service *service, struct request *request);
+void model_content(struct service *service, struct request *request);
 void model_predict(struct service *service, struct request *request);
 
 bool algorithm_list(struct service *service, struct request *request);

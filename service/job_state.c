@@ -17,6 +17,7 @@ static const char *const reason_names[] = {
     [REASON_SHUTDOWN] = "shutdown",
     [REASON_DIVERGED] = "diverged",
     [REASON_NO_MEMORY] = "no_memory",
+    [REASON_DATASET_CORRUPT] = "dataset_corrupt",
     [REASON_INTERNAL] = "internal",
     [REASON_USED_UP] = "used_up",
 };

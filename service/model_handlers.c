@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,18 +51,6 @@ bool model_get(struct service *service, struct request *request)
 }
 
 /* --- content --- */
-
-static enum status open_file(struct service *service, const struct model_row *row,
-                             int *file, struct error *error)
-{
-    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
-    model_file_name(name, &row->id);
-    blob_path(service->blobs, path, name);
-    *file = open(path, O_RDONLY | O_CLOEXEC);
-    if (*file < 0)
-        return error_set(error, ST_INTERNAL, "the model's file cannot be read");
-    return ST_OK;
-}
 
 /* Sends size bytes from offset on, and the digest of the whole. */
 static void reply_file(struct request *request, const struct model_row *row, int file,
@@ -125,7 +112,9 @@ static enum status content(struct service *service, struct request *request,
              : RANGE_WHOLE;
     if (kind == RANGE_UNSATISFIABLE)
         return refuse_range(request, row, error);
-    status = open_file(service, row, &file, error);
+    status = models_open_file(service->models, service->blobs, row,
+                              kind == RANGE_PART ? CHECK_REMEMBERED : CHECK_ANEW, &file,
+                              error);
     if (status != ST_OK)
         return status;
     if (kind == RANGE_PART)
@@ -135,12 +124,11 @@ static enum status content(struct service *service, struct request *request,
     return ST_OK;
 }
 
-bool model_content(struct service *service, struct request *request)
+void model_content(struct service *service, struct request *request)
 {
     struct error error = {0};
     if (content(service, request, &error) != ST_OK)
         reply_problem(request, &error, NULL);
-    return true;
 }
 
 /* --- predict --- */
@@ -184,15 +172,17 @@ static enum status predict(struct service *service, struct request *request,
         return status;
     model_file_name(name, &row->id);
     blob_path(service->blobs, path, name);
-    status = predictor_open(&predictor, path, &plan->request.train.model,
-                            schema_shape(schema), error);
+    const struct file_seal seal = model_row_seal(row);
+    const struct predictor_source source = {path, &seal, &plan->request.train.model,
+                                            schema_shape(schema)};
+    status = predictor_open(&predictor, &source, error);
     if (status == ST_OK)
         status = predict_rows(predictor, schema, &rows, text, error);
     predictor_close(predictor);
     predict_request_fini(&rows);
     /* A model's file is no part of the ledger: its loss must not read as one. */
     if (status == ST_IO || status == ST_CORRUPT)
-        status = error->status = ST_INTERNAL;
+        status = error->status = ST_MODEL_CORRUPT;
     return status;
 }
 

@@ -11,6 +11,7 @@
 struct model {
     struct model_row row; /* begins with the id, as table.h asks */
     char *card;           /* row.card, owned */
+    struct checked_file checked;
 };
 
 struct models {
@@ -31,12 +32,14 @@ static struct model *model_create(const struct model_row *row)
     model->card = strdup(row->card);
     CHECK(model->card != NULL);
     model->row.card = model->card;
+    checked_file_init(&model->checked);
     return model;
 }
 
 static void model_destroy(void *item)
 {
     struct model *model = item;
+    checked_file_fini(&model->checked);
     free(model->card);
     free(model);
 }
@@ -123,6 +126,34 @@ const struct model_row *models_at(struct models *models, size_t index)
     const struct model *model = models->table.items[index];
     pthread_rwlock_unlock(&models->lock);
     return &model->row;
+}
+
+struct file_seal model_row_seal(const struct model_row *row)
+{
+    struct file_seal seal = {.size = row->size};
+    memcpy(seal.sha256, row->sha256, sizeof seal.sha256);
+    return seal;
+}
+
+enum status models_open_file(struct models *models, const struct blobs *blobs,
+                             const struct model_row *row, enum check_kind kind,
+                             int *file, struct error *error)
+{
+    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    const struct file_seal seal = model_row_seal(row);
+    struct error local = {0};
+    pthread_rwlock_rdlock(&models->lock);
+    struct model *model = table_find(&models->table, row->id.text);
+    pthread_rwlock_unlock(&models->lock);
+    CHECK(model != NULL);
+    model_file_name(name, &row->id);
+    blob_path(blobs, path, name);
+    enum status status =
+        checked_file_open(&model->checked, path, &seal, kind, file, &local);
+    if (status == ST_OK)
+        return ST_OK;
+    return error_set(error, status == ST_CORRUPT ? ST_MODEL_CORRUPT : ST_INTERNAL,
+                     "model %s: %s", row->id.text, local.text);
 }
 
 void model_file_name(char name[MODEL_NAME_SIZE], const struct model_id *id)

@@ -10,6 +10,9 @@
 
 #include <stddef.h>
 
+#include "base/file_seal.h"
+#include "service/checked_file.h"
+#include "store/blob.h"
 #include "store/db.h"
 #include "store/table_rows.h"
 
@@ -28,6 +31,16 @@ const struct model_row *models_find(struct models *models,
 size_t models_count(struct models *models);
 const struct model_row *models_at(struct models *models,
                                   size_t index); /* oldest is 0 */
+
+/* What the row says of the model's file. */
+struct file_seal model_row_seal(const struct model_row *row);
+
+/* Opens the model's file to serve it; *file is the caller's to close.
+ *   ST_MODEL_CORRUPT  it is missing, cannot be read, or is not what its row says
+ *   ST_INTERNAL       it cannot be opened for another reason */
+enum status models_open_file(struct models *models, const struct blobs *blobs,
+                             const struct model_row *row, enum check_kind kind,
+                             int *file, struct error *error);
 
 /* Name of the model's file in the data directory, and of the one it is written to
  * first. */

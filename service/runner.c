@@ -32,23 +32,38 @@ struct run {
     bool used_up;               /* its next step does not fit */
 };
 
+/* The matrix as it was imported, byte for byte: a training on damaged records would be
+ * charged, and its certificate would speak of records that nobody had. */
 static enum status open_matrix(struct service *service, struct matrix *matrix,
-                               const struct dataset_id *id, struct error *error)
+                               const struct dataset_id *id, const atomic_bool *cancel,
+                               struct error *error)
 {
     char name[MATRIX_NAME_SIZE], path[BLOB_PATH_SIZE];
+    struct error local = {0};
+    struct dataset_info info;
+    dataset_read(service->datasets, datasets_find(service->datasets, id->text), &info);
+    const struct file_seal seal = dataset_info_seal(&info);
     matrix_file_name(name, id);
     blob_path(service->blobs, path, name);
-    return matrix_open(matrix, path, error);
+    enum status status = file_seal_check_path(&seal, path, cancel, &local);
+    if (status == ST_OK)
+        status = matrix_open(matrix, path, &local);
+    if (status == ST_OK || status == ST_CANCELLED)
+        return status;
+    /* A dataset's file is no part of the ledger: its loss must not read as one. */
+    return error_set(error, status == ST_CORRUPT ? ST_DATASET_CORRUPT : ST_INTERNAL,
+                     "dataset %s: %s", id->text, local.text);
 }
 
 static enum status run_open(struct run *run, struct error *error)
 {
     const struct job_request *request = &job_plan(run->job)->request;
+    const atomic_bool *cancel = job_stop_flag(run->job);
     enum status status =
-        open_matrix(run->service, &run->data, &request->dataset, error);
+        open_matrix(run->service, &run->data, &request->dataset, cancel, error);
     if (status == ST_OK && request->has_evaluation)
-        status =
-            open_matrix(run->service, &run->evaluation, &request->evaluation, error);
+        status = open_matrix(run->service, &run->evaluation, &request->evaluation,
+                             cancel, error);
     if (status != ST_OK)
         return status;
     struct trainer_options options = {
@@ -56,7 +71,7 @@ static enum status run_open(struct run *run, struct error *error)
         .data = &run->data,
         .evaluation = request->has_evaluation ? &run->evaluation : NULL,
         .threads = run->service->config->threads,
-        .cancel = job_stop_flag(run->job),
+        .cancel = cancel,
     };
     if (job_plan(run->job)->mechanism.kind == MECHANISM_FILTERED_GAUSSIAN)
         status = allowance_init(&run->allowance, &job_plan(run->job)->mechanism, error);
@@ -380,6 +395,8 @@ static enum job_reason reason_of(const struct run *run, enum status status)
         return stopping(run) && !cancelling ? REASON_SHUTDOWN : REASON_USER_CANCEL;
     if (status == ST_NO_MEMORY)
         return REASON_NO_MEMORY;
+    if (status == ST_DATASET_CORRUPT)
+        return REASON_DATASET_CORRUPT;
     /* The trainer's one ST_INTERNAL after creation: parameters are not finite. */
     return status == ST_INTERNAL && run->trainer != NULL ? REASON_DIVERGED
                                                          : REASON_INTERNAL;

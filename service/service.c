@@ -388,7 +388,7 @@ enum status service_check_disk(const struct service *service, struct error *erro
 {
     uint64_t free_bytes = service_disk_room(service);
     if (free_bytes == 0)
-        return error_set(error, ST_QUEUE_FULL, "the disk is nearly full");
+        return error_set(error, ST_DISK_FULL, "the disk is nearly full");
     return ST_OK;
 }
 

@@ -69,7 +69,7 @@ void service_drain(struct service *service);
 /* After service_drain and the end of the HTTP server. A zeroed service is allowed. */
 void service_close(struct service *service);
 
-/*   ST_QUEUE_FULL  less than 64 MiB is free: nothing new is taken (SERVICE.md D3) */
+/*   ST_DISK_FULL  less than 64 MiB is free: nothing new is taken (SERVICE.md D3) */
 enum status service_check_disk(const struct service *service, struct error *error);
 
 /* Removes a file of the data directory, durably; a failure is logged. */

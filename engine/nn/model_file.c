@@ -122,15 +122,19 @@ static enum status read_tensors(struct safetensors *file, const struct network *
     return status;
 }
 
-enum status model_file_read(const char *path, const struct network *network,
-                            float *parameters, struct error *error)
+enum status model_file_read(const char *path, const struct file_seal *seal,
+                            const struct network *network, float *parameters,
+                            struct error *error)
 {
     struct safetensors *file;
     enum status status = safetensors_open(&file, path, error);
 
     if (status != ST_OK)
         return status;
-    status = read_tensors(file, network, parameters, error);
+    if (seal != NULL)
+        status = safetensors_check(file, seal, error);
+    if (status == ST_OK)
+        status = read_tensors(file, network, parameters, error);
     safetensors_close(file);
     return status;
 }

@@ -26,11 +26,13 @@ enum status model_file_write(const char *path, const struct model_content *conte
 
 /* parameters = the tensors of network in the file at path, which holds them all, with
  * their shapes, and no others.
+ *   seal        what the file must be, checked before it is read, or NULL
  *   ST_IO       cannot be read
- *   ST_CORRUPT  not safetensors, or not the tensors of network
+ *   ST_CORRUPT  not of that seal, not safetensors, or not the tensors of network
  *   ST_NO_MEMORY  a tensor in the file's order cannot be had
  * On failure parameters may be partly written. */
-enum status model_file_read(const char *path, const struct network *network,
-                            float *parameters, struct error *error);
+enum status model_file_read(const char *path, const struct file_seal *seal,
+                            const struct network *network, float *parameters,
+                            struct error *error);
 
 #endif

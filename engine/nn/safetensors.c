@@ -250,6 +250,12 @@ void safetensors_close(struct safetensors *file)
     free(file);
 }
 
+enum status safetensors_check(const struct safetensors *file,
+                              const struct file_seal *seal, struct error *error)
+{
+    return file_seal_check(seal, file->file, NULL, error);
+}
+
 const char *safetensors_header(const struct safetensors *file)
 {
     return file->header;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash.h"
+#include "base/file_seal.h"
 #include "base/status.h"
 #include "engine/nn/network.h"
 
@@ -37,11 +37,6 @@ struct safetensors_content {
     struct metadata_list metadata;
 };
 
-struct file_seal { /* of the whole file */
-    uint8_t sha256[SHA256_SIZE];
-    uint64_t size; /* bytes */
-};
-
 /* Writes content to a file of mode 0600 at path, replacing what was there; not synced.
  *   ST_IO  the file cannot be written: it is removed */
 enum status safetensors_write(const char *path,
@@ -56,6 +51,10 @@ struct safetensors; /* an open file, opaque */
 enum status safetensors_open(struct safetensors **out, const char *path,
                              struct error *error);
 void safetensors_close(struct safetensors *file); /* NULL is allowed */
+
+/* Whether the open file has this seal (file_seal_check). */
+enum status safetensors_check(const struct safetensors *file,
+                              const struct file_seal *seal, struct error *error);
 
 /* The header's JSON text without its padding, ended by 0. */
 const char *safetensors_header(const struct safetensors *file);

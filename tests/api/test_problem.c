@@ -38,7 +38,10 @@ static const struct {
     {"idempotency_key_reused", 422},
     {"import_failed", 422},
     {"internal", 500},
+    {"model_corrupt", 500},
+    {"dataset_corrupt", 500},
     {"queue_full", 503},
+    {"disk_full", 503},
     {"draining", 503},
     {"ledger_unavailable", 503},
     {"ok", 200},
@@ -104,9 +107,8 @@ static void only_what_passes_is_retryable(void **state)
 {
     (void)state;
     static const enum status passing[] = {
-        ST_BUDGET_HELD, ST_DATASET_BUSY, ST_DATASET_IN_USE,
-        ST_QUEUE_FULL,  ST_DRAINING,     ST_NO_MEMORY,
-        ST_IO};
+        ST_BUDGET_HELD, ST_DATASET_BUSY, ST_DATASET_IN_USE, ST_QUEUE_FULL,
+        ST_DISK_FULL,   ST_DRAINING,     ST_NO_MEMORY,      ST_IO};
     for (size_t i = 0; i < STATUS_COUNT; i++) {
         bool passes = false;
         for (size_t j = 0; j < sizeof passing / sizeof *passing; j++)

@@ -1,4 +1,4 @@
-/* A full disk, on a small tmpfs: first nothing new is taken (503 queue_full), then the
+/* A full disk, on a small tmpfs: first nothing new is taken (503 disk_full), then the
  * daemon ends with 75; the next start settles on what the ballast left free and tells
  * the truth. */
 #include <errno.h>
@@ -84,7 +84,7 @@ static void a_full_disk_is_survived(void **state)
 
     fill(daemon, "filler", 60 * mib); /* less than 64 MiB are left */
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 7, 33.0),
-                   503, "queue_full");
+                   503, "disk_full");
     assert_problem(client_put(client, "/v1/datasets/points/files/data", "1", 1), 409,
                    "dataset_immutable");
     const struct reply *seen = await_step(client, running, 2);
@@ -100,7 +100,7 @@ static void a_full_disk_is_survived(void **state)
     assert_true(reply_number(lost, "privacy.authorised_steps") >= step);
     assert_true(reply_number(lost, "privacy.epsilon_spent") > 0);
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 7, 33.0),
-                   503, "queue_full");
+                   503, "disk_full");
     await_success(client, queued);
     struct account account;
     account_read(&account, client, "points");

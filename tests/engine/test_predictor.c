@@ -2,6 +2,7 @@
  * Method: small models with weights written by hand, expected values from libm. */
 #include "tests/expect.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -24,8 +25,8 @@ static double logit(const float *x, uint32_t j)
     return sum;
 }
 
-static void publish(const char *path, struct model_spec *model, enum loss loss,
-                    uint32_t outputs)
+static struct file_seal publish(const char *path, struct model_spec *model,
+                                enum loss loss, uint32_t outputs)
 {
     static const struct metadata metadata[] = {{"format", "epsilond/1"}};
     struct network_shape shape = {FEATURES, outputs};
@@ -44,6 +45,16 @@ static void publish(const char *path, struct model_spec *model, enum loss loss,
     struct model_content content = {network, theta, {metadata, 1}};
     assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
     network_destroy(network);
+    return seal;
+}
+
+static enum status open_model(struct predictor **out, const char *path,
+                              const struct model_spec *model, struct data_shape data,
+                              struct error *error)
+{
+    return predictor_open(
+        out, &(struct predictor_source){.path = path, .model = model, .data = data},
+        error);
 }
 
 static void predictions_are_the_formula(void **state)
@@ -63,9 +74,8 @@ static void predictions_are_the_formula(void **state)
         struct predictor *predictor = NULL;
         double out[ROWS * 5];
         publish(path, &model, losses[l], outputs[l]);
-        assert_int_equal(predictor_open(&predictor, path, &model,
-                                        (struct data_shape){FEATURES, classes[l]},
-                                        NULL),
+        assert_int_equal(open_model(&predictor, path, &model,
+                                    (struct data_shape){FEATURES, classes[l]}, NULL),
                          ST_OK);
         predictor_run(predictor, out, x, ROWS);
         for (size_t i = 0; i < ROWS; i++) {
@@ -107,9 +117,9 @@ static void a_row_is_answered_alike_in_any_company(void **state)
     for (size_t i = 0; i < ROWS * FEATURES; i++)
         x[i] = (float)cos((double)i);
     publish(path, &model, LOSS_SOFTMAX_CROSS_ENTROPY, 5);
-    assert_int_equal(predictor_open(&predictor, path, &model,
-                                    (struct data_shape){FEATURES, 5}, NULL),
-                     ST_OK);
+    assert_int_equal(
+        open_model(&predictor, path, &model, (struct data_shape){FEATURES, 5}, NULL),
+        ST_OK);
     predictor_run(predictor, all, x, ROWS);
     for (size_t i = 0; i < ROWS; i++) {
         predictor_run(predictor, one, x + i * FEATURES, 1);
@@ -132,24 +142,52 @@ static void a_wrong_file_or_model_is_refused(void **state)
     (void)state;
     scratch_path(path);
     publish(path, &model, LOSS_SOFTMAX_CROSS_ENTROPY, 5);
-    assert_int_equal(predictor_open(&predictor, path, &model,
-                                    (struct data_shape){FEATURES, 4}, &error),
-                     ST_INVALID);
-    assert_int_equal(predictor_open(&predictor, path, &model,
-                                    (struct data_shape){FEATURES + 1, 5}, NULL),
+    assert_int_equal(
+        open_model(&predictor, path, &model, (struct data_shape){FEATURES, 4}, &error),
+        ST_INVALID);
+    assert_int_equal(open_model(&predictor, path, &model,
+                                (struct data_shape){FEATURES + 1, 5}, NULL),
                      ST_CORRUPT);
-    assert_int_equal(predictor_open(&predictor, "/nonexistent/model", &model,
-                                    (struct data_shape){FEATURES, 5}, NULL),
+    assert_int_equal(open_model(&predictor, "/nonexistent/model", &model,
+                                (struct data_shape){FEATURES, 5}, NULL),
                      ST_IO);
     assert_int_equal(truncate(path, 100), 0);
-    assert_int_equal(predictor_open(&predictor, path, &model,
-                                    (struct data_shape){FEATURES, 5}, NULL),
-                     ST_CORRUPT);
+    assert_int_equal(
+        open_model(&predictor, path, &model, (struct data_shape){FEATURES, 5}, NULL),
+        ST_CORRUPT);
     model.loss = LOSS_LOGISTIC;
-    assert_int_equal(predictor_open(&predictor, path, &model,
-                                    (struct data_shape){FEATURES, 5}, NULL),
-                     ST_INVALID);
+    assert_int_equal(
+        open_model(&predictor, path, &model, (struct data_shape){FEATURES, 5}, NULL),
+        ST_INVALID);
     assert_null(predictor);
+    model_spec_fini(&model);
+    unlink(path);
+}
+
+/* The bit of a weight: the file is still safetensors of the model. */
+static void a_damaged_file_is_refused_where_its_seal_is_known(void **state)
+{
+    struct model_spec model;
+    struct predictor *predictor = NULL;
+    struct error error = {0};
+    char path[64], byte;
+    (void)state;
+    scratch_path(path);
+    const struct file_seal seal = publish(path, &model, LOSS_SQUARED, 1);
+    struct predictor_source source = {path, &seal, &model, {FEATURES, 0}};
+    assert_int_equal(predictor_open(&predictor, &source, NULL), ST_OK);
+    predictor_close(predictor);
+    predictor = NULL;
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(pread(file, &byte, 1, (off_t)seal.size - 1), 1);
+    byte ^= 4;
+    assert_int_equal(pwrite(file, &byte, 1, (off_t)seal.size - 1), 1);
+    close(file);
+    assert_int_equal(predictor_open(&predictor, &source, &error), ST_CORRUPT);
+    assert_null(predictor);
+    source.seal = NULL;
+    assert_int_equal(predictor_open(&predictor, &source, NULL), ST_OK);
+    predictor_close(predictor);
     model_spec_fini(&model);
     unlink(path);
 }
@@ -169,8 +207,8 @@ static void parameters_that_do_not_fit_are_refused(void **state)
     small.rlim_cur = 1 << 30;
     model_spec_expand(&model, 1);
     assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
-    enum status status = predictor_open(&predictor, "/nonexistent/model", &model,
-                                        (struct data_shape){60000000, 0}, NULL);
+    enum status status = open_model(&predictor, "/nonexistent/model", &model,
+                                    (struct data_shape){60000000, 0}, NULL);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(status, ST_NO_MEMORY);
     model_spec_fini(&model);
@@ -204,6 +242,7 @@ int main(void)
         cmocka_unit_test(predictions_are_the_formula),
         cmocka_unit_test(a_row_is_answered_alike_in_any_company),
         cmocka_unit_test(a_wrong_file_or_model_is_refused),
+        cmocka_unit_test(a_damaged_file_is_refused_where_its_seal_is_known),
         cmocka_unit_test(parameters_that_do_not_fit_are_refused),
         cmocka_unit_test(a_header_is_its_text),
     };

@@ -49,7 +49,7 @@ static void parameters_survive_the_file(void **state)
     (void)state;
     scratch_path(path);
     write_model(path, network, 2385, written);
-    assert_int_equal(model_file_read(path, network, read, NULL), ST_OK);
+    assert_int_equal(model_file_read(path, NULL, network, read, NULL), ST_OK);
     assert_memory_equal(written, read, count * sizeof *read);
     free(written);
     free(read);
@@ -69,7 +69,8 @@ static void another_models_file_is_refused(void **state)
     write_model(path, network, 1, theta);
     for (size_t i = 0; i < 3; i++) {
         struct error error = {0};
-        assert_int_equal(model_file_read(path, others[i], theta, &error), ST_CORRUPT);
+        assert_int_equal(model_file_read(path, NULL, others[i], theta, &error),
+                         ST_CORRUPT);
         assert_int_equal(error.status, ST_CORRUPT);
         network_destroy(others[i]);
     }
@@ -91,7 +92,7 @@ static void tensors_of_other_names_are_refused(void **state)
         tensors[i] = *network_tensor(network, i);
     strcpy(tensors[3].name, "2.bias2");
     assert_int_equal(safetensors_write(path, &content, &seal, NULL), ST_OK);
-    assert_int_equal(model_file_read(path, network, theta, NULL), ST_CORRUPT);
+    assert_int_equal(model_file_read(path, NULL, network, theta, NULL), ST_CORRUPT);
     network_destroy(network);
     unlink(path);
 }
@@ -103,7 +104,7 @@ static void no_file_is_an_io_error(void **state)
     struct model_content content = {network, theta, {0}};
     struct file_seal seal;
     (void)state;
-    assert_int_equal(model_file_read("/nonexistent/model", network, theta, NULL),
+    assert_int_equal(model_file_read("/nonexistent/model", NULL, network, theta, NULL),
                      ST_IO);
     assert_int_equal(model_file_write("/nonexistent/model", &content, &seal, NULL),
                      ST_IO);
@@ -130,7 +131,7 @@ static void check_order(const char *layers)
     double *wide = calloc(batch.parameters, sizeof *wide), z[3], outputs[9 * 3];
     scratch_path(path);
     assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
-    assert_int_equal(model_file_read(path, batch.network, again, NULL), ST_OK);
+    assert_int_equal(model_file_read(path, NULL, batch.network, again, NULL), ST_OK);
     assert_memory_equal(again, batch.theta, batch.parameters * sizeof *again);
 
     assert_int_equal(safetensors_open(&file, path, NULL), ST_OK);

@@ -1,0 +1,162 @@
+/* A file of the data directory that is no longer what its row says is not served and not
+ * trained on: it is said by name, and once the file is whole again all is as before. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/account.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+static int begin(void **state)
+{
+    stage_begin(state);
+    struct stage *stage = *state;
+    ready_points(&stage->client, "points", 500, 1, SAMPLE_BUDGET(4));
+    return 0;
+}
+
+static void file_path(char path[256], const struct stage *stage, const char *folder,
+                      const char *name)
+{
+    snprintf(path, 256, "%s/%s/%s", stage->daemon.data_dir, folder, name);
+}
+
+/* Flips a bit of the byte that lies so far from the end. */
+static void flip(const char *path, off_t from_end)
+{
+    struct stat found;
+    unsigned char byte;
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(file >= 0);
+    assert_int_equal(fstat(file, &found), 0);
+    assert_int_equal(pread(file, &byte, 1, found.st_size - from_end), 1);
+    byte ^= 4;
+    assert_int_equal(pwrite(file, &byte, 1, found.st_size - from_end), 1);
+    close(file);
+}
+
+struct model {
+    char content[128], predict[128], file[256];
+};
+
+static struct model publish(struct stage *stage)
+{
+    struct model model;
+    char name[96];
+    const struct reply *job = await_success(
+        &stage->client, submit(&stage->client, SAMPLE_JOB, "points", 7, 33.0));
+    const char *id = reply_text(job, "model");
+    snprintf(model.content, sizeof model.content, "/v1/models/%s/content", id);
+    snprintf(model.predict, sizeof model.predict, "/v1/models/%s/predict", id);
+    snprintf(name, sizeof name, "%s.safetensors", id);
+    file_path(model.file, stage, "models", name);
+    return model;
+}
+
+static const struct reply *predict(struct stage *stage, const struct model *model)
+{
+    return client_post(&stage->client, model->predict, NULL,
+                       "{'inputs':[[0.5,-0.25]]}");
+}
+
+static const struct reply *part(struct stage *stage, const struct model *model)
+{
+    return client_get_with(&stage->client, model->content, "Range: bytes=0-15");
+}
+
+static void a_damaged_model_is_not_served(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    char aside[300];
+    const struct model model = publish(stage);
+    flip(model.file, 1);
+    assert_problem(client_get(client, "%s", model.content), 500, "model_corrupt");
+    assert_problem(part(stage, &model), 500, "model_corrupt");
+    assert_problem(predict(stage, &model), 500, "model_corrupt");
+    flip(model.file, 1);
+    assert_status(client_get(client, "%s", model.content), 200);
+    assert_status(part(stage, &model), 206);
+
+    snprintf(aside, sizeof aside, "%s.aside", model.file);
+    assert_int_equal(rename(model.file, aside), 0);
+    assert_problem(client_get(client, "%s", model.content), 500, "model_corrupt");
+    assert_problem(part(stage, &model), 500, "model_corrupt");
+    assert_problem(predict(stage, &model), 500, "model_corrupt");
+    assert_int_equal(rename(aside, model.file), 0);
+    assert_status(predict(stage, &model), 200);
+    assert_status(client_get(client, "%s", model.content), 200);
+}
+
+/* The part that is asked for is whole, what follows it is not. */
+static void
+a_part_of_a_file_that_was_good_is_checked_again_once_it_changed(void **state)
+{
+    struct stage *stage = *state;
+    const struct model model = publish(stage);
+    assert_status(part(stage, &model), 206);
+    assert_status(part(stage, &model), 206);
+    flip(model.file, 1);
+    assert_problem(part(stage, &model), 500, "model_corrupt");
+    flip(model.file, 1);
+    assert_status(part(stage, &model), 206);
+}
+
+static void what_needs_no_file_is_answered_without_it(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    const struct model model = publish(stage);
+    char etag[256], match[300];
+    assert_true(reply_header(client_get(client, "%s", model.content), "etag", etag));
+    flip(model.file, 1);
+    snprintf(match, sizeof match, "If-None-Match: %s", etag);
+    assert_status(client_get_with(client, model.content, match), 304);
+}
+
+/* One bit of a record, and then a file that ends too soon. */
+static void a_damaged_matrix_is_not_trained_on(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    char path[256], aside[300], command[700];
+    file_path(path, stage, "datasets", "points.matrix");
+    snprintf(aside, sizeof aside, "%s/points.aside", stage->daemon.directory);
+    snprintf(command, sizeof command, "cp '%s' '%s'", path, aside);
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < 3; i++) {
+        if (i == 0)
+            flip(path, 3000);
+        else
+            assert_int_equal(i == 1 ? truncate(path, 1000) : unlink(path), 0);
+        const struct reply *job =
+            await_end(client, submit(client, SAMPLE_JOB, "points", 7, 33.0));
+        assert_string_equal(reply_text(job, "state"), "FAILED");
+        assert_string_equal(reply_text(job, "state_reason"), "dataset_corrupt");
+        assert_true(reply_number(job, "privacy.authorised_steps") == 0);
+        snprintf(command, sizeof command, "cp '%s' '%s'", aside, path);
+        assert_int_equal(system(command), 0);
+    }
+    assert_true(daemon_logged(&stage->daemon, "dataset_corrupt"));
+    assert_false(daemon_logged(&stage->daemon, "ledger_unavailable"));
+    await_success(client, submit(client, SAMPLE_JOB, "points", 7, 33.0));
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_damaged_model_is_not_served, begin,
+                                        stage_end),
+        cmocka_unit_test_setup_teardown(
+            a_part_of_a_file_that_was_good_is_checked_again_once_it_changed, begin,
+            stage_end),
+        cmocka_unit_test_setup_teardown(what_needs_no_file_is_answered_without_it,
+                                        begin, stage_end),
+        cmocka_unit_test_setup_teardown(a_damaged_matrix_is_not_trained_on, begin,
+                                        stage_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
