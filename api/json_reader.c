@@ -291,11 +291,23 @@ double json_read_real(struct json_node node, struct json_range range)
     return value;
 }
 
+/* 20, 20.0 and 2e1 are one number (JSON Schema's integer). From 2^53 on a real may stand
+ * for its neighbours, and is none. */
+static bool is_whole(const json_t *value)
+{
+    double real = json_number_value(value);
+    return json_is_integer(value) ||
+           (json_is_real(value) && fabs(real) < (double)LIMIT_COUNT &&
+            trunc(real) == real);
+}
+
 uint64_t json_read_count(struct json_node node, uint64_t low, uint64_t high)
 {
-    if (!expect(node, json_is_integer(node.value), "a whole number"))
+    if (!expect(node, is_whole(node.value), "a whole number"))
         return 0;
-    json_int_t value = json_integer_value(node.value);
+    json_int_t value = json_is_integer(node.value)
+                           ? json_integer_value(node.value)
+                           : (json_int_t)json_real_value(node.value);
     if (value < 0 || (uint64_t)value < low || (uint64_t)value > high) {
         json_refuse(node, "must be a whole number from %" PRIu64 " to %" PRIu64, low,
                     high);

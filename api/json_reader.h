@@ -70,7 +70,7 @@ struct json_range {
 /* Must be a number in range; whole ones may be written without a point. */
 double json_read_real(struct json_node node, struct json_range range);
 
-/* Must be a whole number, written as one, in [low, high]. */
+/* Must be a whole number in [low, high]: 20, or 20.0 below 2^53. */
 uint64_t json_read_count(struct json_node node, uint64_t low, uint64_t high);
 
 bool json_read_flag(struct json_node node);

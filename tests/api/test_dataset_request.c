@@ -105,6 +105,29 @@ static void defaults_are_written_out(void **state)
     dataset_spec_fini(&spec);
 }
 
+static void a_whole_real_is_the_count_it_equals(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {{IDX, ":10,", ":10.0,"},
+                                           {IDX, "[1,28,28]", "[1.0,28.0,2.8e1]"},
+                                           {LIBSVM, "123", "123.0"},
+                                           {LIBSVM, ":2,", ":0.2e1,"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dataset_spec spec;
+        char *body = edit(cases[i][0], cases[i][1], cases[i][2]);
+        must_parse(&spec, cases[i][0]);
+        char *expected = dataset_spec_render(&spec);
+        dataset_spec_fini(&spec);
+        must_parse(&spec, body);
+        char *text = dataset_spec_render(&spec);
+        assert_string_equal(text, expected);
+        dataset_spec_fini(&spec);
+        free(text);
+        free(expected);
+        free(body);
+    }
+}
+
 static void what_is_rendered_reads_back(void **state)
 {
     (void)state;
@@ -153,7 +176,7 @@ static void idx_is_checked_member_by_member(void **state)
         {"\"classes\":10,", "", "/classes"},
         {":10,", ":1,", "/classes"},
         {":10,", ":65537,", "/classes"},
-        {":10,", ":10.0,", "/classes"},
+        {":10,", ":10.5,", "/classes"},
         {":10,", ":-10,", "/classes"},
         {":10,", ":\"10\",", "/classes"},
         {"[1,28,28]", "[]", "/features/shape"},
@@ -350,7 +373,7 @@ static void libsvm_is_checked_member_by_member(void **state)
     static const struct broken cases[] = {
         {"123", "0", "/features/count"},
         {"123", "1048577", "/features/count"},
-        {"123", "123.0", "/features/count"},
+        {"123", "123.25", "/features/count"},
         {"[0,1]", "[1,0]", "/features/range"},
         {"[0,1]", "null", "/features/range"},
         {"[-1,1]", "[-1]", "/labels"},
@@ -443,6 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_arrive_in_the_struct),
         cmocka_unit_test(defaults_are_written_out),
+        cmocka_unit_test(a_whole_real_is_the_count_it_equals),
         cmocka_unit_test(what_is_rendered_reads_back),
         cmocka_unit_test(idx_is_checked_member_by_member),
         cmocka_unit_test(npy_is_declared_as_idx_is),

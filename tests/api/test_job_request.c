@@ -39,6 +39,23 @@ static void members_arrive_in_the_struct(void **state)
     job_request_fini(&request);
 }
 
+static void a_whole_real_is_the_count_it_equals(void **state)
+{
+    (void)state;
+    struct job_request request;
+    char *body = edit(JOB, "[128],", "[128.0,64.0],\"init_seed\":7.0,");
+    char *both = edit(body, "1024,\"epochs\":20", "1024.0,\"steps\":2e3");
+    must_parse(&request, both);
+    assert_int_equal(request.train.model.hidden[0], 128);
+    assert_int_equal(request.train.model.hidden[1], 64);
+    assert_int_equal(request.train.model.init_seed, 7);
+    assert_int_equal(request.train.batch_size, 1024);
+    assert_int_equal(request.train.steps, 2000);
+    job_request_fini(&request);
+    free(both);
+    free(body);
+}
+
 static void every_member_is_checked(void **state)
 {
     (void)state;
@@ -52,7 +69,7 @@ static void every_member_is_checked(void **state)
         {"\"privacy\"", "\"noise_multipler\":1,\"privacy\"", "/noise_multipler"},
         {":1024", ":0", "/batch_size"},
         {":1024", ":-1024", "/batch_size"},
-        {":1024", ":1024.0", "/batch_size"},
+        {":1024", ":1024.5", "/batch_size"},
         {":1024", ":2147483648", "/batch_size"},
         {":1024", ":\"1024\"", "/batch_size"},
         {"\"epochs\":20", "\"epochs\":0", "/epochs"},
@@ -61,7 +78,7 @@ static void every_member_is_checked(void **state)
         {"\"epochs\":20", "\"epochs\":20,\"steps\":100", "/steps"},
         {"\"epochs\":20", "\"steps\":0", "/steps"},
         {"\"epochs\":20", "\"steps\":10000001", "/steps"},
-        {"\"epochs\":20", "\"steps\":1e3", "/steps"},
+        {"\"epochs\":20", "\"steps\":1.5e0", "/steps"},
         {"\"epochs\":20", "\"epochs\":20,\"epochs\":20", "/epochs"},
         {"\"algorithm\":{\"name\":\"dpsgd\",\"clip_norm\":1.5},", "", "/algorithm"},
         {"\"dpsgd\"", "\"dp-sgd\"", "/algorithm/name"},
@@ -237,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_arrive_in_the_struct),
+        cmocka_unit_test(a_whole_real_is_the_count_it_equals),
         cmocka_unit_test(every_member_is_checked),
         cmocka_unit_test(privacy_is_checked),
         cmocka_unit_test(models_are_checked),

@@ -167,7 +167,7 @@ static void types_are_not_converted(void **state)
     }
 }
 
-static void a_count_is_written_as_one(void **state)
+static void a_count_is_whole_however_it_is_written(void **state)
 {
     (void)state;
     static const struct {
@@ -177,9 +177,17 @@ static void a_count_is_written_as_one(void **state)
                  {"[7]", true},
                  {"[1]", false},
                  {"[8]", false},
-                 {"[3.0]", false},
-                 {"[3e0]", false},
+                 {"[3.0]", true},
+                 {"[3e0]", true},
+                 {"[0.3E1]", true},
+                 {"[7.0]", true},
+                 {"[3.5]", false},
+                 {"[7.000000000000001]", false},
+                 {"[1.0]", false},
+                 {"[8.0]", false},
                  {"[-3]", false},
+                 {"[-3.0]", false},
+                 {"[1e300]", false},
                  {"[\"3\"]", false},
                  {"[-9223372036854775808]", false},
                  {"[9223372036854775807]", false}};
@@ -187,6 +195,27 @@ static void a_count_is_written_as_one(void **state)
         open_json(cases[i].text);
         json_read_count(json_element(&root, 0), 2, 7);
         assert_int_equal(json_refused(root), !cases[i].fits);
+        json_reader_close(&reader);
+    }
+}
+
+static void a_count_beyond_two_to_the_53_is_no_real(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t value; /* 0: refused */
+    } cases[] = {{"[9007199254740991]", 9007199254740991},
+                 {"[9007199254740991.0]", 9007199254740991},
+                 {"[9007199254740992]", 9007199254740992},
+                 {"[9007199254740992.0]", 0},
+                 {"[9007199254740993.0]", 0},
+                 {"[1e18]", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_json(cases[i].text);
+        assert_true(json_read_count(json_element(&root, 0), 1, INT64_MAX) ==
+                    cases[i].value);
+        assert_int_equal(json_refused(root), cases[i].value == 0);
         json_reader_close(&reader);
     }
 }
@@ -275,7 +304,8 @@ int main(void)
         cmocka_unit_test(unknown_members_are_refused_by_name),
         cmocka_unit_test(a_long_pointer_is_cut),
         cmocka_unit_test(types_are_not_converted),
-        cmocka_unit_test(a_count_is_written_as_one),
+        cmocka_unit_test(a_count_is_whole_however_it_is_written),
+        cmocka_unit_test(a_count_beyond_two_to_the_53_is_no_real),
         cmocka_unit_test(a_real_keeps_its_range),
         cmocka_unit_test(the_first_refusal_wins),
         cmocka_unit_test(arrays_and_texts_are_limited),
