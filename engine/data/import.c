@@ -1,5 +1,7 @@
 #include "engine/data/import.h"
 
+#include <string.h>
+
 #include "engine/data/reader.h"
 
 static enum status (*const readers[])(struct reading *reading) = {
@@ -16,8 +18,8 @@ static enum status finish(struct reading *reading, struct import_result *result)
         return status;
     result->records = digest.records;
     result->size = digest.size;
-    for (size_t i = 0; i < SHA256_SIZE; i++)
-        result->sha256[i] = digest.sha256[i];
+    memcpy(result->sha256, digest.sha256, SHA256_SIZE);
+    memcpy(result->rows_sha256, digest.rows_sha256, SHA256_SIZE);
     return ST_OK;
 }
 

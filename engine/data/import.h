@@ -38,8 +38,11 @@ struct import_place { /* of the first bad place, told to the owner only */
 
 struct import_result {
     uint64_t records;
-    uint64_t size; /* of the matrix file, bytes */
-    uint8_t sha256[SHA256_SIZE];
+    uint64_t size;               /* of the matrix file, bytes */
+    uint8_t sha256[SHA256_SIZE]; /* of the whole file */
+    /* Of its rows alone: the same records declared with another scale, other classes or
+     * other labels have another file, and these rows. */
+    uint8_t rows_sha256[SHA256_SIZE];
 };
 
 struct import { /* what is read, and where to */

@@ -26,7 +26,7 @@ struct matrix_writer {
     bool finished;
     struct matrix_bounds bounds;
     const atomic_bool *cancel;
-    struct sha256 *hash;
+    struct sha256 *hash, *rows_hash;
     uint64_t written; /* bytes of the file */
 
     struct matrix_shape shape;
@@ -114,6 +114,7 @@ enum status matrix_writer_open(struct matrix_writer **out, const char *path,
         return status;
     }
     writer->hash = sha256_create();
+    writer->rows_hash = sha256_create();
     *out = writer;
     return ST_OK;
 }
@@ -129,6 +130,7 @@ void matrix_writer_close(struct matrix_writer *writer)
     if (!writer->finished)
         unlink(writer->path);
     sha256_destroy(writer->hash);
+    sha256_destroy(writer->rows_hash);
     free(writer->buffer);
     free(writer);
 }
@@ -177,6 +179,7 @@ static enum status flush_rows(struct matrix_writer *writer, struct error *error)
 {
     size_t size = writer->buffered * writer->row_size;
     writer->buffered = 0;
+    sha256_update(writer->rows_hash, writer->buffer, size);
     return put(writer, writer->buffer, size, error);
 }
 
@@ -290,5 +293,6 @@ enum status matrix_writer_finish(struct matrix_writer *writer,
     digest->records = writer->records;
     digest->size = writer->written;
     sha256_finish(writer->hash, digest->sha256);
+    sha256_finish(writer->rows_hash, digest->rows_sha256);
     return ST_OK;
 }

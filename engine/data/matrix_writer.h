@@ -73,7 +73,8 @@ enum status matrix_writer_value(struct matrix_writer *writer, float value,
 
 struct matrix_digest {
     uint64_t records, size;
-    uint8_t sha256[SHA256_SIZE];
+    uint8_t sha256[SHA256_SIZE];      /* of the whole file */
+    uint8_t rows_sha256[SHA256_SIZE]; /* of the rows alone, as they lie there */
 };
 
 /* Writes what is left; needs at least one record. ST_IO, ST_CANCELLED as above. The

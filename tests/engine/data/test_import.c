@@ -330,6 +330,40 @@ static void the_same_content_has_the_same_hash(void **state)
     ingest_fini(&ingest);
 }
 
+/* Scale, classes and labels are in the file and not in its rows. */
+static void the_same_records_declared_otherwise_have_the_same_rows(void **state)
+{
+    (void)state;
+    static const unsigned char values[] = {0, 0, 8, 2, 0, 0, 0, 2,
+                                           0, 0, 0, 2, 1, 2, 3, 4};
+    static const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 0, 1};
+    static const unsigned char others[] = {0, 0, 8, 1, 0, 0, 0, 2, 1, 1};
+    struct ingest ingest;
+    struct schema schema = {.format = FORMAT_IDX,
+                            .task = TASK_CLASSIFICATION,
+                            .classes = 2,
+                            .shape_count = 1,
+                            .shape = {2},
+                            .scale = 255};
+    ingest_init(&ingest);
+    ingest.files = (struct import_files){ingest.features, ingest.labels, NULL};
+    write_file(ingest.features, values, sizeof values);
+    write_file(ingest.labels, labels, sizeof labels);
+    ingest_run(&ingest, &schema);
+    assert_int_equal(ingest.status, ST_OK);
+    struct import_result first = ingest.result;
+    for (int i = 0; i < 3; i++) {
+        schema.scale = i == 0 ? 1 : 255;
+        schema.classes = i == 1 ? 3 : 2;
+        write_file(ingest.labels, i == 2 ? others : labels, sizeof labels);
+        ingest_run(&ingest, &schema);
+        assert_int_equal(ingest.status, ST_OK);
+        assert_memory_not_equal(first.sha256, ingest.result.sha256, SHA256_SIZE);
+        assert_memory_equal(first.rows_sha256, ingest.result.rows_sha256, SHA256_SIZE);
+    }
+    ingest_fini(&ingest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_import_leaves_nothing),
         cmocka_unit_test(what_cannot_be_read_or_written_is_an_io_error),
         cmocka_unit_test(the_same_content_has_the_same_hash),
+        cmocka_unit_test(the_same_records_declared_otherwise_have_the_same_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,8 @@ static void write_and_check(uint32_t features, uint64_t records)
     uint8_t sha256[SHA256_SIZE];
     sha256_of(sha256, matrix->map, matrix->map_size);
     assert_memory_equal(digest.sha256, sha256, SHA256_SIZE);
+    sha256_of(sha256, matrix->rows, records * features * sizeof(float));
+    assert_memory_equal(digest.rows_sha256, sha256, SHA256_SIZE);
     for (uint64_t i = 0; i < records; i++) {
         assert_int_equal(matrix->targets[i], i % 5);
         for (uint32_t j = 0; j < features; j++)
