@@ -6,6 +6,14 @@
 #include "api/json_reader.h"
 #include "api/json_writer.h"
 
+/* What else there is to say of a failure is not for everybody. */
+static const char *state_reason(const struct import_failure *failure)
+{
+    if (failure->status == ST_OK)
+        return NULL;
+    return status_wire(failure->status == ST_INTERNAL ? ST_INTERNAL : ST_IMPORT_FAILED);
+}
+
 char *dataset_render(const struct dataset_view *view)
 {
     struct json_writer writer;
@@ -13,12 +21,40 @@ char *dataset_render(const struct dataset_view *view)
     json_write_object(&writer, NULL);
     dataset_spec_write(&writer, view->spec);
     json_write_text(&writer, "state", view->state);
-    json_write_text(&writer, "reason", view->reason);
+    json_write_text(&writer, "state_reason", state_reason(&view->failure));
     json_write_count_if(&writer, view->records > 0, "records", view->records);
     json_write_count_if(&writer, view->size > 0, "size", view->size);
     json_write_digest(&writer, "sha256", view->spec->is_public ? view->sha256 : NULL);
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_time(&writer, "import_time", view->import_ms);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+static void write_failure(struct json_writer *writer,
+                          const struct import_failure *failure)
+{
+    if (failure->status == ST_OK) {
+        json_write_null(writer, "failure");
+        return;
+    }
+    json_write_object(writer, "failure");
+    json_write_text(writer, "code", status_wire(failure->status));
+    json_write_text(writer, "detail", failure->text);
+    json_write_text(writer, "file", failure->file[0] != '\0' ? failure->file : NULL);
+    json_write_count_if(writer, failure->line > 0, "line", failure->line);
+    json_write_count_if(writer, failure->column > 0, "column", failure->column);
+    json_write_object_end(writer);
+}
+
+char *import_render(const struct dataset_view *view)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "dataset", view->spec->id.text);
+    json_write_text(&writer, "state", view->state);
+    write_failure(&writer, &view->failure);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -30,10 +66,53 @@ char *dataset_detail_render(const struct dataset_detail *detail)
     json_write_object(&writer, NULL);
     json_write_count(&writer, "records", detail->records);
     json_write_count(&writer, "size", detail->size);
-    json_write_text(&writer, "reason", detail->reason);
     json_write_count(&writer, "import_ms", (uint64_t)detail->import_ms);
+    write_failure(&writer, &detail->failure);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
+}
+
+static bool is_there(struct json_node node)
+{
+    return json_present(node) && !json_is_null(node.value);
+}
+
+static uint64_t count_or_zero(struct json_node node)
+{
+    return is_there(node) ? json_read_count(node, 0, INT64_MAX) : 0;
+}
+
+static void read_code(enum status *status, struct json_node node)
+{
+    static const enum status codes[] = {ST_IMPORT_FAILED, ST_DUPLICATE_CONTENT,
+                                        ST_INTERNAL};
+    const char *text = json_read_text(node);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (strcmp(text, status_wire(codes[i])) == 0) {
+            *status = codes[i];
+            return;
+        }
+    }
+    json_refuse(node, "must be the code of a failed import");
+}
+
+static void read_failure(struct import_failure *failure, struct json_node node)
+{
+    struct json_node file = json_member(&node, "file");
+    read_code(&failure->status, json_member(&node, "code"));
+    snprintf(failure->text, sizeof failure->text, "%s",
+             json_read_text(json_member(&node, "detail")));
+    if (is_there(file))
+        snprintf(failure->file, sizeof failure->file, "%s", json_read_text(file));
+    failure->line = count_or_zero(json_member(&node, "line"));
+    failure->column = count_or_zero(json_member(&node, "column"));
+}
+
+/* As earlier versions wrote it: one text, "" where nothing had failed. */
+static void read_reason(struct import_failure *failure, struct json_node node)
+{
+    snprintf(failure->text, sizeof failure->text, "%s", json_read_text(node));
+    failure->status = failure->text[0] != '\0' ? ST_IMPORT_FAILED : ST_OK;
 }
 
 enum status dataset_detail_parse(struct dataset_detail *detail, const char *text,
@@ -45,10 +124,13 @@ enum status dataset_detail_parse(struct dataset_detail *detail, const char *text
     if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK) {
         read.records = json_read_count(json_member(&root, "records"), 0, INT64_MAX);
         read.size = json_read_count(json_member(&root, "size"), 0, INT64_MAX);
-        snprintf(read.reason, sizeof read.reason, "%s",
-                 json_read_text(json_member(&root, "reason")));
         read.import_ms =
             (int64_t)json_read_count(json_member(&root, "import_ms"), 0, INT64_MAX);
+        struct json_node failure = json_member(&root, "failure");
+        if (!json_present(failure))
+            read_reason(&read.failure, json_member(&root, "reason"));
+        else if (is_there(failure))
+            read_failure(&read.failure, failure);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

@@ -1,10 +1,12 @@
 /*
  * dataset_view.h - a dataset as answered: as declared, and what has become of it; and
- * the latter as stored.
+ * the latter as stored. What its owner alone may read has an answer of its own.
  *
  * Invariants
  *   (1) The digest of private content is never shown: it would confirm a guess of a
  *       record exactly (P6). That of public content is.
+ *   (2) Whoever may read budgets learns that an import failed, and whether by a fault of
+ *       this service; where and why is for the owner, in import_render alone.
  */
 #ifndef API_DATASET_VIEW_H
 #define API_DATASET_VIEW_H
@@ -13,26 +15,40 @@
 
 #include "api/dataset_request.h"
 
+struct import_failure { /* of the last import */
+    /* ST_IMPORT_FAILED, ST_DUPLICATE_CONTENT, ST_INTERNAL; ST_OK: it did not fail */
+    enum status status;
+    char file[16];         /* "features", "labels" or "data"; "": of no one place */
+    uint64_t line, column; /* as in struct import_place */
+    char text[256];
+};
+
 struct dataset_view {
     const struct dataset_spec *spec;
     const char *state; /* CREATED IMPORTING READY FAILED DELETED */
     uint64_t records;  /* once READY, else 0: null */
     uint64_t size;     /* of the matrix, bytes, once READY, else 0: null */
     const uint8_t *sha256;
-    const char *reason; /* of FAILED, told to the owner; or NULL */
+    struct import_failure failure;
     int64_t create_ms, import_ms;
 };
-/* The members of the request, then "state","reason","records","size","sha256",
- * "create_time","import_time". */
+/* The members of the request, then "state","state_reason","records","size","sha256",
+ * "create_time","import_time". "state_reason" is import_failed, whatever was wrong with
+ * the files or their content, internal where this service failed, or null. */
 char *dataset_render(const struct dataset_view *view);
+
+/* The last import, for the owner: {"dataset","state",
+ *  "failure":null | {"code","detail","file","line","column"}}. */
+char *import_render(const struct dataset_view *view);
 
 struct dataset_detail {
     uint64_t records, size;
-    char reason[320];
     int64_t import_ms;
+    struct import_failure failure;
 };
 char *dataset_detail_render(const struct dataset_detail *detail);
-/*   ST_INVALID  not such a text */
+/* A failure stored as one text, "reason", is read as import_failed with that text.
+ *   ST_INVALID  not such a text */
 enum status dataset_detail_parse(struct dataset_detail *detail, const char *text,
                                  struct error *error);
 

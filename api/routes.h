@@ -24,6 +24,8 @@
       BODY_FILE, "")                                                                   \
     X(DATASET_IMPORT, "POST", "/v1/datasets/{id}:import", "datasets:admin",            \
       BODY_EMPTY, "")                                                                  \
+    X(DATASET_IMPORT_GET, "GET", "/v1/datasets/{id}/import", "datasets:admin",         \
+      BODY_NONE, "")                                                                   \
     X(DATASET_BUDGET, "GET", "/v1/datasets/{id}/budget", "budgets:read", BODY_NONE,    \
       "")                                                                              \
     X(DATASET_LEDGER, "GET", "/v1/datasets/{id}/ledger", "budgets:audit", BODY_NONE,   \

@@ -147,6 +147,7 @@ static enum status delete_row(struct service *service, struct dataset *dataset,
     if (status != ST_OK)
         return status;
     info->state = DATASET_DELETED;
+    info->detail.failure = (struct import_failure){0}; /* it may speak of records */
     status = dataset_move(service->datasets, tx, dataset, info, error);
     if (status != ST_OK) {
         store_rollback(tx);
@@ -341,19 +342,13 @@ void dataset_import(struct service *service, struct request *request)
     reply_problem(request, &error, &more);
 }
 
-static void import_refused(struct request *request, const char *reason)
+static void import_refused(struct request *request,
+                           const struct import_failure *failure)
 {
-    static const char duplicate[] = "duplicate_content: ";
-    struct import_place place;
-    struct problem more = {0};
+    struct import_place place = {failure->file, failure->line, failure->column};
+    struct problem more = {.place = failure->file[0] != '\0' ? &place : NULL};
     struct error error = {0};
-    const char *text = reason;
-    if (import_reason_split(reason, &place, &text))
-        more.place = &place;
-    if (strncmp(reason, duplicate, strlen(duplicate)) == 0)
-        error_set(&error, ST_DUPLICATE_CONTENT, "%s", reason + strlen(duplicate));
-    else
-        error_set(&error, ST_IMPORT_FAILED, "%s", text);
+    error_set(&error, failure->status, "%s", failure->text);
     reply_problem(request, &error, &more);
 }
 
@@ -371,7 +366,7 @@ bool dataset_import_answer(struct service *service, struct request *request)
         return false;
     }
     if (info.state == DATASET_FAILED) {
-        import_refused(request, info.detail.reason);
+        import_refused(request, &info.detail.failure);
         return true;
     }
     if (info.state == DATASET_CREATED) {
@@ -383,5 +378,19 @@ bool dataset_import_answer(struct service *service, struct request *request)
     reply_json(request,
                info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
                dataset_text(service->datasets, dataset));
+    return true;
+}
+
+bool dataset_import_get(struct service *service, struct request *request)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    struct error error = {0};
+    if (find(service, request, &dataset, &info, &error) != ST_OK) {
+        reply_problem(request, &error, NULL);
+        return true;
+    }
+    reply_header_add(request, "Cache-Control", "no-store");
+    reply_json_tagged(request, dataset_import_text(service->datasets, dataset));
     return true;
 }

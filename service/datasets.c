@@ -262,21 +262,36 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
     return ST_OK;
 }
 
+/* The view shows what info and dataset hold. */
+static struct dataset_view view_of(const struct dataset *dataset,
+                                   const struct dataset_info *info)
+{
+    return (struct dataset_view){
+        .spec = &dataset->spec,
+        .state = state_names[info->state],
+        .records = info->detail.records,
+        .size = info->detail.size,
+        .sha256 = info->has_sha256 ? info->sha256 : NULL,
+        .failure = info->detail.failure,
+        .create_ms = info->create_ms,
+        .import_ms = info->detail.import_ms,
+    };
+}
+
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset)
 {
     struct dataset_info info;
     dataset_read(datasets, dataset, &info);
-    struct dataset_view view = {
-        .spec = &dataset->spec,
-        .state = state_names[info.state],
-        .records = info.detail.records,
-        .size = info.detail.size,
-        .sha256 = info.has_sha256 ? info.sha256 : NULL,
-        .reason = info.detail.reason[0] != '\0' ? info.detail.reason : NULL,
-        .create_ms = info.create_ms,
-        .import_ms = info.detail.import_ms,
-    };
+    struct dataset_view view = view_of(dataset, &info);
     return dataset_render(&view);
+}
+
+char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset)
+{
+    struct dataset_info info;
+    dataset_read(datasets, dataset, &info);
+    struct dataset_view view = view_of(dataset, &info);
+    return import_render(&view);
 }
 
 size_t datasets_count(struct datasets *datasets)

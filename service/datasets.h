@@ -78,8 +78,10 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
                          struct dataset *dataset, const struct dataset_info *info,
                          struct error *error);
 
-/* As answered; to be freed. */
+/* As answered to whoever may read budgets, and its last import as answered to its owner;
+ * to be freed. */
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset);
+char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset);
 
 /* Datasets by the order in which they were made. */
 size_t datasets_count(struct datasets *datasets);

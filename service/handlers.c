@@ -7,6 +7,7 @@ static const struct handler handlers[ROUTE_COUNT] = {
     [ROUTE_DATASET_DELETE] = {.work = dataset_delete},
     [ROUTE_DATASET_FILE_PUT] = {.work = dataset_file_put},
     [ROUTE_DATASET_IMPORT] = {.work = dataset_import, .answer = dataset_import_answer},
+    [ROUTE_DATASET_IMPORT_GET] = {.answer = dataset_import_get},
     [ROUTE_DATASET_BUDGET] = {.answer = dataset_budget},
     [ROUTE_DATASET_LEDGER] = {.work = dataset_ledger},
     [ROUTE_LEDGER_HEAD] = {.answer = ledger_head_get},

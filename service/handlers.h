@@ -43,6 +43,7 @@ void dataset_delete(struct service *service, struct request *request);
 void dataset_file_put(struct service *service, struct request *request);
 void dataset_import(struct service *service, struct request *request);
 bool dataset_import_answer(struct service *service, struct request *request);
+bool dataset_import_get(struct service *service, struct request *request);
 bool dataset_list(struct service *service, struct request *request);
 bool dataset_get(struct service *service, struct request *request);
 bool dataset_budget(struct service *service, struct request *request);

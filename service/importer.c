@@ -166,38 +166,24 @@ static void remove_uploads(struct service *service, const struct dataset_spec *s
 }
 
 /* What the owner is told: of our own failures no more than that. */
-static void reason_of(char reason[320], enum status status,
-                      const struct import_place *place, const struct error *error)
+static struct import_failure failure_of(enum status status,
+                                        const struct import_place *place,
+                                        const struct error *error)
 {
-    if (status == ST_IO || status == ST_NO_MEMORY)
-        snprintf(reason, 320, "the service could not read or write its files");
-    else if (status == ST_IMPORT_FAILED && place->file != NULL)
-        snprintf(reason, 320, "%s:%llu:%llu: %s", place->file,
-                 (unsigned long long)place->line, (unsigned long long)place->column,
-                 error->text);
-    else if (status == ST_DUPLICATE_CONTENT)
-        snprintf(reason, 320, "duplicate_content: %s", error->text);
-    else
-        snprintf(reason, 320, "%s", error->text);
-}
-
-bool import_reason_split(const char *reason, struct import_place *place,
-                         const char **text)
-{
-    char file[16];
-    unsigned long long line, column;
-    int read = 0;
-    if (sscanf(reason, "%15[a-z]:%llu:%llu: %n", file, &line, &column, &read) != 3 ||
-        read == 0)
-        return false;
-    for (size_t i = 0; i < FILE_COUNT; i++) {
-        if (strcmp(file, file_names[i]) == 0) {
-            *place = (struct import_place){file_names[i], line, column};
-            *text = reason + read;
-            return true;
-        }
+    struct import_failure failure = {.status = status};
+    if (status != ST_IMPORT_FAILED && status != ST_DUPLICATE_CONTENT) {
+        failure.status = ST_INTERNAL;
+        snprintf(failure.text, sizeof failure.text,
+                 "the service could not read or write its files");
+        return failure;
     }
-    return false;
+    snprintf(failure.text, sizeof failure.text, "%s", error->text);
+    if (status == ST_IMPORT_FAILED && place->file != NULL) {
+        snprintf(failure.file, sizeof failure.file, "%s", place->file);
+        failure.line = place->line;
+        failure.column = place->column;
+    }
+    return failure;
 }
 
 void importer_run(void *context, void *item)
@@ -218,9 +204,11 @@ void importer_run(void *context, void *item)
         info.detail.import_ms = clock_wall_ms();
         info.has_sha256 = true;
         memcpy(info.sha256, result.sha256, SHA256_SIZE);
+    } else if (status == ST_CANCELLED) {
+        info.state = DATASET_CREATED;
     } else {
-        info.state = status == ST_CANCELLED ? DATASET_CREATED : DATASET_FAILED;
-        reason_of(info.detail.reason, status, &place, &error);
+        info.state = DATASET_FAILED;
+        info.detail.failure = failure_of(status, &place, &error);
     }
     if (move(service, dataset, &info, &moving) == ST_OK && status == ST_OK)
         remove_uploads(service, spec);

@@ -33,10 +33,4 @@ enum status importer_start(struct service *service, struct dataset *dataset,
 /* The pool's run function: context is the service, item the dataset. */
 void importer_run(void *context, void *item);
 
-/* Where the last import of a FAILED dataset found fault: kept in its detail as text
- * "file:line:column: reason"; split again for the problem body.
- * False where reason has no place. place->file is static text. */
-bool import_reason_split(const char *reason, struct import_place *place,
-                         const char **text);
-
 #endif

@@ -30,11 +30,12 @@ static void a_fresh_dataset_knows_nothing_yet(void **state)
     (void)state;
     char *text = render(
         BUDGET, (struct dataset_view){.state = "CREATED", .create_ms = 1767225599999});
-    assert_string_equal(text, "{" DECLARED BUDGET
-                              ",\"state\":\"CREATED\",\"reason\":null,\"records\":null,"
-                              "\"size\":null,\"sha256\":null,"
-                              "\"create_time\":\"2025-12-31T23:59:59Z\","
-                              "\"import_time\":null}");
+    assert_string_equal(text,
+                        "{" DECLARED BUDGET
+                        ",\"state\":\"CREATED\",\"state_reason\":null,\"records\":null,"
+                        "\"size\":null,\"sha256\":null,"
+                        "\"create_time\":\"2025-12-31T23:59:59Z\","
+                        "\"import_time\":null}");
     free(text);
 }
 
@@ -58,21 +59,102 @@ static void the_digest_of_private_content_is_not_shown(void **state)
     free(text);
 }
 
+static const struct import_failure failure = {
+    ST_IMPORT_FAILED, "data", 17, 3, "column \"age\": the cell is not a number"};
+
+static void why_an_import_failed_is_in_the_owners_answer_alone(void **state)
+{
+    (void)state;
+    static const enum status codes[] = {ST_IMPORT_FAILED, ST_DUPLICATE_CONTENT};
+    struct dataset_view view = {.state = "FAILED", .failure = failure};
+    for (size_t i = 0; i < 2; i++) {
+        view.failure.status = codes[i];
+        char *text = render(BUDGET, view);
+        assert_non_null(strstr(text, "\"state_reason\":\"import_failed\""));
+        assert_null(strstr(text, "age"));
+        assert_null(strstr(text, "17"));
+        assert_null(strstr(text, "duplicate"));
+        free(text);
+    }
+    view.failure.status = ST_INTERNAL;
+    char *text = render(BUDGET, view);
+    assert_non_null(strstr(text, "\"state_reason\":\"internal\""));
+    free(text);
+
+    struct dataset_spec spec = {.id = {"a9a"}};
+    view.spec = &spec;
+    view.failure = failure;
+    text = import_render(&view);
+    assert_string_equal(
+        text, "{\"dataset\":\"a9a\",\"state\":\"FAILED\",\"failure\":{"
+              "\"code\":\"import_failed\",\"detail\":\"column \\\"age\\\": the "
+              "cell is not a number\",\"file\":\"data\",\"line\":17,"
+              "\"column\":3}}");
+    free(text);
+    view.failure.status = ST_OK;
+    text = import_render(&view);
+    assert_non_null(strstr(text, "\"failure\":null"));
+    free(text);
+}
+
+static void expect_same(const struct dataset_detail *a, const struct dataset_detail *b)
+{
+    assert_true(a->records == b->records && a->size == b->size);
+    assert_true(a->import_ms == b->import_ms);
+    assert_int_equal(a->failure.status, b->failure.status);
+    assert_string_equal(a->failure.file, b->failure.file);
+    assert_true(a->failure.line == b->failure.line);
+    assert_true(a->failure.column == b->failure.column);
+    assert_string_equal(a->failure.text, b->failure.text);
+}
+
 static void details_read_back(void **state)
 {
     (void)state;
-    struct dataset_detail again, detail = {.records = 7,
-                                           .size = 911,
-                                           .reason = "data, line 3: \"x\" is no number",
-                                           .import_ms = 1767225600000};
-    char *text = dataset_detail_render(&detail);
-    assert_int_equal(dataset_detail_parse(&again, text, NULL), ST_OK);
-    assert_true(again.records == 7 && again.size == 911);
-    assert_string_equal(again.reason, detail.reason);
-    assert_true(again.import_ms == detail.import_ms);
-    free(text);
+    const struct dataset_detail details[] = {
+        {.records = 7, .size = 911, .import_ms = 1767225600000},
+        {.failure = failure},
+        {.failure = {ST_DUPLICATE_CONTENT, "", 0, 0, "as \"a\""}},
+        {.failure = {ST_INTERNAL, "", 0, 0, "no disk"}},
+        {.failure = {ST_IMPORT_FAILED, "labels", 0, 0, "not uploaded"}},
+    };
+    struct dataset_detail again;
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+        char *text = dataset_detail_render(&details[i]);
+        assert_int_equal(dataset_detail_parse(&again, text, NULL), ST_OK);
+        expect_same(&again, &details[i]);
+        free(text);
+    }
     assert_int_equal(dataset_detail_parse(&again, "{}", NULL), ST_INVALID);
     assert_int_equal(dataset_detail_parse(&again, "", NULL), ST_INVALID);
+    assert_int_equal(dataset_detail_parse(&again,
+                                          "{\"records\":0,\"size\":0,\"import_ms\":0,"
+                                          "\"failure\":{\"code\":\"draining\","
+                                          "\"detail\":\"\"}}",
+                                          NULL),
+                     ST_INVALID);
+}
+
+static void details_of_earlier_versions_are_read(void **state)
+{
+    (void)state;
+    struct dataset_detail again;
+    const struct dataset_detail failed = {
+        .failure = {ST_IMPORT_FAILED, "", 0, 0, "data:2:3: the cell is empty"}};
+    const struct dataset_detail good = {.records = 7, .size = 911, .import_ms = 5};
+    assert_int_equal(
+        dataset_detail_parse(&again,
+                             "{\"records\":0,\"size\":0,\"reason\":"
+                             "\"data:2:3: the cell is empty\",\"import_ms\":0}",
+                             NULL),
+        ST_OK);
+    expect_same(&again, &failed);
+    assert_int_equal(dataset_detail_parse(
+                         &again,
+                         "{\"records\":7,\"size\":911,\"reason\":\"\",\"import_ms\":5}",
+                         NULL),
+                     ST_OK);
+    expect_same(&again, &good);
 }
 
 int main(void)
@@ -80,7 +162,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fresh_dataset_knows_nothing_yet),
         cmocka_unit_test(the_digest_of_private_content_is_not_shown),
+        cmocka_unit_test(why_an_import_failed_is_in_the_owners_answer_alone),
         cmocka_unit_test(details_read_back),
+        cmocka_unit_test(details_of_earlier_versions_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,14 @@ static void answer_datasets(json_t *answers)
         char *items[] = {dataset_render(&view)};
         take_answer(answers, "DatasetPage", page_render("datasets", items, 1, "p1"));
         free(items[0]);
+        take_answer(answers, "Import", import_render(&view));
+        view.state = "FAILED";
+        view.failure = (struct import_failure){ST_INTERNAL, "", 0, 0, "no"};
+        take_answer(answers, "Dataset", dataset_render(&view));
+        take_answer(answers, "Import", import_render(&view));
+        view.failure = (struct import_failure){ST_IMPORT_FAILED, "data", 3, 0, "no"};
+        take_answer(answers, "Dataset", dataset_render(&view));
+        take_answer(answers, "Import", import_render(&view));
         dataset_spec_fini(&spec);
     }
 }

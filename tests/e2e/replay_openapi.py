@@ -142,12 +142,14 @@ def datasets(replay):
         if status != 200:
             replay.failures.append(f"{body['id']} cannot be imported: {answer}")
         replay.call("get", "/v1/datasets/{id}", id=body["id"])
+        replay.call("get", "/v1/datasets/{id}/import", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/budget", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/ledger", id=body["id"])
     replay.call("post", "/v1/datasets", {"id": "mnist", "seed": 1})
     replay.call("get", "/v1/datasets", query="?page_size=2")
     replay.call("get", "/v1/datasets", query="?page_size=-2")
-    for method, path in (("get", ""), ("delete", ""), ("get", "/budget"), ("get", "/ledger")):
+    for method, path in (("get", ""), ("delete", ""), ("get", "/import"), ("get", "/budget"),
+                         ("get", "/ledger")):
         replay.call(method, "/v1/datasets/{id}" + path, id="nowhere")
 
 

@@ -252,6 +252,45 @@ static void a_failed_import_can_be_mended(void **state)
     assert_problem(client_put(client, path, "0.5,u,b\n", 8), 409, "dataset_immutable");
 }
 
+/* GET of the dataset, alone and in the list, has budgets:read, and shows of the failure
+ * that there was one; where and why is on routes whose scope is the owner's. */
+static void why_an_import_failed_is_told_to_the_owner_alone(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const char *path = "/v1/datasets/told/files/data";
+    assert_status(
+        client_create(client, "/v1/datasets", "{'id':'told'," POINTS "," PRIVACY "}"),
+        201);
+    const struct reply *import = client_get(client, "/v1/datasets/told/import");
+    assert_status(import, 200);
+    assert_string_equal(reply_text(import, "state"), "CREATED");
+    assert_true(json_is_null(reply_at(import, "failure")));
+    assert_status(client_put(client, path, "0.5,u,a\n0.5,u,z\n", 16), 204);
+    const struct reply *refused = client_act(client, "/v1/datasets/told:import");
+    assert_problem(refused, 422, "import_failed");
+    const char *why = reply_text(refused, "detail");
+
+    const struct reply *read = client_get(client, "/v1/datasets/told");
+    assert_string_equal(reply_text(read, "state"), "FAILED");
+    assert_string_equal(reply_text(read, "state_reason"), "import_failed");
+    assert_null(strstr(read->body, why));
+    const struct reply *list = client_get(client, "/v1/datasets?page_size=1");
+    assert_string_equal(reply_text(list, "datasets.0.id"), "told");
+    assert_null(strstr(list->body, why));
+
+    import = client_get(client, "/v1/datasets/told/import");
+    assert_string_equal(reply_text(import, "state"), "FAILED");
+    assert_string_equal(reply_text(import, "failure.code"), "import_failed");
+    assert_string_equal(reply_text(import, "failure.detail"), why);
+    assert_string_equal(reply_text(import, "failure.file"), "data");
+    assert_true(reply_number(import, "failure.line") == 2 &&
+                reply_number(import, "failure.column") == 3);
+    assert_problem(client_get(client, "/v1/datasets/nowhere/import"), 404, "not_found");
+    assert_status(client_delete(client, "/v1/datasets/told"), 204);
+    import = client_get(client, "/v1/datasets/told/import");
+    assert_true(json_is_null(reply_at(import, "failure")));
+}
+
 static void put_images(struct client *client, const char *id, const char *name,
                        const uint32_t *dimensions, unsigned spoil)
 {
@@ -372,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_bad_declaration_is_refused_and_registers_nothing),
         cmocka_unit_test(a_bad_file_fails_the_import_at_its_place_and_leaves_nothing),
         cmocka_unit_test(a_failed_import_can_be_mended),
+        cmocka_unit_test(why_an_import_failed_is_told_to_the_owner_alone),
         cmocka_unit_test(images_must_be_idx_and_as_many_as_their_labels),
         cmocka_unit_test(an_unknown_file_or_dataset_is_not_found),
         cmocka_unit_test(an_id_is_never_free_again),
