@@ -58,8 +58,10 @@ static void take_out(struct pointers *sorted, const char *name)
 
 static void balances_destroy(struct balances *balances)
 {
-    if (balances != NULL)
+    if (balances != NULL) {
+        epochs_fini(&balances->closed);
         free(balances->open);
+    }
     free(balances);
 }
 
@@ -115,6 +117,7 @@ static struct balances *copy_of(const struct balances *from)
     struct balances *copy = malloc(sizeof *copy);
     CHECK(copy != NULL);
     *copy = *from;
+    copy->closed = epochs_copy(&from->closed);
     copy->open = calloc(from->open_count + 1, sizeof *copy->open);
     CHECK(copy->open != NULL);
     if (from->open_count > 0)
@@ -155,6 +158,9 @@ void book_grant(struct book *book, const struct dataset_id *dataset,
     }
     struct balances *balances = book_change(book, account);
     CHECK(balances->open_count == 0);
+    struct epoch before = book_epoch(balances);
+    if (balances->epoch > 0)
+        epochs_append(&balances->closed, &before);
     balances->epoch++;
     balances->frozen = false;
     balances->grant = *grant;
@@ -232,6 +238,14 @@ void book_replayed(struct book *book)
             hold_all(account->now);
     }
     book->replaying = false;
+}
+
+struct epoch book_epoch(const struct balances *balances)
+{
+    return (struct epoch){.grant = balances->grant,
+                          .filter = balances->filter,
+                          .committed = balances->committed,
+                          .frozen = balances->frozen};
 }
 
 bool book_sound(const struct balances *balances)

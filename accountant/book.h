@@ -24,6 +24,7 @@
 #include <stddef.h>
 
 #include "accountant/ledger.h"
+#include "accountant/odometer.h"
 
 struct reservation_state {
     bool open;
@@ -49,6 +50,7 @@ struct balances {
     struct grant grant;
     struct filter filter;
     struct curve committed, held;
+    struct epochs closed; /* those before, oldest first */
     size_t open_count;
     struct reservation **open;
 };
@@ -85,7 +87,8 @@ struct balances *book_change(struct book *book, struct account *account);
 struct reservation_state *book_change_reservation(struct book *book,
                                                   struct reservation *reservation);
 
-/* Opens the next epoch of dataset, its first if it has no account. */
+/* Opens the next epoch of dataset, its first if it has no account; the one before is
+ * closed. */
 void book_grant(struct book *book, const struct dataset_id *dataset,
                 const struct grant *grant, const struct filter *filter);
 /* Holds charge; takes m. */
@@ -102,6 +105,9 @@ void book_replayed(struct book *book);
 
 void book_keep(struct book *book);
 void book_drop(struct book *book);
+
+/* The epoch that is not closed, as the odometer takes it. */
+struct epoch book_epoch(const struct balances *balances);
 
 /* Whether some weighted order has committed + held within its capacity. */
 bool book_sound(const struct balances *balances);

@@ -37,6 +37,10 @@ enum { LEDGER_WEIGHTED = 2 }; /* orders that carry weight */
 
 #define FILTER_UNIT 0x1p-40 /* nats */
 
+/* The largest epsilon for which that covers the sampler: the lemma multiplies its distance
+ * by 1 + e^epsilon (README.md). */
+#define LEDGER_EPSILON_MAX 30.0
+
 struct grant {
     enum relation relation;
     double epsilon; /* in (0, 1000] */

@@ -195,12 +195,14 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     struct account *account = NULL;
     if (dataset_id_parse(&dataset, row->dataset))
         account = book_account(reading->book, &dataset);
-    if (account == NULL || row->epoch > account->now->epoch)
+    if (account == NULL || row->epoch < 1 || row->epoch > account->now->epoch)
         return wrong(reading, reading->head->entry.seq, "a freeze of an unknown epoch");
-    if (row->epoch == account->now->epoch) {
-        book_change(reading->book, account)->frozen = true;
-        book_keep(reading->book);
-    }
+    struct balances *balances = book_change(reading->book, account);
+    if (row->epoch == balances->epoch)
+        balances->frozen = true;
+    else
+        balances->closed.items[row->epoch - 1].frozen = true;
+    book_keep(reading->book);
     return true;
 }
 

@@ -37,6 +37,7 @@
 
 #include "accountant/curve.h"
 #include "accountant/filter.h"
+#include "accountant/odometer.h"
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/mechanism.h"
@@ -76,7 +77,8 @@ enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct dataset_id *dataset, const struct grant *grant,
                          struct error *error);
 
-/* Opens the next epoch of a frozen dataset, with nothing committed or held.
+/* Opens the next epoch of a frozen dataset, with nothing committed or held. What was
+ * promised before stays promised: odometer.h says what the epochs come to together.
  *   ST_NOT_FOUND       no such dataset
  *   ST_INVALID         as ledger_grant, the dataset is not frozen, or another relation
  *   ST_DATASET_IN_USE  a reservation of the old epoch is open */
@@ -150,7 +152,7 @@ void ledger_open_walk(struct ledger *ledger,
                       void *context);
 
 struct balance {
-    double epsilon, delta; /* the guarantee: the cap, as granted */
+    double epsilon, delta; /* as granted: the cap of this epoch */
     enum relation relation;
     uint64_t epoch;
     bool frozen;
@@ -165,6 +167,12 @@ struct balance {
  *   ST_NOT_FOUND  no such dataset */
 enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
                            struct balance *balance, struct error *error);
+
+/* Its epochs and balance as of one moment; epochs is to be released with epochs_fini.
+ *   ST_NOT_FOUND  no such dataset */
+enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,
+                          struct epochs *epochs, struct balance *balance,
+                          struct error *error);
 
 /* Whether m would be reserved now; changes nothing.
  *   ST_NOT_FOUND, ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */

@@ -101,15 +101,8 @@ static const struct balances *durable(struct ledger *ledger,
     return account != NULL ? account->now : NULL;
 }
 
-enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
-                           struct balance *balance, struct error *error)
+static void copy_balance(struct balance *balance, const struct balances *from)
 {
-    pthread_mutex_lock(&ledger->lock);
-    const struct balances *from = durable(ledger, dataset);
-    if (from == NULL) {
-        pthread_mutex_unlock(&ledger->lock);
-        return ledger_no_dataset(dataset, error);
-    }
     *balance = (struct balance){.epsilon = from->grant.epsilon,
                                 .delta = from->grant.delta,
                                 .relation = from->grant.relation,
@@ -122,7 +115,37 @@ enum status ledger_balance(struct ledger *ledger, const struct dataset_id *datas
         balance->weights[i] = from->filter.weights[i];
         balance->capacity[i] = from->filter.capacity[i];
     }
+}
+
+enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
+                           struct balance *balance, struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct balances *from = durable(ledger, dataset);
+    if (from != NULL)
+        copy_balance(balance, from);
     pthread_mutex_unlock(&ledger->lock);
+    if (from == NULL)
+        return ledger_no_dataset(dataset, error);
+    spending_of(balance);
+    return ST_OK;
+}
+
+enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,
+                          struct epochs *epochs, struct balance *balance,
+                          struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct balances *from = durable(ledger, dataset);
+    if (from != NULL) {
+        struct epoch last = book_epoch(from);
+        copy_balance(balance, from);
+        *epochs = epochs_copy(&from->closed);
+        epochs_append(epochs, &last);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    if (from == NULL)
+        return ledger_no_dataset(dataset, error);
     spending_of(balance);
     return ST_OK;
 }

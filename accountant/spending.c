@@ -17,6 +17,12 @@ static bool is_zero(const struct curve *curve)
     return true;
 }
 
+double spending_epsilon(const struct curve *committed, double delta)
+{
+    return is_zero(committed) ? 0
+                              : conversion_curve(committed, filter_delta(delta), NULL);
+}
+
 void spending_of(struct balance *balance)
 {
     double delta = filter_delta(balance->delta), rate = 0, fraction = 0;
@@ -31,10 +37,8 @@ void spending_of(struct balance *balance)
     }
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         remaining.at[i] = rate * curve_orders[i];
-    double all = is_zero(&sum) ? 0 : conversion_curve(&sum, delta, NULL);
-    balance->epsilon_spent = is_zero(&balance->committed)
-                                 ? 0
-                                 : conversion_curve(&balance->committed, delta, NULL);
+    double all = spending_epsilon(&sum, balance->delta);
+    balance->epsilon_spent = spending_epsilon(&balance->committed, balance->delta);
     balance->epsilon_held = is_zero(&balance->held) ? 0 : all - balance->epsilon_spent;
     balance->epsilon_remaining =
         rate > 0 ? fmax(0, conversion_curve(&remaining, delta, NULL) - conversion_slack)

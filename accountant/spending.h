@@ -18,6 +18,9 @@
 
 #include "accountant/ledger.h"
 
+/* conv of what is committed at a grant's delta; 0 of nothing. */
+double spending_epsilon(const struct curve *committed, double delta);
+
 /* Fills the four figures from the other members. */
 void spending_of(struct balance *balance);
 

@@ -26,10 +26,8 @@ struct item { /* an entry; only RESERVE fills in the rest */
 
 struct budget {
     char dataset[sizeof(struct dataset_id)];
-    uint64_t epoch, frozen_epochs;
-    struct filter filter;
-    struct curve committed;
-    uint64_t *open; /* seq of its open RESERVEs, in order */
+    struct epochs epochs; /* the last is the open one */
+    uint64_t *open;       /* seq of its open RESERVEs, in order */
     size_t open_count, open_capacity;
 };
 
@@ -73,6 +71,11 @@ static struct budget *budget_of(const struct audit *audit, const char *dataset)
     return NULL;
 }
 
+static struct epoch *last_of(const struct budget *budget)
+{
+    return &budget->epochs.items[budget->epochs.count - 1];
+}
+
 static bool near(double stored, double again)
 {
     return stored == again ||
@@ -108,7 +111,7 @@ static bool audit_grant(struct audit *audit, const struct ledger_row *row)
         return wrong(audit, row->seq, "is not the form of a GRANT");
     if (filter_of(&again, &grant, NULL) != ST_OK || !same_filter(&filter, &again))
         return wrong(audit, row->seq, "its capacities do not follow from its grant");
-    if (row->epoch != (budget != NULL ? budget->epoch + 1 : 1) ||
+    if (row->epoch != (budget != NULL ? budget->epochs.count + 1 : 1) ||
         (budget != NULL && budget->open_count > 0))
         return wrong(audit, row->seq, "grants an epoch out of turn");
     if (budget == NULL) {
@@ -119,9 +122,7 @@ static bool audit_grant(struct audit *audit, const struct ledger_row *row)
         snprintf(budget->dataset, sizeof budget->dataset, "%s", row->dataset);
         audit->report->datasets++;
     }
-    budget->epoch = row->epoch;
-    budget->filter = filter;
-    budget->committed = (struct curve){{0}};
+    epochs_append(&budget->epochs, &(struct epoch){.grant = grant, .filter = filter});
     return true;
 }
 
@@ -179,7 +180,7 @@ static bool audit_commit(struct audit *audit, const struct ledger_row *row,
     item->committed_at = row->seq;
     item->committed_steps = commit.steps;
     close_reserve(budget, commit.reserve_seq);
-    curve_add(&budget->committed, &committed);
+    curve_add(&last_of(budget)->committed, &committed);
     return true;
 }
 
@@ -188,11 +189,12 @@ static bool audit_invariant(struct audit *audit, uint64_t seq,
                             const struct budget *budget)
 {
     struct curve sum = {{0}};
+    const struct epoch *last = last_of(budget);
     for (size_t i = 0; i < budget->open_count; i++)
         curve_add(&sum, &audit->items[budget->open[i] - 1].held);
-    curve_add(&sum, &budget->committed);
+    curve_add(&sum, &last->committed);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
-        if (sum.at[budget->filter.weighted[i]] <= budget->filter.capacity[i])
+        if (sum.at[last->filter.weighted[i]] <= last->filter.capacity[i])
             return true;
     }
     return wrong(audit, seq, "passes the capacity at every weighted order");
@@ -225,7 +227,7 @@ static bool audit_row(void *context, const struct ledger_row *row)
     if (strcmp(row->kind, "GRANT") == 0)
         return audit_grant(audit, row);
     struct budget *budget = budget_of(audit, row->dataset);
-    if (budget == NULL || budget->epoch != row->epoch)
+    if (budget == NULL || budget->epochs.count != row->epoch)
         return wrong(audit, row->seq, "is not of the dataset's epoch");
     bool reserve = strcmp(row->kind, "RESERVE") == 0;
     if (!reserve && strcmp(row->kind, "COMMIT") != 0)
@@ -291,9 +293,9 @@ static bool audit_freeze(void *context, const struct freeze_row *row)
 {
     struct audit *audit = context;
     struct budget *budget = budget_of(audit, row->dataset);
-    if (budget == NULL || row->epoch > budget->epoch)
+    if (budget == NULL || row->epoch < 1 || row->epoch > budget->epochs.count)
         return wrong(audit, audit->report->head.seq, "a freeze of an unknown epoch");
-    budget->frozen_epochs += row->epoch < budget->epoch;
+    budget->epochs.items[row->epoch - 1].frozen = true;
     return true;
 }
 
@@ -309,10 +311,13 @@ static void audit_end(struct audit *audit)
         }
     }
     for (size_t i = 0; i < audit->budget_count; i++) {
-        if (audit->budgets[i].frozen_epochs + 1 != audit->budgets[i].epoch) {
-            wrong(audit, audit->report->head.seq,
-                  "an epoch was opened without a freeze");
-            return;
+        const struct epochs *epochs = &audit->budgets[i].epochs;
+        for (size_t e = 0; e + 1 < epochs->count; e++) {
+            if (!epochs->items[e].frozen) {
+                wrong(audit, audit->report->head.seq,
+                      "an epoch was opened without a freeze");
+                return;
+            }
         }
     }
 }
@@ -330,8 +335,8 @@ static enum status audit_all(struct audit *audit, struct store_tx *tx)
     return status != ST_OK ? status : audit->status;
 }
 
-enum status verify_store(struct store *store, struct verify_report *report,
-                         struct error *error)
+enum status verify_budgets(struct store *store, struct verify_report *report,
+                           const struct verify_visitor *visitor, struct error *error)
 {
     struct audit audit = {.report = report, .error = error};
     struct store_tx *tx;
@@ -343,10 +348,21 @@ enum status verify_store(struct store *store, struct verify_report *report,
     store_rollback(tx);
     for (uint64_t i = 0; i < report->entries; i++)
         mechanism_fini(&audit.items[i].mechanism);
-    for (size_t i = 0; i < audit.budget_count; i++)
-        free(audit.budgets[i].open);
+    for (size_t i = 0; i < audit.budget_count; i++) {
+        struct budget *budget = &audit.budgets[i];
+        if (status == ST_OK && visitor != NULL)
+            visitor->budget(visitor->context, budget->dataset, &budget->epochs);
+        epochs_fini(&budget->epochs);
+        free(budget->open);
+    }
     free(audit.items);
     free(audit.jobs);
     free(audit.budgets);
     return status;
+}
+
+enum status verify_store(struct store *store, struct verify_report *report,
+                         struct error *error)
+{
+    return verify_budgets(store, report, NULL, error);
 }

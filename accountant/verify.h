@@ -30,4 +30,14 @@ struct verify_report {
 enum status verify_store(struct store *store, struct verify_report *report,
                          struct error *error);
 
+struct verify_visitor {
+    void (*budget)(void *context, const char *dataset, const struct epochs *epochs);
+    void *context;
+};
+
+/* The same, and where nothing is wrong calls visitor->budget for each dataset that has
+ * a budget, in the order of their first grants. */
+enum status verify_budgets(struct store *store, struct verify_report *report,
+                           const struct verify_visitor *visitor, struct error *error);
+
 #endif

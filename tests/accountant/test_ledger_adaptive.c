@@ -1,47 +1,12 @@
-/* Goal: no order of adaptively chosen jobs passes delta. Method: mechanisms of one bit,
- * P(1) = p, Q(1) = p e^-y, whose divergences and whose joint delta over all outcomes are
- * exact sums; a Gaussian may come last, its profile being closed. The same adversaries
- * are set against the naive rule (tight capacities at every order at once), which
- * must fall. */
+/* Goal: no order of adaptively chosen jobs passes delta. Method: mechanisms of one bit
+ * (bit_kit.h); a Gaussian may come last. The same adversaries are set against the naive
+ * rule (tight capacities at every order at once), which must fall. */
 #include "accountant/filter.h"
 
 #include "tests/expect.h"
-#include "base/random.h"
+#include "tests/accountant/bit_kit.h"
 
 static const double epsilon = 2, delta = 1e-3;
-
-struct bit {
-    double p, y;
-};
-
-/* ln(p^a q^(1-a) + (1-p)^a (1-q)^(1-a)) / (a - 1), in logarithms: powers of 2,048 would
- * leave the range. */
-static double bit_divergence_one_way(double a, double p, double q)
-{
-    double one = a * log(p) + (1 - a) * log(q);
-    double zero = a * log1p(-p) + (1 - a) * log1p(-q);
-    double most = fmax(one, zero);
-    return (most + log(exp(one - most) + exp(zero - most))) / (a - 1);
-}
-
-/* Both directions: the neighbours may stand either way round. */
-static double bit_divergence(double a, struct bit bit)
-{
-    double q = bit.p * exp(-bit.y);
-    return fmax(bit_divergence_one_way(a, bit.p, q),
-                bit_divergence_one_way(a, q, bit.p));
-}
-
-static struct curve bit_curve(struct bit bit)
-{
-    struct curve curve;
-    for (size_t i = 0; i < CURVE_ORDERS; i++) {
-        curve.at[i] = fmax(0, bit_divergence(curve_orders[i], bit));
-        if (curve.at[i] < 0x1p12)
-            curve.at[i] = ceil(curve.at[i] * 0x1p40) * 0x1p-40;
-    }
-    return curve;
-}
 
 /* The naive rule: epsilon minus the tight conversion, at every order at once. */
 static bool naive_fits(const double *orders, size_t count, const double *spent)
@@ -53,11 +18,6 @@ static bool naive_fits(const double *orders, size_t count, const double *spent)
             return true;
     }
     return false;
-}
-
-static double over(double p, double q)
-{
-    return fmax(0, p - exp(epsilon) * q);
 }
 
 static void the_three_job_counterexample_breaks_the_naive_rule_only(void **state)
@@ -81,15 +41,15 @@ static void the_three_job_counterexample_breaks_the_naive_rule_only(void **state
             double q2 = then->p * exp(-then->y);
             double p = (one ? p1 : 1 - p1) * (two ? then->p : 1 - then->p);
             double q = (one ? q1 : 1 - q1) * (two ? q2 : 1 - q2);
-            sum[0] += over(p, q);
-            sum[1] += over(q, p);
+            sum[0] += over(p, q, epsilon);
+            sum[1] += over(q, p, epsilon);
         }
         for (int both = 0; both < 4; both++) { /* the fixed pair, first and then */
             double q2 = then->p * exp(-then->y);
             double p = (both & 1 ? p1 : 1 - p1) * (both & 2 ? then->p : 1 - then->p);
             double q = (both & 1 ? q1 : 1 - q1) * (both & 2 ? q2 : 1 - q2);
-            pairs[one][0] += over(p, q);
-            pairs[one][1] += over(q, p);
+            pairs[one][0] += over(p, q, epsilon);
+            pairs[one][1] += over(q, p, epsilon);
         }
     }
     assert_close(fmax(sum[0], sum[1]), 1.849e-3, 3e-4);
@@ -110,21 +70,6 @@ static void the_three_job_counterexample_breaks_the_naive_rule_only(void **state
     double room = filter.capacity[0] - spent.at[main_order];
     assert_close(charge_low.at[main_order] - room, .057, .01);
     assert_close(charge_high.at[main_order] - room, .664, .001);
-}
-
-/* A source of decisions that a failing seed repeats. */
-struct dice {
-    struct stream *stream;
-    uint8_t key[STREAM_KEY_SIZE];
-    uint64_t block;
-};
-
-static double roll(struct dice *dice)
-{
-    uint64_t bits;
-    stream_read(dice->stream, &bits, sizeof bits,
-                &(struct stream_position){dice->key, 0, dice->block++});
-    return (double)(bits >> 11) * 0x1p-53;
 }
 
 /* Either filter, as the adversary meets it. */
@@ -164,22 +109,6 @@ static struct bit largest_bit(struct game *game, const struct curve *spent)
     return bit;
 }
 
-static double normal_below(double x)
-{
-    return erfc(-x / sqrt(2)) / 2;
-}
-
-/* What a leaf of probabilities p and q leaves of delta if a Gaussian
- * of mean mu follows. */
-static double gaussian_over(double p, double q, double mu)
-{
-    if (mu <= 0)
-        return over(p, q);
-    double left = epsilon - log(p / q);
-    return p * fmax(0, normal_below(mu / 2 - left / mu) -
-                           exp(left) * normal_below(-mu / 2 - left / mu));
-}
-
 /* Ends a history: spends all that is left on one Gaussian, or nothing. */
 static void leaf(struct game *game, double p, double q, const struct curve *spent)
 {
@@ -196,8 +125,8 @@ static void leaf(struct game *game, double p, double q, const struct curve *spen
         else
             high = mu;
     }
-    game->spent_delta[0] += gaussian_over(p, q, low);
-    game->spent_delta[1] += gaussian_over(q, p, low);
+    game->spent_delta[0] += gaussian_over((struct outcome){p, q}, low, epsilon);
+    game->spent_delta[1] += gaussian_over((struct outcome){q, p}, low, epsilon);
 }
 
 static void play(struct game *game, int left, double p, double q,

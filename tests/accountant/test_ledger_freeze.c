@@ -176,6 +176,33 @@ static void another_history_of_the_same_length_is_noticed(void **state)
     end_scene(&scene);
 }
 
+/* Two epochs of other orders, the first counting whole whatever its entries say. */
+static void expect_both_epochs(struct scene *scene)
+{
+    struct epochs epochs = {0};
+    struct balance balance;
+    struct dataset_id id = kit_dataset("a");
+    assert_int_equal(ledger_epochs(scene->kit.ledger, &id, &epochs, &balance, NULL),
+                     ST_OK);
+    assert_int_equal(epochs.count, 2);
+    assert_true(epochs.items[0].frozen && !epochs.items[1].frozen);
+    assert_true(epochs.items[0].grant.epsilon == 4);
+    assert_true(epochs.items[0].committed.at[9] > 0);
+    assert_true(odometer_guarantee(&epochs).epsilon == 4 + 2);
+    assert_close(odometer_guarantee(&epochs).delta, 2e-5, 1e-14);
+    assert_true(odometer_reading(&epochs, &balance.committed).epsilon == 4);
+    epochs_fini(&epochs);
+}
+
+static void count_epochs(void *context, const char *dataset,
+                         const struct epochs *epochs)
+{
+    size_t *count = context;
+    assert_string_equal(dataset, "a");
+    assert_true(odometer_guarantee(epochs).epsilon == 4 + 2);
+    *count += epochs->count;
+}
+
 static void a_new_epoch_starts_from_nothing_and_keeps_the_old_one(void **state)
 {
     (void)state;
@@ -198,6 +225,7 @@ static void a_new_epoch_starts_from_nothing_and_keeps_the_old_one(void **state)
         assert_int_equal(balance.epoch, 2);
         assert_false(balance.frozen);
         assert_true(balance.epsilon == 2 && balance.epsilon_spent == 0);
+        expect_both_epochs(&scene);
         restart(&scene);
         assert_false(use_head(&scene));
     }
@@ -207,6 +235,11 @@ static void a_new_epoch_starts_from_nothing_and_keeps_the_old_one(void **state)
     assert_int_equal(kit_reserve(&scene.kit, "a", 1, 23.85, 10), ST_ALREADY_EXISTS);
     struct dataset_id id = kit_dataset("a");
     assert_true(ledger_touched(scene.kit.ledger, &id));
+    size_t count = 0;
+    struct verify_visitor visitor = {.budget = count_epochs, .context = &count};
+    struct verify_report report;
+    assert_int_equal(verify_budgets(scene.kit.store, &report, &visitor, NULL), ST_OK);
+    assert_int_equal(count, 2);
     end_scene(&scene);
 }
 

@@ -1,0 +1,134 @@
+#include "accountant/odometer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "accountant/upward.h"
+#include "base/check.h"
+
+/* What an epoch that ended within its filter weighs at most, at the lower order: there
+ * any bound of a higher order holds too. */
+static double whole(const struct epoch *epoch)
+{
+    double most = epoch->filter.capacity[0];
+    for (size_t i = 1; i < LEDGER_WEIGHTED; i++)
+        most = fmax(most, epoch->filter.capacity[i]);
+    return most;
+}
+
+/* max over j of epsilon_j + the sum of the others' wholes; 0 of no epochs. */
+static double joined_epsilon(const struct epoch *epochs, size_t count)
+{
+    double most = 0;
+    for (size_t j = 0; j < count; j++) {
+        double sum = epochs[j].grant.epsilon;
+        for (size_t e = 0; e < count; e++)
+            if (e != j)
+                sum = upward_add(sum, whole(&epochs[e]));
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+static bool same_terms(const struct epoch *a, const struct epoch *b)
+{
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+        if (a->filter.weighted[i] != b->filter.weighted[i] ||
+            a->filter.weights[i] != b->filter.weights[i])
+            return false;
+    return a->grant.delta == b->grant.delta;
+}
+
+/* How many are converted together, by their grants alone: at least the first. */
+static size_t joined_count(const struct epochs *epochs)
+{
+    size_t count = 1;
+    while (count < epochs->count &&
+           same_terms(&epochs->items[0], &epochs->items[count]) &&
+           joined_epsilon(epochs->items, count + 1) <= LEDGER_EPSILON_MAX)
+        count++;
+    return count;
+}
+
+struct guarantee odometer_guarantee(const struct epochs *epochs)
+{
+    CHECK(epochs->count > 0);
+    size_t joined = joined_count(epochs);
+    struct guarantee sum = {joined_epsilon(epochs->items, joined),
+                            epochs->items[0].grant.delta};
+    for (size_t e = joined; e < epochs->count; e++) {
+        sum.epsilon = upward_add(sum.epsilon, epochs->items[e].grant.epsilon);
+        sum.delta = upward_add(sum.delta, epochs->items[e].grant.delta);
+    }
+    sum.delta = fmin(1, sum.delta);
+    return sum;
+}
+
+/* Of one epoch alone: the weighted conversion, S(a) + epsilon - B(a) at the better of
+ * the two orders. */
+static double alone(const struct epoch *epoch, const struct curve *spent)
+{
+    double least = epoch->grant.epsilon;
+    bool any = false;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        double charge = spent->at[epoch->filter.weighted[i]];
+        double rest = upward_next(epoch->grant.epsilon - epoch->filter.capacity[i]);
+        any = any || charge > 0;
+        least = fmin(least, upward_add(charge, fmax(0, rest)));
+    }
+    return any ? least : 0;
+}
+
+/* What the open epoch adds to joined ones that count whole. */
+static double added(const struct epoch *first, const struct curve *spent)
+{
+    const size_t *weighted = first->filter.weighted;
+    size_t high = curve_orders[weighted[0]] > curve_orders[weighted[1]] ? 0 : 1;
+    double at_high = spent->at[weighted[high]];
+    double at_low = fmin(at_high, spent->at[weighted[1 - high]]);
+    double dearer = whole(first) - first->filter.capacity[1 - high];
+    return fmax(at_low, fmin(at_high, upward_add(at_low, fmax(0, dearer))));
+}
+
+static double read_last(const struct epochs *epochs, const struct curve *spent)
+{
+    size_t joined = joined_count(epochs), closed = epochs->count - 1;
+    const struct epoch *last = &epochs->items[closed];
+    double epsilon = joined_epsilon(epochs->items, joined < closed ? joined : closed);
+    if (closed > 0 && joined == epochs->count)
+        return upward_add(epsilon, added(epochs->items, spent));
+    for (size_t e = joined; e < closed; e++)
+        epsilon = upward_add(epsilon, epochs->items[e].grant.epsilon);
+    return upward_add(epsilon, alone(last, spent));
+}
+
+struct guarantee odometer_reading(const struct epochs *epochs,
+                                  const struct curve *spent)
+{
+    struct guarantee reading = odometer_guarantee(epochs);
+    if (!epochs->items[epochs->count - 1].frozen)
+        reading.epsilon = fmin(reading.epsilon, read_last(epochs, spent));
+    return reading;
+}
+
+void epochs_append(struct epochs *epochs, const struct epoch *epoch)
+{
+    epochs->items =
+        reallocarray(epochs->items, epochs->count + 1, sizeof *epochs->items);
+    CHECK(epochs->items != NULL);
+    epochs->items[epochs->count++] = *epoch;
+}
+
+struct epochs epochs_copy(const struct epochs *epochs)
+{
+    struct epochs copy = {0};
+    for (size_t e = 0; e < epochs->count; e++)
+        epochs_append(&copy, &epochs->items[e]);
+    return copy;
+}
+
+void epochs_fini(struct epochs *epochs)
+{
+    free(epochs->items);
+    *epochs = (struct epochs){0};
+}

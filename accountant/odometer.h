@@ -1,0 +1,60 @@
+/*
+ * odometer.h - what the epochs of one dataset's budget promise together, and what they
+ * may have told so far.
+ *
+ * An epoch is what one grant opened. All but the last were closed by a restored backup,
+ * which lost entries that nobody can read any more: a closed or frozen epoch counts
+ * whole, as all that its filter admits. Let C_e be the larger capacity of epoch e,
+ * S(a) what is spent of the open one.
+ *
+ *   joined epochs  those from the first on that have its orders, weights and delta, as
+ *                  long as the sum below stays within LEDGER_EPSILON_MAX
+ *   guarantee      (max over j of epsilon_j + sum of C_e over e != j, delta) of the
+ *                  joined, to which the epsilons and deltas of the others are added
+ *   reading        the same with what the open epoch has spent in place of its whole
+ *
+ * Both are (epsilon, delta)-DP at every moment, whatever was chosen upon what was seen:
+ * README.md has the theorem. With one epoch the guarantee is its grant.
+ *
+ * Threads: pure. Small allocations that fail abort.
+ */
+#ifndef ACCOUNTANT_ODOMETER_H
+#define ACCOUNTANT_ODOMETER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "accountant/curve.h"
+#include "accountant/filter.h"
+
+struct epoch {
+    struct grant grant;
+    struct filter filter;
+    struct curve
+        committed; /* as its entries say: of a frozen one, the least it can be */
+    bool frozen;
+};
+
+struct epochs { /* oldest first; the last is the one that is open, or frozen last */
+    struct epoch *items;
+    size_t count;
+};
+
+struct guarantee {
+    double epsilon, delta;
+};
+
+/* What the epochs promise together once the open one is used up. */
+struct guarantee odometer_guarantee(const struct epochs *epochs);
+
+/* What they may have told if the last has spent spent; never above the guarantee. */
+struct guarantee odometer_reading(const struct epochs *epochs,
+                                  const struct curve *spent);
+
+/* Appends a copy of epoch. */
+void epochs_append(struct epochs *epochs, const struct epoch *epoch);
+/* A copy of its own. */
+struct epochs epochs_copy(const struct epochs *epochs);
+void epochs_fini(struct epochs *epochs);
+
+#endif
