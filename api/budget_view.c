@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/epochs_view.h"
 #include "api/json_writer.h"
 
 /* values at the weighted orders, other elsewhere. */
@@ -18,7 +19,8 @@ static void write_weighted(struct json_writer *writer, const char *name,
     json_write_reals(writer, name, at, CURVE_ORDERS);
 }
 
-char *budget_render(const struct dataset_id *dataset, const struct balance *balance)
+char *budget_render(const struct dataset_id *dataset, const struct balance *balance,
+                    const struct epochs *epochs)
 {
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
@@ -26,10 +28,8 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
     json_write_text(&writer, "dataset", dataset->text);
     json_write_real(&writer, "epsilon", balance->epsilon);
     json_write_real(&writer, "delta", balance->delta);
-    json_write_object(&writer, "guarantee");
-    json_write_real(&writer, "epsilon", balance->epsilon);
-    json_write_real(&writer, "delta", balance->delta);
-    json_write_object_end(&writer);
+    epochs_write(&writer, epochs, true);
+    exposure_write(&writer, epochs, balance);
     json_write_text(&writer, "relation", relation_name(balance->relation));
     json_write_count(&writer, "epoch", balance->epoch);
     json_write_flag(&writer, "frozen", balance->frozen);

@@ -13,10 +13,11 @@
 #include "accountant/tuning.h"
 #include "store/table_rows.h"
 
-/* The guarantee, the four figures, and the vectors on g1 side by side:
+/* The guarantee over all epochs (epochs_view.h), the four figures of the last, and the vectors on g1 side by side:
  * "orders","weights", "capacity" (null where an order carries no
  * weight),"committed","held". */
-char *budget_render(const struct dataset_id *dataset, const struct balance *balance);
+char *budget_render(const struct dataset_id *dataset, const struct balance *balance,
+                    const struct epochs *epochs);
 
 /* One entry; capacity, held or committed curve as numbers, hashes as hex, meta as it is
  * stored. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/epochs_view.h"
 #include "api/json_reader.h"
 #include "api/json_writer.h"
 
@@ -25,6 +26,12 @@ char *dataset_render(const struct dataset_view *view)
     json_write_count_if(&writer, view->records > 0, "records", view->records);
     json_write_count_if(&writer, view->size > 0, "size", view->size);
     json_write_digest(&writer, "sha256", view->spec->is_public ? view->sha256 : NULL);
+    if (view->epochs != NULL) {
+        epochs_write(&writer, view->epochs, false);
+    } else {
+        json_write_null(&writer, "guarantee");
+        json_write_null(&writer, "epochs");
+    }
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_time(&writer, "import_time", view->import_ms);
     json_write_object_end(&writer);

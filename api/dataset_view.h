@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "accountant/odometer.h"
 #include "api/dataset_request.h"
 
 struct import_failure { /* of the last import */
@@ -29,11 +30,12 @@ struct dataset_view {
     uint64_t records;  /* once READY, else 0: null */
     uint64_t size;     /* of the matrix, bytes, once READY, else 0: null */
     const uint8_t *sha256;
+    const struct epochs *epochs; /* of its budget; NULL: public, it has none */
     struct import_failure failure;
     int64_t create_ms, import_ms;
 };
 /* The members of the request, then "state","state_reason","records","size","sha256",
- * "create_time","import_time". "state_reason" is import_failed, whatever was wrong with
+ * "guarantee","epochs","create_time","import_time". "state_reason" is import_failed, whatever was wrong with
  * the files or their content, internal where this service failed, or null. */
 char *dataset_render(const struct dataset_view *view);
 

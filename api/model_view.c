@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/algorithm_request.h"
+#include "api/epochs_view.h"
 #include "api/json_reader.h"
 #include "api/json_writer.h"
 #include "api/schema_text.h"
@@ -93,6 +94,19 @@ static void write_guarantee(struct json_writer *writer, const struct model_view 
     json_write_object_end(writer);
 }
 
+/* What the people in the data are promised of all jobs together, this one among them. */
+static void write_dataset_guarantee(struct json_writer *writer,
+                                    const struct model_view *view)
+{
+    if (view->epochs == NULL) {
+        json_write_null(writer, "dataset_guarantee");
+        return;
+    }
+    json_write_object(writer, "dataset_guarantee");
+    epochs_write(writer, view->epochs, false);
+    json_write_object_end(writer);
+}
+
 char *certificate_render(const struct model_view *view)
 {
     struct json_writer writer;
@@ -107,6 +121,7 @@ char *certificate_render(const struct model_view *view)
     json_write_count(&writer, "steps", view->steps);
     algorithm_request_write(&writer, "algorithm", &view->request->train.algorithm);
     write_guarantee(&writer, view);
+    write_dataset_guarantee(&writer, view);
     json_write_raw(&writer, "noise", view->noise != NULL ? view->noise : "null");
     json_write_object_end(&writer);
     return json_writer_close(&writer);

@@ -23,15 +23,17 @@ struct model_view {
     double noise_multiplier, sampling_rate, epsilon, order;
     uint64_t steps;
     const struct ledger_entry_name *reserve; /* NULL: nothing was reserved */
-    const char *noise; /* JSON text of the noise certificate, or NULL */
+    const struct epochs *epochs; /* of the dataset's budget; NULL with reserve */
+    const char *noise;           /* JSON text of the noise certificate, or NULL */
     const char *version;
 };
 
 /* The member "noise" of a certificate (NOISE.md 5.4). */
 char *noise_render(const struct noise_certificate *noise);
 
-/* "certificate" of the safetensors metadata. Its "guarantee" is null where nothing was
- * reserved; its mechanism is the canonical text, byte for byte. */
+/* "certificate" of the safetensors metadata. Its "guarantee", of this model alone, and its
+ * "dataset_guarantee", of all jobs in all epochs, are null where nothing was reserved; its
+ * mechanism is the canonical text, byte for byte. */
 char *certificate_render(const struct model_view *view);
 
 /* "inputs" of the safetensors metadata: the encoding of columns, enough to do without

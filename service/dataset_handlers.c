@@ -53,7 +53,7 @@ static enum status remember(struct service *service, struct store_tx *tx,
                             struct error *error)
 {
     char location[128];
-    char *body = dataset_text(service->datasets, dataset);
+    char *body = dataset_text(service->datasets, dataset, service->ledger);
     snprintf(location, sizeof location, "/v1/datasets/%s",
              dataset_spec(dataset)->id.text);
     enum status status = replay_keep(request, tx, location, body, error);
@@ -110,7 +110,8 @@ void dataset_create(struct service *service, struct request *request)
 static char *list_text(void *context, size_t index)
 {
     struct service *service = context;
-    return dataset_text(service->datasets, datasets_at(service->datasets, index));
+    return dataset_text(service->datasets, datasets_at(service->datasets, index),
+                        service->ledger);
 }
 
 bool dataset_list(struct service *service, struct request *request)
@@ -133,7 +134,8 @@ bool dataset_get(struct service *service, struct request *request)
     if (find(service, request, &dataset, &info, &error) != ST_OK)
         reply_problem(request, &error, NULL);
     else
-        reply_json_tagged(request, dataset_text(service->datasets, dataset));
+        reply_json_tagged(request,
+                          dataset_text(service->datasets, dataset, service->ledger));
     return true;
 }
 
@@ -377,7 +379,7 @@ bool dataset_import_answer(struct service *service, struct request *request)
     }
     reply_json(request,
                info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
-               dataset_text(service->datasets, dataset));
+               dataset_text(service->datasets, dataset, service->ledger));
     return true;
 }
 

@@ -278,12 +278,31 @@ static struct dataset_view view_of(const struct dataset *dataset,
     };
 }
 
-char *dataset_text(struct datasets *datasets, const struct dataset *dataset)
+/* As declared where the grant is in the open transaction. */
+static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *ledger)
+{
+    struct epochs epochs = {0};
+    struct balance balance;
+    struct epoch first = {.grant = spec->grant};
+    if (spec->is_public ||
+        ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK)
+        return epochs;
+    CHECK(filter_of(&first.filter, &first.grant, NULL) == ST_OK);
+    epochs_append(&epochs, &first);
+    return epochs;
+}
+
+char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
+                   struct ledger *ledger)
 {
     struct dataset_info info;
+    struct epochs epochs = epochs_of(&dataset->spec, ledger);
     dataset_read(datasets, dataset, &info);
     struct dataset_view view = view_of(dataset, &info);
-    return dataset_render(&view);
+    view.epochs = epochs.count > 0 ? &epochs : NULL;
+    char *text = dataset_render(&view);
+    epochs_fini(&epochs);
+    return text;
 }
 
 char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset)

@@ -78,9 +78,10 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
                          struct dataset *dataset, const struct dataset_info *info,
                          struct error *error);
 
-/* As answered to whoever may read budgets, and its last import as answered to its owner;
- * to be freed. */
-char *dataset_text(struct datasets *datasets, const struct dataset *dataset);
+/* As answered to whoever may read budgets, with what ledger says of its epochs, and its
+ * last import as answered to its owner; to be freed. */
+char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
+                   struct ledger *ledger);
 char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset);
 
 /* Datasets by the order in which they were made. */

@@ -26,16 +26,18 @@ bool dataset_budget(struct service *service, struct request *request)
 {
     const struct dataset_spec *spec = NULL;
     struct balance balance;
+    struct epochs epochs;
     struct error error = {0};
     enum status status = find_private(service, request, &spec, &error);
     if (status == ST_OK)
-        status = ledger_balance(service->ledger, &spec->id, &balance, &error);
+        status = ledger_epochs(service->ledger, &spec->id, &epochs, &balance, &error);
     if (status != ST_OK) {
         reply_problem(request, &error, NULL);
         return true;
     }
     reply_header_add(request, "Cache-Control", "no-store");
-    reply_json_tagged(request, budget_render(&spec->id, &balance));
+    reply_json_tagged(request, budget_render(&spec->id, &balance, &epochs));
+    epochs_fini(&epochs);
     return true;
 }
 

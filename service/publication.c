@@ -29,8 +29,13 @@ static char *certify(struct service *service, const struct job *job,
     bool noisy = plan->mechanism.run_count > 0;
     struct ledger_entry_name reserve = {0};
     struct figure figure = {0};
-    if (plan->is_private)
+    struct epochs epochs = {0};
+    struct balance balance;
+    if (plan->is_private) {
         CHECK(ledger_reservation(service->ledger, job_id(job), &reserve));
+        CHECK(ledger_epochs(service->ledger, &plan->request.dataset, &epochs, &balance,
+                            NULL) == ST_OK);
+    }
     if (noisy)
         CHECK(job_plan_figure(plan, train->steps, &figure, NULL) == ST_OK);
     char *mechanism = noisy ? mechanism_render(&plan->mechanism) : NULL;
@@ -49,6 +54,7 @@ static char *certify(struct service *service, const struct job *job,
         .order = figure.order,
         .steps = trainer_steps_done(trained->trainer),
         .reserve = plan->is_private ? &reserve : NULL,
+        .epochs = plan->is_private ? &epochs : NULL,
         .noise = noise,
         .version = EPSILOND_VERSION,
     };
@@ -56,6 +62,7 @@ static char *certify(struct service *service, const struct job *job,
     free(noise);
     free(ran);
     free(mechanism);
+    epochs_fini(&epochs);
     return card;
 }
 

@@ -17,6 +17,7 @@ struct regrant {
     struct dataset_id dataset;
     struct grant grant;
     struct config config;
+    struct guarantee guarantee; /* then, over all epochs */
 };
 
 /* Takes --epsilon, --delta and --order out of the arguments; the rest is the
@@ -50,7 +51,7 @@ static enum status read_arguments(struct regrant *regrant, int argc, char **argv
     return config_read(&regrant->config, &outcome, kept, argv, error);
 }
 
-static enum status grant_in(struct service *service, const struct regrant *regrant,
+static enum status grant_in(struct service *service, struct regrant *regrant,
                             struct error *error)
 {
     struct store_tx *tx = NULL;
@@ -69,7 +70,16 @@ static enum status grant_in(struct service *service, const struct regrant *regra
         store_rollback(tx);
         return status;
     }
-    return store_commit(tx, error);
+    status = store_commit(tx, error);
+    struct epochs epochs;
+    if (status == ST_OK)
+        status =
+            ledger_epochs(service->ledger, &regrant->dataset, &epochs, &balance, error);
+    if (status != ST_OK)
+        return status;
+    regrant->guarantee = odometer_guarantee(&epochs);
+    epochs_fini(&epochs);
+    return ST_OK;
 }
 
 static int exit_code(enum status status)
@@ -98,7 +108,10 @@ int regrant_command(int argc, char **argv)
         fprintf(stderr, "epsilond regrant: %s\n", error.text);
         return exit_code(status);
     }
-    printf("epsilond regrant: %s has a new epoch, epsilon %.15g at delta %.15g\n",
-           regrant.dataset.text, regrant.grant.epsilon, regrant.grant.delta);
+    printf(
+        "epsilond regrant: %s has a new epoch, epsilon %.15g at delta %.15g; over all "
+        "its epochs epsilon %.15g at delta %.15g\n",
+        regrant.dataset.text, regrant.grant.epsilon, regrant.grant.delta,
+        regrant.guarantee.epsilon, regrant.guarantee.delta);
     return EX_OK;
 }

@@ -20,15 +20,34 @@ static int report_failure(enum status status, const struct verify_report *report
     return status == ST_IO ? EX_TEMPFAIL : EX_DATAERR;
 }
 
+/* Of a budget that a restored backup has touched; of others the grant is all. */
+static void print_epochs(void *context, const char *dataset,
+                         const struct epochs *epochs)
+{
+    struct guarantee guarantee = odometer_guarantee(epochs);
+    (void)context;
+    if (epochs->count == 1 && !epochs->items[0].frozen)
+        return;
+    printf("epsilond verify: dataset %s: epsilon %.15g at delta %.15g over %zu epoch%s",
+           dataset, guarantee.epsilon, guarantee.delta, epochs->count,
+           epochs->count == 1 ? "" : "s");
+    for (size_t e = 0; e < epochs->count; e++)
+        printf("%s %zu: %.15g at %.15g%s", e == 0 ? ":" : ";", e + 1,
+               epochs->items[e].grant.epsilon, epochs->items[e].grant.delta,
+               epochs->items[e].frozen ? " (frozen, counts whole)" : "");
+    printf("\n");
+}
+
 static int verify_path(const char *path)
 {
+    static const struct verify_visitor visitor = {.budget = print_epochs};
     struct store *store = NULL;
     struct verify_report report = {0};
     struct error error = {0};
     char hash[SHA256_HEX_SIZE];
     enum status status = store_open_read(&store, path, &error);
     if (status == ST_OK)
-        status = verify_store(store, &report, &error);
+        status = verify_budgets(store, &report, &visitor, &error);
     store_close(store);
     if (status != ST_OK)
         return report_failure(status, &report, &error);

@@ -38,8 +38,10 @@ static void a_budget_shows_vectors_side_by_side(void **state)
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         balance.committed.at[i] = (double)i / 7;
     balance.held.at[CURVE_ORDERS - 1] = INFINITY;
-    json_auto_t *root =
-        read_text(budget_render(&(struct dataset_id){"mnist"}, &balance));
+    struct epoch only = {.grant = {.epsilon = 2, .delta = 1e-5}};
+    assert_int_equal(filter_of(&only.filter, &only.grant, NULL), ST_OK);
+    json_auto_t *root = read_text(budget_render(&(struct dataset_id){"mnist"}, &balance,
+                                                &(struct epochs){&only, 1}));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         assert_int_equal(json_array_size(json_object_get(root, vectors[i])),
                          CURVE_ORDERS);
@@ -65,8 +67,40 @@ static void a_budget_shows_vectors_side_by_side(void **state)
     assert_true(real_of(root, "epsilon_remaining") == 1.1);
     assert_true(real_of(root, "fraction_remaining") == 0.5);
     assert_true(real_of(root, "epsilon") == 2 && real_of(root, "delta") == 1e-5);
+    assert_true(real_of(json_object_get(root, "guarantee"), "epsilon") == 2);
     assert_true(real_of(json_object_get(root, "guarantee"), "delta") == 1e-5);
+    assert_true(json_is_null(json_object_get(root, "exposure")));
+    assert_int_equal(json_array_size(json_object_get(root, "epochs")), 1);
     assert_true(json_is_false(json_object_get(root, "frozen")));
+}
+
+/* Epoch 2 has spent nothing and promises 0.5; epoch 1, which a backup closed, had 3. */
+static void a_budget_granted_anew_shows_all_that_was_promised(void **state)
+{
+    (void)state;
+    struct balance balance = {.epsilon = 0.5, .delta = 1e-6, .epoch = 2};
+    struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
+                           {.grant = {.epsilon = 0.5, .delta = 1e-6}}};
+    for (int e = 0; e < 2; e++)
+        assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        all[0].committed.at[i] = balance.held.at[i] = 1e-4 * curve_orders[i];
+    json_auto_t *root = read_text(budget_render(&(struct dataset_id){"mnist"}, &balance,
+                                                &(struct epochs){all, 2}));
+    const json_t *guarantee = json_object_get(root, "guarantee"),
+                 *exposure = json_object_get(root, "exposure"),
+                 *epochs = json_object_get(root, "epochs");
+    assert_true(real_of(guarantee, "epsilon") == 3.5);
+    assert_close(real_of(guarantee, "delta"), 1.1e-5, 1e-15);
+    assert_true(real_of(exposure, "epsilon_spent") == 3);
+    assert_true(real_of(exposure, "epsilon_held") > 0);
+    assert_true(real_of(exposure, "epsilon_held") <= 0.5);
+    assert_true(real_of(exposure, "delta") == real_of(guarantee, "delta"));
+    assert_true(real_of(json_array_get(epochs, 0), "epsilon") == 3);
+    assert_true(real_of(json_array_get(epochs, 0), "epsilon_spent") > 0);
+    assert_true(json_is_true(json_object_get(json_array_get(epochs, 0), "frozen")));
+    assert_true(real_of(json_array_get(epochs, 1), "epsilon") == 0.5);
+    assert_true(real_of(json_array_get(epochs, 1), "epsilon_spent") == 0);
 }
 
 static const char meta[] = "{\"grid\":\"g1\",\"steps\":3,\"mechanism\":{\"runs\":"
@@ -185,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_budget_shows_vectors_side_by_side),
+        cmocka_unit_test(a_budget_granted_anew_shows_all_that_was_promised),
         cmocka_unit_test(an_entry_keeps_its_bits_and_its_canonical_text),
         cmocka_unit_test(a_grant_has_no_job_and_a_commit_its_released_part),
         cmocka_unit_test(the_head_is_seq_and_hash),

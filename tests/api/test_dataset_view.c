@@ -34,8 +34,26 @@ static void a_fresh_dataset_knows_nothing_yet(void **state)
                         "{" DECLARED BUDGET
                         ",\"state\":\"CREATED\",\"state_reason\":null,\"records\":null,"
                         "\"size\":null,\"sha256\":null,"
+                        "\"guarantee\":null,\"epochs\":null,"
                         "\"create_time\":\"2025-12-31T23:59:59Z\","
                         "\"import_time\":null}");
+    free(text);
+}
+
+static void a_dataset_says_what_its_epochs_promise_together(void **state)
+{
+    (void)state;
+    struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
+                           {.grant = {.epsilon = 0.5, .delta = 1e-6}}};
+    for (int e = 0; e < 2; e++)
+        assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
+    char *text =
+        render(BUDGET, (struct dataset_view){.state = "CREATED",
+                                             .epochs = &(struct epochs){all, 2}});
+    assert_non_null(strstr(
+        text, "\"guarantee\":{\"epsilon\":3.5,\"delta\":1.1e-05},\"epochs\":["
+              "{\"epoch\":1,\"epsilon\":3.0,\"delta\":1e-05,\"frozen\":true},"
+              "{\"epoch\":2,\"epsilon\":0.5,\"delta\":1e-06,\"frozen\":false}],"));
     free(text);
 }
 
@@ -161,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fresh_dataset_knows_nothing_yet),
+        cmocka_unit_test(a_dataset_says_what_its_epochs_promise_together),
         cmocka_unit_test(the_digest_of_private_content_is_not_shown),
         cmocka_unit_test(why_an_import_failed_is_in_the_owners_answer_alone),
         cmocka_unit_test(details_read_back),

@@ -67,7 +67,12 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
         .clip_norm = 1, .cells = 3, .kernel = "SkylakeX", .float_safe = true};
     struct model_view view = published(&reserve);
     char *noise_text = noise_render(&noise);
+    struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
+                           {.grant = {.epsilon = 2, .delta = 1e-5}}};
+    for (int e = 0; e < 2; e++)
+        assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
     view.noise = noise_text;
+    view.epochs = &(struct epochs){all, 2};
     char *text = certificate_render(&view);
     assert_non_null(strstr(text, mechanism));
     json_auto_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -95,6 +100,15 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
                      0);
     assert_string_equal(version, "9.8.7");
     assert_string_equal(kernel, "SkylakeX");
+    double granted;
+    int frozen;
+    assert_int_equal(json_unpack(root, "{s:{s:{s:f,s:f},s:[{s:f,s:b},{s:f}]}}",
+                                 "dataset_guarantee", "guarantee", "epsilon", &epsilon,
+                                 "delta", &delta, "epochs", "epsilon", &granted,
+                                 "frozen", &frozen, "epsilon", &order),
+                     0);
+    assert_true(epsilon == 5 && delta == 2e-5); /* other orders: they are added */
+    assert_true(granted == 3 && frozen && order == 2);
     free(text);
     free(noise_text);
 }
@@ -105,6 +119,7 @@ static void without_a_reservation_nothing_is_guaranteed(void **state)
     struct model_view view = published(NULL);
     char *text = certificate_render(&view);
     assert_non_null(strstr(text, "\"guarantee\":null"));
+    assert_non_null(strstr(text, "\"dataset_guarantee\":null"));
     assert_non_null(strstr(text, "\"noise\":null"));
     free(text);
 }

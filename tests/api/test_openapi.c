@@ -109,6 +109,13 @@ static const char *const declarations[] = {
     "\"classes\":100,\"features\":{\"scale\":127.5},\"privacy\":\"public\"}",
 };
 
+/* A budget that was granted anew; its filters in the form of any. */
+static struct epoch regranted[] = {
+    {.grant = {.epsilon = 3, .delta = 1e-5},
+     .filter = {.weighted = {3, 9}},
+     .frozen = true},
+    {.grant = {.epsilon = 2, .delta = 1e-5}, .filter = {.weighted = {3, 9}}}};
+
 static void open_dataset(struct dataset_spec *spec, const char *text)
 {
     struct error error = {0};
@@ -117,6 +124,7 @@ static void open_dataset(struct dataset_spec *spec, const char *text)
 
 static void answer_datasets(json_t *answers)
 {
+    const struct epochs epochs = {regranted, 2};
     for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
         struct dataset_spec spec;
         open_dataset(&spec, declarations[i]);
@@ -127,6 +135,7 @@ static void answer_datasets(json_t *answers)
         view.records = view.size = 7;
         view.sha256 = digest;
         view.import_ms = 1000;
+        view.epochs = spec.is_public ? NULL : &epochs;
         take_answer(answers, "Dataset", dataset_render(&view));
         char *items[] = {dataset_render(&view)};
         take_answer(answers, "DatasetPage", page_render("datasets", items, 1, "p1"));
@@ -173,6 +182,7 @@ static void answer_model(json_t *answers, const struct dataset_spec *dataset,
 {
     struct noise_certificate noise = {.kernel = "SkylakeX"};
     struct ledger_entry_name reserve = {.seq = 3};
+    struct epochs epochs = {regranted, 2};
     char *noise_text = noise_render(&noise);
     struct model_view view = {.id = &model_id,
                               .job = &job_id,
@@ -185,6 +195,7 @@ static void answer_model(json_t *answers, const struct dataset_spec *dataset,
                               .order = 7.25,
                               .steps = 12,
                               .reserve = is_private ? &reserve : NULL,
+                              .epochs = is_private ? &epochs : NULL,
                               .noise = is_private ? noise_text : NULL,
                               .version = "0"};
     char *card = certificate_render(&view);
@@ -247,7 +258,12 @@ static void answer_ledger(json_t *answers)
                              .meta = "{}",
                              .actor = "local",
                              .time_ms = 1000};
-    take_answer(answers, "Budget", budget_render(&(struct dataset_id){"b"}, &balance));
+    struct epochs epochs = {regranted, 1};
+    take_answer(answers, "Budget",
+                budget_render(&(struct dataset_id){"b"}, &balance, &epochs));
+    epochs.count = 2;
+    take_answer(answers, "Budget",
+                budget_render(&(struct dataset_id){"b"}, &balance, &epochs));
     take_answer(answers, "LedgerEntry", ledger_entry_render(&row));
     row.kind = "COMMIT";
     row.job = job_id.text;

@@ -109,6 +109,9 @@ static const struct reply *expect_frozen(struct scene *scene)
     assert_true(json_is_true(reply_at(budget, "frozen")));
     assert_true(reply_number(budget, "epoch") == 1);
     assert_true(reply_number(budget, "epsilon_held") == 0);
+    /* What was lost may have been all of it. */
+    assert_true(reply_number(budget, "guarantee.epsilon") == 4);
+    assert_true(reply_number(budget, "exposure.epsilon_spent") == 4);
     return budget;
 }
 
@@ -117,6 +120,21 @@ static int regrant(struct daemon *daemon, const char *dataset, const char *epsil
     return daemon_run(daemon, (const char *const[]){
                                   "regrant", dataset, "--epsilon", epsilon, "--delta",
                                   "1e-6", "--data-dir", daemon->data_dir, NULL});
+}
+
+/* What the people were promised in the epoch that was lost, 4, and are in the new one. */
+static void expect_all_promised(const struct reply *shown, const char *within)
+{
+    static const char *const names[] = {"guarantee.epsilon", "guarantee.delta",
+                                        "epochs.0.epsilon", "epochs.1.epsilon"};
+    static const double values[] = {5, 1.1e-5, 4, 1};
+    char path[96];
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s%s", within, names[i]);
+        assert_close(reply_number(shown, path), values[i], 1e-14);
+    }
+    snprintf(path, sizeof path, "%sepochs.0.frozen", within);
+    assert_true(json_is_true(reply_at(shown, path)));
 }
 
 /* GRANTs of both epochs, what was open charged in full in the old one. */
@@ -175,8 +193,23 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     assert_true(reply_number(budget, "epsilon") == 1);
     assert_true(reply_number(budget, "delta") == 1e-6);
     assert_true(reply_number(budget, "epsilon_spent") == 0);
+    expect_all_promised(budget, "");
+    assert_true(reply_number(budget, "exposure.epsilon_spent") == 4);
+    assert_true(
+        daemon_logged(daemon, "over all its epochs epsilon 5 at delta 1.1e-05"));
+    assert_true(daemon_logged(daemon,
+                              "dataset points: epsilon 5 at delta 1.1e-05 over 2 "
+                              "epochs: 1: 4 at 1e-05 (frozen, counts whole); "
+                              "2: 1 at 1e-06"));
     const char *job = submit(client, SAMPLE_JOB, "points", 7, 33.0);
-    await_success(client, job);
+    expect_all_promised(model_of(client, await_success(client, job)),
+                        "certificate.dataset_guarantee.");
+    expect_all_promised(client_get(client, "/v1/datasets/points"), "");
+    budget = client_get(client, "/v1/datasets/points/budget");
+    expect_all_promised(budget, "");
+    double exposure = reply_number(budget, "exposure.epsilon_spent");
+    assert_true(exposure > 4 && exposure <= 5);
+    assert_true(exposure - 4 >= reply_number(budget, "epsilon_spent"));
     assert_true(json_integer_value(json_object_get(
                     account_entry(client_get(client, "/v1/datasets/points/ledger"),
                                   "COMMIT", job),

@@ -1,0 +1,24 @@
+/*
+ * epochs_view.h - what the epochs of a dataset's budget promise together, as members of
+ * budgets, datasets and certificates: "guarantee" over all of them, and "epochs", each as
+ * it was granted. A dataset that was never granted anew has one epoch, whose grant is the
+ * guarantee.
+ */
+#ifndef API_EPOCHS_VIEW_H
+#define API_EPOCHS_VIEW_H
+
+#include <stdbool.h>
+
+#include "accountant/ledger.h"
+#include "api/json_writer.h"
+
+/* "guarantee" and "epochs"; with "epsilon_spent" of each where with_spent. */
+void epochs_write(struct json_writer *writer, const struct epochs *epochs,
+                  bool with_spent);
+
+/* "exposure": what all epochs may have told so far, and what is held; null where there is
+ * one epoch that was never frozen, of which balance's own figures tell. */
+void exposure_write(struct json_writer *writer, const struct epochs *epochs,
+                    const struct balance *balance);
+
+#endif
