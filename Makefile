@@ -94,7 +94,12 @@ $(BUILD)/%.o: %.c Makefile
 # tests/<layer>/test_x links only <layer> and what stands below it; tests/e2e/test_x
 # links the other files of tests/e2e and talks to the daemon from outside.
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
-	$(quiet)$(LINK) -o $@ $^ $(call libs,$(*D)) $(libs.tests)
+	$(quiet)$(LINK) $(wrapped) -o $@ $^ $(call libs,$(*D)) $(libs.tests)
+# What tests/engine/dp/trace_fixture.h stands in the way of, in the programs of all ways.
+traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_mask \
+          matrix_gather batch_cut_cells workspace_losses workspace_spreads \
+          workspace_layer_spreads noise_release noise_release_counts
+$(call programs,tests/engine/dp/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
 $(e2e): $(e2e.kit)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)

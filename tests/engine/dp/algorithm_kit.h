@@ -26,6 +26,7 @@ struct kit_setup {
     uint8_t key;      /* every byte of the seed */
     uint16_t salt;    /* changes two of them */
     bool rows_differ; /* records stand in every other row, by class */
+    bool from_kernel; /* keys come from random_bytes, as in a job: no key, no salt */
 };
 
 struct kit {
@@ -70,11 +71,9 @@ static inline void kit_compile(struct kit *kit, const struct kit_setup *setup)
                                             .optimizer = &setup->optimizer};
 }
 
-/* What start answers, with everything before it done. */
-static inline enum status kit_start(struct kit *kit, const struct kit_setup *setup,
-                                    struct error *error)
+/* What an algorithm is told of the compiled network. */
+static inline struct algorithm_model kit_model(const struct kit *kit)
 {
-    kit_compile(kit, setup);
     struct algorithm_model model = {.parameters = network_parameters(kit->network),
                                     .spread = network_spread(kit->network),
                                     .record_terms =
@@ -84,6 +83,15 @@ static inline enum status kit_start(struct kit *kit, const struct kit_setup *set
         model.difference_spread = network_difference_spread(kit->network);
         model.difference_terms = network_difference_terms(kit->network);
     }
+    return model;
+}
+
+/* What start answers, with everything before it done. */
+static inline enum status kit_start(struct kit *kit, const struct kit_setup *setup,
+                                    struct error *error)
+{
+    kit_compile(kit, setup);
+    struct algorithm_model model = kit_model(kit);
     kit->state = calloc(1, kit->spec.algorithm->state_size);
     assert_non_null(kit->state);
     return kit->spec.algorithm->start(kit->state, &kit->demand, &model, error);
@@ -127,7 +135,7 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
         .local_grid = noise->local_grid.cells > 0 ? &noise->local_grid : NULL,
         .rows = rows,
         .grid = &noise->grid,
-        .seed = &seed};
+        .seed = setup->from_kernel ? NULL : &seed};
     assert_int_equal(training_create(&kit->training, &training, NULL), ST_OK);
 }
 
