@@ -14,9 +14,6 @@
 
 enum { MS_PER_S = 1000 };
 
-/* Who asked: one name until there are keys. */
-static const char actor[] = "local";
-
 static void on_durable(void *context)
 {
     struct ledger *ledger = context;
@@ -85,7 +82,7 @@ static enum status append(struct ledger *ledger, struct store_tx *tx,
     ledger_join(ledger, tx);
     struct ledger_entry_name *head = &ledger->next.entry;
     row->seq = head->seq + 1;
-    row->actor = actor;
+    row->actor = PRINCIPAL_LOCAL;
     row->time_ms = clock_wall_s() * MS_PER_S;
     memcpy(row->prev, head->hash, SHA256_SIZE);
     entry_hash(row->hash, row);

@@ -74,6 +74,7 @@ char *dataset_detail_render(const struct dataset_detail *detail)
     json_write_count(&writer, "records", detail->records);
     json_write_count(&writer, "size", detail->size);
     json_write_count(&writer, "import_ms", (uint64_t)detail->import_ms);
+    json_write_text(&writer, "rows_sha256", detail->rows_sha256);
     write_failure(&writer, &detail->failure);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
@@ -115,6 +116,17 @@ static void read_failure(struct import_failure *failure, struct json_node node)
     failure->column = count_or_zero(json_member(&node, "column"));
 }
 
+static void read_digest(char hex[SHA256_HEX_SIZE], struct json_node node)
+{
+    const char *text = json_present(node) ? json_read_text(node) : "";
+    size_t length = strlen(text);
+    if (length != 0 &&
+        (length != SHA256_HEX_SIZE - 1 || strspn(text, "0123456789abcdef") != length))
+        json_refuse(node, "must be a digest in lower-case hex");
+    else
+        memcpy(hex, text, length + 1);
+}
+
 /* As earlier versions wrote it: one text, "" where nothing had failed. */
 static void read_reason(struct import_failure *failure, struct json_node node)
 {
@@ -133,6 +145,7 @@ enum status dataset_detail_parse(struct dataset_detail *detail, const char *text
         read.size = json_read_count(json_member(&root, "size"), 0, INT64_MAX);
         read.import_ms =
             (int64_t)json_read_count(json_member(&root, "import_ms"), 0, INT64_MAX);
+        read_digest(read.rows_sha256, json_member(&root, "rows_sha256"));
         struct json_node failure = json_member(&root, "failure");
         if (!json_present(failure))
             read_reason(&read.failure, json_member(&root, "reason"));

@@ -46,10 +46,12 @@ char *import_render(const struct dataset_view *view);
 struct dataset_detail {
     uint64_t records, size;
     int64_t import_ms;
+    char rows_sha256[SHA256_HEX_SIZE]; /* of the matrix's rows alone; "": not known */
     struct import_failure failure;
 };
 char *dataset_detail_render(const struct dataset_detail *detail);
-/* A failure stored as one text, "reason", is read as import_failed with that text.
+/* A failure stored as one text, "reason", is read as import_failed with that text, and the
+ * digest of the rows may be absent: earlier versions wrote it so.
  *   ST_INVALID  not such a text */
 enum status dataset_detail_parse(struct dataset_detail *detail, const char *text,
                                  struct error *error);

@@ -32,6 +32,7 @@ unsigned problem_http_status(enum status status)
     case ST_DATASET_PRIVATE: return 409;
     case ST_DATASET_PUBLIC: return 409;
     case ST_DATASET_FROZEN: return 409;
+    case ST_DATASET_UNAVAILABLE: return 409;
     case ST_DUPLICATE_CONTENT: return 409;
     case ST_JOB_TERMINAL: return 409;
     case ST_CANCELLED: return 409;

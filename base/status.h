@@ -41,8 +41,9 @@
     X(DATASET_PRIVATE, "dataset_private", "name a dataset declared public")            \
     X(DATASET_PUBLIC, "dataset_public", "public data has no budget and no ledger")     \
     X(DATASET_FROZEN, "dataset_frozen", "its owner must grant a new epoch")            \
+    X(DATASET_UNAVAILABLE, "dataset_unavailable", "ask its owner")                     \
     X(DUPLICATE_CONTENT, "duplicate_content",                                          \
-      "use the dataset that holds the content")                                        \
+      "use one dataset for the content and delete the others")                         \
     X(JOB_TERMINAL, "job_terminal", "nothing to do: the job has ended")                \
     X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused",                                \
       "use a new key for a new body")                                                  \

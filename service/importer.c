@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/planner.h"
+#include "service/twins.h"
 
 static const char *const file_names[] = {"features", "labels", "data"};
 enum { FILE_COUNT = sizeof file_names / sizeof *file_names };
@@ -95,36 +96,25 @@ enum status importer_start(struct service *service, struct dataset *dataset,
     return ST_OK;
 }
 
-/* A private dataset on which something was reserved and whose matrix has this hash. */
-static enum status check_duplicate(struct service *service, const struct dataset *self,
-                                   const uint8_t sha256[SHA256_SIZE],
-                                   struct error *error)
+/* What a READY dataset knows of its content. */
+static void describe(struct dataset_info *info, const struct import_result *result)
 {
-    size_t count = datasets_count(service->datasets);
-    for (size_t i = 0; i < count; i++) {
-        struct dataset_info info;
-        const struct dataset *other = datasets_at(service->datasets, i);
-        const struct dataset_spec *spec = dataset_spec(other);
-        dataset_read(service->datasets, other, &info);
-        if (other != self && !spec->is_public && info.has_sha256 &&
-            memcmp(info.sha256, sha256, SHA256_SIZE) == 0 &&
-            ledger_touched(service->ledger, &spec->id))
-            return error_set(
-                error, ST_DUPLICATE_CONTENT,
-                "the content is that of dataset \"%s\", whose budget has been "
-                "used: a new id is not a new budget",
-                spec->id.text);
-    }
-    return ST_OK;
+    info->detail.records = result->records;
+    info->detail.size = result->size;
+    sha256_render(info->detail.rows_sha256, result->rows_sha256);
+    info->has_sha256 = true;
+    memcpy(info->sha256, result->sha256, SHA256_SIZE);
 }
 
+/* Fills in info; on failure what it holds of the content is to be dropped. */
 static enum status convert(struct service *service, const struct dataset *dataset,
-                           struct import_result *result, struct import_place *place,
+                           struct dataset_info *info, struct import_place *place,
                            struct error *error)
 {
     char paths[FILE_COUNT][BLOB_PATH_SIZE];
     char scratch[MATRIX_NAME_SIZE], scratch_path[BLOB_PATH_SIZE],
         name[MATRIX_NAME_SIZE];
+    struct import_result result;
     const struct dataset_spec *spec = dataset_spec(dataset);
     enum status status = find_uploads(service, spec, paths, place, error);
     if (status != ST_OK)
@@ -142,10 +132,11 @@ static enum status convert(struct service *service, const struct dataset *datase
     };
     snprintf(scratch, sizeof scratch, "scratch/%s.matrix", spec->id.text);
     blob_path(service->blobs, scratch_path, scratch);
-    status = import_run(&import, result, place, error);
+    status = import_run(&import, &result, place, error);
     if (status != ST_OK)
         return status;
-    status = check_duplicate(service, dataset, result->sha256, error);
+    describe(info, &result);
+    status = twins_check(service, dataset, info, "", error);
     matrix_file_name(name, &spec->id);
     if (status == ST_OK)
         status = blob_publish(service->blobs, scratch, name, error);
@@ -191,23 +182,18 @@ void importer_run(void *context, void *item)
     struct service *service = context;
     struct dataset *dataset = item;
     struct dataset_info info = {0};
-    struct import_result result = {0};
     struct import_place place = {0};
     struct error error = {0}, moving = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
 
-    enum status status = convert(service, dataset, &result, &place, &error);
+    enum status status = convert(service, dataset, &info, &place, &error);
     if (status == ST_OK) {
         info.state = DATASET_READY;
-        info.detail.records = result.records;
-        info.detail.size = result.size;
         info.detail.import_ms = clock_wall_ms();
-        info.has_sha256 = true;
-        memcpy(info.sha256, result.sha256, SHA256_SIZE);
     } else if (status == ST_CANCELLED) {
-        info.state = DATASET_CREATED;
+        info = (struct dataset_info){.state = DATASET_CREATED};
     } else {
-        info.state = DATASET_FAILED;
+        info = (struct dataset_info){.state = DATASET_FAILED};
         info.detail.failure = failure_of(status, &place, &error);
     }
     if (move(service, dataset, &info, &moving) == ST_OK && status == ST_OK)

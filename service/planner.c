@@ -6,6 +6,7 @@
 #include "accountant/allowance.h"
 #include "accountant/figures.h"
 #include "api/limits.h"
+#include "service/twins.h"
 
 /* Beyond this the multiplier is a starting point of the search, never the answer. */
 static const double noise_multiplier_start = 1.0;
@@ -15,7 +16,7 @@ void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *data
     snprintf(name, MATRIX_NAME_SIZE, "datasets/%s.matrix", dataset->text);
 }
 
-/* A dataset that can be trained on or evaluated on. */
+/* A dataset that can be trained on or evaluated on: imported, and no twin of another. */
 static enum status find_ready(struct service *service, const struct dataset_id *id,
                               const char *pointer, const struct dataset **out,
                               struct error *error)
@@ -32,8 +33,10 @@ static enum status find_ready(struct service *service, const struct dataset_id *
     if (info.state != DATASET_READY)
         return error_set_at(error, ST_DATASET_NOT_READY, pointer,
                             "dataset \"%s\" is not imported", id->text);
-    *out = dataset;
-    return ST_OK;
+    enum status status = twins_check(service, dataset, &info, pointer, error);
+    if (status == ST_OK)
+        *out = dataset;
+    return status;
 }
 
 static enum status check_evaluation(struct service *service,

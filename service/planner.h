@@ -15,6 +15,7 @@
  *   ST_DATASET_NOT_READY  one that is not imported
  *   ST_DATASET_PRIVATE    evaluation on, or an algorithm without privacy for, private
  *                         data
+ *   ST_DUPLICATE_CONTENT  another dataset of the same owner holds the same records
  *   ST_JOB_TOO_LARGE      more memory than --job-memory-max
  *   ST_INVALID            shapes, ranges, no proof, or no noise that meets the target
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN  of a budget_fraction

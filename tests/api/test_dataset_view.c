@@ -115,10 +115,13 @@ static void why_an_import_failed_is_in_the_owners_answer_alone(void **state)
     free(text);
 }
 
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static void expect_same(const struct dataset_detail *a, const struct dataset_detail *b)
 {
     assert_true(a->records == b->records && a->size == b->size);
     assert_true(a->import_ms == b->import_ms);
+    assert_string_equal(a->rows_sha256, b->rows_sha256);
     assert_int_equal(a->failure.status, b->failure.status);
     assert_string_equal(a->failure.file, b->failure.file);
     assert_true(a->failure.line == b->failure.line);
@@ -130,7 +133,7 @@ static void details_read_back(void **state)
 {
     (void)state;
     const struct dataset_detail details[] = {
-        {.records = 7, .size = 911, .import_ms = 1767225600000},
+        {.records = 7, .size = 911, .import_ms = 1767225600000, .rows_sha256 = HEX},
         {.failure = failure},
         {.failure = {ST_DUPLICATE_CONTENT, "", 0, 0, "as \"a\""}},
         {.failure = {ST_INTERNAL, "", 0, 0, "no disk"}},
@@ -149,6 +152,11 @@ static void details_read_back(void **state)
                                           "{\"records\":0,\"size\":0,\"import_ms\":0,"
                                           "\"failure\":{\"code\":\"draining\","
                                           "\"detail\":\"\"}}",
+                                          NULL),
+                     ST_INVALID);
+    assert_int_equal(dataset_detail_parse(&again,
+                                          "{\"records\":0,\"size\":0,\"import_ms\":0,"
+                                          "\"rows_sha256\":\"0123\",\"failure\":null}",
                                           NULL),
                      ST_INVALID);
 }

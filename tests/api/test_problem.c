@@ -33,6 +33,7 @@ static const struct {
     {"dataset_private", 409},
     {"dataset_public", 409},
     {"dataset_frozen", 409},
+    {"dataset_unavailable", 409},
     {"duplicate_content", 409},
     {"job_terminal", 409},
     {"idempotency_key_reused", 422},

@@ -370,26 +370,6 @@ static void public_data_has_no_budget_and_no_ledger(void **state)
                    "dataset_public");
 }
 
-static void the_same_content_under_a_second_id_is_no_second_budget(void **state)
-{
-    struct client *client = &((struct stage *)*state)->client;
-    ready_points(client, "first", 300, 7, SAMPLE_BUDGET(1));
-    /* Nothing was ever reserved on the first yet: a slip can still be undone. */
-    ready_points(client, "early", 300, 7, SAMPLE_BUDGET(1));
-    await_end(client, submit(client, SAMPLE_JOB, "first", 2, 50.0));
-    assert_status(client_delete(client, "/v1/datasets/first"), 204);
-    assert_status(declare_points(client, "second", SAMPLE_BUDGET(1)), 201);
-    char *text = sample_points(300, 7);
-    size_t size;
-    uint8_t *packed = sample_gzip(text, strlen(text), &size);
-    assert_status(client_put(client, "/v1/datasets/second/files/data", packed, size),
-                  204);
-    assert_problem(client_act(client, "/v1/datasets/second:import"), 409,
-                   "duplicate_content");
-    free(packed);
-    free(text);
-}
-
 static void data_in_use_is_not_deleted(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -416,7 +396,6 @@ int main(void)
         cmocka_unit_test(an_unknown_file_or_dataset_is_not_found),
         cmocka_unit_test(an_id_is_never_free_again),
         cmocka_unit_test(public_data_has_no_budget_and_no_ledger),
-        cmocka_unit_test(the_same_content_under_a_second_id_is_no_second_budget),
         cmocka_unit_test(data_in_use_is_not_deleted),
     };
     return cmocka_run_group_tests(tests, stage_begin, stage_end);

@@ -113,7 +113,8 @@ static void what_is_wrong_with_an_array_is_told_at_its_place(void **state)
     assert_non_null(strstr(reply_text(refused, "detail"), "C order"));
 }
 
-/* Records of label_size label bytes, the last one i % classes, and one bright plane. */
+/* Records of label_size label bytes, the last one i % classes, and one plane that is not
+ * black, as bright as there are label bytes: other images, so no twins. */
 static uint8_t *batch_of(size_t label_size, size_t classes, size_t *size)
 {
     *size = IMAGES * (label_size + IMAGE);
@@ -121,7 +122,7 @@ static uint8_t *batch_of(size_t label_size, size_t classes, size_t *size)
     assert_non_null(bytes);
     for (size_t i = 0; i < IMAGES; i++, at += label_size + IMAGE) {
         at[label_size - 1] = (uint8_t)(i % classes);
-        memset(at + label_size + i % 3 * 1024, 200, 1024);
+        memset(at + label_size + i % 3 * 1024, (int)(100 * label_size), 1024);
     }
     return bytes;
 }

@@ -63,6 +63,10 @@ class Trials(Daemon):
         super().__init__(binary, *options)
         self.shared = shared
 
+    def another(self):
+        """A second daemon, for the same records declared otherwise: one refuses twins."""
+        return Trials(self.binary, self.shared, *self.options)
+
     def jobs(self, spec, runs=RUNS):
         """That many jobs of one spec, one after the other."""
         done = [self.run_job(spec)[0] for _ in range(runs)]

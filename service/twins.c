@@ -1,0 +1,79 @@
+#include "service/twins.h"
+
+#include <string.h>
+
+static bool same_records(const struct twin *a, const struct twin *b)
+{
+    if (a->matrix_sha256 == NULL || b->matrix_sha256 == NULL)
+        return false;
+    if (a->rows_sha256[0] != '\0' && b->rows_sha256[0] != '\0')
+        return hash_equal(a->rows_sha256, b->rows_sha256, SHA256_HEX_SIZE);
+    return hash_equal(a->matrix_sha256, b->matrix_sha256, SHA256_SIZE);
+}
+
+bool twins_clash(const struct twin *a, const struct twin *b)
+{
+    if (strcmp(a->owner, b->owner) != 0)
+        return false;
+    if (a->is_void || b->is_void || (a->is_public && b->is_public))
+        return false;
+    return same_records(a, b);
+}
+
+/* What is wrong with there being both. */
+static const char *harm(const struct twin *self, const struct twin *other)
+{
+    if (self->is_public)
+        return "which is private: they cannot be public as well";
+    if (other->is_public)
+        return "which is public: no budget protects them";
+    return "and one budget covers both: a new id is not a new budget";
+}
+
+enum status twins_refuse(const struct twin *self, const struct twin *other,
+                         const char *caller, const char *pointer, struct error *error)
+{
+    bool owns_both =
+        strcmp(caller, self->owner) == 0 && strcmp(caller, other->owner) == 0;
+    if (!owns_both)
+        return error_set_at(error, ST_DATASET_UNAVAILABLE, pointer,
+                            "the dataset cannot be used");
+    return error_set_at(error, ST_DUPLICATE_CONTENT, pointer,
+                        "the records are those of dataset \"%s\", %s", other->id,
+                        harm(self, other));
+}
+
+/* Every dataset is of the one principal there is. */
+static struct twin twin_of(struct service *service, const struct dataset *dataset,
+                           const struct dataset_info *info)
+{
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    return (struct twin){
+        .id = spec->id.text,
+        .owner = PRINCIPAL_LOCAL,
+        .is_public = spec->is_public,
+        .is_void = info->state == DATASET_DELETED && !spec->is_public &&
+                   !ledger_touched(service->ledger, &spec->id),
+        .matrix_sha256 = info->has_sha256 ? info->sha256 : NULL,
+        .rows_sha256 = info->detail.rows_sha256,
+    };
+}
+
+enum status twins_check(struct service *service, const struct dataset *dataset,
+                        const struct dataset_info *info, const char *pointer,
+                        struct error *error)
+{
+    const struct twin self = twin_of(service, dataset, info);
+    size_t count = datasets_count(service->datasets);
+    for (size_t i = 0; i < count; i++) {
+        struct dataset_info known;
+        const struct dataset *other = datasets_at(service->datasets, i);
+        if (other == dataset)
+            continue;
+        dataset_read(service->datasets, other, &known);
+        const struct twin twin = twin_of(service, other, &known);
+        if (twins_clash(&self, &twin))
+            return twins_refuse(&self, &twin, PRINCIPAL_LOCAL, pointer, error);
+    }
+    return ST_OK;
+}

@@ -1,0 +1,53 @@
+/*
+ * twins.h - datasets that hold the same records, and who is told of it.
+ *
+ * One budget covers a person's record, however often the record is registered, and what
+ * is private under one id is not private while it is public under another. So datasets
+ * of one owner are compared when one is imported, when a job names one to train on and
+ * when it names one to evaluate with; whether they were ever used does not matter.
+ *
+ * Invariants
+ *   (1) Datasets of different owners are not compared: no byte of the other's digest is
+ *       read, so neither an answer nor its time depends on what somebody else holds.
+ *   (2) The owner of both is told which two they are. Anybody else reads
+ *       dataset_unavailable, and not why.
+ *   (3) Digests are compared in constant time.
+ *
+ * Threads: any.
+ */
+#ifndef SERVICE_TWINS_H
+#define SERVICE_TWINS_H
+
+#include <stdbool.h>
+
+#include "service/service.h"
+
+struct twin { /* what a comparison looks at of a dataset; all is borrowed */
+    const char *id, *owner;
+    bool is_public;
+    bool
+        is_void; /* private, and deleted before anything was reserved on it: nobody ever
+                     learnt or will learn anything from its records */
+    const uint8_t *matrix_sha256; /* of the stored file, NULL before an import */
+    const char *rows_sha256;      /* of its rows, hex; "" of imports without one */
+};
+
+/* Whether a and b may not both be used: one owner, the same rows, at least one of the
+ * two private, and neither void. Two public ones hide nothing from each other. Rows are
+ * compared where both have their digest, else the whole files. */
+bool twins_clash(const struct twin *a, const struct twin *b);
+
+/* Refuses self for the sake of other, which clashes with it, to caller.
+ *   ST_DUPLICATE_CONTENT    caller owns both: the text names other
+ *   ST_DATASET_UNAVAILABLE  caller does not: the text says nothing */
+enum status twins_refuse(const struct twin *self, const struct twin *other,
+                         const char *caller, const char *pointer, struct error *error);
+
+/* Compares dataset, as info describes it, with every other there ever was.
+ *   pointer  to the member that names it, "" if there is none
+ *   ST_DUPLICATE_CONTENT, ST_DATASET_UNAVAILABLE  as above */
+enum status twins_check(struct service *service, const struct dataset *dataset,
+                        const struct dataset_info *info, const char *pointer,
+                        struct error *error);
+
+#endif
