@@ -1,6 +1,9 @@
 # One Makefile, no recursion into folders. `make help` lists the targets.
-# MODE=release|asan|tsan|fuzz picks the flags; each mode has its own build folder.
-# V=1 shows the commands.
+# Variables:
+#   MODE=release|debug|asan|tsan|fuzz  the flags; each mode has its own build folder
+#   ONLY=word                          of unit, e2e and test: the programs whose path holds it
+#   SHARED=folder                      real data for tests that want it (../shared)
+#   V=1                                show the commands
 
 VERSION := 0.1.0
 MODE    ?= release
@@ -48,6 +51,7 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
             -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wwrite-strings \
             -Wformat=2 -Wundef -Wvla -Wswitch-enum $(if $(WERROR),-Werror)
 flags.release := -O3 -g -fopenmp-simd -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+flags.debug   := -Og -g3
 flags.asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 flags.tsan    := -O1 -g -fsanitize=thread
 flags.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined # needs CC=clang
@@ -63,6 +67,8 @@ archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
 libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
 programs  = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 runs      = $(addsuffix .run,$(call programs,$(1)))
+# What is to run of these programs: those out of date, or those that ONLY names, anyway.
+chosen    = $(if $(ONLY),$(addsuffix .run,$(foreach test,$(1),$(if $(findstring $(ONLY),$(test)),$(test)))),$(1:=.ok))
 tests    := $(call programs,$(LAYERS:%=tests/%/test_*.c))
 fuzzers  := $(call programs,tests/fuzz/fuzz_*.c)
 e2e      := $(call programs,tests/e2e/test_*.c)
@@ -118,9 +124,9 @@ demo:                                      ## the main job end to end (DATA=fold
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all
 	@deploy/demo $(BUILD)/epsilond $(DATA)
-unit: $(tests:=.ok)                        ## run the unit tests that are out of date
+unit: $(call chosen,$(tests))              ## run the unit tests that are out of date
 e2e slow: export EPSILOND := $(BUILD)/epsilond
-e2e: $(e2e:=.ok)                           ## run the real daemon against a real client
+e2e: $(BUILD)/epsilond $(call chosen,$(e2e)) ## run the real daemon against a real client
 slow: all                                  ## the long suites: half an hour or more
 	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
 audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
@@ -147,7 +153,7 @@ layers/%:
 format:                                    ## clang-format everything in place
 	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*.h tests/*/*.[ch] tests/*/*/*.[ch])
 help:                                      ## this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p; s/^#   \([A-Z]*=\)/\1/p' Makefile
 clean:                                     ## remove build/
 	rm -rf build
 
