@@ -36,6 +36,7 @@ enum {
     LIMIT_PREDICT_BODY = 64 << 20 /* bytes */
 };
 
+#define LIMIT_PREDICT_FLOPS        0x1p40 /* of the forward pass over all rows */
 #define LIMIT_RECORDS              INT32_MAX
 #define LIMIT_PARAMETERS           INT32_MAX
 #define LIMIT_EPSILON              1000.0

@@ -6,46 +6,47 @@
 #include <string.h>
 
 #include "api/json_reader.h"
-#include "api/json_writer.h"
 #include "api/limits.h"
+#include "api/predict_row.h"
+#include "base/check.h"
 #include "engine/data/encode.h"
 
-/* Rows are read one at a time, so that memory holds the features of all and the JSON of
- * one: a body of 64 MiB as a tree of cells would be twenty times its size. */
-struct rows {
+struct predict_request {
     const char *body, *at, *end;
     const struct schema *schema;
     struct encoder *encoders; /* of csv, one a column */
-    size_t cells, features, capacity;
-    struct predict_request *request;
-    struct error *error;
+    struct predict_row form;
+    size_t rows, rows_max; /* read, and the most that limits allow */
+    bool ended;
+    struct error *error; /* of the call that is under way */
 };
 
 static const struct json_range any_real = {-INFINITY, INFINITY, false, false};
 
-static void skip_blanks(struct rows *rows)
+static void skip_blanks(struct predict_request *request)
 {
-    while (rows->at < rows->end && memchr(" \t\r\n", *rows->at, 4) != NULL)
-        rows->at++;
+    while (request->at < request->end && memchr(" \t\r\n", *request->at, 4) != NULL)
+        request->at++;
 }
 
-static bool take(struct rows *rows, char c)
+static bool take(struct predict_request *request, char c)
 {
-    skip_blanks(rows);
-    if (rows->at == rows->end || *rows->at != c)
+    skip_blanks(request);
+    if (request->at == request->end || *request->at != c)
         return false;
-    rows->at++;
+    request->at++;
     return true;
 }
 
 /* A body of the size of other requests is read once more, whole, to name the member. */
-static enum status refuse_frame(struct rows *rows)
+static enum status refuse_frame(struct predict_request *request)
 {
     struct json_reader reader;
     struct json_node root;
-    size_t size = (size_t)(rows->end - rows->body);
+    size_t size = (size_t)(request->end - request->body);
     if (size <= LIMIT_JSON_BODY) {
-        if (json_reader_open(&reader, &root, rows->body, size, rows->error) == ST_OK) {
+        if (json_reader_open(&reader, &root, request->body, size, request->error) ==
+            ST_OK) {
             json_read_object(root, (const char *const[]){"inputs", NULL});
             json_read_array(json_member(&root, "inputs"), 1, LIMIT_PREDICT_ROWS);
         }
@@ -53,23 +54,25 @@ static enum status refuse_frame(struct rows *rows)
         if (status != ST_OK)
             return status;
     }
-    return error_set(rows->error, ST_INVALID,
+    return error_set(request->error, ST_INVALID,
                      "must be {\"inputs\":[[cells...],...]} and no more");
 }
 
-static enum status refuse_row(struct rows *rows, const char *pointer, const char *text)
+static enum status refuse_row(struct predict_request *request, const char *pointer,
+                              const char *text)
 {
-    char whole[sizeof rows->error->pointer];
-    snprintf(whole, sizeof whole, "/inputs/%zu%.60s", rows->request->rows, pointer);
-    return error_set_at(rows->error, ST_INVALID, whole, "%s", text);
+    char whole[sizeof request->error->pointer];
+    snprintf(whole, sizeof whole, "/inputs/%zu%.60s", request->rows, pointer);
+    return error_set_at(request->error, ST_INVALID, whole, "%s", text);
 }
 
 /* The row that starts here: where it ends, and how many cells it seems to have. False:
  * it does not end, or holds another container. */
-static bool measure_row(const struct rows *rows, size_t *size, size_t *cells)
+static bool measure_row(const struct predict_request *request, size_t *size,
+                        size_t *cells)
 {
-    const char *text = rows->at;
-    size_t i = 1, length = (size_t)(rows->end - text), commas = 0;
+    const char *text = request->at;
+    size_t i = 1, length = (size_t)(request->end - text), commas = 0;
     bool blank = true;
     for (; i < length && text[i] != ']'; i++) {
         if (text[i] == '[' || text[i] == '{')
@@ -85,28 +88,46 @@ static bool measure_row(const struct rows *rows, size_t *size, size_t *cells)
     return i < length;
 }
 
-static enum status reserve_row(struct rows *rows)
+static enum status check_room(const struct predict_request *request)
 {
-    struct predict_request *request = rows->request;
-    size_t classes = rows->schema->classes;
-    size_t width = rows->features > classes ? rows->features : classes;
-    if (request->rows == LIMIT_PREDICT_ROWS)
-        return error_set_at(rows->error, ST_INVALID, "/inputs", "has more than %d rows",
-                            LIMIT_PREDICT_ROWS);
-    if ((request->rows + 1) * width > LIMIT_PREDICT_VALUES)
-        return error_set_at(rows->error, ST_INVALID, "/inputs",
-                            "has more than %zu rows, the most for this model's size",
-                            LIMIT_PREDICT_VALUES / width);
-    if (request->rows < rows->capacity)
+    if (request->rows < request->rows_max)
         return ST_OK;
-    size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 16;
-    float *grown =
-        reallocarray(request->features, capacity, rows->features * sizeof *grown);
-    if (grown == NULL)
-        return error_set(rows->error, ST_NO_MEMORY, "no memory for the rows");
-    request->features = grown;
-    rows->capacity = capacity;
-    return ST_OK;
+    if (request->rows_max == LIMIT_PREDICT_ROWS)
+        return error_set_at(request->error, ST_INVALID, "/inputs",
+                            "has more than %d rows", LIMIT_PREDICT_ROWS);
+    return error_set_at(request->error, ST_INVALID, "/inputs",
+                        "has more than %zu rows, the most for this model's size",
+                        request->rows_max);
+}
+
+static bool takes_cell(const struct column *column)
+{
+    return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
+}
+
+/* Says which cells are counted. */
+static enum status refuse_count(struct predict_request *request, size_t cells)
+{
+    const struct schema *schema = request->schema;
+    const struct column *first = NULL, *last = NULL;
+    char text[sizeof request->error->text];
+    for (size_t i = 0; i < schema->column_count; i++) {
+        if (!takes_cell(&schema->columns[i]))
+            continue;
+        first = first == NULL ? &schema->columns[i] : first;
+        last = &schema->columns[i];
+    }
+    if (first == NULL)
+        snprintf(text, sizeof text,
+                 "has %zu cells, must have %zu: one for each feature of a record",
+                 cells, request->form.cells);
+    else
+        snprintf(text, sizeof text,
+                 "has %zu cells, must have %zu: one for each numeric or categorical "
+                 "column in the order declared, \"%.40s\" to \"%.40s\", and none for "
+                 "the label or an ignored column",
+                 cells, request->form.cells, first->name, last->name);
+    return refuse_row(request, "", text);
 }
 
 /* A number for a numeric column, a string for a categorical one, null for an empty
@@ -127,184 +148,183 @@ static void read_cell(const struct encoder *encoder, float *out, struct json_nod
         json_refuse(node, "%s", local.text);
 }
 
-static void read_columns(const struct rows *rows, float *out,
+static void read_columns(const struct predict_request *request, float *out,
                          const struct json_node *row)
 {
     size_t cell = 0;
-    for (size_t i = 0; i < rows->schema->column_count; i++) {
-        const struct column *column = &rows->schema->columns[i];
-        if (column->kind != COLUMN_NUMERIC && column->kind != COLUMN_CATEGORICAL)
+    for (size_t i = 0; i < request->schema->column_count; i++) {
+        const struct column *column = &request->schema->columns[i];
+        if (!takes_cell(column))
             continue;
-        read_cell(&rows->encoders[i], out, json_element(row, cell++));
+        read_cell(&request->encoders[i], out, json_element(row, cell++));
         out += encode_width(column);
     }
 }
 
-static void read_values(const struct rows *rows, float *out,
+static void read_values(const struct predict_request *request, float *out,
                         const struct json_node *row)
 {
-    for (size_t i = 0; i < rows->cells; i++) {
+    for (size_t i = 0; i < request->form.cells; i++) {
         struct json_node cell = json_element(row, i);
         double value = json_read_real(cell, any_real);
         if (json_refused(cell))
             return;
-        out[i] = encode_value(rows->schema, value);
+        out[i] = encode_value(request->schema, value);
         if (!isfinite(out[i]))
             json_refuse(cell, "is too large for this model's input");
     }
 }
 
-static enum status read_row(struct rows *rows)
+/* A row as strict JSON: slow, and able to say what is wrong. */
+static enum status read_strictly(struct predict_request *request, float *out)
 {
-    struct predict_request *request = rows->request;
     struct json_reader reader;
     struct json_node row;
     struct error local = {0};
     size_t size, cells;
-    char text[64];
-    if (!measure_row(rows, &size, &cells))
-        return refuse_row(rows, "", "must be an array of numbers and strings");
-    snprintf(text, sizeof text, "must have %zu cells", rows->cells);
-    if (cells != rows->cells)
-        return refuse_row(rows, "", text);
-    enum status status = reserve_row(rows);
-    if (status != ST_OK)
-        return status;
-    if (json_reader_open(&reader, &row, rows->at, size, &local) == ST_OK) {
-        float *out = request->features + request->rows * rows->features;
-        if (rows->schema->format == FORMAT_CSV)
-            read_columns(rows, out, &row);
+    if (!measure_row(request, &size, &cells))
+        return refuse_row(request, "", "must be an array of numbers and strings");
+    if (cells != request->form.cells)
+        return refuse_count(request, cells);
+    if (json_reader_open(&reader, &row, request->at, size, &local) == ST_OK) {
+        if (request->schema->format == FORMAT_CSV)
+            read_columns(request, out, &row);
         else
-            read_values(rows, out, &row);
+            read_values(request, out, &row);
     }
     if (json_reader_close(&reader) != ST_OK)
-        return refuse_row(rows, local.pointer, local.text);
-    rows->at += size;
-    request->rows++;
+        return refuse_row(request, local.pointer, local.text);
+    request->at += size;
     return ST_OK;
 }
 
+static enum status read_row(struct predict_request *request, float *out)
+{
+    skip_blanks(request);
+    if (request->at == request->end || *request->at != '[')
+        return refuse_row(request, "", "must be an array of cells");
+    enum status status = check_room(request);
+    if (status != ST_OK)
+        return status;
+    const char *behind =
+        predict_row_read(&request->form, out, request->at, request->end);
+    if (behind != NULL)
+        request->at = behind;
+    else
+        status = read_strictly(request, out);
+    request->rows += status == ST_OK;
+    return status;
+}
+
 /* {"inputs":[ as the only way to begin. */
-static bool read_head(struct rows *rows)
+static bool read_head(struct predict_request *request)
 {
     static const char name[] = "\"inputs\"";
-    if (!take(rows, '{'))
+    if (!take(request, '{'))
         return false;
-    skip_blanks(rows);
-    if ((size_t)(rows->end - rows->at) < sizeof name - 1 ||
-        memcmp(rows->at, name, sizeof name - 1) != 0)
+    skip_blanks(request);
+    if ((size_t)(request->end - request->at) < sizeof name - 1 ||
+        memcmp(request->at, name, sizeof name - 1) != 0)
         return false;
-    rows->at += sizeof name - 1;
-    return take(rows, ':') && take(rows, '[');
+    request->at += sizeof name - 1;
+    return take(request, ':') && take(request, '[');
 }
 
-static enum status read_rows(struct rows *rows)
+/* Behind a row: the next one, or the end of the whole. */
+static enum status pass_row(struct predict_request *request)
 {
-    if (!read_head(rows))
-        return refuse_frame(rows);
-    do {
-        skip_blanks(rows);
-        if (rows->at == rows->end || *rows->at != '[')
-            return refuse_row(rows, "", "must be an array of cells");
-        enum status status = read_row(rows);
-        if (status != ST_OK)
-            return status;
-    } while (take(rows, ','));
-    if (!take(rows, ']') || !take(rows, '}'))
-        return refuse_frame(rows);
-    skip_blanks(rows);
-    return rows->at == rows->end ? ST_OK : refuse_frame(rows);
+    if (take(request, ','))
+        return ST_OK;
+    if (!take(request, ']') || !take(request, '}'))
+        return refuse_frame(request);
+    skip_blanks(request);
+    if (request->at != request->end)
+        return refuse_frame(request);
+    request->ended = true;
+    return ST_OK;
 }
 
-static enum status open_encoders(struct rows *rows)
+static enum status open_encoders(struct predict_request *request)
 {
-    size_t count = rows->schema->column_count;
+    size_t count = request->schema->column_count;
     enum status status = ST_OK;
-    rows->encoders = calloc(count > 0 ? count : 1, sizeof *rows->encoders);
-    if (rows->encoders == NULL)
-        return error_set(rows->error, ST_NO_MEMORY, "no memory for the columns");
+    request->encoders = calloc(count > 0 ? count : 1, sizeof *request->encoders);
+    if (request->encoders == NULL)
+        return error_set(request->error, ST_NO_MEMORY, "no memory for the columns");
     for (size_t i = 0; i < count && status == ST_OK; i++)
-        status =
-            encoder_init(&rows->encoders[i], &rows->schema->columns[i], rows->error);
+        status = encoder_init(&request->encoders[i], &request->schema->columns[i],
+                              request->error);
     return status;
 }
 
-static void close_encoders(struct rows *rows)
+/* One row is always taken. */
+static size_t rows_allowed(const struct predict_body *body, size_t features)
 {
-    for (size_t i = 0; rows->encoders != NULL && i < rows->schema->column_count; i++)
-        encoder_fini(&rows->encoders[i]);
-    free(rows->encoders);
+    size_t classes = body->schema->classes;
+    size_t most = LIMIT_PREDICT_VALUES / (features > classes ? features : classes);
+    if (body->row_flops * (double)most > LIMIT_PREDICT_FLOPS)
+        most = (size_t)(LIMIT_PREDICT_FLOPS / body->row_flops);
+    if (most > LIMIT_PREDICT_ROWS)
+        return LIMIT_PREDICT_ROWS;
+    return most > 0 ? most : 1;
 }
 
-enum status predict_request_parse(struct predict_request *request, const char *body,
-                                  size_t size, const struct schema *schema,
-                                  struct error *error)
+size_t predict_rows_most(size_t size, const struct schema *schema)
 {
-    struct predict_request read = {0};
-    struct rows rows = {.body = body,
-                        .at = body,
-                        .end = body + size,
-                        .schema = schema,
-                        .cells = schema_cells(schema),
-                        .features = schema_features(schema),
-                        .request = &read,
-                        .error = error};
-    enum status status = open_encoders(&rows);
-    if (status == ST_OK)
-        status = read_rows(&rows);
-    close_encoders(&rows);
-    if (status == ST_OK)
-        *request = read;
-    else
-        predict_request_fini(&read);
-    return status;
+    size_t cells = schema_cells(schema);
+    size_t row = 2 * (cells > 0 ? cells : 1) + 1; /* cells of a digit, and marks */
+    size_t most = size / row + 1;
+    return most < LIMIT_PREDICT_ROWS ? most : LIMIT_PREDICT_ROWS;
 }
 
-void predict_request_fini(struct predict_request *request)
+enum status predict_request_open(struct predict_request **out,
+                                 const struct predict_body *body, struct error *error)
 {
-    free(request->features);
-    memset(request, 0, sizeof *request);
-}
-
-/* The class as declared: a number in idx and libsvm, a text in csv. */
-static void write_class(struct json_writer *writer, const struct schema *schema,
-                        uint32_t class_index)
-{
-    char name[LIMIT_TEXT + 1];
-    schema_class_name(schema, class_index, name, sizeof name);
-    if (schema->format == FORMAT_CSV)
-        json_write_text(writer, "class", name);
-    else
-        json_write_raw(writer, "class", name);
-}
-
-static void write_output(struct json_writer *writer, const struct schema *schema,
-                         const double *output)
-{
-    uint32_t best = 0;
-    json_write_object(writer, NULL);
-    if (schema->task == TASK_REGRESSION) {
-        json_write_real(writer, "value", schema_target(schema, output[0]));
-    } else {
-        for (uint32_t i = 1; i < schema->classes; i++)
-            if (output[i] > output[best])
-                best = i;
-        write_class(writer, schema, best);
-        json_write_reals(writer, "probabilities", output, schema->classes);
+    struct predict_request *request = calloc(1, sizeof *request);
+    CHECK(request != NULL);
+    *request = (struct predict_request){
+        .body = body->text,
+        .at = body->text,
+        .end = body->text + body->size,
+        .schema = body->schema,
+        .rows_max = rows_allowed(body, schema_features(body->schema)),
+        .error = error,
+    };
+    enum status status = open_encoders(request);
+    request->form = (struct predict_row){body->schema, request->encoders,
+                                         schema_cells(body->schema)};
+    if (status == ST_OK && !read_head(request))
+        status = refuse_frame(request);
+    if (status != ST_OK) {
+        predict_request_close(request);
+        return status;
     }
-    json_write_object_end(writer);
+    *out = request;
+    return ST_OK;
 }
 
-char *predict_render(const struct schema *schema, const double *outputs, size_t rows)
+void predict_request_close(struct predict_request *request)
 {
-    struct json_writer writer;
-    size_t width = schema->task == TASK_REGRESSION ? 1 : schema->classes;
-    json_writer_open(&writer, JSON_SHOWN);
-    json_write_object(&writer, NULL);
-    json_write_array(&writer, "outputs");
-    for (size_t i = 0; i < rows; i++)
-        write_output(&writer, schema, outputs + i * width);
-    json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    return json_writer_finish(&writer);
+    if (request == NULL)
+        return;
+    for (size_t i = 0; request->encoders != NULL && i < request->schema->column_count;
+         i++)
+        encoder_fini(&request->encoders[i]);
+    free(request->encoders);
+    free(request);
+}
+
+enum status predict_request_next(struct predict_request *request,
+                                 struct predict_block *block, struct error *error)
+{
+    enum status status = ST_OK;
+    request->error = error;
+    block->rows = 0;
+    while (status == ST_OK && !request->ended && block->rows < block->max) {
+        status = read_row(request, block->features + block->rows * block->stride);
+        if (status == ST_OK)
+            status = pass_row(request);
+        block->rows += status == ST_OK;
+    }
+    return status;
 }

@@ -1,7 +1,15 @@
 /*
  * predict_request.h - the body of predict, {"inputs":[[cells...],...]}: rows in the
  * dataset's own units and column order (arrays: flattened, row-major, unscaled), encoded
- * as at import, and the answer to it.
+ * as at import.
+ *
+ *   predict_request_open --> predict_request_next, until it gives no row --> _close
+ *
+ * Rows are read a few at a time into room that the caller has, so that memory holds the
+ * body and a block of features, however many rows there are: as a tree of cells a body of
+ * 64 MiB would be twenty times its size. A fault is found when its row is reached.
+ *
+ * Threads: one request belongs to one thread at a time.
  */
 #ifndef API_PREDICT_REQUEST_H
 #define API_PREDICT_REQUEST_H
@@ -11,25 +19,37 @@
 #include "base/status.h"
 #include "engine/data/schema.h"
 
-struct predict_request {
-    size_t rows;
-    float *features; /* rows x schema_features(schema), owned */
+struct predict_request; /* a body being read, opaque */
+
+struct predict_body { /* all of it outlives the request */
+    const char *text;
+    size_t size;
+    const struct schema *schema;
+    double row_flops; /* of the model, for LIMIT_PREDICT_FLOPS */
 };
 
-/* A csv cell is a number for a numeric column, a string for a categorical one, null
- * where it is empty.
- *   ST_INVALID    not that shape, no row, a cell that does not encode, more rows than
- *                 LIMIT_PREDICT_ROWS or LIMIT_PREDICT_VALUES allow; error->pointer names
- *                 the cell: "/inputs/3/17"
- *   ST_NO_MEMORY  for the features of all rows
- * On ST_OK request must be released with predict_request_fini. */
-enum status predict_request_parse(struct predict_request *request, const char *body,
-                                  size_t size, const struct schema *schema,
-                                  struct error *error);
-void predict_request_fini(struct predict_request *request);
+/*   ST_INVALID    it does not begin as it must
+ *   ST_NO_MEMORY  no room for the declared values */
+enum status predict_request_open(struct predict_request **out,
+                                 const struct predict_body *body, struct error *error);
+void predict_request_close(struct predict_request *request); /* NULL is allowed */
 
-/* {"outputs":[{"class":...,"probabilities":[...]}]} or {"outputs":[{"value":...}]} from
- * predictor_run's outputs; NULL if there was no memory; to be freed. */
-char *predict_render(const struct schema *schema, const double *outputs, size_t rows);
+struct predict_block {
+    float *features; /* (max, features), rows stride floats apart; written */
+    size_t stride, max;
+    size_t rows; /* how many were read */
+};
+
+/* Reads the next rows, at most block->max. block->rows is 0 only at the end of a body
+ * that is whole. A csv cell is a number for a numeric column, a string for a categorical
+ * one, null where it is empty.
+ *   ST_INVALID  not that shape, no row, a cell that does not encode, more rows than
+ *               LIMIT_PREDICT_ROWS, _VALUES or _FLOPS allow; error->pointer names the
+ *               cell: "/inputs/3/17". The request may then only be closed. */
+enum status predict_request_next(struct predict_request *request,
+                                 struct predict_block *block, struct error *error);
+
+/* The most rows that a body of so many bytes can have. */
+size_t predict_rows_most(size_t size, const struct schema *schema);
 
 #endif

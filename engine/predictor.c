@@ -8,23 +8,26 @@
 #include "engine/nn/network.h"
 #include "engine/nn/workspace.h"
 
-enum { PREDICTOR_ROWS = 64 };
-
 struct predictor {
     struct network *network;
     struct workspace *workspace;
     float *parameters;
 };
 
+static enum status compile(struct network **network, const struct model_spec *model,
+                           struct data_shape data, struct error *error)
+{
+    struct network_shape shape = {.features = data.features,
+                                  .outputs = model_spec_outputs(model, data.classes)};
+    return network_create(network, model, shape, error);
+}
+
 static enum status open_model(struct predictor *predictor,
                               const struct predictor_source *source,
                               struct error *error)
 {
-    struct network_shape shape = {
-        .features = source->data.features,
-        .outputs = model_spec_outputs(source->model, source->data.classes)};
     enum status status =
-        network_create(&predictor->network, source->model, shape, error);
+        compile(&predictor->network, source->model, source->data, error);
 
     if (status != ST_OK)
         return status;
@@ -66,24 +69,35 @@ void predictor_close(struct predictor *predictor)
     free(predictor);
 }
 
-void predictor_run(struct predictor *predictor, double *outputs, const float *features,
-                   size_t count)
+size_t predictor_size(const struct predictor *predictor)
 {
-    size_t width = network_shape(predictor->network).features;
-    size_t columns = network_predictions(predictor->network);
-    size_t stride = workspace_stride(predictor->workspace);
-    float *input = workspace_input(predictor->workspace);
+    return network_parameters(predictor->network) * sizeof *predictor->parameters +
+           workspace_size(predictor->network, PREDICTOR_ROWS);
+}
 
-    while (count > 0) {
-        size_t some = count < PREDICTOR_ROWS ? count : PREDICTOR_ROWS;
-        for (size_t i = 0; i < some; i++)
-            memcpy(input + i * stride, features + i * width, width * sizeof *input);
-        workspace_forward(predictor->workspace, predictor->parameters, some);
-        workspace_predict(predictor->workspace, outputs);
-        features += some * width;
-        outputs += some * columns;
-        count -= some;
-    }
+enum status predictor_flops(double *flops, const struct model_spec *model,
+                            struct data_shape data, struct error *error)
+{
+    struct network *network = NULL;
+    enum status status = compile(&network, model, data, error);
+
+    if (status == ST_OK)
+        *flops = network_forward_flops(network);
+    network_destroy(network);
+    return status;
+}
+
+float *predictor_input(struct predictor *predictor, size_t *stride)
+{
+    *stride = workspace_stride(predictor->workspace);
+    return workspace_input(predictor->workspace);
+}
+
+void predictor_run(struct predictor *predictor, double *outputs, size_t count)
+{
+    CHECK(count <= PREDICTOR_ROWS);
+    workspace_forward(predictor->workspace, predictor->parameters, count);
+    workspace_predict(predictor->workspace, outputs);
 }
 
 enum status predictor_header(char **header, const char *path, struct error *error)

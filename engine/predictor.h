@@ -33,10 +33,24 @@ enum status predictor_open(struct predictor **out,
                            const struct predictor_source *source, struct error *error);
 void predictor_close(struct predictor *predictor); /* NULL is allowed */
 
-/* outputs (count, classes) from encoded features (count, features), both row-major: the
- * classes' probabilities; or of a regression (count), mapped values. */
-void predictor_run(struct predictor *predictor, double *outputs, const float *features,
-                   size_t count);
+/* Bytes that it holds. */
+size_t predictor_size(const struct predictor *predictor);
+
+/* Floating-point operations of one row; of a model that is not opened, too.
+ *   ST_INVALID  as predictor_open */
+enum status predictor_flops(double *flops, const struct model_spec *model,
+                            struct data_shape data, struct error *error);
+
+/* Rows are answered a block at a time: PREDICTOR_ROWS of them cost as much as one. */
+enum { PREDICTOR_ROWS = 64 };
+
+/* (PREDICTOR_ROWS, features) float32, rows *stride floats apart: the caller writes the
+ * encoded features of its rows, all of them before each run. */
+float *predictor_input(struct predictor *predictor, size_t *stride);
+
+/* outputs (count, classes), row-major, of the first count <= PREDICTOR_ROWS rows of the
+ * input: the classes' probabilities; or of a regression (count), mapped values. */
+void predictor_run(struct predictor *predictor, double *outputs, size_t count);
 
 /* The safetensors header of the file at path, as text to be released with free().
  *   ST_IO, ST_CORRUPT  as predictor_open */

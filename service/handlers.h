@@ -1,11 +1,14 @@
 /*
  * handlers.h - what each route does, one function or two.
  *
- *   work    on the desk's thread (or the reader's): may wait for the store, the disk,
- * the processor. Makes the reply, or leaves it to answer. answer  on the HTTP server's
- * thread: from memory only. Makes the reply, or answers false: wait until
- * request->subject changes or request->deadline_ns passes, then call again. A deadline
- * in the past must be answered true.
+ *   work    on the desk's thread, or a predictors' where it has a cost: may wait for the
+ *           store, the disk, the processor. Makes the reply, or leaves it to answer.
+ *   cost    of work that computes and writes nothing: about how many nanoseconds of a
+ *           core it will take (predictors.h). On the HTTP server's thread, from memory
+ *           only; NULL: the work is the desk's.
+ *   answer  on the HTTP server's thread: from memory only. Makes the reply, or answers
+ *           false: wait until request->subject changes or request->deadline_ns passes,
+ *           then call again. A deadline in the past must be answered true.
  */
 #ifndef SERVICE_HANDLERS_H
 #define SERVICE_HANDLERS_H
@@ -15,11 +18,9 @@
 #include "service/request.h"
 #include "service/service.h"
 
-enum handler_thread { ON_DESK, ON_READER };
-
 struct handler {
     void (*work)(struct service *service, struct request *request);
-    enum handler_thread thread;
+    uint64_t (*cost)(struct service *service, const struct request *request);
     bool (*answer)(struct service *service, struct request *request);
 };
 
@@ -58,7 +59,9 @@ bool job_get(struct service *service, struct request *request);
 
 bool model_list(struct service *service, struct request *request);
 bool model_get(struct service *service, struct request *request);
+uint64_t model_content_cost(struct service *service, const struct request *request);
 void model_content(struct service *service, struct request *request);
+uint64_t model_predict_cost(struct service *service, const struct request *request);
 void model_predict(struct service *service, struct request *request);
 
 bool algorithm_list(struct service *service, struct request *request);

@@ -1,5 +1,6 @@
 /* epsilond: trains models under a differential-privacy budget
  * that cannot be overspent. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "service/config.h"
 #include "service/kernel.h"
@@ -79,6 +81,15 @@ static int serve(const struct config *config)
     return EX_OK;
 }
 
+/* Large blocks are mapped one by one and go back to the system when they are freed.
+ * glibc would move this bound up to the largest block freed so far, and keep what is
+ * below it: bodies and answers of some MiB would stay. */
+static void return_large_blocks(void)
+{
+    enum { MAPPED_FROM = 1 << 20 };
+    CHECK(mallopt(M_MMAP_THRESHOLD, MAPPED_FROM) == 1);
+}
+
 int main(int argc, char **argv)
 {
     struct config config;
@@ -102,6 +113,7 @@ int main(int argc, char **argv)
         return EX_OK;
     }
     kernel_select(argv);
+    return_large_blocks();
     close_off();
     log_level_set(config.log_level);
     return serve(&config);

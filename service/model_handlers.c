@@ -3,11 +3,8 @@
 #include <string.h>
 #include <microhttpd.h>
 
-#include "api/predict_request.h"
 #include "api/views.h"
-#include "base/check.h"
 #include "base/hash.h"
-#include "engine/predictor.h"
 #include "service/handlers.h"
 #include "service/page.h"
 #include "service/range.h"
@@ -124,74 +121,17 @@ static enum status content(struct service *service, struct request *request,
     return ST_OK;
 }
 
+/* A check reads the file at about this rate; a part of it is mostly checked already. */
+uint64_t model_content_cost(struct service *service, const struct request *request)
+{
+    enum { BYTES_PER_NS = 2 };
+    const struct model_row *row = models_find(service->models, request->match.id);
+    return row != NULL ? row->size / BYTES_PER_NS : 0;
+}
+
 void model_content(struct service *service, struct request *request)
 {
     struct error error = {0};
     if (content(service, request, &error) != ST_OK)
-        reply_problem(request, &error, NULL);
-}
-
-/* --- predict --- */
-
-static enum status predict_rows(struct predictor *predictor,
-                                const struct schema *schema,
-                                const struct predict_request *rows, char **text,
-                                struct error *error)
-{
-    uint32_t outputs = schema->task == TASK_REGRESSION ? 1 : schema->classes;
-    double *values = calloc(rows->rows * outputs + 1, sizeof *values);
-    if (values == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for the outputs");
-    predictor_run(predictor, values, rows->features, rows->rows);
-    *text = predict_render(schema, values, rows->rows);
-    free(values);
-    if (*text == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for the answer");
-    return ST_OK;
-}
-
-static enum status predict(struct service *service, struct request *request,
-                           char **text, struct error *error)
-{
-    const struct model_row *row;
-    struct predict_request rows;
-    struct predictor *predictor = NULL;
-    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
-    enum status status = find(service, request, &row, error);
-    if (status != ST_OK)
-        return status;
-    const struct job *job = jobs_find(service->jobs, row->job.text);
-    CHECK(job != NULL);
-    const struct job_plan *plan = job_plan(job);
-    const struct schema *schema =
-        &dataset_spec(datasets_find(service->datasets, plan->request.dataset.text))
-             ->schema;
-    status = predict_request_parse(&rows, request->body != NULL ? request->body : "",
-                                   request->body_size, schema, error);
-    if (status != ST_OK)
-        return status;
-    model_file_name(name, &row->id);
-    blob_path(service->blobs, path, name);
-    const struct file_seal seal = model_row_seal(row);
-    const struct predictor_source source = {path, &seal, &plan->request.train.model,
-                                            schema_shape(schema)};
-    status = predictor_open(&predictor, &source, error);
-    if (status == ST_OK)
-        status = predict_rows(predictor, schema, &rows, text, error);
-    predictor_close(predictor);
-    predict_request_fini(&rows);
-    /* A model's file is no part of the ledger: its loss must not read as one. */
-    if (status == ST_IO || status == ST_CORRUPT)
-        status = error->status = ST_MODEL_CORRUPT;
-    return status;
-}
-
-void model_predict(struct service *service, struct request *request)
-{
-    struct error error = {0};
-    char *text = NULL;
-    if (predict(service, request, &text, &error) == ST_OK)
-        reply_json(request, MHD_HTTP_OK, text);
-    else
         reply_problem(request, &error, NULL);
 }

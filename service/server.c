@@ -28,7 +28,7 @@ struct server {
     struct MHD_Daemon *daemon;
 };
 
-const struct service_hooks server_hooks = {session_run, session_run, session_wake};
+const struct service_hooks server_hooks = {session_run, session_late, session_wake};
 
 /* --- what libmicrohttpd calls --- */
 

@@ -15,12 +15,18 @@
 #include "service/runner.h"
 
 enum {
-    DESK_QUEUE = 4096,   /* requests that wait for the desk; connections are fewer */
-    READER_QUEUE = 1024, /* predictions that wait */
-    IMPORT_QUEUE = 64,   /* imports that wait for the one under way */
-    WAITERS_MAX = 1024,  /* long polls at once (SERVICE.md C3) */
+    DESK_QUEUE = 4096, /* requests that wait for the desk; connections are fewer */
+    PREDICTOR_THREADS_MAX = 4,
+    PREDICTION_WAIT_MS = 30000,     /* then it is refused: its client may not wait on */
+    LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle ones */
+    IMPORT_QUEUE = 64,              /* imports that wait for the one under way */
+    WAITERS_MAX = 1024,             /* long polls at once (SERVICE.md C3) */
     STOP_TIMEOUT_MS = 60000,
 };
+
+/* Of predictions, by their costs: nanoseconds of a core. */
+static const uint64_t predictions_queued_max = UINT64_C(60000000000);
+static const uint64_t prediction_small_max = UINT64_C(100000000);
 
 static const uint64_t disk_free_min = UINT64_C(64) << 20; /* bytes */
 
@@ -297,6 +303,25 @@ static void open_trainers(struct service *service)
     free(waiting);
 }
 
+static void open_predictors(struct service *service, const struct service_hooks *hooks)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned threads = cores > PREDICTOR_THREADS_MAX ? PREDICTOR_THREADS_MAX
+                       : cores > 0                   ? (unsigned)cores
+                                                     : 1;
+    const struct predictors_setup setup = {
+        .threads = threads,
+        .small_max = prediction_small_max,
+        .queued_max = predictions_queued_max,
+        .wait_max_ms = PREDICTION_WAIT_MS,
+        .run = hooks->run,
+        .late = hooks->late,
+        .context = service,
+    };
+    service->loaded_models = loaded_models_create(LOADED_MODELS_SIZE);
+    service->predictors = predictors_create(&setup);
+}
+
 static void make_nonce(struct service *service)
 {
     uint64_t random;
@@ -328,8 +353,8 @@ enum status service_open(struct service *service, const struct config *config,
         service_close(service);
         return status;
     }
-    service->desk = pool_create(1, DESK_QUEUE, hooks->desk_run, service);
-    service->reader = pool_create(1, READER_QUEUE, hooks->reader_run, service);
+    service->desk = pool_create(1, DESK_QUEUE, hooks->run, service);
+    open_predictors(service, hooks);
     service->importer = pool_create(1, IMPORT_QUEUE, importer_run, service);
     open_trainers(service);
     return ST_OK;
@@ -372,7 +397,8 @@ void service_close(struct service *service)
 {
     pool_destroy(service->trainers);
     pool_destroy(service->importer);
-    pool_destroy(service->reader);
+    predictors_destroy(service->predictors);
+    loaded_models_destroy(service->loaded_models);
     pool_destroy(service->desk);
     waiters_destroy(service->waiters);
     models_close(service->models);

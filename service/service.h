@@ -6,10 +6,13 @@
  * jobs, models, pool, ledger or sessions at a time.
  *
  * Threads
- *   desk      one: whatever writes to the store on behalf of a request, so that twins
- * of a request meet in order; and whatever syncs files reader    one: predict, which
- * computes importer  one import at a time trainers  --workers jobs at once, each with
- * its own team of --threads and those of the HTTP server, which never wait.
+ *   desk        one: whatever writes to the store on behalf of a request, so that twins
+ *               of a request meet in order; and whatever syncs files
+ *   predictors  as many as there are cores, at most PREDICTOR_THREADS_MAX, and one for
+ *               small requests: predictions, and checks of the files of models
+ *   importer    one import at a time
+ *   trainers    --workers jobs at once, each with its own team of --threads
+ * and those of the HTTP server, which never wait.
  */
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
@@ -22,8 +25,10 @@
 #include "service/config.h"
 #include "service/datasets.h"
 #include "service/jobs.h"
+#include "service/loaded_models.h"
 #include "service/models.h"
 #include "service/pool.h"
+#include "service/predictors.h"
 #include "service/waiters.h"
 #include "store/blob.h"
 #include "store/db.h"
@@ -37,7 +42,9 @@ struct service {
     struct jobs *jobs;
     struct models *models;
     struct waiters *waiters; /* long polls */
-    struct pool *desk, *reader, *importer, *trainers;
+    struct pool *desk, *importer, *trainers;
+    struct predictors *predictors;
+    struct loaded_models *loaded_models;
     char nonce[17];            /* of this start, part of every job's ETag */
     atomic_bool draining;      /* no new jobs */
     atomic_bool stop_training; /* running jobs end as FAILED (shutdown) */
@@ -45,9 +52,9 @@ struct service {
 };
 
 struct service_hooks {
-    void (*desk_run)(void *context, void *item);   /* context is the service, */
-    void (*reader_run)(void *context, void *item); /* item a request */
-    void (*resume)(void *waiting);                 /* of a long poll */
+    void (*run)(void *context, void *item); /* context is the service, item a request */
+    void (*late)(void *context, void *item); /* it waited too long to be run */
+    void (*resume)(void *waiting);           /* of a long poll */
 };
 
 /* Opens the directory, verifies the ledger and recovers what a dead process left

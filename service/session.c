@@ -30,6 +30,7 @@ struct session {
     char *uri;            /* as it came, before decoding */
     struct error refused; /* found while the body came in */
     uint64_t dropped;     /* bytes after that */
+    uint64_t reply_bytes; /* of its reply, that the bodies' memory is charged with */
     bool sent;
 };
 
@@ -107,13 +108,39 @@ static void session_resume(struct session *session)
     pthread_mutex_unlock(&sessions->lock);
 }
 
+/* The body is done with; what was made of it lives on until it is sent. */
+static void exchange_body(struct session *session)
+{
+    struct request *request = &session->request;
+    uint64_t body_bytes = request->body_capacity;
+    free(request->body);
+    request->body = NULL;
+    request->body_size = request->body_capacity = 0;
+    session->reply_bytes = request->reply.body != NULL ? request->reply.size : 0;
+    pthread_mutex_lock(&session->sessions->lock);
+    session->sessions->body_bytes += session->reply_bytes - body_bytes;
+    pthread_mutex_unlock(&session->sessions->lock);
+}
+
 void session_run(void *context, void *item)
 {
     struct service *service = context;
     struct request *request = item;
     handler_of(request->match.route)->work(service, request);
+    exchange_body(session_of(request));
     session_resume(session_of(request));
     service_guard(service);
+}
+
+void session_late(void *context, void *item)
+{
+    struct request *request = item;
+    struct error error = {0};
+    (void)context;
+    error_set(&error, ST_QUEUE_FULL, "it waited too long for its turn");
+    reply_problem(request, &error, NULL);
+    exchange_body(session_of(request));
+    session_resume(session_of(request));
 }
 
 void session_wake(void *waiting)
@@ -125,7 +152,8 @@ void session_wake(void *waiting)
 static bool bodies_take(struct sessions *sessions, uint64_t bytes)
 {
     pthread_mutex_lock(&sessions->lock);
-    bool room = bytes <= SESSION_BODIES_MAX - sessions->body_bytes;
+    bool room = sessions->body_bytes <= SESSION_BODIES_MAX &&
+                bytes <= SESSION_BODIES_MAX - sessions->body_bytes;
     if (room)
         sessions->body_bytes += bytes;
     pthread_mutex_unlock(&sessions->lock);
@@ -167,7 +195,7 @@ void session_destroy(struct session *session)
     if (session == NULL)
         return;
     struct sessions *sessions = session->sessions;
-    uint64_t body_bytes = session->request.body_capacity;
+    uint64_t body_bytes = session->request.body_capacity + session->reply_bytes;
     watch_request_done(sessions->watch, session->watched);
     upload_abandon(sessions->service, &session->request);
     free(session->uri);
@@ -323,6 +351,26 @@ static enum MHD_Result admit(struct session *session)
     return MHD_YES;
 }
 
+/* Bytes that the body will have, if its sender says; else that it may have. */
+static uint64_t body_size_announced(const struct request *request, uint64_t max)
+{
+    const char *length = request_header(request, "Content-Length");
+    return length != NULL ? strtoull(length, NULL, 10) : max;
+}
+
+/* Room for size more bytes and an end: twice as much as before, but no more than the
+ * body can come to. */
+static size_t body_capacity_for(const struct request *request, size_t size,
+                                uint64_t max)
+{
+    size_t needed = request->body_size + size + 1;
+    size_t wanted = 2 * request->body_capacity + BODY_STEP;
+    uint64_t most = body_size_announced(request, max) + 1;
+    if (wanted > most)
+        wanted = (size_t)most;
+    return wanted > needed ? wanted : needed;
+}
+
 static enum status body_append(struct session *session, const char *data, size_t size,
                                struct error *error)
 {
@@ -334,7 +382,7 @@ static enum status body_append(struct session *session, const char *data, size_t
                          "the body may have at most %llu bytes",
                          (unsigned long long)max);
     if (request->body_capacity - request->body_size <= size) {
-        size_t more = request->body_capacity + size + BODY_STEP;
+        size_t more = body_capacity_for(request, size, max) - request->body_capacity;
         if (!bodies_take(session->sessions, more))
             return error_set(error, ST_QUEUE_FULL, "too many bodies are being read");
         char *body = realloc(request->body, request->body_capacity + more);
@@ -351,15 +399,16 @@ static enum status body_append(struct session *session, const char *data, size_t
     return ST_OK;
 }
 
-/* After a refusal a little more is read and dropped, so that a body that ends can be
- * answered (libmicrohttpd answers before a body or after it); then the connection
- * ends. */
+/* After a refusal the rest is read and dropped, so that a body that ends can be answered
+ * (libmicrohttpd answers before a body or after it); one that goes on for too long ends
+ * the connection. */
 static enum MHD_Result receive(struct session *session, const char *data, size_t size)
 {
     struct request *request = &session->request;
     struct service *service = session->sessions->service;
     if (session->refused.status != ST_OK) {
         session->dropped += size;
+        watch_body_received(session->sessions->watch, session->watched, size);
         return session->dropped <= SESSION_DROPPED_MAX ? MHD_YES : MHD_NO;
     }
     enum status status =
@@ -394,14 +443,18 @@ static enum status check_empty_body(const struct request *request, struct error 
 static enum MHD_Result dispatch(struct session *session, const struct handler *handler)
 {
     struct service *service = session->sessions->service;
-    struct pool *pool = handler->thread == ON_READER ? service->reader : service->desk;
     struct error error = {0};
     session->stage = STAGE_ANSWER;
     if (!session_suspend(session)) {
         error_set(&error, ST_DRAINING, "the service is stopping");
         return session_refuse(session, &error);
     }
-    if (pool_submit(pool, &session->request, &error) != ST_OK) {
+    enum status status =
+        handler->cost != NULL
+            ? predictors_submit(service->predictors, &session->request,
+                                handler->cost(service, &session->request), &error)
+            : pool_submit(service->desk, &session->request, &error);
+    if (status != ST_OK) {
         reply_problem(&session->request, &error, NULL);
         session_resume(session);
     }

@@ -9,7 +9,11 @@
  * Invariants
  *   (1) A suspended connection is resumed exactly once.
  *   (2) A reply is handed to libmicrohttpd once, whatever it then asks.
- *   (3) What bodies hold in memory together stays below SESSION_BODIES_MAX.
+ *   (3) What bodies hold in memory together stays below SESSION_BODIES_MAX. A body goes
+ *       when its work is done, and the reply that came of it counts in its place: while
+ *       replies take more than the limit, no body grows.
+ *   (4) A body that is refused midway is read to its end, or for SESSION_DROPPED_MAX
+ *       more bytes, so that its sender gets the answer.
  *
  * Threads: the HTTP server's, but for session_run and session_wake, which resume.
  */
@@ -22,13 +26,14 @@
 #include <stddef.h>
 #include <microhttpd.h>
 
+#include "api/limits.h"
 #include "service/request.h"
 #include "service/service.h"
 #include "service/watch.h"
 
 enum {
     SESSION_BODIES_MAX = 256 << 20, /* bytes of JSON bodies in memory, all together */
-    SESSION_DROPPED_MAX = 1 << 20, /* bytes read and dropped of a body refused midway */
+    SESSION_DROPPED_MAX = LIMIT_PREDICT_BODY, /* bytes, read and not kept */
 };
 
 /* What all sessions of a server share. */
@@ -39,8 +44,8 @@ struct sessions {
     pthread_mutex_t lock;       /* guards the rest */
     pthread_cond_t fewer;       /* live or suspended has fallen */
     size_t live, suspended;
-    uint64_t body_bytes;
-    bool closing; /* nothing is suspended any more */
+    uint64_t body_bytes; /* and of the replies made from them */
+    bool closing;        /* nothing is suspended any more */
 };
 
 void sessions_init(struct sessions *sessions, struct service *service);
@@ -61,9 +66,11 @@ void session_destroy(struct session *session); /* NULL is allowed */
 enum MHD_Result session_step(struct session *session, const char *method,
                              const char *path, const char *data, size_t *size);
 
-/* The run function of the desk and the reader: context is the service,
- * item the request. */
+/* The run function of the desk and the predictors: context is the service, item the
+ * request. */
 void session_run(void *context, void *item);
+/* The late function of the predictors: the request is refused. */
+void session_late(void *context, void *item);
 /* The waiters' resume function. */
 void session_wake(void *waiting);
 

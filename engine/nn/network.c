@@ -204,17 +204,29 @@ size_t network_layers(const struct network *network)
     return network->layer_count;
 }
 
+/* Multiplications of one record in the product of a layer's forward pass. */
+static double layer_products(const struct layer *layer)
+{
+    const struct row_layer *rows = rows_of(layer);
+    double products = (double)rows->inputs * (double)rows->outputs;
+    if (layer->has_positions)
+        products *= (double)window_positions(&layer->positions.window);
+    return products;
+}
+
 double network_flops(const struct network *network)
 {
     double flops = 0.0;
-    for (size_t i = 0; i < network->layer_count; i++) {
-        const struct layer *layer = &network->layers[i];
-        const struct row_layer *rows = rows_of(layer);
-        double products = (double)rows->inputs * (double)rows->outputs;
-        if (layer->has_positions)
-            products *= (double)window_positions(&layer->positions.window);
-        flops += (i == 0 ? 4.0 : 6.0) * products;
-    }
+    for (size_t i = 0; i < network->layer_count; i++)
+        flops += (i == 0 ? 4.0 : 6.0) * layer_products(&network->layers[i]);
+    return flops;
+}
+
+double network_forward_flops(const struct network *network)
+{
+    double flops = 0.0;
+    for (size_t i = 0; i < network->layer_count; i++)
+        flops += 2.0 * layer_products(&network->layers[i]);
     return flops;
 }
 

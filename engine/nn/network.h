@@ -106,6 +106,9 @@ size_t network_terms(const struct network *network);
 /* Floating-point operations of one record: forward, and backward with the sum. */
 double network_flops(const struct network *network);
 
+/* The same of the forward pass alone. */
+double network_forward_flops(const struct network *network);
+
 /* parameters (network_parameters) = U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and
  * biases, 1 and 0 for those of a group norm, a function of the model and seed alone, on
  * every machine. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "api/predict_answer.h"
 #include "api/predict_request.h"
 #include "api/problem.h"
 #include "api/routes.h"
@@ -301,6 +302,15 @@ static void answer_problems(json_t *answers)
     }
 }
 
+static char *predict_text(const struct schema *schema, const double *outputs,
+                          size_t rows)
+{
+    struct predict_answer answer;
+    predict_answer_open(&answer, schema);
+    predict_answer_add(&answer, outputs, rows);
+    return predict_answer_finish(&answer);
+}
+
 static json_t *answers(void)
 {
     json_t *all = json_object();
@@ -314,8 +324,8 @@ static json_t *answers(void)
         answer_job(all, &dataset, requests[i]);
     answer_ledger(all);
     answer_problems(all);
-    take_answer(all, "PredictAnswer", predict_render(&classes, outputs, 1));
-    take_answer(all, "PredictAnswer", predict_render(&dataset.schema, outputs, 2));
+    take_answer(all, "PredictAnswer", predict_text(&classes, outputs, 1));
+    take_answer(all, "PredictAnswer", predict_text(&dataset.schema, outputs, 2));
     take_answer(all, "AlgorithmList", algorithms_render());
     take_answer(all, "Version", version_render("0", "SkylakeX"));
     dataset_spec_fini(&dataset);
@@ -430,7 +440,9 @@ static void parse_predict(const char *body)
                                         .task = TASK_CLASSIFICATION,
                                         .classes = 2,
                                         .feature_count = 3};
-    struct predict_request request;
+    struct predict_request *request = NULL;
+    float features[8 * 3];
+    struct predict_block block = {.features = features, .stride = 3, .max = 8};
     struct dataset_spec table;
     bool is_table = strstr(body, "Private") != NULL;
     open_dataset(&table,
@@ -440,10 +452,13 @@ static void parse_predict(const char *body)
                  "\"categorical\",\"values\":[\"Private\",\"?\"]},{\"name\":\"y\","
                  "\"kind\":\"label\",\"values\":[\"a\",\"b\"]}],"
                  "\"privacy\":\"public\"}");
-    assert_int_equal(predict_request_parse(&request, body, strlen(body),
-                                           is_table ? &table.schema : &three, NULL),
-                     ST_OK);
-    predict_request_fini(&request);
+    const struct predict_body whole = {body, strlen(body),
+                                       is_table ? &table.schema : &three, 1};
+    assert_int_equal(predict_request_open(&request, &whole, NULL), ST_OK);
+    do
+        assert_int_equal(predict_request_next(request, &block, NULL), ST_OK);
+    while (block.rows > 0);
+    predict_request_close(request);
     dataset_spec_fini(&table);
 }
 

@@ -57,6 +57,21 @@ static enum status open_model(struct predictor **out, const char *path,
         error);
 }
 
+/* Any number of rows, as many blocks as they take. */
+static void run(struct predictor *predictor, double *outputs, size_t columns,
+                const float *features, size_t count)
+{
+    size_t stride;
+    float *input = predictor_input(predictor, &stride);
+    for (size_t i = 0; i < count; i += PREDICTOR_ROWS) {
+        size_t some = count - i < PREDICTOR_ROWS ? count - i : PREDICTOR_ROWS;
+        for (size_t r = 0; r < some; r++)
+            memcpy(input + r * stride, features + (i + r) * FEATURES,
+                   FEATURES * sizeof *input);
+        predictor_run(predictor, outputs + i * columns, some);
+    }
+}
+
 static void predictions_are_the_formula(void **state)
 {
     static const enum loss losses[] = {LOSS_SOFTMAX_CROSS_ENTROPY, LOSS_LOGISTIC,
@@ -77,7 +92,7 @@ static void predictions_are_the_formula(void **state)
         assert_int_equal(open_model(&predictor, path, &model,
                                     (struct data_shape){FEATURES, classes[l]}, NULL),
                          ST_OK);
-        predictor_run(predictor, out, x, ROWS);
+        run(predictor, out, columns[l], x, ROWS);
         for (size_t i = 0; i < ROWS; i++) {
             const float *row = x + i * FEATURES;
             const double *answer = out + i * columns[l];
@@ -120,13 +135,13 @@ static void a_row_is_answered_alike_in_any_company(void **state)
     assert_int_equal(
         open_model(&predictor, path, &model, (struct data_shape){FEATURES, 5}, NULL),
         ST_OK);
-    predictor_run(predictor, all, x, ROWS);
+    run(predictor, all, 5, x, ROWS);
     for (size_t i = 0; i < ROWS; i++) {
-        predictor_run(predictor, one, x + i * FEATURES, 1);
+        run(predictor, one, 5, x + i * FEATURES, 1);
         for (size_t j = 0; j < 5; j++)
             assert_close(one[j], all[i * 5 + j], 1e-6);
     }
-    predictor_run(predictor, one, x, 0);
+    predictor_run(predictor, one, 0);
     predictor_close(predictor);
     predictor_close(NULL);
     model_spec_fini(&model);
@@ -214,6 +229,44 @@ static void parameters_that_do_not_fit_are_refused(void **state)
     model_spec_fini(&model);
 }
 
+/* Worked out by hand from MODELS.md 2 and 6. */
+static void the_work_of_a_row_is_that_of_its_products(void **state)
+{
+    static const struct {
+        enum preset preset;
+        uint32_t hidden, features, classes;
+        double flops;
+    } models[] = {
+        {PRESET_LINEAR, 0, 784, 10, 2.0 * 784 * 10},
+        {PRESET_MLP, 128, 784, 10, 2.0 * (784 * 128 + 128 * 10)},
+        {PRESET_LINEAR, 0, 784, 2, 2.0 * 784},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        uint32_t hidden = models[i].hidden;
+        struct model_spec model = {
+            .preset = models[i].preset,
+            .loss = models[i].classes > 2 ? LOSS_SOFTMAX_CROSS_ENTROPY : LOSS_LOGISTIC,
+            .hidden = {hidden},
+            .hidden_count = hidden > 0,
+            .activation = LAYER_RELU};
+        struct data_shape data = {models[i].features, models[i].classes};
+        double flops = 0;
+        model_spec_expand(&model, model_spec_outputs(&model, data.classes));
+        assert_int_equal(predictor_flops(&flops, &model, data, NULL), ST_OK);
+        assert_true(flops == models[i].flops);
+        model_spec_fini(&model);
+    }
+    struct model_spec wrong = {.preset = PRESET_LINEAR, .loss = LOSS_SQUARED};
+    double flops = 7;
+    model_spec_expand(&wrong, 1);
+    assert_int_equal(
+        predictor_flops(&flops, &wrong, (struct data_shape){FEATURES, 5}, NULL),
+        ST_INVALID);
+    assert_true(flops == 7);
+    model_spec_fini(&wrong);
+}
+
 static void a_header_is_its_text(void **state)
 {
     struct model_spec model;
@@ -244,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_wrong_file_or_model_is_refused),
         cmocka_unit_test(a_damaged_file_is_refused_where_its_seal_is_known),
         cmocka_unit_test(parameters_that_do_not_fit_are_refused),
+        cmocka_unit_test(the_work_of_a_row_is_that_of_its_products),
         cmocka_unit_test(a_header_is_its_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,23 +22,38 @@ static const char *const declarations[] = {
     "\"features\":{\"count\":2},\"target\":{\"range\":[0,5]},\"privacy\":\"public\"}",
 };
 
+/* Reads all of the body, checking what comes. */
+static enum status read_all(const struct predict_body *body, struct error *error)
+{
+    static float room[3 * 16];
+    struct predict_request *request = NULL;
+    struct predict_block block = {.features = room, .stride = 16, .max = 3};
+    size_t rows = 0;
+    enum status status = predict_request_open(&request, body, error);
+    while (status == ST_OK &&
+           (status = predict_request_next(request, &block, error)) == ST_OK &&
+           block.rows > 0) {
+        for (size_t i = 0; i < block.rows; i++)
+            for (size_t j = 0; j < schema_features(body->schema); j++)
+                CHECK(isfinite(room[i * block.stride + j]));
+        rows += block.rows;
+    }
+    CHECK(status != ST_OK || (rows >= 1 && rows <= LIMIT_PREDICT_ROWS));
+    CHECK(status != ST_OK || rows <= predict_rows_most(body->size, body->schema));
+    predict_request_close(request);
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
         struct dataset_spec spec;
-        struct predict_request request;
         struct error error = {0};
         const char *text = declarations[i];
         CHECK(dataset_spec_parse(&spec, text, strlen(text), NULL) == ST_OK);
-        if (predict_request_parse(&request, (const char *)data, size, &spec.schema,
-                                  &error) == ST_OK) {
-            CHECK(request.rows >= 1 && request.rows <= LIMIT_PREDICT_ROWS);
-            for (size_t j = 0; j < request.rows * schema_features(&spec.schema); j++)
-                CHECK(isfinite(request.features[j]));
-            predict_request_fini(&request);
-        } else {
+        const struct predict_body body = {(const char *)data, size, &spec.schema, 7};
+        if (read_all(&body, &error) != ST_OK)
             CHECK(error.status == ST_INVALID && error.text[0] != '\0');
-        }
         dataset_spec_fini(&spec);
     }
     return 0;

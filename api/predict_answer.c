@@ -1,0 +1,60 @@
+#include "api/predict_answer.h"
+
+#include "api/limits.h"
+
+/* The class as declared: a number in idx and libsvm, a text in csv. */
+static void write_class(struct json_writer *writer, const struct schema *schema,
+                        uint32_t class_index)
+{
+    char name[LIMIT_TEXT + 1];
+    schema_class_name(schema, class_index, name, sizeof name);
+    if (schema->format == FORMAT_CSV)
+        json_write_text(writer, "class", name);
+    else
+        json_write_raw(writer, "class", name);
+}
+
+static void write_output(struct json_writer *writer, const struct schema *schema,
+                         const double *output)
+{
+    uint32_t best = 0;
+    json_write_object(writer, NULL);
+    if (schema->task == TASK_REGRESSION) {
+        json_write_real(writer, "value", schema_target(schema, output[0]));
+    } else {
+        for (uint32_t i = 1; i < schema->classes; i++)
+            if (output[i] > output[best])
+                best = i;
+        write_class(writer, schema, best);
+        json_write_reals(writer, "probabilities", output, schema->classes);
+    }
+    json_write_object_end(writer);
+}
+
+void predict_answer_open(struct predict_answer *answer, const struct schema *schema)
+{
+    answer->schema = schema;
+    json_writer_open(&answer->writer, JSON_SHOWN);
+    json_write_object(&answer->writer, NULL);
+    json_write_array(&answer->writer, "outputs");
+}
+
+void predict_answer_add(struct predict_answer *answer, const double *outputs,
+                        size_t rows)
+{
+    size_t width = predict_answer_width(answer->schema);
+    for (size_t i = 0; i < rows; i++)
+        write_output(&answer->writer, answer->schema, outputs + i * width);
+}
+
+char *predict_answer_finish(struct predict_answer *answer)
+{
+    json_write_array_end(&answer->writer);
+    json_write_object_end(&answer->writer);
+    return json_writer_finish(&answer->writer);
+}
+
+size_t predict_answer_width(const struct schema *schema)
+{
+    return schema->task == TASK_REGRESSION ? 1 : schema->classes;
+}

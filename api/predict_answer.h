@@ -1,0 +1,32 @@
+/*
+ * predict_answer.h - the answer of predict: {"outputs":[{"class":...,
+ * "probabilities":[...]}]} or {"outputs":[{"value":...}]}, written as rows are answered.
+ *
+ *   predict_answer_open --> predict_answer_add, any number of times --> _finish
+ *
+ * Threads: one answer belongs to one thread at a time.
+ */
+#ifndef API_PREDICT_ANSWER_H
+#define API_PREDICT_ANSWER_H
+
+#include "api/json_writer.h"
+#include "engine/data/schema.h"
+
+struct predict_answer {
+    struct json_writer writer;
+    const struct schema *schema; /* borrowed */
+};
+
+/* Outputs of a row: the classes, or 1 of a regression. */
+size_t predict_answer_width(const struct schema *schema);
+
+void predict_answer_open(struct predict_answer *answer, const struct schema *schema);
+
+/* outputs (rows, predict_answer_width), as predictor_run has them. */
+void predict_answer_add(struct predict_answer *answer, const double *outputs,
+                        size_t rows);
+
+/* The text, to be freed; NULL if there was no memory for it. */
+char *predict_answer_finish(struct predict_answer *answer);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * predict_row.h - a row of predict as nearly every row is written: numbers, strings of
+ * plain ASCII without escapes, and null. It is read straight from the text, some twenty
+ * times as fast as through a tree of JSON.
+ *
+ * Whatever it does not take it leaves to the strict reader of predict_request.c, which
+ * takes it or says what is wrong: what is taken here is taken there too, and gives the
+ * same features bit by bit.
+ *
+ * Threads: pure functions of their arguments.
+ */
+#ifndef API_PREDICT_ROW_H
+#define API_PREDICT_ROW_H
+
+#include <stddef.h>
+
+#include "engine/data/encode.h"
+
+struct predict_row {
+    const struct schema *schema;
+    const struct encoder *encoders; /* of csv, one a column */
+    size_t cells;                   /* of a row: schema_cells */
+};
+
+/* Features of the row whose '[' stands at text[0], in out (schema_features). Returns the
+ * place behind its ']', or NULL where the row is not of this kind: out may then be partly
+ * written. Reads nothing from end on. */
+const char *predict_row_read(const struct predict_row *row, float *out,
+                             const char *text, const char *end);
+
+#endif

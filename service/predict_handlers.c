@@ -1,0 +1,152 @@
+#include <stdlib.h>
+#include <microhttpd.h>
+
+#include "api/predict_answer.h"
+#include "api/predict_request.h"
+#include "base/check.h"
+#include "engine/predictor.h"
+#include "service/handlers.h"
+
+/* What a core does in a nanosecond, for estimates: products of a forward pass. */
+static const double flops_per_ns = 40;
+enum { READING_NS = 8 }; /* a byte of a body, from text to features */
+
+/* What a prediction needs of the model's job and dataset; all of it outlives requests. */
+struct subject {
+    const struct model_row *row;
+    const struct model_spec *model;
+    const struct schema *schema;
+};
+
+static enum status find(struct service *service, const struct request *request,
+                        struct subject *subject, struct error *error)
+{
+    subject->row = models_find(service->models, request->match.id);
+    if (subject->row == NULL)
+        return error_set(error, ST_NOT_FOUND, "no model \"%s\"", request->match.id);
+    const struct job *job = jobs_find(service->jobs, subject->row->job.text);
+    CHECK(job != NULL);
+    const struct job_request *asked = &job_plan(job)->request;
+    const struct dataset *dataset =
+        datasets_find(service->datasets, asked->dataset.text);
+    subject->model = &asked->train.model;
+    subject->schema = &dataset_spec(dataset)->schema;
+    return ST_OK;
+}
+
+static double row_flops(const struct subject *subject)
+{
+    double flops = 0;
+    /* It compiled when it was trained. */
+    CHECK(predictor_flops(&flops, subject->model, schema_shape(subject->schema),
+                          NULL) == ST_OK);
+    return flops;
+}
+
+uint64_t model_predict_cost(struct service *service, const struct request *request)
+{
+    struct subject subject = {0};
+    if (find(service, request, &subject, NULL) != ST_OK)
+        return 0;
+    size_t rows = predict_rows_most(request->body_size, subject.schema);
+    size_t blocks = (rows + PREDICTOR_ROWS - 1) / PREDICTOR_ROWS;
+    double run_ns =
+        (double)(blocks * PREDICTOR_ROWS) * row_flops(&subject) / flops_per_ns;
+    return request->body_size * READING_NS + (uint64_t)run_ns;
+}
+
+/* Reads, answers and writes a block of rows at a time. */
+static enum status answer_rows(struct predict_request *rows,
+                               struct predictor *predictor,
+                               struct predict_answer *answer, double *outputs,
+                               struct error *error)
+{
+    struct predict_block block = {.max = PREDICTOR_ROWS};
+    enum status status;
+    do {
+        block.features = predictor_input(predictor, &block.stride);
+        status = predict_request_next(rows, &block, error);
+        if (status == ST_OK && block.rows > 0) {
+            predictor_run(predictor, outputs, block.rows);
+            predict_answer_add(answer, outputs, block.rows);
+        }
+    } while (status == ST_OK && block.rows > 0);
+    return status;
+}
+
+static enum status answer_body(const struct predict_body *body,
+                               struct predictor *predictor, char **text,
+                               struct error *error)
+{
+    struct predict_answer answer;
+    struct predict_request *rows = NULL;
+    enum status status = predict_request_open(&rows, body, error);
+    if (status != ST_OK)
+        return status;
+    double *outputs =
+        calloc(PREDICTOR_ROWS * predict_answer_width(body->schema), sizeof *outputs);
+    predict_answer_open(&answer, body->schema);
+    if (outputs != NULL)
+        status = answer_rows(rows, predictor, &answer, outputs, error);
+    char *whole = predict_answer_finish(&answer);
+    if (status == ST_OK && (outputs == NULL || whole == NULL))
+        status = error_set(error, ST_NO_MEMORY, "no memory for the answer");
+    free(outputs);
+    predict_request_close(rows);
+    if (status != ST_OK)
+        free(whole);
+    else
+        *text = whole;
+    return status;
+}
+
+static enum status load(struct service *service, const struct subject *subject,
+                        struct predictor **predictor, struct error *error)
+{
+    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    struct error local = {0};
+    const struct file_seal seal = model_row_seal(subject->row);
+    const struct predictor_source source = {path, &seal, subject->model,
+                                            schema_shape(subject->schema)};
+    model_file_name(name, &subject->row->id);
+    blob_path(service->blobs, path, name);
+    enum status status = loaded_models_take(service->loaded_models, &subject->row->id,
+                                            &source, predictor, &local);
+    if (status == ST_OK)
+        return ST_OK;
+    /* A model's file is no part of the ledger: its loss must not read as one. */
+    if (status == ST_IO || status == ST_CORRUPT)
+        status = ST_MODEL_CORRUPT;
+    return error_set(error, status, "model %s: %s", subject->row->id.text, local.text);
+}
+
+static enum status predict(struct service *service, struct request *request,
+                           char **text, struct error *error)
+{
+    struct subject subject = {0};
+    struct predictor *predictor = NULL;
+    enum status status = find(service, request, &subject, error);
+    if (status != ST_OK)
+        return status;
+    const struct predict_body body = {.text =
+                                          request->body != NULL ? request->body : "",
+                                      .size = request->body_size,
+                                      .schema = subject.schema,
+                                      .row_flops = row_flops(&subject)};
+    status = load(service, &subject, &predictor, error);
+    if (status != ST_OK)
+        return status;
+    status = answer_body(&body, predictor, text, error);
+    loaded_models_give(service->loaded_models, &subject.row->id, predictor);
+    return status;
+}
+
+void model_predict(struct service *service, struct request *request)
+{
+    struct error error = {0};
+    char *text = NULL;
+    if (predict(service, request, &text, &error) == ST_OK)
+        reply_json(request, MHD_HTTP_OK, text);
+    else
+        reply_problem(request, &error, NULL);
+}

@@ -1,0 +1,181 @@
+#include "service/predictors.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+
+enum { MS = 1000000, NS_OF_SECOND = 1000000000 };
+
+struct waiting {
+    void *item;
+    uint64_t cost, turn;
+    uint64_t number; /* in order of submission: the earlier of equal turns is next */
+    int64_t deadline_ns;
+};
+
+struct predictors {
+    struct predictors_setup setup;
+    pthread_mutex_t lock; /* guards all below but threads */
+    pthread_cond_t wake;  /* something to take, or stopping */
+    struct waiting
+        *waiting; /* (PREDICTORS_WAITING_MAX), the first count, in no order */
+    size_t count;
+    uint64_t waiting_cost, clock, submitted;
+    bool stopping, small_runs; /* the thread for small ones has begun */
+    unsigned thread_count;
+    pthread_t *threads;
+};
+
+static void take_out(struct predictors *predictors, size_t index)
+{
+    predictors->waiting_cost -= predictors->waiting[index].cost;
+    predictors->waiting[index] = predictors->waiting[--predictors->count];
+}
+
+static bool is_before(const struct waiting *a, const struct waiting *b)
+{
+    return a->turn != b->turn ? a->turn < b->turn : a->number < b->number;
+}
+
+/* Index of the next item of at most cost_max, or count. */
+static size_t next_index(const struct predictors *predictors, uint64_t cost_max)
+{
+    size_t next = predictors->count;
+    for (size_t i = 0; i < predictors->count; i++) {
+        const struct waiting *one = &predictors->waiting[i];
+        if (one->cost <= cost_max &&
+            (next == predictors->count || is_before(one, &predictors->waiting[next])))
+            next = i;
+    }
+    return next;
+}
+
+/* Index of the item whose deadline is the earliest, or count. */
+static size_t first_due(const struct predictors *predictors)
+{
+    size_t first = 0;
+    for (size_t i = 1; i < predictors->count; i++)
+        if (predictors->waiting[i].deadline_ns < predictors->waiting[first].deadline_ns)
+            first = i;
+    return first;
+}
+
+/* Until there may be something to do. */
+static void wait(struct predictors *predictors)
+{
+    size_t first = first_due(predictors);
+    if (first == predictors->count) {
+        pthread_cond_wait(&predictors->wake, &predictors->lock);
+        return;
+    }
+    int64_t due_ns = predictors->waiting[first].deadline_ns;
+    struct timespec due = {.tv_sec = due_ns / NS_OF_SECOND,
+                           .tv_nsec = due_ns % NS_OF_SECOND};
+    pthread_cond_timedwait(&predictors->wake, &predictors->lock, &due);
+}
+
+/* Runs one item, or tells one that it is late; false: there is none. */
+static bool serve_one(struct predictors *predictors, uint64_t cost_max)
+{
+    size_t due = first_due(predictors);
+    bool late = due < predictors->count &&
+                predictors->waiting[due].deadline_ns <= clock_monotonic_ns();
+    size_t index = late ? due : next_index(predictors, cost_max);
+    if (index == predictors->count)
+        return false;
+    const struct waiting one = predictors->waiting[index];
+    take_out(predictors, index);
+    predictors->clock += late ? 0 : one.cost;
+    pthread_mutex_unlock(&predictors->lock);
+    (late ? predictors->setup.late : predictors->setup.run)(predictors->setup.context,
+                                                            one.item);
+    pthread_mutex_lock(&predictors->lock);
+    return true;
+}
+
+static void *work(void *argument)
+{
+    struct predictors *predictors = argument;
+    pthread_mutex_lock(&predictors->lock);
+    uint64_t cost_max =
+        predictors->small_runs ? UINT64_MAX : predictors->setup.small_max;
+    predictors->small_runs = true;
+    while (!predictors->stopping)
+        if (!serve_one(predictors, cost_max))
+            wait(predictors);
+    pthread_mutex_unlock(&predictors->lock);
+    return NULL;
+}
+
+struct predictors *predictors_create(const struct predictors_setup *setup)
+{
+    struct predictors *predictors = calloc(1, sizeof *predictors);
+    CHECK(predictors != NULL && setup->threads > 0);
+    predictors->setup = *setup;
+    predictors->waiting = calloc(PREDICTORS_WAITING_MAX, sizeof *predictors->waiting);
+    predictors->threads = calloc(setup->threads + 1, sizeof *predictors->threads);
+    CHECK(predictors->waiting != NULL && predictors->threads != NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&predictors->lock, NULL);
+    pthread_cond_init(&predictors->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    for (; predictors->thread_count <= setup->threads; predictors->thread_count++)
+        CHECK(pthread_create(&predictors->threads[predictors->thread_count], NULL, work,
+                             predictors) == 0);
+    return predictors;
+}
+
+void predictors_destroy(struct predictors *predictors)
+{
+    if (predictors == NULL)
+        return;
+    pthread_mutex_lock(&predictors->lock);
+    predictors->stopping = true;
+    pthread_cond_broadcast(&predictors->wake);
+    pthread_mutex_unlock(&predictors->lock);
+    for (unsigned i = 0; i < predictors->thread_count; i++)
+        pthread_join(predictors->threads[i], NULL);
+    pthread_cond_destroy(&predictors->wake);
+    pthread_mutex_destroy(&predictors->lock);
+    free(predictors->threads);
+    free(predictors->waiting);
+    free(predictors);
+}
+
+static bool has_room(const struct predictors *predictors, uint64_t cost)
+{
+    uint64_t queued_max = predictors->setup.queued_max;
+    if (predictors->count == 0)
+        return true;
+    return predictors->count < PREDICTORS_WAITING_MAX &&
+           predictors->waiting_cost <= queued_max &&
+           cost <= queued_max - predictors->waiting_cost;
+}
+
+enum status predictors_submit(struct predictors *predictors, void *item, uint64_t cost,
+                              struct error *error)
+{
+    pthread_mutex_lock(&predictors->lock);
+    bool room = has_room(predictors, cost);
+    if (room) {
+        predictors->waiting[predictors->count++] = (struct waiting){
+            .item = item,
+            .cost = cost,
+            .turn = predictors->clock + cost,
+            .number = predictors->submitted++,
+            .deadline_ns = clock_monotonic_ns() + predictors->setup.wait_max_ms * MS,
+        };
+        predictors->waiting_cost += cost;
+        pthread_cond_broadcast(&predictors->wake);
+    }
+    pthread_mutex_unlock(&predictors->lock);
+    if (!room)
+        return error_set(error, ST_QUEUE_FULL, "as many predictions wait as may");
+    return ST_OK;
+}
