@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *status_wire(enum status status)
 {
@@ -55,5 +56,30 @@ enum status error_set_at(struct error *error, enum status status, const char *po
     va_start(arguments, format);
     record(error, status, pointer, format, arguments);
     va_end(arguments);
+    return status;
+}
+
+/* Copies as much of text as there is room for; returns where its end is. */
+static size_t append(char *out, size_t at, size_t size, const char *text)
+{
+    while (*text != '\0' && at + 1 < size)
+        out[at++] = *text++;
+    out[at] = '\0';
+    return at;
+}
+
+enum status error_within(struct error *error, enum status status, const char *format,
+                         ...)
+{
+    char was[sizeof error->text];
+    va_list arguments;
+    if (error == NULL)
+        return status;
+    memcpy(was, error->text, sizeof was);
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    size_t at = append(error->text, strlen(error->text), sizeof error->text, ": ");
+    append(error->text, at, sizeof error->text, was);
     return status;
 }

@@ -84,4 +84,9 @@ enum status error_set(struct error *error, enum status status, const char *forma
 enum status error_set_at(struct error *error, enum status status, const char *pointer,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Says where the failure in error (NULL is allowed) happened: the words and ": " come in
+ * front of its text. Returns status. */
+enum status error_within(struct error *error, enum status status, const char *format,
+                         ...) __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -153,6 +153,7 @@ static enum status open_writing(struct store *store, const char *path,
     sqlite3_extended_result_codes(store->db, 0);
     if ((status = tables_found(&found, store->db, tables_current(), error)) != ST_OK ||
         (status = set_pragmas(store, error)) != ST_OK ||
+        (status = tables_check(store->db, found, tables_current(), error)) != ST_OK ||
         (status = check_integrity(store, error)) != ST_OK)
         return status;
     return tables_forward(store->db, path, found, tables_current(), error);
@@ -207,6 +208,7 @@ static enum status open_reading(struct store *store, const char *path,
     sqlite3_busy_timeout(store->db, READ_WAIT_MS);
     if ((status = tables_found(&found, store->db, tables_current(), error)) != ST_OK ||
         (status = set_pragmas(store, error)) != ST_OK ||
+        (status = tables_check(store->db, found, tables_current(), error)) != ST_OK ||
         (status = check_integrity(store, error)) != ST_OK)
         return status;
     if (found != tables_current()->count)

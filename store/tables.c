@@ -119,6 +119,107 @@ enum status tables_found(int *found, struct sqlite3 *db, const struct tables *sc
     return ST_OK;
 }
 
+/* A statement's failure: damage, or the system's. */
+static enum status failed(struct sqlite3 *db, struct error *error)
+{
+    int code = sqlite3_errcode(db);
+    bool damaged =
+        code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
+    return error_set(error, damaged ? ST_CORRUPT : ST_IO, "database: %s",
+                     sqlite3_errmsg(db));
+}
+
+/* Whether db has the object that made stands on. */
+static enum status find_object(struct sqlite3 *db, sqlite3_stmt *made,
+                               struct error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *name = (const char *)sqlite3_column_text(made, 1);
+    int rc = sqlite3_prepare_v2(db,
+                                "SELECT 1 FROM sqlite_schema WHERE type=?1 AND name=?2"
+                                " AND tbl_name=?3 AND sql IS ?4",
+                                -1, &statement, NULL);
+    for (int i = 0; rc == SQLITE_OK && i < 4; i++)
+        rc = sqlite3_bind_value(statement, i + 1, sqlite3_column_value(made, i));
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    enum status status = ST_OK;
+    if (rc == SQLITE_DONE)
+        status = error_set(error, ST_CORRUPT,
+                           "database: %s is not as this program made it", name);
+    else if (rc != SQLITE_ROW)
+        status = failed(db, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum status check_objects(struct sqlite3 *db, struct sqlite3 *made,
+                                 struct error *error)
+{
+    sqlite3_stmt *objects = NULL;
+    enum status status = ST_OK;
+    int rc = sqlite3_prepare_v2(
+        made, "SELECT type,name,tbl_name,sql FROM sqlite_schema", -1, &objects, NULL);
+    while (rc == SQLITE_OK && status == ST_OK &&
+           (rc = sqlite3_step(objects)) == SQLITE_ROW) {
+        status = find_object(db, objects, error);
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(objects);
+    if (status == ST_OK && rc != SQLITE_DONE)
+        return error_set(error, ST_IO, "no memory to compare the tables");
+    return status;
+}
+
+/* What the tables declare of rows that are in no chain. */
+static const struct constraint {
+    const char *table, *id, *holds;
+} constraints[] = {
+    {"dataset", "id", "length(sha256)=32"},      {"model", "id", "length(sha256)=32"},
+    {"replay", "key", "length(fingerprint)=32"}, {"mark", "job", "authorised>0"},
+    {"freeze", "dataset", "length(hash)=32"},
+};
+
+static enum status check_rows(struct sqlite3 *db, const struct constraint *constraint,
+                              struct error *error)
+{
+    char sql[STATEMENT_SIZE];
+    sqlite3_stmt *statement = NULL;
+    enum status status = ST_OK;
+    snprintf(sql, sizeof sql, "SELECT %s FROM %s WHERE NOT(%s) LIMIT 1", constraint->id,
+             constraint->table, constraint->holds);
+    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW)
+        status = error_set(error, ST_CORRUPT, "table %s, row %.64s: %s does not hold",
+                           constraint->table,
+                           (const char *)sqlite3_column_text(statement, 0),
+                           constraint->holds);
+    else if (rc != SQLITE_DONE)
+        status = failed(db, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+enum status tables_check(struct sqlite3 *db, int found, const struct tables *schema,
+                         struct error *error)
+{
+    sqlite3 *made = NULL;
+    int rc = sqlite3_open(":memory:", &made);
+    for (int i = 0; rc == SQLITE_OK && i < found; i++)
+        rc = sqlite3_exec(made, schema->steps[i], NULL, NULL, NULL);
+    enum status status = rc == SQLITE_OK
+                             ? check_objects(db, made, error)
+                             : error_set(error, ST_IO, "no memory to make the tables");
+    sqlite3_close(made);
+    for (size_t i = 0;
+         status == ST_OK && found > 0 && i < sizeof constraints / sizeof *constraints;
+         i++)
+        status = check_rows(db, &constraints[i], error);
+    return status;
+}
+
 static enum status sync_file(const char *path)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);

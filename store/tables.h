@@ -26,6 +26,14 @@ const struct tables *tables_current(void);
 enum status tables_found(int *found, struct sqlite3 *db, const struct tables *schema,
                          struct error *error);
 
+/* Whether db's tables, indices and triggers are as the first found steps make them, and
+ * every row keeps their constraints: SQLite forgets constraints on connections that only
+ * read. Others beside them are let be.
+ *   ST_CORRUPT  the error names what differs, or the table and row
+ *   ST_IO       they cannot be read */
+enum status tables_check(struct sqlite3 *db, int found, const struct tables *schema,
+                         struct error *error);
+
 /* Takes the steps after found in one transaction; a file that had some is first copied to
  * path.step<found>, durably.
  *   ST_IO  a step failed, or the copy: the file is as it was */

@@ -123,12 +123,53 @@ static void a_failing_step_leaves_the_file_as_it_was(void **state)
     place_remove(&place);
 }
 
+/* As SQLite itself would not see on a connection that only reads. */
+static void a_file_whose_tables_or_rows_differ_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *said;
+    } all[] = {
+        {"DROP TRIGGER mark_keep", "mark_keep is not as"},
+        {"PRAGMA writable_schema=ON;UPDATE sqlite_schema SET "
+         "sql=replace(sql,'RESERVE','RESERVF')",
+         "ledger is not as"},
+        {"PRAGMA ignore_check_constraints=ON;INSERT INTO mark VALUES('j',0)",
+         "table mark, row j: authorised>0"},
+        {"PRAGMA ignore_check_constraints=ON;INSERT INTO dataset "
+         "VALUES('d',1,'','','',zeroblob(31),0)",
+         "table dataset, row d: length(sha256)=32"},
+        {"CREATE INDEX ours ON job(state)", NULL}, /* more is no matter */
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct place place = place_make();
+        struct store *store;
+        assert_int_equal(store_open(&store, place.path, NULL), ST_OK);
+        store_close(store);
+        sqlite3 *db = open_raw(place.path);
+        assert_int_equal(run(db, all[i].sql), SQLITE_OK);
+        sqlite3_close(db);
+        for (int reading = 0; reading < 2; reading++) {
+            struct error error = {0};
+            enum status status = reading ? store_open_read(&store, place.path, &error)
+                                         : store_open(&store, place.path, &error);
+            assert_int_equal(status, all[i].said == NULL ? ST_OK : ST_CORRUPT);
+            if (status == ST_OK)
+                store_close(store);
+            else if (strstr(error.text, all[i].said) == NULL)
+                fail_msg("%s", error.text);
+        }
+        place_remove(&place);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(append_only_tables_cannot_be_edited),
         cmocka_unit_test(an_older_file_is_copied_and_moved_forward),
         cmocka_unit_test(a_failing_step_leaves_the_file_as_it_was),
+        cmocka_unit_test(a_file_whose_tables_or_rows_differ_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
