@@ -188,6 +188,15 @@ static bool read_row(void *context, const struct ledger_row *row)
     return true;
 }
 
+static bool wrong_freeze(struct reading *reading, const struct freeze_row *row)
+{
+    reading->status =
+        error_set(reading->error, ST_CORRUPT,
+                  "table freeze, row %.64s %" PRIu64 ": a freeze of an unknown epoch",
+                  row->dataset, row->epoch);
+    return false;
+}
+
 static bool read_freeze(void *context, const struct freeze_row *row)
 {
     struct reading *reading = context;
@@ -196,7 +205,7 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     if (dataset_id_parse(&dataset, row->dataset))
         account = book_account(reading->book, &dataset);
     if (account == NULL || row->epoch < 1 || row->epoch > account->now->epoch)
-        return wrong(reading, reading->head->entry.seq, "a freeze of an unknown epoch");
+        return wrong_freeze(reading, row);
     struct balances *balances = book_change(reading->book, account);
     if (row->epoch == balances->epoch)
         balances->frozen = true;
@@ -217,24 +226,21 @@ static enum status read_all(struct reading *reading, struct store_tx *tx,
         status = freeze_rows_walk(tx, read_freeze, reading, error);
     for (size_t i = 0; i < reading->mark_count; i++) {
         if (status == ST_OK && reading->status == ST_OK && !reading->marks[i].used)
-            wrong(reading, reading->head->entry.seq,
-                  "authorised steps of no reservation");
+            reading->status =
+                error_set(error, ST_CORRUPT,
+                          "table mark, row %s: authorised steps of no reservation",
+                          reading->marks[i].job);
     }
     return status != ST_OK ? status : reading->status;
 }
 
-enum status history_read(struct book *book, struct head *head, struct store *store,
+enum status history_read(struct book *book, struct head *head, struct store_tx *tx,
                          struct error *error)
 {
     struct reading reading = {.book = book, .head = head, .error = error};
-    struct store_tx *tx;
     *head = (struct head){0};
-    enum status status = store_begin(store, &tx, error);
-    if (status != ST_OK)
-        return status;
     book->replaying = true;
-    status = read_all(&reading, tx, error);
-    store_rollback(tx);
+    enum status status = read_all(&reading, tx, error);
     free(reading.marks);
     if (status != ST_OK)
         book_drop(book);

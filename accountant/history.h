@@ -9,9 +9,10 @@
 
 /* Reads every entry, mark and freeze into the empty book, checking the chain, the form of
  * each entry, each COMMIT against its RESERVE and mark, and the invariant after each.
- *   ST_CORRUPT  the error names the seq and what is wrong; book must still be finished
+ *   ST_CORRUPT  the error names the entry or row and what is wrong; book must still be
+ *               finished
  *   ST_IO       the store cannot be read */
-enum status history_read(struct book *book, struct head *head, struct store *store,
+enum status history_read(struct book *book, struct head *head, struct store_tx *tx,
                          struct error *error);
 
 #endif

@@ -50,12 +50,24 @@ void ledger_join(struct ledger *ledger, struct store_tx *tx)
 
 enum status ledger_open(struct ledger **out, struct store *store, struct error *error)
 {
+    struct store_tx *tx;
+    enum status status = store_begin(store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = ledger_open_in(out, store, tx, error);
+    store_rollback(tx);
+    return status;
+}
+
+enum status ledger_open_in(struct ledger **out, struct store *store,
+                           struct store_tx *tx, struct error *error)
+{
     struct ledger *ledger = calloc(1, sizeof *ledger);
     CHECK(ledger != NULL);
     CHECK(pthread_mutex_init(&ledger->lock, NULL) == 0);
     ledger->store = store;
     book_init(&ledger->book);
-    enum status status = history_read(&ledger->book, &ledger->now, store, error);
+    enum status status = history_read(&ledger->book, &ledger->now, tx, error);
     if (status != ST_OK) {
         ledger_close(ledger);
         return status;

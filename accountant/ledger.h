@@ -54,6 +54,9 @@ struct ledger; /* opaque */
  * The store must outlive the ledger. On ST_OK *out is owned by the caller: release it
  * with ledger_close. */
 enum status ledger_open(struct ledger **out, struct store *store, struct error *error);
+/* The same as of the moment that tx sees: to be read, beside whoever writes the store. */
+enum status ledger_open_in(struct ledger **out, struct store *store,
+                           struct store_tx *tx, struct error *error);
 void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is open */
 
 /* Keeps the head elsewhere too, so that a restored backup is noticed. Checks the file at
@@ -67,6 +70,14 @@ void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is 
  * A later failure to write it poisons the store. */
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
                              struct error *error);
+
+struct head; /* head_file.h */
+
+/* Whether the store that tx sees is at least as new as kept, which was read from a head
+ * file before tx began; changes nothing. ledger is open in tx.
+ *   ST_IO  the store cannot be read */
+enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
+                         const struct head *kept, bool *holds, struct error *error);
 
 /* Opens the budget of a new dataset, whose row is in the store or in tx.
  *   ST_INVALID         a member of grant out of range, or capacities not positive at any

@@ -64,6 +64,15 @@ static enum status contains(struct ledger *ledger, struct store_tx *tx,
     return status;
 }
 
+enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
+                         const struct head *kept, bool *holds, struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    enum status status = contains(ledger, tx, kept, holds, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}
+
 /* What the lost entries and marks said is unknown: every open reservation may have run
  * whole, and what was reserved since is in no balance. */
 static enum status freeze(struct ledger *ledger, struct store_tx *tx,

@@ -51,6 +51,15 @@ static bool wrong(struct audit *audit, uint64_t seq, const char *what)
     return false;
 }
 
+/* Of a table beside the chain. */
+static bool wrong_row(struct audit *audit, const char *table, const char *row,
+                      const char *what)
+{
+    audit->status = error_set(audit->error, ST_CORRUPT, "table %s, row %.64s: %s",
+                              table, row, what);
+    return false;
+}
+
 /* Room for one more of size bytes behind count. */
 static void *grown(void *items, size_t count, size_t *capacity, size_t size)
 {
@@ -279,8 +288,7 @@ static bool audit_mark(void *context, const char *job, uint64_t authorised)
     struct audit *audit = context;
     struct item *item = item_of(audit, job);
     if (item == NULL)
-        return wrong(audit, audit->report->head.seq,
-                     "authorised steps of no reservation");
+        return wrong_row(audit, "mark", job, "authorised steps of no reservation");
     uint64_t seq = (uint64_t)(item - audit->items) + 1;
     if (authorised > item->steps ||
         (!item->mechanism.prefixes_priced && authorised != item->steps))
@@ -294,7 +302,7 @@ static bool audit_freeze(void *context, const struct freeze_row *row)
     struct audit *audit = context;
     struct budget *budget = budget_of(audit, row->dataset);
     if (budget == NULL || row->epoch < 1 || row->epoch > budget->epochs.count)
-        return wrong(audit, audit->report->head.seq, "a freeze of an unknown epoch");
+        return wrong_row(audit, "freeze", row->dataset, "a freeze of an unknown epoch");
     budget->epochs.items[row->epoch - 1].frozen = true;
     return true;
 }
@@ -314,8 +322,8 @@ static void audit_end(struct audit *audit)
         const struct epochs *epochs = &audit->budgets[i].epochs;
         for (size_t e = 0; e + 1 < epochs->count; e++) {
             if (!epochs->items[e].frozen) {
-                wrong(audit, audit->report->head.seq,
-                      "an epoch was opened without a freeze");
+                wrong_row(audit, "freeze", audit->budgets[i].dataset,
+                          "an epoch was opened without a freeze");
                 return;
             }
         }
@@ -335,34 +343,42 @@ static enum status audit_all(struct audit *audit, struct store_tx *tx)
     return status != ST_OK ? status : audit->status;
 }
 
-enum status verify_budgets(struct store *store, struct verify_report *report,
+static void audit_fini(struct audit *audit)
+{
+    for (uint64_t i = 0; i < audit->report->entries; i++)
+        mechanism_fini(&audit->items[i].mechanism);
+    for (size_t i = 0; i < audit->budget_count; i++) {
+        epochs_fini(&audit->budgets[i].epochs);
+        free(audit->budgets[i].open);
+    }
+    free(audit->items);
+    free(audit->jobs);
+    free(audit->budgets);
+}
+
+enum status verify_budgets(struct store_tx *tx, struct verify_report *report,
                            const struct verify_visitor *visitor, struct error *error)
 {
     struct audit audit = {.report = report, .error = error};
-    struct store_tx *tx;
     *report = (struct verify_report){0};
-    enum status status = store_begin(store, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = audit_all(&audit, tx);
-    store_rollback(tx);
-    for (uint64_t i = 0; i < report->entries; i++)
-        mechanism_fini(&audit.items[i].mechanism);
-    for (size_t i = 0; i < audit.budget_count; i++) {
-        struct budget *budget = &audit.budgets[i];
-        if (status == ST_OK && visitor != NULL)
-            visitor->budget(visitor->context, budget->dataset, &budget->epochs);
-        epochs_fini(&budget->epochs);
-        free(budget->open);
-    }
-    free(audit.items);
-    free(audit.jobs);
-    free(audit.budgets);
+    enum status status = audit_all(&audit, tx);
+    for (size_t i = 0; status == ST_OK && visitor != NULL && i < audit.budget_count;
+         i++)
+        visitor->budget(visitor->context, audit.budgets[i].dataset,
+                        &audit.budgets[i].epochs);
+    audit_fini(&audit);
     return status;
 }
 
 enum status verify_store(struct store *store, struct verify_report *report,
                          struct error *error)
 {
-    return verify_budgets(store, report, NULL, error);
+    struct store_tx *tx;
+    *report = (struct verify_report){0};
+    enum status status = store_begin(store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = verify_budgets(tx, report, NULL, error);
+    store_rollback(tx);
+    return status;
 }

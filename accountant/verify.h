@@ -24,7 +24,8 @@ struct verify_report {
 };
 
 /* Verifies store, opened either way.
- *   ST_CORRUPT  something is wrong; report->seq names the entry, the error says what
+ *   ST_CORRUPT  something is wrong; the error says what, and names the table and row;
+ *               report->seq is that of an entry
  *   ST_IO       the store cannot be read
  * report is filled in on every outcome. */
 enum status verify_store(struct store *store, struct verify_report *report,
@@ -35,9 +36,10 @@ struct verify_visitor {
     void *context;
 };
 
-/* The same, and where nothing is wrong calls visitor->budget for each dataset that has
- * a budget, in the order of their first grants. */
-enum status verify_budgets(struct store *store, struct verify_report *report,
+/* The same of the moment that tx sees; and where nothing is wrong calls visitor->budget
+ * (visitor may be NULL) for each dataset that has a budget, in the order of their first
+ * grants. */
+enum status verify_budgets(struct store_tx *tx, struct verify_report *report,
                            const struct verify_visitor *visitor, struct error *error);
 
 #endif

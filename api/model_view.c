@@ -127,6 +127,23 @@ char *certificate_render(const struct model_view *view)
     return json_writer_close(&writer);
 }
 
+enum status certificate_check(const struct model_row *row, struct error *error)
+{
+    struct json_reader reader;
+    struct json_node root;
+    bool same = false;
+    if (json_reader_open(&reader, &root, row->card, strlen(row->card), error) ==
+        ST_OK) {
+        const char *model = json_read_text(json_member(&root, "model"));
+        const char *job = json_read_text(json_member(&root, "job"));
+        same = strcmp(model, row->id.text) == 0 && strcmp(job, row->job.text) == 0;
+    }
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK && !same)
+        return error_set(error, ST_CORRUPT, "its certificate is of another model");
+    return status == ST_OK ? ST_OK : ST_CORRUPT;
+}
+
 char *inputs_render(const struct schema *schema)
 {
     struct json_writer writer;

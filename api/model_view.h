@@ -36,6 +36,10 @@ char *noise_render(const struct noise_certificate *noise);
  * mechanism is the canonical text, byte for byte. */
 char *certificate_render(const struct model_view *view);
 
+/* Whether row's card reads back as the certificate of its model and job.
+ *   ST_CORRUPT  it does not */
+enum status certificate_check(const struct model_row *row, struct error *error);
+
 /* "inputs" of the safetensors metadata: the encoding of columns, enough to do without
  * us. */
 char *inputs_render(const struct schema *schema);

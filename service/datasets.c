@@ -79,8 +79,13 @@ static bool load_row(void *context, const struct dataset_row *row)
             dataset_detail_parse(&dataset->info.detail, row->detail, loading->error);
     if (loading->status == ST_OK && !state_parse(&dataset->info.state, row->state))
         loading->status = error_set(loading->error, ST_CORRUPT,
-                                    "dataset %s: no such state", row->id.text);
+                                    "state \"%.32s\" is no state", row->state);
+    if (loading->status == ST_OK && strcmp(dataset->spec.id.text, row->id.text) != 0)
+        loading->status = error_set(loading->error, ST_CORRUPT, "its spec is of \"%s\"",
+                                    dataset->spec.id.text);
     if (loading->status != ST_OK) {
+        error_within(loading->error, loading->status, "table dataset, row %s",
+                     row->id.text);
         dataset_destroy(dataset);
         return false;
     }
@@ -101,7 +106,10 @@ enum status datasets_open(struct datasets **out, struct store_tx *tx,
     pthread_rwlock_init(&datasets->lock, NULL);
     struct loading loading = {.datasets = datasets, .status = ST_OK, .error = error};
     enum status status = dataset_rows_walk(tx, load_row, &loading, error);
-    if (status == ST_OK)
+    if (status != ST_OK)
+        error_within(error, status, "table dataset, after row %zu",
+                     datasets->table.count);
+    else
         status = loading.status;
     if (status != ST_OK) {
         datasets_close(datasets);

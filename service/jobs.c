@@ -145,6 +145,20 @@ const struct job_plan *job_plan(const struct job *job)
     return &job->plan;
 }
 
+uint64_t job_ledger_seq(const struct job *job)
+{
+    return job->ledger_seq;
+}
+
+bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    bool has_model = job->now.has_model;
+    *model = job->now.model;
+    pthread_rwlock_unlock(&jobs->lock);
+    return has_model;
+}
+
 atomic_bool *job_stop_flag(struct job *job)
 {
     return &job->stop;

@@ -61,6 +61,10 @@ struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
 const struct job_id *job_id(const struct job *job);
 const struct job_plan *job_plan(const struct job *job);
+uint64_t
+job_ledger_seq(const struct job *job); /* of RESERVE; 0: nothing was reserved */
+/* Whether it has published a model, and which. */
+bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
 /* Set to end the run between two micro-batches; read by the trainer. */
 atomic_bool *job_stop_flag(struct job *job);

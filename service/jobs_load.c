@@ -19,7 +19,7 @@ static enum status restore_plan(struct loading *loading, struct job *job,
     struct dataset *dataset =
         datasets_find(loading->jobs->base.datasets, request->dataset.text);
     if (dataset == NULL)
-        return error_set(loading->error, ST_CORRUPT, "%s: no dataset %s", job->id.text,
+        return error_set(loading->error, ST_CORRUPT, "there is no dataset %s",
                          request->dataset.text);
     struct job_dataset facts = dataset_facts(loading->jobs->base.datasets, dataset);
     enum status status = job_request_resolve(request, &facts, loading->error);
@@ -40,8 +40,6 @@ static void restore_now(struct job *job, const struct job_row *row,
 {
     job->now.attempt = row->attempt;
     job->now.version = row->version;
-    if (!job_reason_parse(&job->now.reason, detail->state_reason))
-        job->now.reason = REASON_INTERNAL;
     job->now.made = (struct job_made){
         .progress = {.step = detail->step,
                      .authorised_steps = detail->authorised_steps,
@@ -64,6 +62,20 @@ static void restore_now(struct job *job, const struct job_row *row,
     }
 }
 
+static enum status read_states(struct job *job, const struct job_row *row,
+                               const struct job_detail *detail, struct error *error)
+{
+    struct job_id id;
+    if (!job_id_parse(&id, row->id.text))
+        return error_set(error, ST_CORRUPT, "its id is no job's");
+    if (!job_state_parse(&job->now.state, row->state))
+        return error_set(error, ST_CORRUPT, "state \"%.32s\" is no state", row->state);
+    if (!job_reason_parse(&job->now.reason, detail->state_reason))
+        return error_set(error, ST_CORRUPT, "state_reason \"%s\" is no reason",
+                         detail->state_reason);
+    return ST_OK;
+}
+
 static bool load_row(void *context, const struct job_row *row)
 {
     struct loading *loading = context;
@@ -77,12 +89,13 @@ static bool load_row(void *context, const struct job_row *row)
     if (loading->status == ST_OK)
         loading->status = job_detail_parse(&detail, row->detail, loading->error);
     job->released = detail.released;
-    if (loading->status == ST_OK && !job_state_parse(&job->now.state, row->state))
-        loading->status =
-            error_set(loading->error, ST_CORRUPT, "%s: no such state", row->id.text);
+    if (loading->status == ST_OK)
+        loading->status = read_states(job, row, &detail, loading->error);
     if (loading->status == ST_OK)
         loading->status = restore_plan(loading, job, &detail);
     if (loading->status != ST_OK) {
+        error_within(loading->error, loading->status, "table job, row %s",
+                     row->id.text);
         job_destroy(job);
         return false;
     }
@@ -100,7 +113,9 @@ enum status jobs_open(struct jobs **out, struct store_tx *tx,
     jobs->base = *base;
     struct loading loading = {.jobs = jobs, .status = ST_OK, .error = error};
     enum status status = job_rows_walk(tx, load_row, &loading, error);
-    if (status == ST_OK)
+    if (status != ST_OK)
+        error_within(error, status, "table job, after row %zu", jobs->table.count);
+    else
         status = loading.status;
     if (status != ST_OK) {
         jobs_close(jobs);

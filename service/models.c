@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/views.h"
 #include "base/check.h"
 #include "service/table.h"
 
@@ -44,10 +45,26 @@ static void model_destroy(void *item)
     free(model);
 }
 
+struct loading {
+    struct models *models;
+    enum status status;
+    struct error *error;
+};
+
 static bool load_row(void *context, const struct model_row *row)
 {
-    struct models *models = context;
-    table_add(&models->table, model_create(row));
+    struct loading *loading = context;
+    struct model_id id;
+    if (model_id_parse(&id, row->id.text))
+        loading->status = certificate_check(row, loading->error);
+    else
+        loading->status = error_set(loading->error, ST_CORRUPT, "its id is no model's");
+    if (loading->status != ST_OK) {
+        error_within(loading->error, loading->status, "table model, row %s",
+                     row->id.text);
+        return false;
+    }
+    table_add(&loading->models->table, model_create(row));
     return true;
 }
 
@@ -56,7 +73,12 @@ enum status models_open(struct models **out, struct store_tx *tx, struct error *
     struct models *models = calloc(1, sizeof *models);
     CHECK(models != NULL);
     pthread_rwlock_init(&models->lock, NULL);
-    enum status status = model_rows_walk(tx, load_row, models, error);
+    struct loading loading = {.models = models, .status = ST_OK, .error = error};
+    enum status status = model_rows_walk(tx, load_row, &loading, error);
+    if (status != ST_OK)
+        error_within(error, status, "table model, after row %zu", models->table.count);
+    else
+        status = loading.status;
     if (status != ST_OK) {
         models_close(models);
         return status;

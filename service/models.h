@@ -18,7 +18,9 @@
 
 struct models; /* opaque */
 
-/* Reads all rows.  ST_IO */
+/* Reads all rows.
+ *   ST_CORRUPT  one does not read back; the error names it
+ *   ST_IO       the store cannot be read */
 enum status models_open(struct models **out, struct store_tx *tx, struct error *error);
 void models_close(struct models *models); /* NULL is allowed */
 

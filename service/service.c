@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "service/importer.h"
+#include "service/inventory.h"
 #include "service/planner.h"
 #include "service/runner.h"
 
@@ -32,25 +33,6 @@ static const uint64_t disk_free_min = UINT64_C(64) << 20; /* bytes */
 
 /* --- recovery: what a dead process left --- */
 
-/* What is to run is what was reserved: the same canonical text (STYLE 8). */
-static enum status check_reserved(struct service *service, const struct job *job,
-                                  struct error *error)
-{
-    const struct job_plan *plan = job_plan(job);
-    if (!plan->is_private)
-        return ST_OK;
-    char *reserved = ledger_reserved_text(service->ledger, job_id(job));
-    char *planned = mechanism_render(&plan->mechanism);
-    bool same = reserved != NULL && strcmp(reserved, planned) == 0;
-    free(planned);
-    free(reserved);
-    if (!same)
-        return error_set(error, ST_CORRUPT,
-                         "%s: its reservation is of another mechanism",
-                         job_id(job)->text);
-    return ST_OK;
-}
-
 /* Its epoch was closed by a restored backup: it may have run in what was lost. */
 static bool is_frozen(struct service *service, const struct job *job)
 {
@@ -68,10 +50,8 @@ static enum status recover_job(struct service *service, struct job *job,
     enum job_state state = job_state(service->jobs, job);
     if (job_state_is_terminal(state))
         return ST_OK;
-    enum status status = check_reserved(service, job, error);
-    bool stays = state == JOB_QUEUED && !is_frozen(service, job);
-    if (status != ST_OK || stays)
-        return status;
+    if (state == JOB_QUEUED && !is_frozen(service, job))
+        return ST_OK;
     const struct job_plan *plan = job_plan(job);
     struct job_progress progress = job_recorded(service->jobs, job);
     if (plan->is_private)
@@ -82,34 +62,6 @@ static enum status recover_job(struct service *service, struct job *job,
     return runner_settle(
         service, job, state == JOB_RUNNING ? JOB_FAILED : JOB_CANCELLED,
         state == JOB_CANCELLING ? REASON_USER_CANCEL : REASON_WORKER_LOST, error);
-}
-
-struct orphans {
-    struct service *service;
-    bool found;
-    struct job_id job;
-};
-
-static bool visit_reservation(void *context,
-                              const struct ledger_open_reservation *reservation)
-{
-    struct orphans *orphans = context;
-    const struct job *job = jobs_find(orphans->service->jobs, reservation->job.text);
-    orphans->found =
-        job == NULL || job_state_is_terminal(job_state(orphans->service->jobs, job));
-    orphans->job = reservation->job;
-    return !orphans->found;
-}
-
-/* Job and reservation are written in one transaction, and end in one. */
-static enum status check_orphans(struct service *service, struct error *error)
-{
-    struct orphans orphans = {.service = service};
-    ledger_open_walk(service->ledger, visit_reservation, &orphans);
-    if (orphans.found)
-        return error_set(error, ST_CORRUPT, "the reservation of %s has no live job",
-                         orphans.job.text);
-    return ST_OK;
 }
 
 static enum status recover_jobs(struct service *service, struct error *error)
@@ -224,25 +176,23 @@ static enum status sweep(struct service *service, struct error *error)
 
 /* --- opening --- */
 
+/* Rows and ledger agree: nobody else writes while they are read. */
 static enum status open_rows(struct service *service, struct error *error)
 {
     struct store_tx *tx = NULL;
+    struct inventory inventory = {0};
+    const struct jobs_base base = {.waiters = service->waiters,
+                                   .nonce = service->nonce};
     enum status status = store_begin(service->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = datasets_open(&service->datasets, tx, error);
-    struct jobs_base base = {.datasets = service->datasets,
-                             .waiters = service->waiters,
-                             .nonce = service->nonce};
-    if (status == ST_OK)
-        status = jobs_open(&service->jobs, tx, &base, error);
-    if (status == ST_OK)
-        status = models_open(&service->models, tx, error);
+    status = inventory_open(&inventory, tx, &base, error);
     store_rollback(tx);
-    /* A row that does not read back is damage, whatever its parser calls it. */
-    if (status != ST_OK && status != ST_IO)
-        status = error->status = ST_CORRUPT;
-    return status;
+    service->datasets = inventory.datasets;
+    service->jobs = inventory.jobs;
+    service->models = inventory.models;
+    return status == ST_OK ? inventory_check(&inventory, service->ledger, error)
+                           : status;
 }
 
 static enum status open_head_file(struct service *service, struct error *error)
@@ -339,8 +289,6 @@ enum status service_open(struct service *service, const struct config *config,
     enum status status = open_store(service, error);
     if (status == ST_OK)
         status = open_rows(service, error);
-    if (status == ST_OK)
-        status = check_orphans(service, error);
     if (status == ST_OK)
         status = recover_jobs(service, error);
     if (status == ST_OK)

@@ -4,8 +4,10 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "accountant/head_file.h"
 #include "accountant/verify.h"
 #include "service/config.h"
+#include "service/inventory.h"
 
 static int report_failure(enum status status, const struct verify_report *report,
                           const struct error *error)
@@ -38,23 +40,90 @@ static void print_epochs(void *context, const char *dataset,
     printf("\n");
 }
 
-static int verify_path(const char *path)
+struct inspection { /* of one moment of the store, and the files that it names */
+    const struct config *config;
+    struct head kept; /* elsewhere, from before that moment */
+    bool is_kept;
+    struct store *store;
+    struct verify_report report;
+    struct inventory inventory;
+};
+
+static enum status check_head(const struct inspection *inspection,
+                              struct ledger *ledger, struct store_tx *tx,
+                              struct error *error)
+{
+    bool holds = true;
+    enum status status = ST_OK;
+    if (inspection->is_kept)
+        status = ledger_holds(ledger, tx, &inspection->kept, &holds, error);
+    if (status != ST_OK || holds)
+        return status;
+    return error_set(
+        error, ST_CORRUPT,
+        "the database is older than the head on record, entry %llu: a start "
+        "freezes its private datasets",
+        (unsigned long long)inspection->kept.entry.seq);
+}
+
+/* All that a start checks, and the price of every charge. */
+static enum status check_rows(struct inspection *inspection, struct store_tx *tx,
+                              struct error *error)
 {
     static const struct verify_visitor visitor = {.budget = print_epochs};
-    struct store *store = NULL;
-    struct verify_report report = {0};
+    const struct jobs_base base = {.nonce = "verify"};
+    struct ledger *ledger = NULL;
+    enum status status = verify_budgets(tx, &inspection->report, &visitor, error);
+    if (status == ST_OK)
+        status = ledger_open_in(&ledger, inspection->store, tx, error);
+    if (status == ST_OK)
+        status = check_head(inspection, ledger, tx, error);
+    if (status == ST_OK)
+        status = inventory_open(&inspection->inventory, tx, &base, error);
+    if (status == ST_OK)
+        status = inventory_check(&inspection->inventory, ledger, error);
+    ledger_close(ledger);
+    return status;
+}
+
+static enum status inspect(struct inspection *inspection, const char *path,
+                           struct error *error)
+{
+    struct store_tx *tx;
+    const struct config *config = inspection->config;
+    enum status status = ST_OK;
+    if (config->head_file[0] != '\0')
+        status = head_file_read(config->head_file, &inspection->kept,
+                                &inspection->is_kept, error);
+    if (status == ST_OK)
+        status = store_open_read(&inspection->store, path, error);
+    if (status == ST_OK)
+        status = store_begin(inspection->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = check_rows(inspection, tx, error);
+    store_rollback(tx);
+    if (status != ST_OK)
+        return status;
+    return inventory_check_files(&inspection->inventory, inspection->store,
+                                 config->data_dir, error);
+}
+
+static int verify_path(const struct config *config, const char *path)
+{
+    struct inspection inspection = {.config = config};
     struct error error = {0};
     char hash[SHA256_HEX_SIZE];
-    enum status status = store_open_read(&store, path, &error);
-    if (status == ST_OK)
-        status = verify_budgets(store, &report, &visitor, &error);
-    store_close(store);
+    enum status status = inspect(&inspection, path, &error);
+    const struct verify_report *report = &inspection.report;
+    inventory_close(&inspection.inventory);
+    store_close(inspection.store);
     if (status != ST_OK)
-        return report_failure(status, &report, &error);
-    sha256_render(hash, report.head.hash);
+        return report_failure(status, report, &error);
+    sha256_render(hash, report->head.hash);
     printf("epsilond verify: ok, %llu entries, %llu datasets, head %llu %s\n",
-           (unsigned long long)report.entries, (unsigned long long)report.datasets,
-           (unsigned long long)report.head.seq, hash);
+           (unsigned long long)report->entries, (unsigned long long)report->datasets,
+           (unsigned long long)report->head.seq, hash);
     return EX_OK;
 }
 
@@ -78,5 +147,5 @@ int verify_command(int argc, char **argv)
         printf("epsilond verify: %s cannot be read\n", path);
         return EX_TEMPFAIL;
     }
-    return verify_path(path);
+    return verify_path(&config, path);
 }

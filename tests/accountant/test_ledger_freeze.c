@@ -238,7 +238,9 @@ static void a_new_epoch_starts_from_nothing_and_keeps_the_old_one(void **state)
     size_t count = 0;
     struct verify_visitor visitor = {.budget = count_epochs, .context = &count};
     struct verify_report report;
-    assert_int_equal(verify_budgets(scene.kit.store, &report, &visitor, NULL), ST_OK);
+    struct store_tx *tx = kit_begin(&scene.kit);
+    assert_int_equal(verify_budgets(tx, &report, &visitor, NULL), ST_OK);
+    store_rollback(tx);
     assert_int_equal(count, 2);
     end_scene(&scene);
 }

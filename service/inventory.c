@@ -1,0 +1,263 @@
+#include "service/inventory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/planner.h"
+
+enum status inventory_open(struct inventory *out, struct store_tx *tx,
+                           const struct jobs_base *base, struct error *error)
+{
+    struct inventory inventory = {0};
+    struct jobs_base stands = *base;
+    enum status status = datasets_open(&inventory.datasets, tx, error);
+    stands.datasets = inventory.datasets;
+    if (status == ST_OK)
+        status = jobs_open(&inventory.jobs, tx, &stands, error);
+    if (status == ST_OK)
+        status = models_open(&inventory.models, tx, error);
+    if (status == ST_OK) {
+        *out = inventory;
+        return ST_OK;
+    }
+    inventory_close(&inventory);
+    /* A row that does not read back is damage, whatever its parser calls it. */
+    if (status != ST_IO)
+        status = ST_CORRUPT;
+    if (error != NULL)
+        error->status = status;
+    return status;
+}
+
+void inventory_close(struct inventory *inventory)
+{
+    models_close(inventory->models);
+    jobs_close(inventory->jobs);
+    datasets_close(inventory->datasets);
+    *inventory = (struct inventory){0};
+}
+
+static enum status wrong(const char *table, const char *id, const char *what,
+                         struct error *error)
+{
+    return error_set(error, ST_CORRUPT, "table %s, row %s: %s", table, id, what);
+}
+
+/* --- datasets --- */
+
+static bool same_grant(const struct grant *a, const struct grant *b)
+{
+    return a->relation == b->relation && a->epsilon == b->epsilon &&
+           a->delta == b->delta && a->order == b->order;
+}
+
+static enum status check_budget(const struct dataset_spec *spec, struct ledger *ledger,
+                                struct error *error)
+{
+    struct balance balance;
+    struct epochs epochs = {0};
+    bool has_budget =
+        ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK;
+    bool same = has_budget && same_grant(&epochs.items[0].grant, &spec->grant);
+    epochs_fini(&epochs);
+    if (spec->is_public && has_budget)
+        return wrong("dataset", spec->id.text, "it is public and has a budget", error);
+    if (!spec->is_public && !same)
+        return wrong("dataset", spec->id.text,
+                     "its privacy is not what the ledger was granted", error);
+    return ST_OK;
+}
+
+static enum status check_dataset(const struct inventory *inventory,
+                                 struct ledger *ledger, const struct dataset *dataset,
+                                 struct error *error)
+{
+    struct dataset_info info;
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    dataset_read(inventory->datasets, dataset, &info);
+    if (info.state == DATASET_READY && !info.has_sha256)
+        return wrong("dataset", spec->id.text, "it is READY and has no digest", error);
+    if (info.state == DATASET_READY && info.detail.records == 0)
+        return wrong("dataset", spec->id.text, "it is READY and has no records", error);
+    return check_budget(spec, ledger, error);
+}
+
+/* --- jobs --- */
+
+/* What is to run is what was reserved: the same canonical text (STYLE 8). */
+static enum status check_reserved(const struct job *job, struct ledger *ledger,
+                                  struct error *error)
+{
+    char *reserved = ledger_reserved_text(ledger, job_id(job));
+    char *planned = mechanism_render(&job_plan(job)->mechanism);
+    bool same = reserved != NULL && strcmp(reserved, planned) == 0;
+    free(planned);
+    free(reserved);
+    return same ? ST_OK
+                : wrong("job", job_id(job)->text,
+                        "its reservation is of another mechanism", error);
+}
+
+static enum status check_private(const struct inventory *inventory,
+                                 struct ledger *ledger, const struct job *job,
+                                 struct error *error)
+{
+    struct ledger_entry_name entry = {0};
+    if (!ledger_reservation(ledger, job_id(job), &entry) ||
+        entry.seq != job_ledger_seq(job))
+        return wrong("job", job_id(job)->text, "the ledger has no such reservation",
+                     error);
+    if (job_state_is_terminal(job_state(inventory->jobs, job)))
+        return ST_OK;
+    return check_reserved(job, ledger, error);
+}
+
+static enum status check_job(const struct inventory *inventory, struct ledger *ledger,
+                             const struct job *job, struct error *error)
+{
+    struct model_id model;
+    bool succeeded = job_state(inventory->jobs, job) == JOB_SUCCEEDED;
+    if (job_model(inventory->jobs, job, &model) != succeeded)
+        return wrong("job", job_id(job)->text,
+                     "it has a model if, and only if, it SUCCEEDED", error);
+    if (succeeded && models_find(inventory->models, model.text) == NULL)
+        return wrong("job", job_id(job)->text, "there is no row of its model", error);
+    return job_plan(job)->is_private ? check_private(inventory, ledger, job, error)
+                                     : ST_OK;
+}
+
+/* --- models --- */
+
+static enum status check_model(const struct inventory *inventory,
+                               const struct model_row *row, struct error *error)
+{
+    struct model_id model;
+    const struct job *job = jobs_find(inventory->jobs, row->job.text);
+    if (job == NULL)
+        return wrong("model", row->id.text, "there is no row of its job", error);
+    if (!job_model(inventory->jobs, job, &model) ||
+        strcmp(model.text, row->id.text) != 0)
+        return wrong("model", row->id.text, "its job names another model", error);
+    return ST_OK;
+}
+
+/* --- what is held --- */
+
+struct orphan {
+    const struct inventory *inventory;
+    bool found;
+    struct job_id job;
+};
+
+static bool visit_reservation(void *context,
+                              const struct ledger_open_reservation *reservation)
+{
+    struct orphan *orphan = context;
+    struct jobs *jobs = orphan->inventory->jobs;
+    const struct job *job = jobs_find(jobs, reservation->job.text);
+    orphan->found = job == NULL || job_state_is_terminal(job_state(jobs, job));
+    orphan->job = reservation->job;
+    return !orphan->found;
+}
+
+/* Job and reservation are written in one transaction, and end in one. */
+static enum status check_orphans(const struct inventory *inventory,
+                                 struct ledger *ledger, struct error *error)
+{
+    struct orphan orphan = {.inventory = inventory};
+    ledger_open_walk(ledger, visit_reservation, &orphan);
+    return orphan.found ? wrong("job", orphan.job.text,
+                                "its open reservation has no live job", error)
+                        : ST_OK;
+}
+
+enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,
+                            struct error *error)
+{
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < datasets_count(inventory->datasets); i++)
+        status = check_dataset(inventory, ledger, datasets_at(inventory->datasets, i),
+                               error);
+    for (size_t i = 0; status == ST_OK && i < jobs_count(inventory->jobs); i++)
+        status = check_job(inventory, ledger, jobs_at(inventory->jobs, i), error);
+    for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++)
+        status = check_model(inventory, models_at(inventory->models, i), error);
+    if (status == ST_OK)
+        status = check_orphans(inventory, ledger, error);
+    return status;
+}
+
+/* --- files --- */
+
+struct named_file { /* and the row that says what it must be */
+    const char *table, *id, *name;
+    struct file_seal seal;
+};
+
+static enum status check_file(const char *data_dir, const struct named_file *file,
+                              struct error *error)
+{
+    char path[BLOB_PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", data_dir, file->name);
+    enum status status = file_seal_check_path(&file->seal, path, NULL, error);
+    return status == ST_OK ? ST_OK
+                           : error_within(error, status, "table %s, row %s: file %s",
+                                          file->table, file->id, file->name);
+}
+
+/* Whether the dataset is imported by now: its file goes after its row has changed. */
+static bool is_ready_now(struct store *store, const struct dataset_id *id)
+{
+    struct dataset_info info = {.state = DATASET_READY};
+    struct datasets *datasets = NULL;
+    struct store_tx *tx;
+    if (store_begin(store, &tx, NULL) != ST_OK)
+        return true;
+    if (datasets_open(&datasets, tx, NULL) == ST_OK) {
+        const struct dataset *dataset = datasets_find(datasets, id->text);
+        if (dataset != NULL)
+            dataset_read(datasets, dataset, &info);
+    }
+    datasets_close(datasets);
+    store_rollback(tx);
+    return info.state == DATASET_READY;
+}
+
+static enum status check_matrix(const struct inventory *inventory, struct store *store,
+                                const char *data_dir, size_t index, struct error *error)
+{
+    char name[MATRIX_NAME_SIZE];
+    struct dataset_info info;
+    struct error found = {0};
+    const struct dataset *dataset = datasets_at(inventory->datasets, index);
+    const struct dataset_id *id = &dataset_spec(dataset)->id;
+    dataset_read(inventory->datasets, dataset, &info);
+    if (info.state != DATASET_READY)
+        return ST_OK;
+    matrix_file_name(name, id);
+    const struct named_file file = {"dataset", id->text, name,
+                                    dataset_info_seal(&info)};
+    enum status status = check_file(data_dir, &file, &found);
+    if (status == ST_OK || !is_ready_now(store, id))
+        return ST_OK;
+    return error_set(error, status, "%s", found.text);
+}
+
+enum status inventory_check_files(const struct inventory *inventory,
+                                  struct store *store, const char *data_dir,
+                                  struct error *error)
+{
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < datasets_count(inventory->datasets); i++)
+        status = check_matrix(inventory, store, data_dir, i, error);
+    for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++) {
+        char name[MODEL_NAME_SIZE];
+        const struct model_row *row = models_at(inventory->models, i);
+        const struct named_file file = {"model", row->id.text, name,
+                                        model_row_seal(row)};
+        model_file_name(name, &row->id);
+        status = check_file(data_dir, &file, error);
+    }
+    return status;
+}

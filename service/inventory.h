@@ -1,0 +1,51 @@
+/*
+ * inventory.h - the rows of datasets, jobs and models, read and held against each other,
+ * the ledger and the files they name.
+ *
+ * A start refuses what inventory_open or inventory_check refuses, and `epsilond verify`
+ * calls the same functions: what it finds good starts. Every error names the table and the
+ * id of the row, or the file.
+ *
+ * Threads: one; a store transaction is an argument, so that all is of one moment.
+ */
+#ifndef SERVICE_INVENTORY_H
+#define SERVICE_INVENTORY_H
+
+#include "accountant/ledger.h"
+#include "service/datasets.h"
+#include "service/jobs.h"
+#include "service/models.h"
+
+struct inventory {
+    struct datasets *datasets;
+    struct jobs *jobs;
+    struct models *models;
+};
+
+/* Reads all rows; base says the rest of what jobs stand on.
+ *   ST_CORRUPT  a row does not read back
+ *   ST_IO       the store cannot be read
+ * On failure nothing is left open. */
+enum status inventory_open(struct inventory *out, struct store_tx *tx,
+                           const struct jobs_base *base, struct error *error);
+void inventory_close(struct inventory *inventory);
+
+/* Whether rows and ledger, of one moment, agree:
+ *   a private dataset has the budget that its row declares, a public one has none
+ *   an imported dataset has records and a digest
+ *   a job on private data has the reservation that it cites; a live one still holds it,
+ *   and for the mechanism that its plan makes; and nothing else is held
+ *   a job that succeeded names its model, and a model its job
+ *   ST_CORRUPT  they do not */
+enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,
+                            struct error *error);
+
+/* Whether the files of data_dir have the sizes and digests of their rows. A dataset that
+ * has been deleted since, by the daemon beside, is left out: store says.
+ *   ST_CORRUPT  one is missing or is not what its row says
+ *   ST_IO       one cannot be read */
+enum status inventory_check_files(const struct inventory *inventory,
+                                  struct store *store, const char *data_dir,
+                                  struct error *error);
+
+#endif
