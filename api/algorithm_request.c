@@ -72,21 +72,23 @@ static void check_applies(const struct json_node *node,
 void algorithm_request_read(struct algorithm_spec *spec, const struct json_node *node)
 {
     struct json_node name = json_member(node, "name");
-    if (!json_refused(*node) && !json_is_object(node->value))
+    if (!json_is_object(node->value))
         json_refuse(*node, "must be an object that names an algorithm");
     const struct algorithm *algorithm = algorithm_find(json_read_text(name));
-    if (!json_refused(name) && algorithm == NULL)
+    if (algorithm == NULL) {
         json_refuse(name, "no such algorithm: GET /v1/algorithms lists them");
-    if (json_refused(*node))
         return;
+    }
     check_members(node, algorithm);
     algorithm_spec_init(spec, algorithm);
+    size_t refusals = json_refusals(*node);
     for (size_t i = 0; i < algorithm->parameter_count; i++) {
         struct json_node value = json_member(node, algorithm->parameters[i].name);
         if (json_present(value))
             spec->values[i] = read_value(value, &algorithm->parameters[i]);
     }
-    check_applies(node, spec);
+    if (json_refusals(*node) == refusals)
+        check_applies(node, spec);
 }
 
 static void write_value(struct json_writer *writer, const char *name,

@@ -9,8 +9,7 @@
 
 static void read_id(struct dataset_id *id, struct json_node node)
 {
-    const char *text = json_read_text(node);
-    if (!json_refused(node) && !dataset_id_parse(id, text))
+    if (!dataset_id_parse(id, json_read_text(node)))
         json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
 }
 
@@ -19,7 +18,7 @@ static void read_order(struct grant *grant, struct json_node node)
     if (!json_present(node))
         return;
     grant->order = json_read_real(node, (struct json_range){1, 2048, true, false});
-    if (!json_refused(node) && curve_order_index(grant->order) == CURVE_ORDERS)
+    if (curve_order_index(grant->order) == CURVE_ORDERS)
         json_refuse(node,
                     "must be an order of the grid g1: 1.25 to 3.75 by 0.25, 4 to 7.5 "
                     "by 0.5, 8 to 20 by 1, 22 to 32 by 2, 36, 40, 48, 56, 64, 80, "
@@ -30,8 +29,7 @@ static void read_relation(struct grant *grant, struct json_node node)
 {
     if (!json_present(node))
         return;
-    const char *text = json_read_text(node);
-    if (!json_refused(node) && !relation_parse(&grant->relation, text))
+    if (!relation_parse(&grant->relation, json_read_text(node)))
         json_refuse(node, "must be zero_out or replace_one");
 }
 

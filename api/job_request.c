@@ -42,8 +42,7 @@ static void read_accountant(enum job_accountant *accountant, struct json_node no
 
 static void read_dataset(struct dataset_id *id, struct json_node node)
 {
-    const char *text = json_read_text(node);
-    if (!json_refused(node) && !dataset_id_parse(id, text))
+    if (!dataset_id_parse(id, json_read_text(node)))
         json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
 }
 
@@ -100,12 +99,12 @@ static void read_privacy(struct job_request *request, struct json_node node)
         request->target = (enum privacy_target)i;
         request->target_value = json_read_real(target, target_ranges[i]);
     }
-    if (request->target == TARGET_NONE)
-        json_refuse(node,
-                    "must have one of epsilon, noise_multiplier and budget_fraction");
     if (json_present(delta))
         request->delta =
             json_read_real(delta, (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
+    if (request->target == TARGET_NONE)
+        json_refuse(node,
+                    "must have one of epsilon, noise_multiplier and budget_fraction");
 }
 
 static void read_request(struct job_request *request, const struct json_node *root)

@@ -4,11 +4,16 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "api/limits.h"
+#include "api/fault.h"
+#include "base/check.h"
 
-enum { POINTER_SIZE = sizeof((struct error *)NULL)->pointer };
+enum {
+    POINTER_SIZE = sizeof((struct fault *)NULL)->pointer,
+    TEXT_SIZE = sizeof((struct fault *)NULL)->text
+};
 
 /* A pointer in the making; what does not fit is cut. */
 struct pointer {
@@ -119,6 +124,7 @@ static void refuse_text(struct json_reader *reader, const char *body, size_t siz
 {
     struct trail trail;
     struct pointer pointer = {0};
+    struct fault fault = {.kind = FAULT_MALFORMED};
     size_t stop = at->position > 0 ? (size_t)at->position : 0;
     if (stop > size)
         stop = size;
@@ -127,9 +133,17 @@ static void refuse_text(struct json_reader *reader, const char *body, size_t siz
         stop--;
     trail_follow(&trail, body, stop);
     trail_pointer(&trail, &pointer);
-    reader->status =
-        error_set_at(reader->error, ST_INVALID, pointer.text, "line %d, column %d: %s",
-                     at->line, at->column, at->text);
+    memcpy(fault.pointer, pointer.text, POINTER_SIZE);
+    snprintf(fault.text, TEXT_SIZE, "line %d, column %d: %s", at->line, at->column,
+             at->text);
+    reader->status = fault_add(reader->error, &fault);
+}
+
+static void refuse_depth(struct json_reader *reader)
+{
+    struct fault fault = {.kind = FAULT_MALFORMED};
+    snprintf(fault.text, TEXT_SIZE, "nested deeper than %d levels", LIMIT_JSON_DEPTH);
+    reader->status = fault_add(reader->error, &fault);
 }
 
 enum status json_reader_open(struct json_reader *reader, struct json_node *root,
@@ -140,8 +154,7 @@ enum status json_reader_open(struct json_reader *reader, struct json_node *root,
     *reader = (struct json_reader){.status = ST_OK, .error = error};
     *root = (struct json_node){.reader = reader};
     if (!trail_follow(&trail, body, size)) {
-        reader->status = error_set(error, ST_INVALID, "nested deeper than %d levels",
-                                   LIMIT_JSON_DEPTH);
+        refuse_depth(reader);
         return reader->status;
     }
     reader->root = json_loadb(body, size, JSON_REJECT_DUPLICATES, &at);
@@ -151,50 +164,164 @@ enum status json_reader_open(struct json_reader *reader, struct json_node *root,
     return reader->status;
 }
 
+/* Where a value stands in the text: at each level from the root its place among those of
+ * its container. What is missing comes last; a container stands where it ends. */
+struct place {
+    size_t depth;
+    size_t ranks[LIMIT_JSON_DEPTH];
+};
+
+struct refusals {
+    struct faults faults;              /* in the order of places */
+    struct place places[LIMIT_FAULTS]; /* (faults.count) */
+    size_t spoilt;                     /* those that are not of unknown members */
+};
+
 enum status json_reader_close(struct json_reader *reader)
 {
+    for (size_t i = 0; reader->refusals != NULL && i < reader->refusals->faults.count;
+         i++)
+        reader->status = fault_add(reader->error, &reader->refusals->faults.list[i]);
+    free(reader->refusals);
+    reader->refusals = NULL;
     json_decref(reader->root);
     reader->root = NULL;
     return reader->status;
 }
 
+static bool place_before(const struct place *a, const struct place *b)
+{
+    for (size_t i = 0; i < a->depth && i < b->depth; i++)
+        if (a->ranks[i] != b->ranks[i])
+            return a->ranks[i] < b->ranks[i];
+    return a->depth > b->depth;
+}
+
+static size_t rank_of(const struct json_node *node)
+{
+    size_t rank = 0;
+    const char *name;
+    json_t *value;
+    if (node->name == NULL)
+        return node->index;
+    json_object_foreach(node->parent->value, name, value)
+    {
+        if (strcmp(name, node->name) == 0)
+            break;
+        rank++;
+    }
+    return rank;
+}
+
 /* The way is kept from the node up; it is written from the root down. Depth is bounded
  * by that of the text. */
-static void node_pointer(const struct json_node *node, struct pointer *pointer)
+static void follow(const struct json_node *node, struct pointer *pointer,
+                   struct place *place)
 {
     if (node->parent == NULL)
         return;
-    node_pointer(node->parent, pointer);
+    follow(node->parent, pointer, place);
+    if (place->depth < LIMIT_JSON_DEPTH)
+        place->ranks[place->depth++] = rank_of(node);
     if (node->name != NULL)
         pointer_name(pointer, node->name, strlen(node->name));
     else
         pointer_index(pointer, node->index);
 }
 
+/* Whether pointer names what was refused, or lies in it. */
+static bool is_known(const struct refusals *refusals, const char *pointer)
+{
+    for (size_t i = 0; i < refusals->faults.count; i++) {
+        const char *refused = refusals->faults.list[i].pointer;
+        size_t size = strlen(refused);
+        if (strncmp(pointer, refused, size) == 0 &&
+            (pointer[size] == '\0' || pointer[size] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* Behind all that stand before it in the text. */
+static void insert(struct refusals *refusals, const struct fault *fault,
+                   const struct place *place)
+{
+    struct fault *faults = refusals->faults.list;
+    struct place *places = refusals->places;
+    size_t at = refusals->faults.count++;
+    for (; at > 0 && place_before(place, &places[at - 1]); at--) {
+        faults[at] = faults[at - 1];
+        places[at] = places[at - 1];
+    }
+    faults[at] = *fault;
+    places[at] = *place;
+    refusals->spoilt += fault->kind != FAULT_UNKNOWN;
+}
+
+/* Nothing is read any more. */
+static bool has_ended(const struct json_reader *reader)
+{
+    return reader->status != ST_OK ||
+           (reader->refusals != NULL && reader->refusals->faults.count == LIMIT_FAULTS);
+}
+
+static void refuse_as(struct json_node node, enum fault_kind kind, const char *format,
+                      ...) __attribute__((format(printf, 3, 4)));
+static void refuse_list(struct json_node node, enum fault_kind kind, const char *format,
+                        va_list arguments) __attribute__((format(printf, 3, 0)));
+
+static void refuse_list(struct json_node node, enum fault_kind kind, const char *format,
+                        va_list arguments)
+{
+    struct json_reader *reader = node.reader;
+    struct pointer pointer = {0};
+    struct place place = {0};
+    struct fault fault = {.kind = node.value == NULL ? FAULT_MISSING : kind};
+    if (has_ended(reader))
+        return;
+    if (reader->refusals == NULL) {
+        reader->refusals = calloc(1, sizeof *reader->refusals);
+        CHECK(reader->refusals != NULL);
+    }
+    follow(&node, &pointer, &place);
+    if (is_known(reader->refusals, pointer.text))
+        return;
+    memcpy(fault.pointer, pointer.text, POINTER_SIZE);
+    vsnprintf(fault.text, TEXT_SIZE, format, arguments);
+    insert(reader->refusals, &fault, &place);
+}
+
+static void refuse_as(struct json_node node, enum fault_kind kind, const char *format,
+                      ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    refuse_list(node, kind, format, arguments);
+    va_end(arguments);
+}
+
 void json_refuse(struct json_node node, const char *format, ...)
 {
-    struct pointer pointer = {0};
-    char text[sizeof node.reader->error->text];
     va_list arguments;
-    if (json_refused(node))
-        return;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    refuse_list(node, FAULT_INVALID, format, arguments);
     va_end(arguments);
-    node_pointer(&node, &pointer);
-    node.reader->status =
-        error_set_at(node.reader->error, ST_INVALID, pointer.text, "%s", text);
+}
+
+size_t json_refusals(struct json_node node)
+{
+    return node.reader->refusals != NULL ? node.reader->refusals->spoilt : 0;
 }
 
 bool json_refused(struct json_node node)
 {
-    return node.reader->status != ST_OK;
+    return node.reader->status != ST_OK || node.reader->refusals != NULL;
 }
 
 struct json_node json_member(const struct json_node *object, const char *name)
 {
     struct json_node node = {object->reader, object, name, 0, NULL};
-    if (!json_refused(node) && json_is_object(object->value))
+    if (json_is_object(object->value))
         node.value = json_object_get(object->value, name);
     return node;
 }
@@ -202,25 +329,25 @@ struct json_node json_member(const struct json_node *object, const char *name)
 struct json_node json_element(const struct json_node *array, size_t index)
 {
     struct json_node node = {array->reader, array, NULL, index, NULL};
-    if (!json_refused(node) && json_is_array(array->value))
+    if (json_is_array(array->value))
         node.value = json_array_get(array->value, index);
     return node;
 }
 
 bool json_present(struct json_node node)
 {
-    return node.value != NULL && !json_refused(node);
+    return node.value != NULL;
 }
 
 /* The node has a value of the kind wanted; otherwise it is refused. */
 static bool expect(struct json_node node, bool fits, const char *kind)
 {
-    if (json_refused(node))
+    if (has_ended(node.reader))
         return false;
     if (node.value == NULL)
-        json_refuse(node, "is required: %s", kind);
+        refuse_as(node, FAULT_MISSING, "is required: %s", kind);
     else if (!fits)
-        json_refuse(node, "must be %s", kind);
+        refuse_as(node, FAULT_WRONG_TYPE, "must be %s", kind);
     return node.value != NULL && fits;
 }
 
@@ -239,11 +366,11 @@ void json_read_object(struct json_node node, const char *const *members)
         return;
     json_object_foreach(node.value, name, value)
     {
-        if (!listed(name, members)) {
-            struct json_node unknown = json_member(&node, name);
-            json_refuse(unknown, "no such member");
+        if (listed(name, members))
+            continue;
+        refuse_as(json_member(&node, name), FAULT_UNKNOWN, "no such member");
+        if (has_ended(node.reader))
             return;
-        }
     }
 }
 
@@ -253,7 +380,7 @@ size_t json_read_array(struct json_node node, size_t low, size_t high)
     if (!expect(node, json_is_array(node.value), "an array"))
         return 0;
     if (count < low || count > high) {
-        json_refuse(node, "must have %zu to %zu elements", low, high);
+        refuse_as(node, FAULT_OUT_OF_RANGE, "must have %zu to %zu elements", low, high);
         return 0;
     }
     return count;
@@ -275,8 +402,8 @@ static void refuse_range(struct json_node node, struct json_range range)
     if (isfinite(range.high))
         snprintf(high, sizeof high, "%s %.10g", range.high_open ? "below" : "at most",
                  range.high);
-    json_refuse(node, "must be a number %s%s%s", low,
-                low[0] != '\0' && high[0] != '\0' ? " and " : "", high);
+    refuse_as(node, FAULT_OUT_OF_RANGE, "must be a number %s%s%s", low,
+              low[0] != '\0' && high[0] != '\0' ? " and " : "", high);
 }
 
 double json_read_real(struct json_node node, struct json_range range)
@@ -309,8 +436,8 @@ uint64_t json_read_count(struct json_node node, uint64_t low, uint64_t high)
                            ? json_integer_value(node.value)
                            : (json_int_t)json_real_value(node.value);
     if (value < 0 || (uint64_t)value < low || (uint64_t)value > high) {
-        json_refuse(node, "must be a whole number from %" PRIu64 " to %" PRIu64, low,
-                    high);
+        refuse_as(node, FAULT_OUT_OF_RANGE,
+                  "must be a whole number from %" PRIu64 " to %" PRIu64, low, high);
         return 0;
     }
     return (uint64_t)value;
@@ -327,7 +454,7 @@ const char *json_read_text(struct json_node node)
     if (!expect(node, json_is_string(node.value), "a string"))
         return "";
     if (json_string_length(node.value) > LIMIT_TEXT) {
-        json_refuse(node, "must be at most %d bytes", LIMIT_TEXT);
+        refuse_as(node, FAULT_OUT_OF_RANGE, "must be at most %d bytes", LIMIT_TEXT);
         return "";
     }
     return json_string_value(node.value);

@@ -11,10 +11,15 @@
  *   return json_reader_close(&reader);
  *
  * Invariants
- *   (1) The first refusal wins. After it every read answers zero, "" or nothing, without
- *       looking, so that a caller may read on and ask once at the end.
- *   (2) Texts and nodes live until json_reader_close.
- *   (3) Recursion is bounded by LIMIT_JSON_DEPTH: deeper text is refused unparsed.
+ *   (1) A read that refuses answers zero, "" or nothing, so that a caller may read on and
+ *       ask once at the end. All that is refused is listed (api/fault.h), in the order
+ *       of the text; what an object lacks, or is as a whole, comes after what it has.
+ *   (2) A place is refused once: a second refusal of it, or of what lies in it, says
+ *       nothing new and is dropped.
+ *   (3) After LIMIT_FAULTS refusals nothing is read any more, so that a text of nothing
+ *       but faults costs no more than a few passes over it.
+ *   (4) Texts and nodes live until json_reader_close.
+ *   (5) Recursion is bounded by LIMIT_JSON_DEPTH: deeper text is refused unparsed.
  *
  * Refused by json_reader_open, with line, column and the pointer to where reading
  * stopped: what is not JSON, duplicate members, NaN, numbers beyond a double or an
@@ -31,9 +36,10 @@
 #include "base/status.h"
 
 struct json_reader {
-    enum status status;
+    enum status status;  /* of the text; of its values once it is closed */
     struct error *error; /* the caller's, may be NULL */
     json_t *root;
+    struct refusals *refusals; /* NULL: none so far */
 };
 
 struct json_node {
@@ -46,18 +52,26 @@ struct json_node {
 
 enum status json_reader_open(struct json_reader *reader, struct json_node *root,
                              const char *body, size_t size, struct error *error);
+/* Frees what was read. ST_INVALID, and all refusals in the reader's error, if there were
+ * any. */
 enum status json_reader_close(struct json_reader *reader);
 
-/* Records that the node is at fault: error->pointer is its pointer. */
+/* Records that the node is at fault, or that it is missing. */
 void json_refuse(struct json_node node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool json_refused(struct json_node node); /* anything of the same body was refused */
+
+/* How many reads of the same body were refused so far. Where the number is the same as
+ * before, what was read in between is sound and can be held against itself; unknown
+ * members do not count, since they spoil nothing that was read. */
+size_t json_refusals(struct json_node node);
+bool json_refused(struct json_node node); /* anything of the same body was */
 
 struct json_node json_member(const struct json_node *object, const char *name);
 struct json_node json_element(const struct json_node *array, size_t index);
 bool json_present(struct json_node node);
 
-/* Must be an object that has no members but those named (NULL-ended). */
+/* Must be an object that has no members but those named (NULL-ended); each other one is
+ * refused. */
 void json_read_object(struct json_node node, const char *const *members);
 
 /* Must be an array of low to high elements: their number. 0 if refused. */

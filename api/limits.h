@@ -9,6 +9,7 @@
 
 enum {
     LIMIT_JSON_DEPTH = 32,
+    LIMIT_FAULTS = 32,           /* listed of a request */
     LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */
     LIMIT_TEXT = 4096,           /* bytes of any string in a body */
     LIMIT_CLASSES = 65536,

@@ -24,14 +24,14 @@ _Static_assert(LIMIT_PARAMETERS == MODEL_PARAMETERS_MAX,
 
 enum { MLP_HIDDEN = 128, RESNET_GROUPS = 32 }; /* MODELS.md 8 */
 
-static enum preset read_preset(struct json_node node)
+/* False: refused. */
+static bool read_preset(enum preset *preset, struct json_node node)
 {
-    enum preset preset = PRESET_NONE;
-    const char *text = json_read_text(node);
-    if (!json_refused(node) && !preset_parse(&preset, text))
+    bool known = preset_parse(preset, json_read_text(node));
+    if (!known)
         json_refuse(node, "must be linear, mlp, cnn_mnist, cnn_cifar, resnet18_gn or "
                           "resnet34_gn");
-    return preset;
+    return known;
 }
 
 static bool read_bias(const struct json_node *object)
@@ -55,9 +55,8 @@ static void read_hidden(struct model_spec *model, struct json_node hidden)
 static enum layer_kind read_activation(struct json_node node)
 {
     enum layer_kind kind = LAYER_RELU;
-    const char *text = json_read_text(node);
-    if (!json_refused(node) &&
-        (!layer_kind_parse(&kind, text) || !layer_kind_is_activation(kind)))
+    if (!layer_kind_parse(&kind, json_read_text(node)) ||
+        !layer_kind_is_activation(kind))
         json_refuse(node, "must be relu, tanh, sigmoid, softplus, gelu or gelu_tanh");
     return kind;
 }
@@ -117,9 +116,7 @@ static void read_loss(struct model_spec *model, struct json_node node)
         read_huber(model, node);
         return;
     }
-    const char *text = json_read_text(node);
-    if (!json_refused(node) &&
-        (!loss_parse(&model->loss, text) || model->loss == LOSS_HUBER))
+    if (!loss_parse(&model->loss, json_read_text(node)) || model->loss == LOSS_HUBER)
         json_refuse(node, "must be softmax_cross_entropy, logistic, squared or "
                           "{\"huber\":{\"delta\":...}}");
 }
@@ -189,10 +186,14 @@ void model_request_read(struct model_spec *model, bool *has_loss,
     json_read_object(*node, (const char *const[]){"preset", "hidden", "activation",
                                                   "bias", "groups", "input", "layers",
                                                   "loss", "init_seed", NULL});
-    if (json_present(preset))
-        model->preset = read_preset(preset);
-    else if (!json_present(json_member(node, "layers")))
+    read_common(model, has_loss, node);
+    if (json_present(preset)) {
+        if (!read_preset(&model->preset, preset))
+            return;
+    } else if (!json_present(json_member(node, "layers"))) {
         json_refuse(*node, "must name a preset or its layers");
+        return;
+    }
     check_members(node, model->preset);
     if (model->preset == PRESET_NONE)
         layer_request_read(model, json_member(node, "layers"));
@@ -202,7 +203,6 @@ void model_request_read(struct model_spec *model, bool *has_loss,
         read_resnet(model, node);
     else
         model->bias = true;
-    read_common(model, has_loss, node);
 }
 
 static void write_input(struct json_writer *writer, const struct model_input *input)
@@ -320,7 +320,7 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
         struct json_node preset = json_member(&root, "preset");
         struct json_node loss = json_member(&root, "loss");
         if (json_present(preset))
-            read.preset = read_preset(preset);
+            read_preset(&read.preset, preset);
         if (read.preset == PRESET_MLP)
             read_mlp(&read, &root);
         if (is_resnet(read.preset))
@@ -328,7 +328,7 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
         read.bias = read.preset == PRESET_LINEAR || read.bias;
         layer_request_read(&read, json_member(&root, "layers"));
         read_common(&read, &has_loss, &root);
-        if (!json_refused(root) && !has_loss)
+        if (!has_loss)
             json_refuse(loss, "is required");
     }
     enum status status = json_reader_close(&reader);

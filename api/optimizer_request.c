@@ -57,13 +57,15 @@ void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning
     enum optimizer_kind kind = OPTIMIZER_SGD;
     json_read_object(*node, (const char *const[]){"name", "learning_rate", "momentum",
                                                   "beta1", "beta2", "epsilon", NULL});
-    const char *text = json_read_text(name);
-    if (!json_refused(name) && !optimizer_kind_parse(&kind, text))
+    bool known = optimizer_kind_parse(&kind, json_read_text(name));
+    if (!known)
         json_refuse(name, "must be sgd or adam");
     optimizer_request_init(optimizer, kind);
     *has_learning_rate = json_present(rate);
     if (*has_learning_rate)
         read_learning_rate(optimizer, rate);
+    if (!known) /* nor is it known what else it takes */
+        return;
     switch (kind) {
     case OPTIMIZER_SGD:
         json_read_object(

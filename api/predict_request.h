@@ -28,7 +28,7 @@ struct predict_body { /* all of it outlives the request */
     double row_flops; /* of the model, for LIMIT_PREDICT_FLOPS */
 };
 
-/*   ST_INVALID    it does not begin as it must
+/*   ST_INVALID    it does not begin as it must: all faults of the whole body
  *   ST_NO_MEMORY  no room for the declared values */
 enum status predict_request_open(struct predict_request **out,
                                  const struct predict_body *body, struct error *error);
@@ -44,8 +44,9 @@ struct predict_block {
  * that is whole. A csv cell is a number for a numeric column, a string for a categorical
  * one, null where it is empty.
  *   ST_INVALID  not that shape, no row, a cell that does not encode, more rows than
- *               LIMIT_PREDICT_ROWS, _VALUES or _FLOPS allow; error->pointer names the
- *               cell: "/inputs/3/17". The request may then only be closed. */
+ *               LIMIT_PREDICT_ROWS, _VALUES or _FLOPS allow: all faults of the whole
+ *               body; error->pointer names the cell of the first, "/inputs/3/17". The
+ *               request may then only be closed. */
 enum status predict_request_next(struct predict_request *request,
                                  struct predict_block *block, struct error *error);
 

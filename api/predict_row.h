@@ -3,8 +3,8 @@
  * plain ASCII without escapes, and null. It is read straight from the text, some twenty
  * times as fast as through a tree of JSON.
  *
- * Whatever it does not take it leaves to the strict reader of predict_request.c, which
- * takes it or says what is wrong: what is taken here is taken there too, and gives the
+ * Whatever it does not take it leaves to predict_cells.h, which takes it or says what is
+ * wrong: what is taken here is taken there too, and gives the
  * same features bit by bit.
  *
  * Threads: pure functions of their arguments.

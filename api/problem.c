@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "api/fault.h"
 #include "api/json_writer.h"
 
 unsigned problem_http_status(enum status status)
@@ -75,15 +76,28 @@ static void write_title(struct json_writer *writer, const char *code)
     json_write_text(writer, "title", title);
 }
 
+static void write_fault(struct json_writer *writer, enum fault_kind kind,
+                        const char *pointer, const char *text)
+{
+    bool is_parameter = pointer[0] == '?';
+    json_write_object(writer, NULL);
+    json_write_text(writer, "pointer", is_parameter ? "" : pointer);
+    json_write_text(writer, "parameter", is_parameter ? pointer + 1 : NULL);
+    json_write_text(writer, "detail", text);
+    json_write_text(writer, "code", fault_wire(kind));
+    json_write_object_end(writer);
+}
+
 static void write_errors(struct json_writer *writer, const struct error *error)
 {
+    const struct faults *faults = error->faults;
     json_write_array(writer, "errors");
-    if (error->status == ST_INVALID || error->pointer[0] != '\0') {
-        json_write_object(writer, NULL);
-        json_write_text(writer, "pointer", error->pointer);
-        json_write_text(writer, "detail", error->text);
-        json_write_object_end(writer);
-    }
+    for (size_t i = 0; faults != NULL && i < faults->count; i++)
+        write_fault(writer, faults->list[i].kind, faults->list[i].pointer,
+                    faults->list[i].text);
+    bool listed = faults != NULL && faults->count > 0;
+    if (!listed && (error->status == ST_INVALID || error->pointer[0] != '\0'))
+        write_fault(writer, FAULT_INVALID, error->pointer, error->text);
     json_write_array_end(writer);
 }
 

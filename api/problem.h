@@ -31,7 +31,8 @@ struct problem {          /* what a problem body says beyond the error; all opti
 };
 
 /* {"type":"urn:epsilond:problem:CODE","title","status","detail","instance","code",
- *  "retryable","advice","errors":[{"pointer","detail"}]}, then what problem has:
+ *  "retryable","advice","errors":[{"pointer","parameter","detail","code"}]}: those of
+ *  error->faults, or the error itself where it is of a place; then what problem has:
  *  "file","line","column","reason"; "largest_epsilon","most_steps","orders","needed",
  *  "available", the last three aligned, null where infinite or without weight.
  * problem NULL: nothing beyond the error. To be freed. */

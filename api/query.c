@@ -1,22 +1,46 @@
 #include "api/query.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/fault.h"
 #include "api/json_reader.h"
-#include "api/limits.h"
+
+static enum status refuse(struct error *error, enum fault_kind kind, const char *name,
+                          const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static enum status refuse(struct error *error, enum fault_kind kind, const char *name,
+                          const char *format, ...)
+{
+    va_list arguments;
+    struct fault fault = {.kind = kind};
+    snprintf(fault.pointer, sizeof fault.pointer, "?%s", name);
+    va_start(arguments, format);
+    vsnprintf(fault.text, sizeof fault.text, format, arguments);
+    va_end(arguments);
+    return fault_add(error, &fault);
+}
+
+enum status query_refuse(const char *name, const char *text, struct error *error)
+{
+    return refuse(error, FAULT_INVALID, name, "query parameter %s %s", name, text);
+}
 
 enum status query_take(struct query_seen *seen, const char *name, struct error *error)
 {
     const char *takes = route_info(seen->route)->query;
     int place = route_parameter(seen->route, name);
     if (place < 0)
-        return error_set(error, ST_INVALID, "no query parameter \"%.64s\" here%s%s",
-                         name, takes[0] != '\0' ? ", but: " : "", takes);
+        return refuse(error, FAULT_UNKNOWN, name,
+                      "no query parameter \"%.64s\" here%s%s", name,
+                      takes[0] != '\0' ? ", but: " : "", takes);
     if ((seen->places >> place & 1) != 0)
-        return error_set(error, ST_INVALID, "query parameter %s stands twice", name);
+        return refuse(error, FAULT_REPEATED, name, "query parameter %s stands twice",
+                      name);
     seen->places |= 1u << place;
     return ST_OK;
 }
@@ -44,10 +68,10 @@ enum status query_count(uint64_t *value, const char *name, const char *text,
     uint64_t read = range.fallback;
     if (text != NULL &&
         (!read_digits(&read, text) || read < range.low || read > range.high))
-        return error_set(error, ST_INVALID,
-                         "query parameter %s must be a whole number from %" PRIu64
-                         " to %" PRIu64,
-                         name, range.low, range.high);
+        return refuse(error, FAULT_OUT_OF_RANGE, name,
+                      "query parameter %s must be a whole number from %" PRIu64
+                      " to %" PRIu64,
+                      name, range.low, range.high);
     *value = read;
     return ST_OK;
 }
@@ -76,8 +100,7 @@ enum status page_token_parse(uint64_t *position, const char *text, struct error 
             read = strtoull(text + 1, NULL, 16);
         page_token_render(again, read);
         if (strcmp(again, text) != 0)
-            return error_set(error, ST_INVALID,
-                             "page_token is not one that was given out");
+            return query_refuse("page_token", "is not one that was given out", error);
     }
     *position = read;
     return ST_OK;

@@ -22,6 +22,9 @@ struct query_seen {
  *               names it */
 enum status query_take(struct query_seen *seen, const char *name, struct error *error);
 
+/* ST_INVALID: query parameter NAME TEXT, "must be ...". */
+enum status query_refuse(const char *name, const char *text, struct error *error);
+
 struct query_range {
     uint64_t low, high, fallback;
 };

@@ -56,10 +56,11 @@ static void refuse_present(const struct json_node *object, const char *name,
 /* [low, high] with low < high. */
 static void read_range(double *low, double *high, struct json_node node)
 {
+    size_t refusals = json_refusals(node);
     json_read_array(node, 2, 2);
     *low = json_read_real(json_element(&node, 0), any_real);
     *high = json_read_real(json_element(&node, 1), any_real);
-    if (!json_refused(node) && !(*low < *high && isfinite(*high - *low)))
+    if (json_refusals(node) == refusals && !(*low < *high && isfinite(*high - *low)))
         json_refuse(node, "must be [low, high] with low below high");
 }
 
@@ -73,8 +74,6 @@ static const char *read_cell_text(struct json_node node)
 {
     const char *text = json_read_text(node);
     size_t size = strlen(text);
-    if (json_refused(node))
-        return "";
     if (size == 0 || isspace((unsigned char)text[0]) ||
         isspace((unsigned char)text[size - 1])) {
         json_refuse(node, "must not be empty, nor begin or end with a blank");
@@ -83,10 +82,10 @@ static const char *read_cell_text(struct json_node node)
     return text;
 }
 
-/* Refuses a text that was seen before. */
+/* Refuses a text that was seen before. One that was refused is "", and no text at all. */
 static void remember(json_t *seen, struct json_node node, const char *text)
 {
-    if (json_refused(node))
+    if (text[0] == '\0')
         return;
     if (json_object_get(seen, text) != NULL)
         json_refuse(node, "stands here a second time");
@@ -97,7 +96,7 @@ static void read_values(struct column *column, struct json_node node, size_t low
 {
     json_auto_t *seen = json_object();
     size_t count = json_read_array(node, low, LIMIT_CLASSES);
-    if (json_refused(node))
+    if (count == 0)
         return;
     column->values = allocate(count, sizeof *column->values);
     for (; column->value_count < count; column->value_count++) {
@@ -116,35 +115,43 @@ static bool holds_value(const struct column *column, const char *text)
     return false;
 }
 
-/* What an empty cell stands for: one of the values, or a number where there are none. */
-static void read_default(struct column *column, struct json_node node)
+/* What an empty cell stands for: a number, */
+static void read_number_default(struct column *column, struct json_node node)
 {
     char number[40];
     if (!json_present(node))
         return;
-    if (column->value_count == 0) {
-        snprintf(number, sizeof number, "%.17g", json_read_real(node, any_real));
-        column->fallback = duplicate(number);
+    snprintf(number, sizeof number, "%.17g", json_read_real(node, any_real));
+    column->fallback = duplicate(number);
+}
+
+/* or one of the values, if all of these are known. */
+static void read_value_default(struct column *column, struct json_node node, bool known)
+{
+    if (!json_present(node))
         return;
-    }
     const char *text = json_read_text(node);
-    if (!json_refused(node) && !holds_value(column, text))
+    if (known && !holds_value(column, text))
         json_refuse(node, "must be one of the declared values");
     column->fallback = duplicate(text);
 }
 
-static enum column_kind read_kind(struct json_node node)
+/* False: refused. */
+static bool read_kind(enum column_kind *kind, struct json_node node)
 {
     static const char *const names[] = {[COLUMN_NUMERIC] = "numeric",
                                         [COLUMN_CATEGORICAL] = "categorical",
                                         [COLUMN_LABEL] = "label",
                                         [COLUMN_IGNORED] = "ignored"};
     const char *text = json_read_text(node);
-    for (int kind = COLUMN_NUMERIC; kind <= COLUMN_IGNORED; kind++)
-        if (strcmp(names[kind], text) == 0)
-            return (enum column_kind)kind;
+    for (int i = COLUMN_NUMERIC; i <= COLUMN_IGNORED; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *kind = (enum column_kind)i;
+            return true;
+        }
+    }
     json_refuse(node, "must be numeric, categorical, label or ignored");
-    return COLUMN_IGNORED;
+    return false;
 }
 
 static void read_column(struct column *column, struct json_node node, enum task task)
@@ -152,21 +159,25 @@ static void read_column(struct column *column, struct json_node node, enum task 
     json_read_object(node, (const char *const[]){"name", "kind", "range", "values",
                                                  "default", NULL});
     column->name = duplicate(read_cell_text(json_member(&node, "name")));
-    column->kind = read_kind(json_member(&node, "kind"));
+    if (!read_kind(&column->kind, json_member(&node, "kind")))
+        return;
+    struct json_node fallback = json_member(&node, "default");
+    size_t refusals = json_refusals(node);
     bool label = column->kind == COLUMN_LABEL;
     if (column->kind == COLUMN_CATEGORICAL || (label && task == TASK_CLASSIFICATION)) {
         refuse_present(&node, "range", "only a numeric column or target has a range");
         read_values(column, json_member(&node, "values"), label ? 2 : 1);
+        read_value_default(column, fallback, json_refusals(node) == refusals);
     } else if (column->kind == COLUMN_NUMERIC || label) {
         refuse_present(&node, "values",
                        "only a categorical column or class has values");
         read_range(&column->low, &column->high, json_member(&node, "range"));
+        read_number_default(column, fallback);
     } else {
         refuse_present(&node, "range", "an ignored column is not read");
         refuse_present(&node, "values", "an ignored column is not read");
         refuse_present(&node, "default", "an ignored column is not read");
     }
-    read_default(column, json_member(&node, "default"));
 }
 
 /* Exactly one label, at least one feature, not more than the limit. */
@@ -193,34 +204,42 @@ static const struct column *label_column(const struct schema *schema)
     return NULL;
 }
 
+/* They are counted from the label's values, where these are known. */
+static void read_csv_classes(struct schema *schema, struct json_node node, bool known)
+{
+    uint64_t classes = json_present(node) ? json_read_count(node, 2, LIMIT_CLASSES) : 0;
+    if (!known)
+        return;
+    schema->classes = (uint32_t)label_column(schema)->value_count;
+    if (json_present(node) && classes != schema->classes)
+        json_refuse(node, "must be the number of the label's values, %u",
+                    schema->classes);
+}
+
 static void read_csv(struct schema *schema, const struct json_node *object)
 {
     struct json_node header = json_member(object, "header");
     struct json_node columns = json_member(object, "columns");
-    struct json_node classes = json_member(object, "classes");
     json_auto_t *names = json_object();
     refuse_present(object, "features", "csv has columns");
     refuse_present(object, "labels", "csv has a label column with values");
     refuse_present(object, "target", "csv has a label column with a range");
     schema->header = json_present(header) && json_read_flag(header);
+    size_t refusals = json_refusals(*object);
     size_t count = json_read_array(columns, 2, LIMIT_COLUMNS);
-    if (json_refused(*object))
-        return;
-    schema->columns = allocate(count, sizeof *schema->columns);
+    if (count > 0)
+        schema->columns = allocate(count, sizeof *schema->columns);
     for (; schema->column_count < count; schema->column_count++) {
         struct json_node node = json_element(&columns, schema->column_count);
         struct column *column = &schema->columns[schema->column_count];
         read_column(column, node, schema->task);
         remember(names, json_member(&node, "name"), column->name);
     }
-    check_columns(schema, columns);
-    if (json_refused(*object) || schema->task == TASK_REGRESSION)
-        return;
-    schema->classes = (uint32_t)label_column(schema)->value_count;
-    if (json_present(classes) &&
-        json_read_count(classes, 2, LIMIT_CLASSES) != schema->classes)
-        json_refuse(classes, "must be the number of the label's values, %u",
-                    schema->classes);
+    if (json_refusals(*object) == refusals)
+        check_columns(schema, columns);
+    if (schema->task == TASK_CLASSIFICATION)
+        read_csv_classes(schema, json_member(object, "classes"),
+                         json_refusals(*object) == refusals);
 }
 
 static void read_shape(struct schema *schema, struct json_node shape)
@@ -261,9 +280,10 @@ static void read_cifar_features(struct schema *schema, struct json_node features
         struct json_node shape = json_member(&features, "shape");
         struct json_node scale = json_member(&features, "scale");
         json_read_object(features, (const char *const[]){"shape", "scale", NULL});
+        size_t refusals = json_refusals(features);
         if (json_present(shape))
             read_shape(schema, shape);
-        if (json_present(shape) && !json_refused(shape) &&
+        if (json_present(shape) && json_refusals(features) == refusals &&
             (schema->shape_count != count ||
              memcmp(schema->shape, image, sizeof image) != 0))
             json_refuse(shape, "must be [3,32,32]");
@@ -291,9 +311,9 @@ static void read_labels(struct schema *schema, struct json_node labels)
     json_auto_t *seen = json_object();
     char text[40];
     bool given = json_present(labels);
-    if (given)
-        json_read_array(labels, schema->classes, schema->classes);
-    if (json_refused(labels))
+    if (schema->classes == 0) /* refused: how many there must be is not known */
+        return;
+    if (given && json_read_array(labels, schema->classes, schema->classes) == 0)
         return;
     schema->labels = allocate(schema->classes, sizeof *schema->labels);
     for (uint32_t i = 0; i < schema->classes; i++) {
@@ -301,10 +321,12 @@ static void read_labels(struct schema *schema, struct json_node labels)
         if (!given)
             continue;
         struct json_node element = json_element(&labels, i);
+        size_t refusals = json_refusals(labels);
         /* Adding 0 makes one number of 0 and -0. */
         schema->labels[i] = json_read_real(element, any_real) + 0.0;
         snprintf(text, sizeof text, "%.17g", schema->labels[i]);
-        remember(seen, element, text);
+        if (json_refusals(labels) == refusals)
+            remember(seen, element, text);
     }
 }
 
@@ -336,12 +358,10 @@ static void read_answer(struct schema *schema, const struct json_node *object)
 static void read_cifar(struct schema *schema, const struct json_node *object)
 {
     struct json_node classes = json_member(object, "classes");
-    read_cifar_features(schema, json_member(object, "features"));
     if (schema->task != TASK_CLASSIFICATION)
         json_refuse(json_member(object, "task"), "must be classification");
+    schema->task = TASK_CLASSIFICATION;
     read_answer(schema, object);
-    if (json_refused(*object))
-        return;
     if (schema->format == FORMAT_CIFAR10 && schema->classes != CIFAR10_CLASSES)
         json_refuse(classes, "must be %d", CIFAR10_CLASSES);
     else if (schema->format == FORMAT_CIFAR100 &&
@@ -351,33 +371,48 @@ static void read_cifar(struct schema *schema, const struct json_node *object)
                     CIFAR100_FINE_CLASSES, CIFAR100_COARSE_CLASSES);
 }
 
+/* What the format says of the features. */
+static void read_features(struct schema *schema, struct json_node features)
+{
+    switch (schema->format) {
+    case FORMAT_IDX:
+    case FORMAT_NPY: read_array_features(schema, features); return;
+    case FORMAT_CIFAR10:
+    case FORMAT_CIFAR100: read_cifar_features(schema, features); return;
+    case FORMAT_LIBSVM: read_libsvm_features(schema, features); return;
+    case FORMAT_CSV: return; /* its columns need the task as well */
+    }
+}
+
+/* What the format and the task say of the rest. */
+static void read_task(struct schema *schema, const struct json_node *object)
+{
+    bool is_cifar =
+        schema->format == FORMAT_CIFAR10 || schema->format == FORMAT_CIFAR100;
+    if (schema->task == TASK_REGRESSION && !is_cifar)
+        refuse_present(object, "classes", "a regression has no classes");
+    if (is_cifar)
+        read_cifar(schema, object);
+    else if (schema->format == FORMAT_CSV)
+        read_csv(schema, object);
+    else
+        read_answer(schema, object);
+}
+
 void schema_text_read(struct schema *schema, const struct json_node *object)
 {
     struct json_node format = json_member(object, "format");
     struct json_node task = json_member(object, "task");
-    struct json_node features = json_member(object, "features");
-    if (!data_format_parse(&schema->format, json_read_text(format)))
+    bool has_format = data_format_parse(&schema->format, json_read_text(format));
+    bool has_task = task_parse(&schema->task, json_read_text(task));
+    if (!has_format)
         json_refuse(format, "must be idx, csv, libsvm, npy, cifar10 or cifar100");
-    if (!task_parse(&schema->task, json_read_text(task)))
+    if (!has_task)
         json_refuse(task, "must be classification or regression");
-    if (json_refused(*object))
-        return;
-    if (schema->task == TASK_REGRESSION)
-        refuse_present(object, "classes", "a regression has no classes");
-    switch (schema->format) {
-    case FORMAT_IDX:
-    case FORMAT_NPY:
-        read_array_features(schema, features);
-        read_answer(schema, object);
-        return;
-    case FORMAT_CIFAR10:
-    case FORMAT_CIFAR100: read_cifar(schema, object); return;
-    case FORMAT_CSV: read_csv(schema, object); return;
-    case FORMAT_LIBSVM:
-        read_libsvm_features(schema, features);
-        read_answer(schema, object);
-        return;
-    }
+    if (has_format)
+        read_features(schema, json_member(object, "features"));
+    if (has_format && has_task)
+        read_task(schema, object);
 }
 
 static void write_column(struct json_writer *writer, const struct column *column)

@@ -14,6 +14,8 @@
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
 
+struct faults;
+
 #define STATUS_LIST(X)                                                                 \
     X(OK, "ok", "nothing to do")                                                       \
     X(INVALID, "invalid_argument", "fix the request; retrying is useless")             \
@@ -67,8 +69,11 @@ enum status {
 
 struct error {
     enum status status;
-    char pointer[96]; /* JSON pointer to the member at fault, "" if none */
+    char pointer[96]; /* JSON pointer of the member at fault, or ? and the name of the
+                         query parameter; "" if none */
     char text[256];
+    struct faults *faults; /* the caller's room for all that is wrong with a request
+                              (api/fault.h); NULL: the first is enough */
 };
 
 /* Wire name and advice of a status: static text. */

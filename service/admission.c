@@ -119,8 +119,9 @@ static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind,
 {
     struct query *query = context;
     (void)kind, (void)value;
-    query->status = query_take(&query->seen, name, query->error);
-    return query->status == ST_OK ? MHD_YES : MHD_NO;
+    if (query_take(&query->seen, name, query->error) != ST_OK)
+        query->status = ST_INVALID;
+    return MHD_YES;
 }
 
 static enum status check_query(const struct request *request, struct error *error)

@@ -7,6 +7,7 @@
 #include <microhttpd.h>
 
 #include "api/dataset_request.h"
+#include "api/fault.h"
 #include "api/views.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -95,7 +96,8 @@ static enum status create(struct service *service, struct request *request,
 void dataset_create(struct service *service, struct request *request)
 {
     bool replayed = false;
-    struct error error = {0};
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
     enum status status = replay_find(service, request, &replayed, &error);
     if (status == ST_OK && replayed)
         return;

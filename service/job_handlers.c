@@ -5,6 +5,7 @@
 
 #include "accountant/figures.h"
 #include "accountant/tuning.h"
+#include "api/fault.h"
 #include "api/limits.h"
 #include "api/query.h"
 #include "api/views.h"
@@ -100,8 +101,10 @@ static enum status price_tuning(const struct request *request,
     if (status != ST_OK || view->runs == 0)
         return status;
     if (plan->mechanism.run_count == 0)
-        return error_set(error, ST_INVALID,
-                         "runs: tuning an algorithm that is not private costs nothing");
+        return query_refuse("runs",
+                            "prices private runs; this algorithm is not, and costs "
+                            "nothing however often it runs",
+                            error);
     return tuning_cost(&view->tuning, &plan->mechanism, view->runs, plan->request.delta,
                        error);
 }
@@ -151,7 +154,8 @@ void job_estimate(struct service *service, struct request *request)
     struct job_plan plan = {0};
     struct estimate_view view = {0};
     struct trainer_cost cost;
-    struct error error = {0};
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
     enum status status = plan_request(service, request, &plan, &cost, &error);
     if (status == ST_OK)
         view = view_of(&plan, &cost);
@@ -239,7 +243,8 @@ void job_create(struct service *service, struct request *request)
     bool replayed = false;
     struct creation creation = {.service = service, .request = request};
     struct trainer_cost cost;
-    struct error error = {0};
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
     enum status status = replay_find(service, request, &replayed, &error);
     if (status == ST_OK && replayed)
         return;
@@ -344,23 +349,25 @@ static enum status read_listing(struct listing *listing, const struct request *r
                                 struct error *error)
 {
     struct dataset_id dataset;
+    enum status status = ST_OK;
     const char *state = request_query(request, "state");
     listing->dataset = request_query(request, "dataset");
     listing->has_state = state != NULL;
     if (state != NULL && !job_state_parse(&listing->state, state))
-        return error_set(error, ST_INVALID,
-                         "query parameter state must be QUEUED, RUNNING, CANCELLING, "
-                         "SUCCEEDED, FAILED or CANCELLED");
+        status =
+            query_refuse("state",
+                         "must be QUEUED, RUNNING, CANCELLING, SUCCEEDED, FAILED or "
+                         "CANCELLED",
+                         error);
     if (listing->dataset != NULL && !dataset_id_parse(&dataset, listing->dataset))
-        return error_set(error, ST_INVALID,
-                         "query parameter dataset must match "
-                         "[a-z0-9][a-z0-9._-]{0,62}");
-    return ST_OK;
+        status = query_refuse("dataset", "must match [a-z0-9][a-z0-9._-]{0,62}", error);
+    return status;
 }
 
 bool job_list(struct service *service, struct request *request)
 {
-    struct error error = {0};
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
     struct listing listing = {.service = service};
     if (read_listing(&listing, request, &error) != ST_OK) {
         reply_problem(request, &error, NULL);

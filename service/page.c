@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "api/limits.h"
+#include "api/fault.h"
 #include "api/query.h"
 #include "api/views.h"
 #include "base/check.h"
@@ -39,13 +39,12 @@ void page_reply(struct request *request, const struct page_source *source)
 {
     size_t size = 0;
     uint64_t end = 0;
-    struct error error = {0};
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
     const char *token = request_query(request, "page_token");
-    enum status status =
-        query_page_size(&size, request_query(request, "page_size"), &error);
-    if (status == ST_OK)
-        status = page_token_parse(&end, token, &error);
-    if (status != ST_OK) {
+    query_page_size(&size, request_query(request, "page_size"), &error);
+    page_token_parse(&end, token, &error);
+    if (error.status != ST_OK) {
         reply_problem(request, &error, NULL);
         return;
     }

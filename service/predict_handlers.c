@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <microhttpd.h>
 
+#include "api/fault.h"
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
 #include "base/check.h"
@@ -143,7 +144,8 @@ static enum status predict(struct service *service, struct request *request,
 
 void model_predict(struct service *service, struct request *request)
 {
-    struct error error = {0};
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
     char *text = NULL;
     if (predict(service, request, &text, &error) == ST_OK)
         reply_json(request, MHD_HTTP_OK, text);

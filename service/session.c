@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/fault.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -336,7 +337,9 @@ static enum MHD_Result admit(struct session *session)
 {
     struct request *request = &session->request;
     struct service *service = session->sessions->service;
-    struct error error = {0};
+    struct faults faults; /* not cleared: most requests have none */
+    struct error error = {.faults = &faults};
+    faults.count = 0;
     watch_headers_done(session->sessions->watch, session->watched);
     name_request(session->sessions, request);
     enum status status =

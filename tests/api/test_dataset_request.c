@@ -128,6 +128,48 @@ static void a_whole_real_is_the_count_it_equals(void **state)
     }
 }
 
+static enum status read_dataset(const char *body, struct error *error)
+{
+    struct dataset_spec spec = {0};
+    enum status status = parse(&spec, body, error);
+    if (status == ST_OK)
+        dataset_spec_fini(&spec);
+    else
+        assert_null(spec.schema.columns);
+    return status;
+}
+
+static void all_faults_of_a_dataset_are_listed_in_its_order(void **state)
+{
+    (void)state;
+    assert_faults(
+        read_dataset,
+        "{\"id\":\"A\",\"columns\":[{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[3,"
+        "1]},"
+        "{\"name\":\"x\",\"kind\":\"categorical\",\"values\":[\"a\",7,\"a\"],"
+        "\"default\":\"c\"},{\"kind\":\"label\",\"values\":[\"n\",\"y\"],\"scale\":1},"
+        "{\"name\":\"z\",\"kind\":\"number\",\"range\":0}],\"task\":\"classification\","
+        "\"format\":\"csv\",\"header\":1,\"target\":{},"
+        "\"privacy\":{\"delta\":2,\"order\":7.25}}",
+        "/id invalid\n/columns/0/range invalid\n/columns/1/name invalid\n"
+        "/columns/1/values/1 wrong_type\n/columns/1/values/2 invalid\n"
+        "/columns/2/scale unknown\n/columns/2/name missing\n/columns/3/kind invalid\n"
+        "/header wrong_type\n/target invalid\n/privacy/delta out_of_range\n"
+        "/privacy/order invalid\n/privacy/epsilon missing\n");
+    assert_faults(
+        read_dataset,
+        "{\"format\":\"npy\",\"task\":\"ranking\",\"features\":{\"shape\":[2,0,\"3\"],"
+        "\"scale\":0},\"classes\":1,\"privacy\":\"publik\",\"id\":\"a\"}",
+        "/task invalid\n/features/shape/1 out_of_range\n"
+        "/features/shape/2 wrong_type\n/features/scale out_of_range\n"
+        "/privacy invalid\n");
+    assert_faults(read_dataset,
+                  "{\"id\":\"a\",\"format\":\"libsvm\",\"task\":\"classification\","
+                  "\"classes\":\"2\",\"labels\":[1,2,3],\"privacy\":\"public\"}",
+                  "/classes wrong_type\n/features missing\n");
+    assert_faults(read_dataset, "[]", " wrong_type\n");
+}
+
 static void what_is_rendered_reads_back(void **state)
 {
     (void)state;
@@ -148,17 +190,6 @@ static void what_is_rendered_reads_back(void **state)
     }
 }
 
-static enum status read_dataset(const char *body, struct error *error)
-{
-    struct dataset_spec spec = {0};
-    enum status status = parse(&spec, body, error);
-    if (status == ST_OK)
-        dataset_spec_fini(&spec);
-    else
-        assert_null(spec.schema.columns);
-    return status;
-}
-
 static void idx_is_checked_member_by_member(void **state)
 {
     (void)state;
@@ -172,7 +203,6 @@ static void idx_is_checked_member_by_member(void **state)
         {"\"idx\"", "\"parquet\"", "/format"},
         {"\"idx\"", "null", "/format"},
         {"\"classification\"", "\"clustering\"", "/task"},
-        {"\"classification\"", "\"regression\"", "/classes"},
         {"\"classes\":10,", "", "/classes"},
         {":10,", ":1,", "/classes"},
         {":10,", ":65537,", "/classes"},
@@ -206,6 +236,10 @@ static void idx_is_checked_member_by_member(void **state)
         {"\"classes\"", "\"classes\":10,\"classes\"", "/classes"},
     };
     REFUSE_EACH(read_dataset, IDX, cases);
+    static const struct broken twice[] = {
+        {"\"classification\"", "\"regression\"", "/classes"},
+    };
+    REFUSE_EACH_TWICE(read_dataset, IDX, twice);
 }
 
 static void npy_is_declared_as_idx_is(void **state)
@@ -232,7 +266,6 @@ static void cifar_is_checked_member_by_member(void **state)
 {
     (void)state;
     static const struct broken cases[] = {
-        {"\"classification\",\"classes\":20", "\"regression\"", "/task"},
         {"20", "10", "/classes"},
         {"20", "99", "/classes"},
         {"\"classes\":20,", "", "/classes"},
@@ -248,6 +281,10 @@ static void cifar_is_checked_member_by_member(void **state)
         {"\"classes\"", "\"target\":{\"range\":[0,1]},\"classes\"", "/target"},
     };
     REFUSE_EACH(read_dataset, CIFAR, cases);
+    static const struct broken twice[] = {
+        {"\"classification\",\"classes\":20", "\"regression\"", "/task"},
+    };
+    REFUSE_EACH_TWICE(read_dataset, CIFAR, twice);
 }
 
 static void the_features_of_cifar_need_not_be_declared(void **state)
@@ -345,21 +382,27 @@ static void columns_are_checked_member_by_member(void **state)
         {"\"ignored\"", "\"label\",\"values\":[\"a\",\"b\"]", "/columns"},
         {"\"label\"", "\"categorical\"", "/columns"},
         {"[\"<=50K\",\">50K\"]", "[\"<=50K\"]", "/columns/3/values"},
-        {"\"values\":[\"<=50K\",\">50K\"]", "\"range\":[0,1]", "/columns/3/range"},
         {"\"header\"", "\"classes\":3,\"header\"", "/classes"},
         {"\"header\"", "\"features\":{},\"header\"", "/features"},
         {"\"header\"", "\"labels\":[],\"header\"", "/labels"},
         {"\"header\"", "\"target\":{},\"header\"", "/target"},
     };
     REFUSE_EACH(read_dataset, CSV, cases);
+    static const struct broken twice[] = {
+        {"\"values\":[\"<=50K\",\">50K\"]", "\"range\":[0,1]", "/columns/3/range"},
+    };
+    REFUSE_EACH_TWICE(read_dataset, CSV, twice);
     static const struct broken more[] = {
-        {"\"range\":[0,5e5]", "\"values\":[\"a\",\"b\"]", "/columns/1/values"},
         {"\"columns\"", "\"classes\":2,\"columns\"", "/classes"},
         {"{\"name\":\"rooms\",\"kind\":\"numeric\",\"range\":[0,1e5]},", "",
          "/columns"},
         {"\"numeric\",\"range\":[0,1e5]", "\"ignored\"", "/columns"},
     };
     REFUSE_EACH(read_dataset, HOUSING, more);
+    static const struct broken more_twice[] = {
+        {"\"range\":[0,5e5]", "\"values\":[\"a\",\"b\"]", "/columns/1/values"},
+    };
+    REFUSE_EACH_TWICE(read_dataset, HOUSING, more_twice);
     struct dataset_spec spec;
     char *body = edit(CSV, "\"header\"", "\"classes\":2,\"header\"");
     must_parse(&spec, body);
@@ -380,10 +423,13 @@ static void libsvm_is_checked_member_by_member(void **state)
         {"[-1,1]", "[-1,0,1]", "/labels"},
         {"[-1,1]", "[1,1.0]", "/labels/1"},
         {"[-1,1]", "[0,-0.0]", "/labels/1"},
-        {"[-1,1]", "[\"-1\",\"1\"]", "/labels/0"},
         {"\"labels\"", "\"target\":{\"range\":[0,1]},\"labels\"", "/target"},
     };
     REFUSE_EACH(read_dataset, LIBSVM, cases);
+    static const struct broken twice[] = {
+        {"[-1,1]", "[\"-1\",\"1\"]", "/labels/0"},
+    };
+    REFUSE_EACH_TWICE(read_dataset, LIBSVM, twice);
     static const struct broken more[] = {
         {"\"target\":{\"range\":[-3.25,7]},", "", "/target"},
         {"{\"range\":[-3.25,7]}", "{}", "/target/range"},
@@ -467,6 +513,7 @@ int main(void)
         cmocka_unit_test(members_arrive_in_the_struct),
         cmocka_unit_test(defaults_are_written_out),
         cmocka_unit_test(a_whole_real_is_the_count_it_equals),
+        cmocka_unit_test(all_faults_of_a_dataset_are_listed_in_its_order),
         cmocka_unit_test(what_is_rendered_reads_back),
         cmocka_unit_test(idx_is_checked_member_by_member),
         cmocka_unit_test(npy_is_declared_as_idx_is),

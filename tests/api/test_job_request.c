@@ -100,6 +100,47 @@ static void every_member_is_checked(void **state)
     REFUSE_EACH(read_job, JOB, cases);
 }
 
+static void all_faults_of_a_job_are_listed_in_its_order(void **state)
+{
+    (void)state;
+    assert_faults(
+        read_job,
+        "{\"privacy\":{\"epsilon\":1001,\"delat\":1e-5},\"seed\":1,"
+        "\"model\":{\"layers\":[{\"type\":\"dense\",\"out\":8},"
+        "{\"type\":\"residual\",\"body\":[{\"type\":\"conv2d\",\"kernel\":[3,\"3\"]}]},"
+        "{\"type\":\"batch_norm\",\"eps\":0}],\"init_seed\":-1},"
+        "\"algorithm\":{\"clip_norm\":0,\"name\":\"dpsgd\"},"
+        "\"optimizer\":{\"name\":\"adamw\",\"learning_rate\":[1],\"beta1\":7},"
+        "\"batch_size\":20.5,\"epochs\":2,\"steps\":\"many\"}",
+        "/privacy/epsilon out_of_range\n/privacy/delat unknown\n/seed unknown\n"
+        "/model/layers/1/body/0/kernel/1 wrong_type\n"
+        "/model/layers/1/body/0/out missing\n/model/layers/2/type invalid\n"
+        "/model/init_seed out_of_range\n/algorithm/clip_norm out_of_range\n"
+        "/optimizer/name invalid\n/optimizer/learning_rate wrong_type\n"
+        "/batch_size wrong_type\n/steps invalid\n/dataset missing\n");
+}
+
+/* What is not understood is not held against what depends on it. */
+static void one_fault_is_told_once(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"mlp\"", "\"cnn\"", "/model/preset"},
+        {"\"mlp\"", "7", "/model/preset"},
+        {"{\"preset\":\"mlp\",\"hidden\":[128],\"activation\":\"relu\"}", "[]",
+         "/model"},
+        {"{\"name\":\"dpsgd\",\"clip_norm\":1.5}", "7", "/algorithm"},
+        {"\"dpsgd\"", "null", "/algorithm/name"},
+        {"\"sgd\"", "\"rmsprop\"", "/optimizer/name"},
+        {"{\"epsilon\":2}", "2", "/privacy"},
+        {"{\"epsilon\":2}", "{\"epsilon\":\"2\"}", "/privacy/epsilon"},
+    };
+    REFUSE_EACH(read_job, JOB, cases);
+    assert_faults(read_job, "[]", " wrong_type\n");
+    assert_faults(read_job, "{}",
+                  "/dataset missing\n/model missing\n/algorithm missing\n");
+}
+
 static void privacy_is_checked(void **state)
 {
     (void)state;
@@ -109,7 +150,6 @@ static void privacy_is_checked(void **state)
         {"{\"epsilon\":2}", "null", "/privacy"},
         {"{\"epsilon\":2}", "\"public\"", "/privacy"},
         {"{\"epsilon\":2}", "{\"delta\":1e-6}", "/privacy"},
-        {"{\"epsilon\":2}", "{\"noise_multipler\":1.1}", "/privacy/noise_multipler"},
         {"{\"epsilon\":2}", "{\"epsilon\":2,\"noise_multiplier\":1}",
          "/privacy/noise_multiplier"},
         {"{\"epsilon\":2}", "{\"budget_fraction\":1,\"epsilon\":2}",
@@ -134,6 +174,10 @@ static void privacy_is_checked(void **state)
         {"{\"epsilon\":2}", "{\"epsilon\":2,\"delta\":1e-12}", "/privacy/delta"},
     };
     REFUSE_EACH(read_job, JOB, cases);
+    static const struct broken twice[] = {
+        {"{\"epsilon\":2}", "{\"noise_multipler\":1.1}", "/privacy/noise_multipler"},
+    };
+    REFUSE_EACH_TWICE(read_job, JOB, twice);
 }
 
 static void models_are_checked(void **state)
@@ -147,7 +191,6 @@ static void models_are_checked(void **state)
          "/model"},
         {"\"mlp\"", "\"cnn\"", "/model/preset"},
         {"\"mlp\"", "null", "/model/preset"},
-        {"\"mlp\"", "\"linear\"", "/model/hidden"},
         {"[128]", "[]", "/model/hidden"},
         {"[128]", "128", "/model/hidden"},
         {"[128]", "[0]", "/model/hidden/0"},
@@ -163,11 +206,14 @@ static void models_are_checked(void **state)
         {"\"relu\"", "\"relu\",\"seed\":1", "/model/seed"},
     };
     REFUSE_EACH(read_job, JOB, cases);
+    static const struct broken twice[] = {
+        {"\"mlp\"", "\"linear\"", "/model/hidden"},
+    };
+    REFUSE_EACH_TWICE(read_job, JOB, twice);
     static const struct broken layers[] = {
         {"\"out\":32", "\"out\":0", "/model/layers/0/out"},
         {",\"out\":32", "", "/model/layers/0/out"},
         {"\"out\":32", "\"out\":67108865", "/model/layers/0/out"},
-        {"\"out\":32", "\"outs\":32", "/model/layers/0/outs"},
         {"\"tanh\"", "\"tanh\",\"out\":3", "/model/layers/1/out"},
         {"\"tanh\"", "\"batch_norm\"", "/model/layers/1/type"},
         {"{\"type\":\"tanh\"}", "7", "/model/layers/1"},
@@ -176,6 +222,10 @@ static void models_are_checked(void **state)
         {"\"layers\":[", "\"activation\":\"relu\",\"layers\":[", "/model/activation"},
     };
     REFUSE_EACH(read_job, LAYERS, layers);
+    static const struct broken layers_twice[] = {
+        {"\"out\":32", "\"outs\":32", "/model/layers/0/outs"},
+    };
+    REFUSE_EACH_TWICE(read_job, LAYERS, layers_twice);
 }
 
 static void layers_and_hidden_widths_are_limited_in_number(void **state)
@@ -223,7 +273,6 @@ static void optimizers_are_checked(void **state)
         {"4.0", "1000001", "/optimizer/learning_rate"},
         {"4.0", "\"4\"", "/optimizer/learning_rate"},
         {"4.0", "[4,0]", "/optimizer/learning_rate"},
-        {"4.0", "{}", "/optimizer/learning_rate/initial"},
         {"4.0", "{\"initial\":4}", "/optimizer/learning_rate/final"},
         {"4.0", "{\"initial\":0,\"final\":1}", "/optimizer/learning_rate/initial"},
         {"4.0", "{\"initial\":4,\"final\":-1}", "/optimizer/learning_rate/final"},
@@ -241,6 +290,10 @@ static void optimizers_are_checked(void **state)
          "/optimizer/epsilon"},
     };
     REFUSE_EACH(read_job, JOB, cases);
+    static const struct broken twice[] = {
+        {"4.0", "{}", "/optimizer/learning_rate/initial"},
+    };
+    REFUSE_EACH_TWICE(read_job, JOB, twice);
     struct job_request request;
     char *body = edit(JOB, "4.0", "{\"initial\":8,\"final\":0}");
     must_parse(&request, body);
@@ -256,6 +309,8 @@ int main(void)
         cmocka_unit_test(members_arrive_in_the_struct),
         cmocka_unit_test(a_whole_real_is_the_count_it_equals),
         cmocka_unit_test(every_member_is_checked),
+        cmocka_unit_test(all_faults_of_a_job_are_listed_in_its_order),
+        cmocka_unit_test(one_fault_is_told_once),
         cmocka_unit_test(privacy_is_checked),
         cmocka_unit_test(models_are_checked),
         cmocka_unit_test(layers_and_hidden_widths_are_limited_in_number),

@@ -10,11 +10,13 @@
 
 static struct json_reader reader;
 static struct json_node root;
+static struct faults faults;
 static struct error error;
 
 static enum status open_text(const char *text)
 {
-    error = (struct error){0};
+    faults.count = 0;
+    error = (struct error){.faults = &faults};
     return json_reader_open(&reader, &root, text, strlen(text), &error);
 }
 
@@ -246,18 +248,103 @@ static void a_real_keeps_its_range(void **state)
     }
 }
 
-static void the_first_refusal_wins(void **state)
+static const struct json_range digits = {0, 9, false, false};
+
+static void expect_faults(const char *expected)
+{
+    char text[LIMIT_FAULTS * 64] = "";
+    assert_int_equal(json_reader_close(&reader), ST_INVALID);
+    for (size_t i = 0; i < faults.count; i++)
+        sprintf(text + strlen(text), "%s %s\n", faults.list[i].pointer,
+                fault_wire(faults.list[i].kind));
+    assert_string_equal(text, expected);
+    assert_string_equal(error.pointer, faults.list[0].pointer);
+    assert_string_equal(error.text, faults.list[0].text);
+}
+
+static void refusals_are_listed_in_the_order_of_the_text(void **state)
 {
     (void)state;
-    open_json("{\"a\":\"x\",\"b\":[2.5,true]}");
-    struct json_node b = json_member(&root, "b");
-    json_read_real(json_element(&b, 1), (struct json_range){0, 9, 0, 0});
+    open_json("{\"z\":{\"y\":1,\"n\":\"x\"},\"b\":[2.5,true,77],\"a\":\"x\",\"c\":0}");
+    struct json_node b = json_member(&root, "b"), z = json_member(&root, "z");
+    json_read_real(json_member(&root, "gone"), digits);
     json_read_count(json_member(&root, "a"), 0, 9);
-    assert_int_equal(json_read_array(b, 0, 9), 0);
-    assert_true(json_read_real(json_element(&b, 0), (struct json_range){0, 9, 0, 0}) ==
-                0);
-    assert_string_equal(json_read_text(json_member(&root, "a")), "");
-    refused_at("/b/1");
+    json_read_real(json_element(&b, 2), digits);
+    json_refuse(b, "is not what it says");
+    json_read_real(json_element(&b, 1), digits);
+    json_read_flag(json_member(&root, "also"));
+    json_read_object(z, (const char *const[]){"y", "m", NULL});
+    json_read_text(json_member(&z, "m"));
+    json_read_object(root, (const char *const[]){"z", "b", "a", NULL});
+    expect_faults("/z/n unknown\n/z/m missing\n/b/2 out_of_range\n/b invalid\n"
+                  "/a wrong_type\n/c unknown\n/gone missing\n/also missing\n");
+}
+
+/* /b/1 was read after /b was refused as a whole, and says nothing new. */
+static void a_place_is_refused_once(void **state)
+{
+    (void)state;
+    open_json("{\"a\":\"x\",\"o\":7,\"ab\":8}");
+    struct json_node a = json_member(&root, "a"), o = json_member(&root, "o");
+    struct json_node gone = json_member(&root, "gone");
+    assert_int_equal(json_read_count(a, 0, 9), 0);
+    json_refuse(a, "must be even");
+    json_read_object(o, (const char *const[]){NULL});
+    json_read_text(json_member(&o, "name"));
+    json_read_array(gone, 1, 2);
+    json_read_flag(json_element(&gone, 0));
+    assert_int_equal(json_refusals(root), 3);
+    json_read_text(json_member(&root, "ab"));
+    assert_int_equal(json_refusals(root), 4);
+    json_refuse(root, "lacks sense");
+    json_read_text(json_member(&root, "later"));
+    expect_faults("/a wrong_type\n/o wrong_type\n/ab wrong_type\n/gone missing\n"
+                  " invalid\n");
+}
+
+static void an_unknown_member_spoils_nothing(void **state)
+{
+    (void)state;
+    open_json("{\"a\":1,\"b\":2}");
+    json_read_object(root, (const char *const[]){"a", NULL});
+    assert_true(json_refused(root));
+    assert_int_equal(json_refusals(root), 0);
+    json_reader_close(&reader);
+}
+
+/* 100,000 members, each at fault: were each sought among the others, this would take
+ * minutes. */
+static void after_so_many_faults_nothing_is_read(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 100000 };
+    char *text = malloc(MEMBERS * 16), *at = text;
+    assert_non_null(text);
+    for (int i = 0; i < MEMBERS; i++)
+        at += sprintf(at, "%c\"m%d\":\"\"", i == 0 ? '{' : ',', i);
+    strcpy(at, "}");
+    open_json(text);
+    for (int i = MEMBERS; i-- > 0;) {
+        char name[16];
+        sprintf(name, "m%d", i);
+        assert_true(json_read_real(json_member(&root, name), digits) == 0);
+    }
+    json_read_object(root, (const char *const[]){NULL});
+    assert_int_equal(json_reader_close(&reader), ST_INVALID);
+    assert_int_equal(faults.count, LIMIT_FAULTS);
+    assert_string_equal(faults.list[LIMIT_FAULTS - 1].pointer, "/m99999");
+    assert_string_equal(error.pointer, "/m99968");
+    free(text);
+}
+
+static void what_is_not_json_is_the_only_fault(void **state)
+{
+    (void)state;
+    open_text("{\"a\":[1,2");
+    json_read_text(json_member(&root, "b"));
+    expect_faults("/a/1 malformed\n");
+    open_text("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[");
+    expect_faults(" malformed\n");
 }
 
 static void arrays_and_texts_are_limited(void **state)
@@ -307,7 +394,11 @@ int main(void)
         cmocka_unit_test(a_count_is_whole_however_it_is_written),
         cmocka_unit_test(a_count_beyond_two_to_the_53_is_no_real),
         cmocka_unit_test(a_real_keeps_its_range),
-        cmocka_unit_test(the_first_refusal_wins),
+        cmocka_unit_test(refusals_are_listed_in_the_order_of_the_text),
+        cmocka_unit_test(a_place_is_refused_once),
+        cmocka_unit_test(an_unknown_member_spoils_nothing),
+        cmocka_unit_test(after_so_many_faults_nothing_is_read),
+        cmocka_unit_test(what_is_not_json_is_the_only_fault),
         cmocka_unit_test(arrays_and_texts_are_limited),
         cmocka_unit_test(the_error_may_be_null),
     };

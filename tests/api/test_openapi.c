@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "api/fault.h"
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
 #include "api/problem.h"
@@ -68,6 +69,15 @@ static json_t *codes(void)
     json_array_append_new(list, json_pack("{s:s,s:i}", "code", wire, "status",         \
                                           (int)problem_http_status(ST_##symbol)));
     STATUS_LIST(X)
+#undef X
+    return list;
+}
+
+static json_t *fault_codes(void)
+{
+    json_t *list = json_array();
+#define X(symbol, wire) json_array_append_new(list, json_string(wire));
+    FAULT_LIST(X)
 #undef X
     return list;
 }
@@ -296,8 +306,10 @@ static void answer_problems(json_t *answers)
     struct problem whole = {"req_1", &place,  true,      INFINITY, true,
                             4,       &needed, available, orders};
     for (size_t i = 1; i < sizeof statuses / sizeof *statuses; i++) {
+        struct faults faults = {2, {{FAULT_UNKNOWN, "/a", "a"}, {0, "?b", "b"}}};
         struct error error = {.status = statuses[i], .pointer = "/a"};
         take_answer(answers, "Problem", problem_render(&error, NULL));
+        error.faults = &faults;
         take_answer(answers, "Problem", problem_render(&error, &whole));
     }
 }
@@ -421,10 +433,11 @@ static void document_and_code_say_the_same(void **state)
     }
     json_auto_t *algorithms_list = json_loads(list, 0, NULL);
     free(list);
-    json_auto_t *facts = json_pack(
-        "{s:s,s:o,s:o,s:O,s:o,s:o}", "version", EPSILOND_VERSION, "routes", routes(),
-        "codes", codes(), "algorithms", json_object_get(algorithms_list, "algorithms"),
-        "answers", answers(), "refused", refused());
+    json_auto_t *facts =
+        json_pack("{s:s,s:o,s:o,s:o,s:O,s:o,s:o}", "version", EPSILOND_VERSION,
+                  "routes", routes(), "codes", codes(), "fault_codes", fault_codes(),
+                  "algorithms", json_object_get(algorithms_list, "algorithms"),
+                  "answers", answers(), "refused", refused());
     assert_non_null(facts);
     assert_int_equal(json_dump_file(facts, facts_path, 0), 0);
     snprintf(command, sizeof command,

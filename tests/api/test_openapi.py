@@ -114,6 +114,11 @@ def check_codes(document, codes):
     check(told == coded, f"statuses of codes: {set(told.items()) ^ set(coded.items())}")
 
 
+def check_fault_codes(document, coded):
+    written = document["components"]["schemas"]["FaultCode"]["enum"]
+    check(written == coded, f"codes of faults: {written}, coded {coded}")
+
+
 def value_of(text):
     text = re.sub(r"U?INT64_C\((\d+)\)", r"\1", text).replace("INT32_MAX", "2147483647")
     if "p" in text:
@@ -219,6 +224,7 @@ def main():
     check_references(document)
     check_routes(document, facts["routes"])
     check_codes(document, facts["codes"])
+    check_fault_codes(document, facts["fault_codes"])
     check_limits(document, header)
     check_algorithms(document, facts["algorithms"])
     bodies = check_examples(copy.deepcopy(document))

@@ -142,7 +142,7 @@ static void only_the_one_shape_is_read(void **state)
     static const struct {
         const char *body, *pointer;
     } rows[] = {
-        {"{\"inputs\":[]}", "/inputs/0"},
+        {"{\"inputs\":[]}", "/inputs"},
         {"{\"inputs\":[1,2]}", "/inputs/0"},
         {"{\"inputs\":[[1,2],]}", "/inputs/1"},
         {"{\"inputs\":[[1,2],{}]}", "/inputs/1"},
@@ -186,6 +186,53 @@ static void cells_of_columns_keep_their_type(void **state)
     dataset_spec_fini(&table);
 }
 
+static enum status read_images(const char *body, struct error *error)
+{
+    const struct predict_body whole = body_of(body, &images);
+    struct table table;
+    enum status status = read_table(&table, &whole, 3, error);
+    free(table.features);
+    return status;
+}
+
+static void all_faults_of_the_rows_are_listed_in_their_order(void **state)
+{
+    (void)state;
+    assert_faults(
+        read_images,
+        "{\"n\":{\"m\":[1,\"]\"]},\"inputs\":[[1,2],[\"x\",null],[1],[1,NaN],7,"
+        "[1,[2]],{\"a\":\"]\"},[1e300,1]],\"inputs\":[[1]],\"proba\":false}",
+        "/n unknown\n/inputs/1/0 wrong_type\n/inputs/1/1 wrong_type\n"
+        "/inputs/2 out_of_range\n/inputs/3/1 malformed\n/inputs/4 wrong_type\n"
+        "/inputs/5 wrong_type\n/inputs/6 wrong_type\n/inputs/7/0 invalid\n"
+        "/inputs repeated\n/proba unknown\n");
+    assert_faults(read_images, "{\"input\":[[1,2]]}",
+                  "/input unknown\n/inputs missing\n");
+    assert_faults(read_images, "{\"inputs\":[[1],[2]",
+                  "/inputs/0 out_of_range\n/inputs/1 out_of_range\n"
+                  "/inputs/1/0 malformed\n");
+    assert_faults(read_images, "[[1,2]]", " wrong_type\n");
+}
+
+static void faults_of_columns_are_listed_too(void **state)
+{
+    (void)state;
+    static const char body[] = "{\"inputs\":[[\"30\",7],[30],[30,\"d\"]]}";
+    struct dataset_spec spec;
+    struct table table;
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
+    open_table(&spec);
+    const struct predict_body whole = body_of(body, &spec.schema);
+    assert_int_equal(read_table(&table, &whole, 1, &error), ST_INVALID);
+    assert_int_equal(faults.count, 4);
+    assert_string_equal(faults.list[0].pointer, "/inputs/0/0");
+    assert_string_equal(faults.list[1].pointer, "/inputs/0/1");
+    assert_string_equal(faults.list[2].pointer, "/inputs/1");
+    assert_string_equal(faults.list[3].pointer, "/inputs/2/1");
+    dataset_spec_fini(&spec);
+}
+
 /* A body of that many rows. */
 static char *many_rows(size_t rows, const char *row)
 {
@@ -224,6 +271,32 @@ static void rows_are_limited(void **state)
     free(body);
     body = many_rows(LIMIT_PREDICT_ROWS + 1, "[1,2]");
     expect_refusal(&images, body, "/inputs");
+    free(body);
+}
+
+/* A body beyond LIMIT_JSON_BODY, with more faults than are listed. */
+static void faults_of_a_large_body_are_listed_up_to_their_limit(void **state)
+{
+    (void)state;
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
+    char row[160];
+    memset(row, ' ', sizeof row);
+    memcpy(row, "[1,", 3);
+    strcpy(row + sizeof row - 6, "\"2\"]");
+    char *body = many_rows(LIMIT_PREDICT_ROWS, row);
+    assert_true(strlen(body) > LIMIT_JSON_BODY);
+    assert_int_equal(read_images(body, &error), ST_INVALID);
+    assert_int_equal(faults.count, LIMIT_FAULTS);
+    assert_string_equal(faults.list[LIMIT_FAULTS - 1].pointer, "/inputs/31/1");
+    free(body);
+    body = many_rows(LIMIT_PREDICT_ROWS, row);
+    memcpy(strstr(body, "\"2\""), " 2 ", 3);
+    body[strlen(body) - 1] = 'x';
+    faults.count = 0;
+    error = (struct error){.faults = &faults};
+    assert_int_equal(read_images(body, &error), ST_INVALID);
+    assert_string_equal(error.pointer, "/inputs/1/1");
     free(body);
 }
 
@@ -402,7 +475,10 @@ int main(void)
         cmocka_unit_test(rows_are_encoded_as_at_import),
         cmocka_unit_test(only_the_one_shape_is_read),
         cmocka_unit_test(cells_of_columns_keep_their_type),
+        cmocka_unit_test(all_faults_of_the_rows_are_listed_in_their_order),
+        cmocka_unit_test(faults_of_columns_are_listed_too),
         cmocka_unit_test(rows_are_limited),
+        cmocka_unit_test(faults_of_a_large_body_are_listed_up_to_their_limit),
         cmocka_unit_test(values_are_limited),
         cmocka_unit_test(work_is_limited),
         cmocka_unit_test(both_readers_give_the_same_features),

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "api/fault.h"
 #include "api/problem.h"
 
 static const struct {
@@ -131,6 +132,54 @@ static void the_member_at_fault_is_named(void **state)
     assert_string_equal(text_of(first, "detail"), "must be \"above 0\"");
 }
 
+static void expect_fault(const json_t *errors, size_t index, const char *pointer,
+                         const char *parameter, const char *code)
+{
+    const json_t *item = json_array_get(errors, index);
+    assert_string_equal(text_of(item, "pointer"), pointer);
+    assert_string_equal(text_of(item, "code"), code);
+    assert_true(strlen(text_of(item, "detail")) > 0);
+    if (parameter == NULL)
+        assert_true(json_is_null(json_object_get(item, "parameter")));
+    else
+        assert_string_equal(text_of(item, "parameter"), parameter);
+}
+
+static void all_faults_are_listed_and_the_first_is_the_detail(void **state)
+{
+    (void)state;
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
+    fault_add(&error, &(struct fault){FAULT_UNKNOWN, "/a", "no such member"});
+    fault_add(&error, &(struct fault){FAULT_REPEATED, "?wait", "stands twice"});
+    fault_add(&error, &(struct fault){FAULT_MISSING, "", "is required"});
+    assert_string_equal(error.pointer, "/a");
+    json_auto_t *root = render(&error, NULL);
+    const json_t *errors = json_object_get(root, "errors");
+    assert_string_equal(text_of(root, "detail"), "no such member");
+    assert_int_equal(json_array_size(errors), 3);
+    expect_fault(errors, 0, "/a", NULL, "unknown");
+    expect_fault(errors, 1, "", "wait", "repeated");
+    expect_fault(errors, 2, "", NULL, "missing");
+}
+
+static void faults_are_kept_up_to_their_limit(void **state)
+{
+    (void)state;
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
+    for (size_t i = 0; i < LIMIT_FAULTS + 3; i++)
+        assert_int_equal(
+            fault_add(&error, &(struct fault){FAULT_INVALID, "/a", "is wrong"}),
+            ST_INVALID);
+    assert_int_equal(faults.count, LIMIT_FAULTS);
+    assert_int_equal(fault_add(NULL, &faults.list[0]), ST_INVALID);
+    error = (struct error){0};
+    fault_add(&error, &faults.list[0]);
+    json_auto_t *root = render(&error, NULL);
+    expect_fault(json_object_get(root, "errors"), 0, "/a", NULL, "invalid");
+}
+
 static void a_failed_import_says_where(void **state)
 {
     (void)state;
@@ -192,6 +241,8 @@ int main(void)
         cmocka_unit_test(every_problem_has_its_members),
         cmocka_unit_test(only_what_passes_is_retryable),
         cmocka_unit_test(the_member_at_fault_is_named),
+        cmocka_unit_test(all_faults_are_listed_and_the_first_is_the_detail),
+        cmocka_unit_test(faults_are_kept_up_to_their_limit),
         cmocka_unit_test(a_failed_import_says_where),
         cmocka_unit_test(a_refused_budget_says_what_would_fit),
     };

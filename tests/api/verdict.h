@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "api/fault.h"
 #include "base/status.h"
 #include "tests/expect.h"
 
@@ -48,7 +49,7 @@ static inline char *edit(const char *base, const char *from, const char *to)
 }
 
 struct broken {
-    const char *from, *to, *pointer;
+    const char *from, *to, *pointer; /* of the fault, or the first of them */
 };
 
 /* Reads a body and keeps nothing; a reader fails
@@ -56,18 +57,48 @@ struct broken {
 typedef enum status verdict_reader(const char *body, struct error *error);
 
 static inline void refuse_each(verdict_reader *read, const char *base,
-                               const struct broken *cases, size_t count)
+                               const struct broken *cases, size_t count,
+                               size_t faults_each)
 {
     for (size_t i = 0; i < count; i++) {
         char *body = edit(base, cases[i].from, cases[i].to);
-        struct error error = {0};
+        struct faults faults = {0};
+        struct error error = {.faults = &faults};
         enum status status = read(body, &error);
         assert_refused_at(status, body, &error, cases[i].pointer);
+        if (faults.count != faults_each)
+            fail_msg("%s: %zu faults, the last at %s: %s", body, faults.count,
+                     faults.list[faults.count - 1].pointer,
+                     faults.list[faults.count - 1].text);
         free(body);
     }
 }
 
+/* All faults of a body, a line each: "pointer code". Nothing that an error says is empty,
+ * and the first stands in the error itself. */
+static inline void assert_faults(verdict_reader *read, const char *body,
+                                 const char *expected)
+{
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
+    char text[LIMIT_FAULTS * 128] = "";
+    assert_int_equal(read(body, &error), ST_INVALID);
+    for (size_t i = 0; i < faults.count; i++) {
+        const struct fault *fault = &faults.list[i];
+        size_t used = strlen(text);
+        assert_true(fault->text[0] != '\0');
+        snprintf(text + used, sizeof text - used, "%s %s\n", fault->pointer,
+                 fault_wire(fault->kind));
+    }
+    assert_string_equal(text, expected);
+    assert_string_equal(error.pointer, faults.list[0].pointer);
+    assert_string_equal(error.text, faults.list[0].text);
+}
+
+/* Each change makes one fault, and no others in its wake. */
 #define REFUSE_EACH(read, base, cases)                                                 \
-    refuse_each(read, base, cases, sizeof cases / sizeof *cases)
+    refuse_each(read, base, cases, sizeof cases / sizeof *cases, 1)
+#define REFUSE_EACH_TWICE(read, base, cases)                                           \
+    refuse_each(read, base, cases, sizeof cases / sizeof *cases, 2)
 
 #endif

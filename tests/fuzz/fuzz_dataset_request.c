@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/dataset_request.h"
+#include "api/fault.h"
 #include "api/limits.h"
 #include "base/check.h"
 
@@ -14,9 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dataset_spec spec, again;
-    struct error error = {0};
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
     if (dataset_spec_parse(&spec, (const char *)data, size, &error) != ST_OK) {
         CHECK(error.status == ST_INVALID && error.text[0] != '\0');
+        CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
         return 0;
     }
     uint32_t features = schema_features(&spec.schema);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/fault.h"
 #include "api/job_request.h"
 #include "base/check.h"
 
@@ -51,9 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++) {
         struct job_request request;
-        struct error error = {0};
+        struct faults faults = {0};
+        struct error error = {.faults = &faults};
         if (job_request_parse(&request, (const char *)data, size, &error) != ST_OK) {
             CHECK(error.status == ST_INVALID && error.text[0] != '\0');
+            CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
             return 0;
         }
         if (job_request_resolve(&request, &datasets[i], &error) == ST_OK)

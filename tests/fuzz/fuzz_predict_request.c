@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/dataset_request.h"
+#include "api/fault.h"
 #include "api/limits.h"
 #include "api/predict_request.h"
 #include "base/check.h"
@@ -48,12 +49,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
         struct dataset_spec spec;
-        struct error error = {0};
+        struct faults faults = {0};
+        struct error error = {.faults = &faults};
         const char *text = declarations[i];
         CHECK(dataset_spec_parse(&spec, text, strlen(text), NULL) == ST_OK);
         const struct predict_body body = {(const char *)data, size, &spec.schema, 7};
-        if (read_all(&body, &error) != ST_OK)
+        if (read_all(&body, &error) != ST_OK) {
             CHECK(error.status == ST_INVALID && error.text[0] != '\0');
+            CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
+        }
         dataset_spec_fini(&spec);
     }
     return 0;
