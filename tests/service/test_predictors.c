@@ -228,6 +228,25 @@ static void the_number_of_those_that_wait_is_bounded(void **state)
     predictors_destroy(record.predictors);
 }
 
+/* Like hold, where a busy machine may let the item itself be late: it is submitted until it
+ * starts. How often it was late. */
+static size_t hold_in_time(struct record *record, struct item *item)
+{
+    size_t late_count = 0;
+    bool started = false;
+    item->held = true;
+    while (!started) {
+        submit(record, item);
+        pthread_mutex_lock(&record->lock);
+        while (record->started_count == 0 && record->late_count == late_count)
+            pthread_cond_wait(&record->change, &record->lock);
+        started = record->started_count > 0;
+        late_count = record->late_count;
+        pthread_mutex_unlock(&record->lock);
+    }
+    return late_count;
+}
+
 /* Nobody but the thread of the small ones is free to notice. */
 static void whoever_waits_too_long_is_told(void **state)
 {
@@ -235,10 +254,10 @@ static void whoever_waits_too_long_is_told(void **state)
     struct item first = {500, false}, second = {600, false};
     (void)state;
     begin(&record, 1 << 20, 1);
-    hold(&record, &first);
+    size_t late_firsts = hold_in_time(&record, &first);
     submit(&record, &second);
-    await(&record, &record.late_count, 1);
-    assert_ptr_equal(record.late[0], &second);
+    await(&record, &record.late_count, late_firsts + 1);
+    assert_ptr_equal(record.late[late_firsts], &second);
     assert_int_equal(record.started_count, 1);
     open_gate(&record);
     await(&record, &record.ended, 1);
