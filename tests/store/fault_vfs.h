@@ -18,6 +18,7 @@ struct fault_plan {
     int torn;   /* the failing write leaves its first half behind */
     long count; /* changes seen */
     long failed;
+    long unsynced; /* writes since the last sync */
 };
 
 static struct fault_plan fault_plan;
@@ -61,6 +62,7 @@ static int fault_read(sqlite3_file *file, void *data, int size, sqlite3_int64 at
 static int fault_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 at)
 {
     sqlite3_file *real = fault_inner(file);
+    fault_plan.unsynced++;
     if (!fault_now())
         return real->pMethods->xWrite(real, data, size, at);
     if (fault_plan.torn)
@@ -79,7 +81,10 @@ static int fault_sync(sqlite3_file *file, int flags)
 {
     (void)file;
     (void)flags;
-    return fault_now() ? SQLITE_IOERR_FSYNC : SQLITE_OK;
+    if (fault_now())
+        return SQLITE_IOERR_FSYNC;
+    fault_plan.unsynced = 0;
+    return SQLITE_OK;
 }
 
 static int fault_size(sqlite3_file *file, sqlite3_int64 *size)

@@ -6,6 +6,7 @@
 
 #include "tests/expect.h"
 #include "tests/store/place.h"
+#include "tests/sync_trace.h"
 
 static struct blobs *open_at(const char *directory)
 {
@@ -187,6 +188,28 @@ static void ballast_is_set_aside_until_it_is_dropped(void **state)
     place_remove(&place);
 }
 
+/* The folder it goes to, then the one it leaves. */
+static void a_file_is_durable_before_it_is_published(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct blobs *blobs = open_at(place.folder);
+    write_scratch(blobs, "scratch/one", "weights");
+    sync_trace_start(0);
+    assert_int_equal(blob_publish(blobs, "scratch/one", "models/one", NULL), ST_OK);
+    assert_string_equal(sync_trace, "frdd");
+    for (size_t call = 1; call <= 4; call++) {
+        write_scratch(blobs, "scratch/two", "weights");
+        sync_trace_start(call);
+        assert_int_equal(blob_publish(blobs, "scratch/two", "models/two", NULL), ST_IO);
+        if (call <= 2)
+            assert_int_equal(mode_of(blobs, "models/two"), -1);
+    }
+    sync_trace_start(0);
+    blobs_close(blobs);
+    place_remove(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_second_process_is_kept_out),
         cmocka_unit_test(opening_empties_scratch_and_nothing_else),
         cmocka_unit_test(a_published_file_replaces_the_one_of_its_name),
+        cmocka_unit_test(a_file_is_durable_before_it_is_published),
         cmocka_unit_test(removing_is_repeatable),
         cmocka_unit_test(a_walk_names_files_and_stops_when_told),
         cmocka_unit_test(ballast_is_set_aside_until_it_is_dropped),

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "tests/expect.h"
+#include "store/statement.h"
 #include "store/table_rows.h"
 #include "tests/store/fault_vfs.h"
 #include "tests/store/place.h"
@@ -103,6 +104,56 @@ static void a_transaction_tells_how_it_ended(void **state)
         store_tx_on_end(tx, add, add, i % 2 == 0 ? &done : &undone);
     store_rollback(tx);
     assert_true(done == 5 && undone == 4);
+    store_close(store);
+}
+
+static void a_commit_that_fails_is_told_as_undone(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct store *store = open_at(place.path);
+    struct store_tx *tx;
+    int done = 0, undone = 0;
+    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(put(tx, 1), ST_OK);
+    store_tx_on_end(tx, add, NULL, &done);
+    store_tx_on_end(tx, NULL, add, &undone);
+    fault_plan = (struct fault_plan){.kind = FAULT_IO, .at = 1, .sticky = 1};
+    assert_int_equal(store_commit(tx, NULL), ST_IO);
+    assert_true(done == 0 && undone == 1);
+    store_close(store);
+    fault_plan = (struct fault_plan){0};
+    place_remove(&place);
+}
+
+static void what_is_acknowledged_has_been_synced(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct store *store = open_at(place.path);
+    for (unsigned i = 0; i < 5; i++) {
+        long before = fault_plan.count;
+        assert_int_equal(put_alone(store, i), ST_OK);
+        assert_true(fault_plan.count > before + 1);
+        assert_int_equal(fault_plan.unsynced, 0);
+    }
+    store_close(store);
+    place_remove(&place);
+}
+
+/* A replaced row is a deleted one. */
+static void replacing_is_no_way_past_the_triggers(void **state)
+{
+    (void)state;
+    struct store *store = open_at(":memory:");
+    struct store_tx *tx;
+    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(mark_row_raise(tx, "j", 9, NULL), ST_OK);
+    assert_int_not_equal(sqlite3_exec(store_tx_db(tx),
+                                      "INSERT OR REPLACE INTO mark VALUES('j',3)", NULL,
+                                      NULL, NULL),
+                         SQLITE_OK);
+    store_rollback(tx);
     store_close(store);
 }
 
@@ -378,6 +429,9 @@ int main(void)
         cmocka_unit_test(what_is_committed_is_found_again),
         cmocka_unit_test(what_is_rolled_back_leaves_no_trace),
         cmocka_unit_test(a_transaction_tells_how_it_ended),
+        cmocka_unit_test(a_commit_that_fails_is_told_as_undone),
+        cmocka_unit_test(what_is_acknowledged_has_been_synced),
+        cmocka_unit_test(replacing_is_no_way_past_the_triggers),
         cmocka_unit_test(the_file_is_private_and_its_settings_are_ours),
         cmocka_unit_test(the_log_is_cut_when_it_has_grown),
         cmocka_unit_test(a_reader_beside_it_only_postpones_the_cut),

@@ -174,6 +174,8 @@ static void a_key_is_remembered_once_a_route(void **state)
     assert_int_equal(replay_row_insert(tx, &row, NULL), ST_OK);
     assert_int_equal(replay_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
     row.name.route = "POST /v1/datasets";
+    assert_int_equal(replay_row_find(tx, &row.name, see_replay, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 0);
     assert_int_equal(replay_row_insert(tx, &row, NULL), ST_OK);
     const struct replay_name unused = {"POST /v1/jobs", "k"};
     const struct replay_name used = {"POST /v1/jobs", "k'1"};
