@@ -2,6 +2,8 @@
  * Method: epsilons of two other accountants at their own orders (ACCOUNTING.md 7). */
 #include "accountant/conversion.h"
 
+#include <float.h>
+
 #include "accountant/rdp.h"
 #include "tests/expect.h"
 
@@ -49,6 +51,24 @@ static void it_is_the_formula_rounded_up(void **state)
                     continue;
                 assert_true(epsilon >= exact);
                 assert_true(epsilon <= exact + 1e-13L * (rdp + 60 / (a - 1) + 9));
+            }
+        }
+    }
+}
+
+static void delta_is_the_formula_rounded_up(void **state)
+{
+    (void)state;
+    for (double order = 1.1; order <= 300; order *= 1.7) {
+        for (double rdp = 1e-3; rdp < 20; rdp *= 3.7) {
+            for (double epsilon = 0.013; epsilon < 30; epsilon *= 5.3) {
+                long double a = order, rest = logl((a - 1) / a);
+                long double exponent = (a - 1) * (rdp - epsilon + rest) - logl(a);
+                long double size = (a - 1) * (rdp + epsilon + 9) + 9;
+                long double exact = fminl(expl(exponent), sqrtl(-expm1l(-rdp)));
+                double delta = conversion_delta(rdp, order, epsilon);
+                assert_true(delta >= fminl(1, exact));
+                assert_true(delta <= exact * (1 + 1e-13L * size) + DBL_MIN);
             }
         }
     }
@@ -124,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_epsilons_are_met),
         cmocka_unit_test(it_is_the_formula_rounded_up),
+        cmocka_unit_test(delta_is_the_formula_rounded_up),
         cmocka_unit_test(it_is_never_negative),
         cmocka_unit_test(a_divergence_below_delta_squared_costs_nothing),
         cmocka_unit_test(infinite_divergence_costs_everything),

@@ -150,6 +150,25 @@ static void a_restored_backup_freezes_and_charges_what_was_open_whole(void **sta
 }
 
 /* No entry was lost, only marks: the chain alone would not tell. */
+static void a_restored_backup_freezes_every_dataset(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c"};
+    struct scene scene = make_scene();
+    assert_int_equal(kit_grant(&scene.kit, "b", 2, 1e-5, 0), ST_OK);
+    assert_int_equal(kit_grant(&scene.kit, "c", 2, 1e-5, 0), ST_OK);
+    take_backup(&scene);
+    assert_int_equal(kit_reserve(&scene.kit, "b", 3, 23.85, 10), ST_OK);
+    restore_backup(&scene);
+    assert_true(use_head(&scene));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_true(kit_balance(&scene.kit, names[i]).frozen);
+        assert_int_equal(kit_reserve(&scene.kit, names[i], 4, 23.85, 1),
+                         ST_DATASET_FROZEN);
+    }
+    end_scene(&scene);
+}
+
 static void a_backup_that_lost_only_authorisations_is_noticed(void **state)
 {
     (void)state;
@@ -318,6 +337,7 @@ int main(void)
         cmocka_unit_test(the_head_follows_every_entry_and_authorisation),
         cmocka_unit_test(a_restart_on_the_same_or_a_newer_store_freezes_nothing),
         cmocka_unit_test(a_restored_backup_freezes_and_charges_what_was_open_whole),
+        cmocka_unit_test(a_restored_backup_freezes_every_dataset),
         cmocka_unit_test(a_backup_that_lost_only_authorisations_is_noticed),
         cmocka_unit_test(another_history_of_the_same_length_is_noticed),
         cmocka_unit_test(a_new_epoch_starts_from_nothing_and_keeps_the_old_one),

@@ -84,6 +84,7 @@ static void epochs_of_other_terms_are_added(void **state)
         {epoch_of(3, 1e-5, 0), epoch_of(1, 1e-5, 0)},   /* other orders */
         {epoch_of(2, 1e-5, 8), epoch_of(2, 1e-5, 10)},  /* likewise */
         {epoch_of(2, 1e-5, 8), epoch_of(2, 1e-6, 8)},   /* other deltas */
+        {epoch_of(2, 1e-6, 8), epoch_of(2, 1e-5, 8)},   /* likewise */
         {epoch_of(20, 1e-5, 4), epoch_of(20, 1e-5, 4)}, /* above LEDGER_EPSILON_MAX */
     };
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {

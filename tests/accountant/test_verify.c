@@ -243,6 +243,7 @@ static void a_forged_entry_with_true_hashes_is_found(void **state)
          7, "no earlier"},
         {"UPDATE ledger SET released=zeroblob(400) WHERE seq=7", 7, "the rest"},
         {"UPDATE mark SET authorised=3 WHERE job LIKE '%2'", 7, "other steps"},
+        {"UPDATE mark SET authorised=5 WHERE job LIKE '%2'", 7, "other steps"},
         {"DELETE FROM mark WHERE job LIKE '%2'", 7, "other steps"},
         {"UPDATE mark SET authorised=5 WHERE job LIKE '%4'", 6, "not reserved"},
         {"UPDATE mark SET job='job_0000000000000000000000000X' WHERE job LIKE '%4'", 0,
@@ -331,6 +332,85 @@ static void an_overspent_budget_is_found(void **state)
     place_remove(&place);
 }
 
+/* What is spent and what is held would each fit alone. */
+static void a_budget_that_both_overspend_is_found(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct kit kit = kit_open(place.path);
+    struct mechanism m = kit_gaussian(2.9, 1);
+    assert_int_equal(kit_grant(&kit, "a", 2, 1e-5, 0), ST_OK);
+    assert_int_equal(kit_reserve_m(&kit, "a", 1, &m), ST_OK);
+    assert_int_equal(kit_authorise(&kit, 1, 1), ST_OK);
+    assert_int_equal(kit_settle(&kit, 1), ST_OK);
+    assert_int_equal(kit_reserve_m(&kit, "a", 2, &m), ST_BUDGET_EXHAUSTED);
+    append_reserve(&kit, 2, &m, 0);
+    kit_close(&kit);
+    expect_wrong(&place, 4, "passes the capacity");
+    expect_refused(&place);
+    mechanism_fini(&m);
+    place_remove(&place);
+}
+
+/* Appends a GRANT of dataset a's epoch, as large as it was. */
+static void append_grant(struct kit *kit, uint64_t epoch)
+{
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0};
+    struct filter filter;
+    struct curve capacity;
+    uint8_t bytes[ENTRY_CURVE_SIZE];
+    struct ledger_entry_name head;
+    assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
+    entry_capacity(&capacity, &filter);
+    entry_curve_encode(bytes, &capacity);
+    char *meta = entry_grant_render(&grant, &filter);
+    ledger_head(kit->ledger, &head);
+    struct ledger_row row = {.seq = head.seq + 1,
+                             .dataset = "a",
+                             .epoch = epoch,
+                             .job = "",
+                             .kind = "GRANT",
+                             .curve = bytes,
+                             .curve_size = sizeof bytes,
+                             .meta = meta,
+                             .actor = "local"};
+    memcpy(row.prev, head.hash, SHA256_SIZE);
+    entry_hash(row.hash, &row);
+    struct store_tx *tx = kit_begin(kit);
+    assert_int_equal(ledger_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    free(meta);
+}
+
+/* Each epoch but the last has been frozen: nobody grants himself another one. */
+static void a_budget_granted_anew_at_will_is_found(void **state)
+{
+    (void)state;
+    for (uint64_t frozen = 0; frozen <= 2; frozen++) {
+        struct place place = place_make();
+        struct kit kit = kit_open(place.path);
+        assert_int_equal(kit_grant(&kit, "a", 2, 1e-5, 0), ST_OK);
+        for (uint64_t epoch = 2; epoch <= 3; epoch++) {
+            append_grant(&kit, epoch);
+            kit_reopen_ledger(&kit);
+        }
+        for (uint64_t epoch = 1; epoch <= frozen; epoch++) {
+            const struct freeze_row row = {.dataset = "a", .epoch = epoch, .seq = 1};
+            struct store_tx *tx = kit_begin(&kit);
+            assert_int_equal(freeze_row_insert(tx, &row, NULL), ST_OK);
+            assert_int_equal(store_commit(tx, NULL), ST_OK);
+        }
+        kit_close(&kit);
+        if (frozen < 2) {
+            expect_wrong(&place, 0, "without a freeze");
+        } else {
+            struct verify_report report;
+            assert_int_equal(verify(&place, &report, NULL), ST_OK);
+        }
+        place_remove(&place);
+    }
+}
+
 /* Time is informative: order is seq, and nothing is decided by a clock. A ledger of an
  * earlier version has times that are no whole seconds. */
 static void a_clock_that_jumps_changes_nothing(void **state)
@@ -363,6 +443,8 @@ int main(void)
         cmocka_unit_test(a_forged_entry_with_true_hashes_is_found),
         cmocka_unit_test(a_curve_that_is_not_its_price_is_found),
         cmocka_unit_test(an_overspent_budget_is_found),
+        cmocka_unit_test(a_budget_that_both_overspend_is_found),
+        cmocka_unit_test(a_budget_granted_anew_at_will_is_found),
         cmocka_unit_test(a_clock_that_jumps_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

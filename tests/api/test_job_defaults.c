@@ -211,6 +211,21 @@ static void delta_is_the_datasets_unless_a_smaller_one_is_asked(void **state)
     free(body);
 }
 
+static void relation_and_records_are_the_datasets(void **state)
+{
+    (void)state;
+    static const enum relation relations[] = {RELATION_ZERO_OUT, RELATION_REPLACE_ONE};
+    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
+        struct job_request request;
+        struct job_dataset dataset = private_data(&images, 59999);
+        dataset.relation = relations[i];
+        must_resolve(&request, SHORT, dataset);
+        assert_int_equal(request.train.relation, relations[i]);
+        assert_int_equal(request.train.records, 59999);
+        job_request_fini(&request);
+    }
+}
+
 static void what_is_not_private_needs_public_data(void **state)
 {
     (void)state;
@@ -244,6 +259,7 @@ int main(void)
         cmocka_unit_test(parameters_are_limited_without_overflow),
         cmocka_unit_test(learning_rates_default_by_what_is_trained),
         cmocka_unit_test(delta_is_the_datasets_unless_a_smaller_one_is_asked),
+        cmocka_unit_test(relation_and_records_are_the_datasets),
         cmocka_unit_test(what_is_not_private_needs_public_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,9 +107,11 @@ static void appended_steps_join_a_run_that_they_are_like(void **state)
     mechanism_append(&m, (struct mechanism_run){0.5, 1.5, 7});
     mechanism_append(&m, (struct mechanism_run){0.25, 1.5, 1});
     mechanism_append(&m, (struct mechanism_run){0.5, 1, 1});
-    assert_int_equal(m.run_count, 4);
+    mechanism_append(&m, (struct mechanism_run){0.5, 0.75, 1});
+    mechanism_append(&m, (struct mechanism_run){0.625, 0.75, 1});
+    assert_int_equal(m.run_count, 6);
     assert_int_equal(m.runs[0].steps, 5);
-    assert_int_equal(mechanism_steps(&m), 14);
+    assert_int_equal(mechanism_steps(&m), 16);
     mechanism_fini(&m);
 }
 

@@ -57,6 +57,20 @@ static void a_clipped_record_has_room_for_rounding(void **state)
     }
 }
 
+/* Half of all doubles round up to their nearest float: no weight may. */
+static void a_factor_is_rounded_down(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int k = 0; k < 100000; k++) {
+        double norm = 1 + 1000 * draw_uniform(&seed), spread = norm;
+        const struct flat_clip clip = {.clip_norm = 0.7, .spread = 1};
+        /* A double of the product may be its half unit above it. */
+        long double ideal = (1 - 0x1p-22L) * 0.7 / norm * (1 + 0x1p-51L);
+        assert_true((long double)weight_of(norm, spread, clip) <= ideal);
+    }
+}
+
 /* Share C is all that a record of a larger client may add; one of the least client is
  * clipped as ever. */
 static void a_share_is_never_passed(void **state)
@@ -97,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_inside_is_left_as_it_is),
         cmocka_unit_test(a_clipped_record_has_room_for_rounding),
+        cmocka_unit_test(a_factor_is_rounded_down),
         cmocka_unit_test(a_share_is_never_passed),
         cmocka_unit_test(the_least_norms_give_zero_not_less),
     };
