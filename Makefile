@@ -78,7 +78,7 @@ e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%,$(wildcard
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow bench bench-peers numbers papers check-python layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -129,6 +129,9 @@ e2e slow: export EPSILOND := $(BUILD)/epsilond
 e2e: $(BUILD)/epsilond $(call chosen,$(e2e)) ## run the real daemon against a real client
 slow: all                                  ## the long suites: half an hour or more
 	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
+	@$(MAKE) --no-print-directory mutants
+mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words")
+	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
 audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
 bench: all $(BUILD)/tests/bench/bare_server $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server

@@ -1,0 +1,362 @@
+"""Plants each listed bug in a copy of the tree and says which test sees it.
+
+    plant.py [WORD ...]
+
+Reads the lists beside this file (README.md has their form); with words, plants only those
+bugs whose names hold one of them.
+JOBS mutants at once (default: one for each processor). Exits with 0 if a test failed in
+every copy, with 1 if a bug survived or a record of the lists does not do what it says.
+"""
+
+import concurrent.futures
+import fcntl
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PLACE = os.path.join(ROOT, "build", "mutants")
+RELEASE = os.path.join("build", "release")
+FIELDS = ("mutant", "category", "file", "tests", "harm")
+BUILD_SECONDS = 1800
+# Of a test that has not been timed; one that has gets a minute more than twenty times that.
+TEST_SECONDS = 600
+
+
+class Wrong(Exception):
+    """A record of the lists, or the tree without any bug, is not as it should be."""
+
+
+# --- the lists ---
+
+
+class Mutant:
+    def __init__(self, where):
+        self.where, self.fields, self.hunks = where, {}, []
+
+    def __getattr__(self, name):
+        return self.fields[name]
+
+    def add(self, line):
+        sign, text = line[0], line[2:]
+        if sign == "-" and (not self.hunks or self.hunks[-1]["+"]):
+            self.hunks.append({"-": [], "+": []})
+        if not self.hunks or line[1:2] not in ("", " "):
+            raise Wrong(f"{self.where}: {line!r} is not a line to take out or to put in")
+        self.hunks[-1][sign].append(text)
+
+    def tests_named(self):
+        return self.fields["tests"].split()
+
+    def check(self):
+        missing = [field for field in FIELDS if not self.fields.get(field)]
+        if missing:
+            raise Wrong(f"{self.where}: no {', '.join(missing)}")
+        for test in self.tests_named():
+            if not os.path.exists(os.path.join(ROOT, "tests", test + ".c")):
+                raise Wrong(f"{self.mutant}: there is no test {test}")
+        self.planted(ROOT)
+
+    def planted(self, tree):
+        """The text of the file in tree with the bug in it."""
+        path = os.path.join(tree, self.file)
+        if not os.path.exists(path):
+            raise Wrong(f"{self.mutant}: there is no {self.file}")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if not self.hunks:
+            raise Wrong(f"{self.mutant}: no line to take out")
+        for hunk in self.hunks:
+            old, new = "\n".join(hunk["-"]), "\n".join(hunk["+"])
+            times = text.count(old)
+            if times != 1:
+                raise Wrong(f"{self.mutant}: what it takes out of {self.file} stands there "
+                            f"{times} times, not once")
+            if old == new or not hunk["+"]:
+                raise Wrong(f"{self.mutant}: it changes nothing; an empty + line takes out")
+            text = text.replace(old, new)
+        return text
+
+
+def read_list(path):
+    mutants, mutant, field = [], None, None
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.rstrip("\n")
+            if line.startswith("#"):
+                continue
+            if not line:
+                mutant = None
+                continue
+            if mutant is None:
+                mutant = Mutant(f"{os.path.basename(path)}:{number}")
+                mutants.append(mutant)
+            if line[0] in "-+":
+                mutant.add(line)
+            elif line[0] == " " and field is not None:
+                mutant.fields[field] += " " + line.strip()
+            else:
+                field, _, value = line.partition(" ")
+                if field not in FIELDS or field in mutant.fields:
+                    raise Wrong(f"{path}:{number}: {field!r} is no field, or is there twice")
+                mutant.fields[field] = value.strip()
+    return mutants
+
+
+def read_lists(words):
+    mutants, faults = [], []
+    for path in sorted(glob.glob(os.path.join(HERE, "*.list"))):
+        mutants += read_list(path)
+    for mutant in mutants:
+        try:
+            mutant.check()
+            if [other.mutant for other in mutants].count(mutant.mutant) > 1:
+                raise Wrong(f"{mutant.mutant}: the name is taken")
+        except Wrong as fault:
+            faults.append(str(fault))
+    if faults:
+        raise Wrong("\n".join(faults))
+    for word in words:
+        if not any(word in mutant.mutant for mutant in mutants):
+            raise Wrong(f"no name holds {word}")
+    return [mutant for mutant in mutants
+            if not words or any(word in mutant.mutant for word in words)]
+
+
+# --- children: each in a process group of its own, which is ended with it ---
+
+groups, groups_lock = set(), threading.Lock()
+
+
+def end_group(pid):
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def end_all():
+    with groups_lock:
+        for pid in groups:
+            end_group(pid)
+
+
+def run(command, tree, seconds):
+    """(exit code or None when its time was up, what it wrote, seconds taken)"""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MODE", "ONLY", "WERROR")}
+    environment["SHARED"] = os.path.join(PLACE, "nothing-shared")  # not every machine has it
+    environment["EPSILOND"] = os.path.join(RELEASE, "epsilond")
+    start = time.monotonic()
+    with groups_lock:
+        child = subprocess.Popen(command, cwd=tree, env=environment, start_new_session=True,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT)
+        groups.add(child.pid)
+    try:
+        output, code = child.communicate(timeout=seconds)[0], child.returncode
+    except subprocess.TimeoutExpired:
+        end_group(child.pid)
+        output, code = child.communicate()[0], None
+    with groups_lock:
+        end_group(child.pid)
+        groups.discard(child.pid)
+    return code, output.decode(errors="replace"), time.monotonic() - start
+
+
+def program(test):
+    return os.path.join(RELEASE, "tests", test)
+
+
+def make(tree, targets):
+    command = ["make", "--no-print-directory"] + targets
+    return run(command, tree, BUILD_SECONDS)[:2]
+
+
+def build(tree, tests):
+    """None, or why the tests cannot be built."""
+    daemon = [os.path.join(RELEASE, "epsilond")] if any(map(needs_daemon, tests)) else []
+    code, output = make(tree, daemon + [program(test) for test in tests])
+    return None if code == 0 else output
+
+
+def needs_daemon(test):
+    return test.startswith("e2e/")
+
+
+# --- the copy without a bug ---
+
+
+def layers_below():
+    """{layer: what it may include}, as the Makefile has it."""
+    show = "layers-below: ; @$(foreach layer,$(LAYERS),echo $(layer) $(below.$(layer));)"
+    code, output = make(ROOT, ["-s", f"--eval={show}", "layers-below"])
+    if code != 0:
+        raise Wrong(output)
+    return {line.split()[0]: line.split()[1:] for line in output.splitlines()}
+
+
+class Base:
+    """A copy of the tree, built, in which the tests that are named pass."""
+
+    def __init__(self, mutants):
+        self.tree = os.path.join(PLACE, "base")
+        self.tests = sorted({test for mutant in mutants for test in mutant.tests_named()})
+        self.below = layers_below()
+        self.seconds = {}
+
+    def make(self):
+        shutil.rmtree(PLACE, ignore_errors=True)
+        shutil.copytree(ROOT, self.tree, symlinks=True,
+                        ignore=shutil.ignore_patterns("build", ".git"))
+        built = os.path.join(ROOT, RELEASE)
+        if os.path.exists(built):
+            shutil.copytree(built, os.path.join(self.tree, RELEASE), ignore=self.not_objects)
+        output = build(self.tree, self.tests)
+        if output is not None:
+            raise Wrong(f"the tree does not build:\n{output}")
+
+    @staticmethod
+    def not_objects(folder, names):
+        return [name for name in names if not name.endswith((".o", ".a", ".d", "epsilond"))
+                and not os.path.isdir(os.path.join(folder, name))]
+
+    def time(self, test):
+        """A test that fails without any bug kills nothing."""
+        code, output, seconds = run([program(test)], self.tree, TEST_SECONDS)
+        if code != 0:
+            raise Wrong(f"{test} fails without a bug:\n{output[-4000:]}")
+        self.seconds[test] = seconds
+
+    def limit(self, test):
+        return 60 + 20 * self.seconds[test] if test in self.seconds else TEST_SECONDS
+
+    def tests_of(self, file):
+        """All unit tests that link what file is compiled into, the nearest layer's first."""
+        home = max((layer for layer in self.below if file.startswith(layer + "/")), key=len)
+        layers = [home] + [layer for layer, below in self.below.items()
+                           if home in below and layer != home]
+        tests = os.path.join(ROOT, "tests")
+        return [os.path.relpath(path, tests)[:-2] for layer in layers
+                for path in sorted(glob.glob(os.path.join(tests, layer, "test_*.c")))]
+
+
+# --- one mutant ---
+
+
+def failed_test(output):
+    """The claim that failed, as cmocka names it; the one it was at if the program died."""
+    failed = re.search(r"\[  FAILED  \] (\w+)", output)
+    begun = re.findall(r"\[ RUN +\] (\w+)", output)
+    return failed.group(1) if failed else begun[-1] if begun else "?"
+
+
+class Verdict:
+    def __init__(self, mutant, killed, told):
+        self.mutant, self.killed, self.told = mutant, killed, told
+        self.afar, self.seconds = False, 0
+
+
+def first_to_fail(base, mutant, tree, tests):
+    for test in tests:
+        code, output, _ = run([program(test)], tree, base.limit(test))
+        if code is None:
+            return Verdict(mutant, True, f"{test}: {failed_test(output)} (its time was up)")
+        if code != 0:
+            return Verdict(mutant, True, f"{test}: {failed_test(output)}"
+                           + (f" (signal {-code})" if code < 0 else ""))
+    return None
+
+
+def judge(base, mutant, tree):
+    shutil.copytree(base.tree, tree, symlinks=True)
+    text = mutant.planted(tree)
+    with open(os.path.join(tree, mutant.file), "w", encoding="utf-8") as file:
+        file.write(text)
+    near = mutant.tests_named()
+    far = [test for test in base.tests_of(mutant.file) if test not in near]
+    for tests in near, far:
+        output = build(tree, tests)
+        if output is not None:
+            return Verdict(mutant, False, f"DOES NOT BUILD\n{output[-4000:]}")
+        verdict = first_to_fail(base, mutant, tree, tests)
+        if verdict is not None:
+            verdict.afar = tests is far
+            return verdict
+    return Verdict(mutant, False, "SURVIVED")
+
+
+def plant(base, mutant):
+    tree = os.path.join(PLACE, mutant.mutant)
+    start = time.monotonic()
+    verdict = judge(base, mutant, tree)
+    verdict.seconds = time.monotonic() - start
+    shutil.rmtree(tree, ignore_errors=True)
+    return verdict
+
+
+def show(verdict):
+    mutant = verdict.mutant
+    afar = " (killed from afar)" if verdict.afar else ""
+    print(f"{mutant.category:12} {mutant.mutant:38} {verdict.told}{afar}, "
+          f"{verdict.seconds:.0f} s", flush=True)
+    if not verdict.killed:
+        print(f"    {mutant.where}: {mutant.harm}", flush=True)
+
+
+def plant_all(mutants, jobs):
+    start = time.monotonic()
+    base = Base(mutants)
+    base.make()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        try:
+            list(pool.map(base.time, base.tests))
+            verdicts = []
+            for verdict in pool.map(lambda mutant: plant(base, mutant), mutants):
+                show(verdict)
+                verdicts.append(verdict)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
+            raise
+    shutil.rmtree(PLACE, ignore_errors=True)
+    killed = sum(verdict.killed for verdict in verdicts)
+    afar = sum(verdict.afar for verdict in verdicts)
+    print(f"{len(verdicts)} mutants: {killed} killed, {afar} of them from afar; "
+          f"{len(verdicts) - killed} not; {time.monotonic() - start:.0f} s")
+    return killed == len(verdicts)
+
+
+def alone():
+    """Two runs at once would work in one folder: the second ends at once."""
+    os.makedirs(os.path.dirname(PLACE), exist_ok=True)
+    lock = open(PLACE + ".lock", "w", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Wrong("another run is under way") from None
+    return lock
+
+
+def main(words):
+    jobs = int(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
+    try:
+        mutants = read_lists(words)
+        with alone():
+            return 0 if plant_all(mutants, jobs) else 1
+    except Wrong as fault:
+        print(f"mutants: {fault}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
