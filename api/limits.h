@@ -33,6 +33,8 @@ enum {
     LIMIT_QUEUE_LENGTH = 1000,    /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,  /* --drain-timeout */
     LIMIT_URI = 8192,             /* bytes of path and query */
+    LIMIT_HEAD = 12288,           /* bytes of a request before its body */
+    LIMIT_HEAD_PARTS = 64,        /* header fields, cookies and query parameters */
     LIMIT_JSON_BODY = 1 << 20,    /* bytes */
     LIMIT_PREDICT_BODY = 64 << 20 /* bytes */
 };

@@ -21,6 +21,7 @@ unsigned problem_http_status(enum status status)
     case ST_PRECONDITION_FAILED: return 412;
     case ST_BODY_TOO_LARGE: return 413;
     case ST_URI_TOO_LONG: return 414;
+    case ST_HEAD_TOO_LARGE: return 431;
     case ST_UNSUPPORTED_MEDIA_TYPE: return 415;
     case ST_RANGE_NOT_SATISFIABLE: return 416;
     case ST_BUDGET_EXHAUSTED: return 409;

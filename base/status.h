@@ -30,6 +30,7 @@ struct faults;
     X(PRECONDITION_FAILED, "precondition_failed", "read the resource again")           \
     X(BODY_TOO_LARGE, "body_too_large", "send a smaller body")                         \
     X(URI_TOO_LONG, "uri_too_long", "send a shorter path or query")                    \
+    X(HEAD_TOO_LARGE, "head_too_large", "send fewer or shorter headers")               \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",                                \
       "send application/json (curl --json)")                                           \
     X(RANGE_NOT_SATISFIABLE, "range_not_satisfiable", "ask for a range in the file")   \

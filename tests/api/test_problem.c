@@ -22,6 +22,7 @@ static const struct {
     {"precondition_failed", 412},
     {"body_too_large", 413},
     {"uri_too_long", 414},
+    {"head_too_large", 431},
     {"unsupported_media_type", 415},
     {"range_not_satisfiable", 416},
     {"budget_exhausted", 409},
