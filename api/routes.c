@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/target.h"
 #include "base/check.h"
 
 static const struct route_info table[ROUTE_COUNT] = {
@@ -31,16 +32,6 @@ int route_parameter(enum route route, const char *name)
     return -1;
 }
 
-/* Copies text[0..size), or nothing where it is too long to be the name of anything. */
-static void take(char *to, size_t room, const char *text, size_t size)
-{
-    to[0] = '\0';
-    if (size >= room)
-        return;
-    memcpy(to, text, size);
-    to[size] = '\0';
-}
-
 /* Whether path has the form of template; then id and name are its parameters. An id
  * holds neither / nor : (SERVICE.md B0), so that "{id}:import" reads in one way
  * only. */
@@ -59,9 +50,9 @@ static bool match_template(struct route_match *match, const char *template,
         if (size == 0)
             return false;
         if (is_id)
-            take(match->id, sizeof match->id, path, size);
+            target_decode(match->id, sizeof match->id, path, size);
         else
-            take(match->name, sizeof match->name, path, size);
+            target_decode(match->name, sizeof match->name, path, size);
         path += size;
         template += strcspn(template, "}") + 1;
     }

@@ -1,9 +1,6 @@
 #include "service/admission.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,47 +10,6 @@
 #include "api/query.h"
 
 enum { EMPTY_BODY_MAX = 64 }; /* room for `{}` and blanks */
-
-struct framing { /* how often each header that frames a message occurs */
-    unsigned lengths, hosts, encodings, blank_ends;
-    const char *length, *encoding;
-};
-
-static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
-                                    const char *key, const char *value)
-{
-    struct framing *framing = context;
-    size_t length = strlen(key);
-    (void)kind;
-    /* `Content-Length :` is no Content-Length to the library, and hides a body. */
-    framing->blank_ends += length > 0 && strchr(" \t", key[length - 1]) != NULL;
-    if (strcasecmp(key, "Content-Length") == 0) {
-        framing->lengths++;
-        framing->length = value;
-    } else if (strcasecmp(key, "Host") == 0) {
-        framing->hosts++;
-    } else if (strcasecmp(key, "Transfer-Encoding") == 0) {
-        framing->encodings++;
-        framing->encoding = value;
-    }
-    return MHD_YES;
-}
-
-static enum status check_framing(const struct framing *framing, struct error *error)
-{
-    if (framing->blank_ends > 0)
-        return error_set(error, ST_INVALID, "a blank before the colon of a header");
-    if (framing->hosts > 1)
-        return error_set(error, ST_INVALID, "more than one Host header");
-    if (framing->lengths > 1)
-        return error_set(error, ST_INVALID, "more than one Content-Length header");
-    if (framing->encodings > 0 && framing->lengths > 0)
-        return error_set(error, ST_INVALID, "Transfer-Encoding beside Content-Length");
-    if (framing->encodings > 1 ||
-        (framing->encoding != NULL && strcasecmp(framing->encoding, "chunked") != 0))
-        return error_set(error, ST_INVALID, "Transfer-Encoding other than chunked");
-    return ST_OK;
-}
 
 bool host_is_loopback(const char *value)
 {
@@ -157,8 +113,20 @@ uint64_t admission_body_max(enum route_body body, const struct config *config)
     return 0;
 }
 
+bool body_is_empty(const char *body, size_t size)
+{
+    static const char braces[] = "{}";
+    size_t found = 0;
+    for (size_t i = 0; i < size; i++) {
+        bool blank = body[i] != '\0' && strchr(" \t\r\n", body[i]) != NULL;
+        if (!blank && (found == 2 || body[i] != braces[found]))
+            return false;
+        found += !blank;
+    }
+    return found != 1;
+}
+
 static enum status check_body(const struct request *request,
-                              const struct framing *framing,
                               const struct config *config, struct error *error)
 {
     enum route_body body = route_info(request->match.route)->body;
@@ -166,7 +134,8 @@ static enum status check_body(const struct request *request,
     if (wants_json(body) && !is_json(request_header(request, "Content-Type")))
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
                          "the body must be application/json (curl --json)");
-    if (framing->length != NULL && strtoull(framing->length, NULL, 10) > max)
+    const char *length = request_header(request, "Content-Length");
+    if (length != NULL && strtoull(length, NULL, 10) > max)
         return error_set(error, ST_BODY_TOO_LARGE,
                          "the body may have at most %llu bytes",
                          (unsigned long long)max);
@@ -191,27 +160,11 @@ static enum status check_key(const struct request *request, struct error *error)
     return ST_OK;
 }
 
-static enum status check_uri(const char *uri, struct error *error)
+enum status admission_check(struct request *request, const struct config *config,
+                            struct error *error)
 {
-    if (strlen(uri) > LIMIT_URI)
-        return error_set(error, ST_URI_TOO_LONG, "at most %d bytes", LIMIT_URI);
-    for (const char *c = uri; *c != '\0'; c++)
-        if (iscntrl((unsigned char)*c) || (*c == '%' && c[1] == '0' && c[2] == '0'))
-            return error_set(error, ST_INVALID, "a control character in the path");
-    return ST_OK;
-}
-
-enum status admission_check(struct request *request, const char *uri,
-                            const struct config *config, struct error *error)
-{
-    struct framing framing = {0};
-    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header,
-                              &framing);
-    enum status status = check_framing(&framing, error);
-    if (status == ST_OK)
-        status = check_uri(uri, error);
-    if (status == ST_OK)
-        status = route_find(&request->match, request->method, request->path, error);
+    enum status status =
+        route_find(&request->match, request->method, request->path, error);
     bool open = status == ST_OK && is_open(request->match.route);
     if (!open && (status == ST_OK || status == ST_NOT_FOUND ||
                   status == ST_METHOD_NOT_ALLOWED)) {
@@ -224,7 +177,7 @@ enum status admission_check(struct request *request, const char *uri,
     if (status == ST_OK)
         status = check_query(request, error);
     if (status == ST_OK)
-        status = check_body(request, &framing, config, error);
+        status = check_body(request, config, error);
     if (status == ST_OK)
         status = check_key(request, error);
     return status;

@@ -1,7 +1,7 @@
 /*
  * admission.h - what is refused on sight of a request's headers, before a byte of its
- * body is read: what libmicrohttpd 0.9.75 lets through and must not (SERVICE.md C1),
- * foreign hosts and origins, wrong types, bodies over their limit.
+ * body is read: foreign hosts and origins, wrong types, bodies over their limit. That
+ * the headers can be read in one way only is the gate's business (service/gate.h).
  *
  * Pure but for reading the request's headers.
  */
@@ -17,22 +17,23 @@
 
 /* Finds the route of the request (into request->match) and checks all that its headers
  * show.
- *   ST_INVALID                 framing: Transfer-Encoding other than chunked, or beside
- *                              Content-Length; two Content-Length or Host; a control
- *                              character in the path. A query parameter that the route
- *                              does not take, or one that stands twice
+ *   ST_INVALID                 a query parameter that the route does not take, or one
+ *                              that stands twice
  *   ST_FORBIDDEN_ORIGIN        Host is not a loopback address or localhost; Origin is
  *                              not our own
- *   ST_URI_TOO_LONG, ST_NOT_FOUND, ST_METHOD_NOT_ALLOWED
+ *   ST_NOT_FOUND, ST_METHOD_NOT_ALLOWED
  *   ST_UNSUPPORTED_MEDIA_TYPE  a JSON route without application/json
  *   ST_BODY_TOO_LARGE          Content-Length over the route's limit, or any body where
  *                              none is taken
  *   ST_IDEMPOTENCY_KEY_MISSING a creating route without a usable key */
-enum status admission_check(struct request *request, const char *uri,
-                            const struct config *config, struct error *error);
+enum status admission_check(struct request *request, const struct config *config,
+                            struct error *error);
 
 /* The most bytes a body of this route may have. */
 uint64_t admission_body_max(enum route_body body, const struct config *config);
+
+/* Whether a body of BODY_EMPTY is none: nothing but blanks, or {}. */
+bool body_is_empty(const char *body, size_t size);
 
 /* Whether value is "localhost" or a loopback address, with or without a port. */
 bool host_is_loopback(const char *value);

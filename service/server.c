@@ -43,8 +43,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
                                   const char *version, const char *data, size_t *size,
                                   void **held)
 {
-    (void)context, (void)connection, (void)version;
-    return session_step(*held, method, path, data, size);
+    (void)context, (void)connection, (void)path, (void)version;
+    return session_step(*held, method, data, size);
 }
 
 static void on_completed(void *context, struct MHD_Connection *connection, void **held,
@@ -62,10 +62,18 @@ static void on_connection(void *context, struct MHD_Connection *connection,
     struct server *server = context;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        *socket_context = watch_add(server->sessions.watch, info->connect_fd);
-    else
-        watch_remove(server->sessions.watch, *socket_context);
+    struct connection *mine = *socket_context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        mine = calloc(1, sizeof *mine);
+        CHECK(mine != NULL);
+        mine->watched = watch_add(server->sessions.watch, info->connect_fd);
+        mine->gate = gate_open(info->connect_fd);
+        *socket_context = mine;
+    } else {
+        gate_close(mine->gate);
+        watch_remove(server->sessions.watch, mine->watched);
+        free(mine);
+    }
 }
 
 static void on_log(void *context, const char *format, va_list arguments)

@@ -26,9 +26,10 @@ enum stage { STAGE_HEADERS, STAGE_BODY, STAGE_ANSWER };
 struct session {
     struct request request; /* first: handlers and waiters know this part */
     struct sessions *sessions;
-    struct watched *watched;
+    struct connection *connection;
+    uint64_t number; /* among the requests of its connection, from 1 */
     enum stage stage;
-    char *uri;            /* as it came, before decoding */
+    char *path;           /* as it came, before decoding */
     struct error refused; /* found while the body came in */
     uint64_t dropped;     /* bytes after that */
     uint64_t reply_bytes; /* of its reply, that the bodies' memory is charged with */
@@ -178,13 +179,15 @@ struct session *session_create(struct sessions *sessions,
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     session->sessions = sessions;
-    session->watched = info->socket_context;
+    session->connection = info->socket_context;
+    session->number = gate_begin(session->connection->gate);
     session->request.connection = connection;
     session->request.upload = -1;
     session->request.reply.file = -1;
     session->request.start_ns = clock_monotonic_ns();
-    session->uri = strdup(uri);
-    CHECK(session->uri != NULL);
+    session->path = strndup(uri, strcspn(uri, "?"));
+    CHECK(session->path != NULL);
+    session->request.path = session->path;
     pthread_mutex_lock(&sessions->lock);
     sessions->live++;
     pthread_mutex_unlock(&sessions->lock);
@@ -197,9 +200,9 @@ void session_destroy(struct session *session)
         return;
     struct sessions *sessions = session->sessions;
     uint64_t body_bytes = session->request.body_capacity + session->reply_bytes;
-    watch_request_done(sessions->watch, session->watched);
+    watch_request_done(sessions->watch, session->connection->watched);
     upload_abandon(sessions->service, &session->request);
-    free(session->uri);
+    free(session->path);
     request_destroy(&session->request);
     pthread_mutex_lock(&sessions->lock);
     sessions->live--;
@@ -295,7 +298,7 @@ static enum MHD_Result session_reply(struct session *session)
         return MHD_NO;
     session->sent = true;
     log_access(request);
-    watch_reply_starts(session->sessions->watch, session->watched,
+    watch_reply_starts(session->sessions->watch, session->connection->watched,
                        reply->file >= 0 ? reply->file_size : reply->size);
     return response_queue(request);
 }
@@ -340,10 +343,12 @@ static enum MHD_Result admit(struct session *session)
     struct faults faults; /* not cleared: most requests have none */
     struct error error = {.faults = &faults};
     faults.count = 0;
-    watch_headers_done(session->sessions->watch, session->watched);
+    watch_headers_done(session->sessions->watch, session->connection->watched);
     name_request(session->sessions, request);
     enum status status =
-        admission_check(request, session->uri, service->config, &error);
+        gate_verdict(session->connection->gate, session->number, &error);
+    if (status == ST_OK)
+        status = admission_check(request, service->config, &error);
     if (status == ST_OK && request->match.route == ROUTE_DATASET_FILE_PUT)
         status = upload_begin(service, request, &error);
     if (status != ST_OK) {
@@ -411,7 +416,7 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
     struct service *service = session->sessions->service;
     if (session->refused.status != ST_OK) {
         session->dropped += size;
-        watch_body_received(session->sessions->watch, session->watched, size);
+        watch_body_received(session->sessions->watch, session->connection->watched, size);
         return session->dropped <= SESSION_DROPPED_MAX ? MHD_YES : MHD_NO;
     }
     enum status status =
@@ -419,27 +424,28 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
             ? upload_write(service, request, data, size, &session->refused)
             : body_append(session, data, size, &session->refused);
     if (status == ST_OK)
-        watch_body_received(session->sessions->watch, session->watched, size);
+        watch_body_received(session->sessions->watch, session->connection->watched,
+                            size);
     else
         upload_abandon(service, request);
     return MHD_YES;
 }
 
-static enum status check_empty_body(const struct request *request, struct error *error)
+/* What is left to check when the body has ended. Its chunks may have been cut short by
+ * the gate: then there is no connection to keep. */
+static void check_body(struct session *session)
 {
-    const char *rest = request->body;
-    if (route_info(request->match.route)->body != BODY_EMPTY || rest == NULL)
-        return ST_OK;
-    rest += strspn(rest, " \t\r\n");
-    if (*rest == '{') {
-        rest++;
-        rest += strspn(rest, " \t\r\n");
-        rest += *rest == '}';
-        rest += strspn(rest, " \t\r\n");
+    struct request *request = &session->request;
+    struct error cut = {0};
+    if (gate_verdict(session->connection->gate, session->number, &cut) != ST_OK) {
+        session->refused = cut;
+        request->reply.close = true;
+        upload_abandon(session->sessions->service, request);
     }
-    if (*rest != '\0')
-        return error_set(error, ST_INVALID, "this request takes no body, or {}");
-    return ST_OK;
+    bool empty = route_info(request->match.route)->body == BODY_EMPTY;
+    if (session->refused.status == ST_OK && empty &&
+        !body_is_empty(request->body, request->body_size))
+        error_set(&session->refused, ST_INVALID, "this request takes no body, or {}");
 }
 
 /* Hands the request to another thread. */
@@ -499,9 +505,8 @@ static enum MHD_Result complete(struct session *session)
     struct request *request = &session->request;
     const struct handler *handler = handler_of(request->match.route);
     if (session->stage == STAGE_BODY) {
-        watch_body_done(session->sessions->watch, session->watched);
-        if (session->refused.status == ST_OK)
-            check_empty_body(request, &session->refused);
+        watch_body_done(session->sessions->watch, session->connection->watched);
+        check_body(session);
         if (session->refused.status != ST_OK)
             return session_refuse(session, &session->refused);
         if (handler->work != NULL)
@@ -514,10 +519,9 @@ static enum MHD_Result complete(struct session *session)
 }
 
 enum MHD_Result session_step(struct session *session, const char *method,
-                             const char *path, const char *data, size_t *size)
+                             const char *data, size_t *size)
 {
     session->request.method = method;
-    session->request.path = path;
     if (session->stage == STAGE_HEADERS)
         return admit(session);
     if (*size == 0)

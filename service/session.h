@@ -27,6 +27,7 @@
 #include <microhttpd.h>
 
 #include "api/limits.h"
+#include "service/gate.h"
 #include "service/request.h"
 #include "service/service.h"
 #include "service/watch.h"
@@ -55,6 +56,12 @@ void sessions_close(struct sessions *sessions);
 void sessions_await_end(struct sessions *sessions, int64_t timeout_ms);
 void sessions_fini(struct sessions *sessions);
 
+/* One client's connection: what libmicrohttpd keeps as its socket's context. */
+struct connection {
+    struct watched *watched;
+    struct gate *gate;
+};
+
 struct session; /* opaque */
 
 /* uri is the request target as it came, before decoding. */
@@ -64,7 +71,7 @@ void session_destroy(struct session *session); /* NULL is allowed */
 
 /* One call of libmicrohttpd's access handler. */
 enum MHD_Result session_step(struct session *session, const char *method,
-                             const char *path, const char *data, size_t *size);
+                             const char *data, size_t *size);
 
 /* The run function of the desk and the predictors: context is the service, item the
  * request. */

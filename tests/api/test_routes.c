@@ -117,6 +117,26 @@ static void a_long_id_is_never_cut_into_another(void **state)
     assert_int_equal(strlen(match.id), 63);
 }
 
+/* Decoded first, %2F would be a slash of the template and %3A its colon. */
+static void an_encoded_character_is_never_a_templates(void **state)
+{
+    (void)state;
+    struct route_match match;
+    assert_int_equal(route_find(&match, "GET", "/v1/datasets/a%2Fbudget", NULL), ST_OK);
+    assert_int_equal(match.route, ROUTE_DATASET_GET);
+    assert_string_equal(match.id, "a/budget");
+    assert_int_equal(route_find(&match, "GET", "/v1/datasets/a%3Aimport", NULL), ST_OK);
+    assert_int_equal(match.route, ROUTE_DATASET_GET);
+    assert_string_equal(match.id, "a:import");
+    assert_int_equal(route_find(&match, "GET", "/v1/datasets/%6dnist", NULL), ST_OK);
+    assert_string_equal(match.id, "mnist");
+    assert_int_equal(route_find(&match, "GET", "/v1%2Fjobs", NULL), ST_NOT_FOUND);
+    assert_int_equal(route_find(&match, "GET", "/v1/%6aobs", NULL), ST_NOT_FOUND);
+    assert_int_equal(route_find(&match, "PUT", "/v1/datasets/a/files/%64ata%2f", NULL),
+                     ST_OK);
+    assert_string_equal(match.name, "data/");
+}
+
 static void only_what_everybody_may_see_has_no_scope(void **state)
 {
     (void)state;
@@ -136,6 +156,7 @@ int main(void)
         cmocka_unit_test(another_method_is_told_which_are_allowed),
         cmocka_unit_test(what_only_looks_like_a_route_is_not_found),
         cmocka_unit_test(a_long_id_is_never_cut_into_another),
+        cmocka_unit_test(an_encoded_character_is_never_a_templates),
         cmocka_unit_test(only_what_everybody_may_see_has_no_scope),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,12 +46,33 @@ static void every_body_has_a_limit(void **state)
     assert_true(admission_body_max(BODY_EMPTY, &config) < 1024);
 }
 
+static void only_blanks_and_braces_are_no_body(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        size_t size;
+        bool empty;
+    } cases[] = {
+        {NULL, 0, true},      {"", 0, true},      {" \r\n\t", 4, true},
+        {"{}", 2, true},      {" { } ", 5, true}, {"\0", 1, false},
+        {"\0{bad", 5, false}, {"{}\0", 3, false}, {"{\0}", 3, false},
+        {"{", 1, false},      {"}", 1, false},    {"}{", 2, false},
+        {"{}{}", 4, false},   {"{} {", 4, false}, {"{\"a\":1}", 7, false},
+        {"null", 4, false},   {"[]", 2, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (body_is_empty(cases[i].body, cases[i].size) != cases[i].empty)
+            fail_msg("%s", cases[i].body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loopback_names_are_ours),
         cmocka_unit_test(other_names_are_not),
         cmocka_unit_test(every_body_has_a_limit),
+        cmocka_unit_test(only_blanks_and_braces_are_no_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,183 @@
+#include "service/gate.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "api/framing.h"
+#include "base/check.h"
+
+enum {
+    GATES_MAX = 16384,     /* descriptors; connections are fewer (server.c) */
+    DROPPED_MAX = 1 << 18, /* bytes dropped in one go behind a refusal */
+};
+
+struct gate {
+    int socket;
+    uint64_t begun; /* requests that the library has begun */
+    struct framing framing;
+    char *kept; /* bytes read and not handed on; the first `passed` of them may go */
+    size_t kept_size, kept_capacity, passed;
+};
+
+/* By descriptor. The one variable of the program that no argument leads to: recv has
+ * none for it. */
+static _Atomic(struct gate *) gates[GATES_MAX];
+
+struct gate *gate_open(int socket)
+{
+    if (socket < 0 || socket >= GATES_MAX)
+        return NULL;
+    struct gate *gate = calloc(1, sizeof *gate);
+    CHECK(gate != NULL);
+    gate->socket = socket;
+    atomic_store(&gates[socket], gate);
+    return gate;
+}
+
+void gate_close(struct gate *gate)
+{
+    if (gate == NULL)
+        return;
+    atomic_store(&gates[gate->socket], NULL);
+    free(gate->kept);
+    free(gate);
+}
+
+uint64_t gate_begin(struct gate *gate)
+{
+    return gate != NULL ? ++gate->begun : 0;
+}
+
+enum status gate_verdict(const struct gate *gate, uint64_t number, struct error *error)
+{
+    if (gate == NULL || number > gate->framing.requests)
+        return error_set(error, ST_INTERNAL, "the request's bytes were not checked");
+    if (framing_stand_in(&gate->framing) == NULL || number < gate->framing.requests)
+        return ST_OK;
+    return error_set(error, gate->framing.refusal.status, "%s",
+                     gate->framing.refusal.text);
+}
+
+/* --- what is read and not handed on yet --- */
+
+/* Room for more bytes behind what is kept. */
+static char *kept_room(struct gate *gate, size_t more)
+{
+    if (gate->kept_capacity - gate->kept_size < more) {
+        gate->kept_capacity = gate->kept_size + more;
+        gate->kept = realloc(gate->kept, gate->kept_capacity);
+        CHECK(gate->kept != NULL);
+    }
+    return gate->kept + gate->kept_size;
+}
+
+static void keep(struct gate *gate, const char *bytes, size_t size)
+{
+    if (size == 0)
+        return;
+    memcpy(kept_room(gate, size), bytes, size);
+    gate->kept_size += size;
+}
+
+/* Moves what may pass to to[0..room): how much. */
+static size_t hand_on(struct gate *gate, char *to, size_t room)
+{
+    size_t size = gate->passed < room ? gate->passed : room;
+    if (size == 0)
+        return 0;
+    memcpy(to, gate->kept, size);
+    gate->passed -= size;
+    gate->kept_size -= size;
+    memmove(gate->kept, gate->kept + size, gate->kept_size);
+    if (gate->kept_size == 0) {
+        free(gate->kept);
+        gate->kept = NULL;
+        gate->kept_capacity = 0;
+    }
+    return size;
+}
+
+/* In place of all that did not pass. */
+static void take_stand_in(struct gate *gate)
+{
+    const char *stand_in = framing_stand_in(&gate->framing);
+    gate->kept_size = gate->passed;
+    keep(gate, stand_in, strlen(stand_in));
+    gate->passed = gate->kept_size;
+}
+
+/* --- reading --- */
+
+static void drop_the_rest(const struct gate *gate)
+{
+    char dropped[4096];
+    size_t total = 0;
+    ssize_t got = 1;
+    while (got > 0 && total < DROPPED_MAX) {
+        got = recvfrom(gate->socket, dropped, sizeof dropped, 0, NULL, NULL);
+        total += got > 0 ? (size_t)got : 0;
+    }
+}
+
+/* Reads up to room bytes that may pass into to[0..room), which nothing kept precedes. */
+static ssize_t read_direct(struct gate *gate, char *to, size_t room, size_t *taken)
+{
+    ssize_t got = recvfrom(gate->socket, to, room, 0, NULL, NULL);
+    if (got <= 0)
+        return got;
+    *taken = framing_pass(&gate->framing, to, (size_t)got);
+    keep(gate, to + *taken, (size_t)got - *taken);
+    return got;
+}
+
+/* The same behind what is kept, which is the beginning of something. */
+static ssize_t read_kept(struct gate *gate, char *to, size_t room, size_t *taken)
+{
+    ssize_t got = recvfrom(gate->socket, kept_room(gate, room), room, 0, NULL, NULL);
+    if (got <= 0)
+        return got;
+    gate->kept_size += (size_t)got;
+    gate->passed = framing_pass(&gate->framing, gate->kept, gate->kept_size);
+    *taken = hand_on(gate, to, room);
+    return got;
+}
+
+/* As recv. It returns less than room only after the socket had less: libmicrohttpd
+ * takes that as a sign that the socket is empty, and then waits for it to fill. */
+static ssize_t gate_read(struct gate *gate, char *to, size_t room)
+{
+    size_t given = hand_on(gate, to, room);
+    bool more = true;
+    while (more && given < room && framing_stand_in(&gate->framing) == NULL) {
+        size_t asked = room - given, taken = 0;
+        ssize_t got = gate->kept_size == 0
+                          ? read_direct(gate, to + given, asked, &taken)
+                          : read_kept(gate, to + given, asked, &taken);
+        if (got <= 0)
+            return given > 0 ? (ssize_t)given : got;
+        given += taken;
+        more = (size_t)got == asked;
+        if (framing_stand_in(&gate->framing) != NULL) {
+            take_stand_in(gate);
+            given += hand_on(gate, to + given, room - given);
+        }
+    }
+    if (framing_stand_in(&gate->framing) != NULL && gate->kept_size == 0)
+        drop_the_rest(gate);
+    if (given > 0)
+        return (ssize_t)given;
+    errno = EAGAIN;
+    return -1;
+}
+
+/* flags are for sockets without a gate: libmicrohttpd gives none. */
+ssize_t recv(int socket, void *to, size_t room, int flags)
+{
+    struct gate *gate =
+        socket >= 0 && socket < GATES_MAX ? atomic_load(&gates[socket]) : NULL;
+    return gate != NULL ? gate_read(gate, to, room)
+                        : recvfrom(socket, to, room, flags, NULL, NULL);
+}
