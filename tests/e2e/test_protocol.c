@@ -35,6 +35,17 @@ static const struct reply *call(struct client *client, const char *method,
                                          .size = body != NULL ? strlen(body) : 0});
 }
 
+static const struct reply *call_bytes(struct client *client, const char *path,
+                                      const void *bytes, size_t size)
+{
+    return client_send(client,
+                       &(struct request){.method = "POST",
+                                         .path = path,
+                                         .headers = {"Content-Type: application/json"},
+                                         .body = bytes,
+                                         .size = size});
+}
+
 static void the_open_routes_answer(void **state)
 {
     struct client *client = client_of(state);
@@ -65,8 +76,9 @@ static void an_unknown_path_is_not_found(void **state)
                            "/v1/jobs/job_01ARZ3NDEKTSV4RRFFQ69G5FAV",
                            "/v1/models/mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV",
                            "/v1/models/mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV/content",
-                           "/v1/models/..%2f..%2fepsilond.db/content",
-                           "/v1/datasets/..%2f..%2flock"};
+                           "/v1/datasets/points%3Aimport",
+                           "/v1/jobs%3Aestimate",
+                           "/v1/%6Aobs"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         const struct reply *reply = client_get(client, "%s", paths[i]);
         if (reply->status != 404 && !(reply->status == 405 && strstr(paths[i], ":")))
@@ -139,6 +151,24 @@ static void an_action_takes_no_body_or_an_empty_object(void **state)
     assert_status(call(client, "POST", path, NULL, ""), 200);
     assert_status(call(client, "POST", path, type, "{}"), 200);
     assert_problem(call(client, "POST", path, type, "{\"force\":true}"), 400,
+                   "invalid_argument");
+    assert_problem(call(client, "POST", path, type, "{"), 400, "invalid_argument");
+    assert_problem(call_bytes(client, path, "\0{bad", 6), 400, "invalid_argument");
+    assert_problem(call_bytes(client, path, "{}\0", 3), 400, "invalid_argument");
+}
+
+/* A reader that stopped at the NUL would take both for a job. */
+static void a_body_ends_at_its_size_and_not_at_a_nul(void **state)
+{
+    struct client *client = client_of(state);
+    char body[512] = "{\"dataset\":\"points\",\"model\":{\"preset\":\"linear\"},"
+                     "\"algorithm\":{\"name\":\"dpsgd\"},\"privacy\":{\"epsilon\":1}}";
+    size_t size = strlen(body);
+    assert_status(call_bytes(client, "/v1/jobs:estimate", body, size), 200);
+    assert_problem(call_bytes(client, "/v1/jobs:estimate", body, size + 1), 400,
+                   "invalid_argument");
+    memcpy(body + size + 1, "]", 1);
+    assert_problem(call_bytes(client, "/v1/jobs:estimate", body, size + 2), 400,
                    "invalid_argument");
 }
 
@@ -400,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_form_type_is_refused_before_anything_is_read),
         cmocka_unit_test(creating_takes_a_key),
         cmocka_unit_test(an_action_takes_no_body_or_an_empty_object),
+        cmocka_unit_test(a_body_ends_at_its_size_and_not_at_a_nul),
         cmocka_unit_test(a_foreign_origin_is_refused),
         cmocka_unit_test(a_foreign_host_is_refused),
         cmocka_unit_test(an_unchanged_job_answers_304),

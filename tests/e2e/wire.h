@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tests/e2e/daemon.h"
-
 struct exchange {
     char received[1 << 16]; /* ends in NUL */
     size_t size;
-    unsigned answers;   /* status lines in it */
+    unsigned answers;   /* those that are complete */
     unsigned successes; /* those among them of 2xx */
+    unsigned problems;  /* those of type application/problem+json */
     unsigned status;    /* of the first, 0 if none */
+    bool whole;         /* complete answers one after another, and nothing else */
     bool closed;        /* by the daemon, before the time was up */
 };
 
-/* Sends the bytes and reads until the daemon closes or is silent for quiet_ms. */
-void wire_exchange(struct exchange *exchange, const struct daemon *daemon,
-                   const void *bytes, size_t size, int quiet_ms);
+/* Sends the bytes to 127.0.0.1:port and reads until it closes or is silent for quiet_ms. */
+void wire_exchange(struct exchange *exchange, unsigned port, const void *bytes,
+                   size_t size, int quiet_ms);
 
 #endif
