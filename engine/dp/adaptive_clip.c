@@ -89,7 +89,7 @@ static bool outside(struct bracket bracket, double value)
     return !(value >= bracket.low && value <= bracket.high);
 }
 
-/* Where the minimum of any histogram without negative counts lies. */
+/* The bracket in which the minimum of any histogram without negative counts lies. */
 static struct bracket bracket_of(const struct histogram *histogram,
                                  const struct clip_error *error)
 {

@@ -1,18 +1,25 @@
-/* Each step is one sampled Gaussian whose noise multiplier was fixed before the first
+/* ADP-SGD divides the step at t by b(t), which a schedule gives (step_schedule.h), and
+ * lets the noise multiplier grow as a power of b. Steps of one noise multiplier form a
+ * level; a level has one grid, planned when it begins (enter_level), and start tries the
+ * grids of all levels before the first record is read (try_levels).
+ *
+ * Each step is one sampled Gaussian whose noise multiplier was fixed before the first
  * record was read, so a run is a list of them and the accountant adds them up as they
  * are: never by an average multiplier, and never by the paper's Theorem 4.1, which does
  * not hold in most of its own settings (adp.md 2.1, 2.2). The divisor b is public, so
- * releasing the sum over m b instead of m is post-processing.
+ * releasing the sum over m b instead of m is post-processing (m is the expected batch).
  *
- * With AdaGrad-Norm b follows what is released: the norm of the sum beside it, with noise
- * of its own, so that both together are one release of
+ * With AdaGrad-Norm b follows what is released. That is either the norm of the sum, which
+ * is released beside it with noise of its own, so that both together are one release of
+ * multiplier
  *   (z^-2 + z_norm^-2)^(-1/2)
- * which is what is planned and charged; or the noisy gradient itself, for nothing. A
- * step's noise never reads the norm of the same batch: it is planned before it is drawn.
+ * which is planned and charged; or it is the noisy gradient itself, which costs nothing
+ * more. A step's noise never reads the norm of the same batch: the noise is planned
+ * before the batch is drawn.
  *
- * Noise may follow b itself (adp.md 1.6.5): what the job reserves is then a number of
- * like steps, and each step is taken off it before it samples, at the noise that b of
- * the steps before gives; the run is over when the next one does not fit. */
+ * Noise may follow b itself (adp.md 1.6.5). The job then reserves a number of like steps,
+ * and each step is taken off that before it samples, at the noise that b of the steps
+ * before gives. The run is over when the next step does not fit. */
 #include "engine/dp/adp.h"
 
 #include <math.h>
@@ -32,17 +39,17 @@ static const double split_margin = 1 + 0x1p-44;
 struct state {
     struct step_schedule schedule;
     struct flat_clip clip;
-    struct grid_demand demand; /* of the level's grid */
-    struct noise_plan noise;   /* of the level */
+    struct grid_demand demand; /* what the level's grid is planned from */
+    struct noise_plan noise;   /* the level's */
     double rate, divisor, noise_first;
     uint64_t step, level_end;
-    struct adagrad_norm adagrad; /* of that schedule, as all below */
+    struct adagrad_norm adagrad; /* this and all below is used by adagrad_norm alone */
     bool follows;                /* noise follows the divisor, not the schedule */
     struct noise_follow follow;
-    double noise_now;      /* then, of the grids as they are */
+    double noise_now;      /* the noise of the grids as they are, if follows */
     double norm_ratio;     /* norm's noise over the gradient's; 0: not released */
-    struct norm_grid norm; /* of the level */
-    struct shown {         /* of the last step */
+    struct norm_grid norm; /* the level's */
+    struct shown {         /* what the last step released */
         double gradient_norm, divisor;
     } shown;
 };
@@ -243,8 +250,9 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
     return ST_OK;
 }
 
-/* Grids for a step of this noise multiplier in all: the sum's own, and the norm's with
- * norm_ratio times its noise where a norm is released. */
+/* Plans the grids of a step whose releases together have this noise multiplier: the grid
+ * of the sum and, where a norm is released, the norm's, with norm_ratio times the sum's
+ * noise. */
 static enum status plan_grids(struct state *state, double noise_multiplier,
                               struct error *error)
 {
@@ -266,7 +274,7 @@ static enum status plan_grids(struct state *state, double noise_multiplier,
     return ST_OK;
 }
 
-/* Of the next step, from the divisor of the steps before it. */
+/* The noise multiplier of the next step, from the divisor of the steps before it. */
 static double following_noise(const struct state *state)
 {
     return noise_follow_at(&state->follow, state->adagrad.square);
@@ -279,8 +287,8 @@ static enum status follow(struct state *state, double noise_multiplier,
     return plan_grids(state, noise_multiplier, error);
 }
 
-/* The grids of the level that begins at state->step: the noise multiplier of plan's run,
- * by the same expression. */
+/* Plans the grids of the level that begins at state->step. Its noise multiplier is that
+ * of plan's run, computed by the same expression. */
 static enum status enter_level(struct state *state, struct error *error)
 {
     if (state->follows)
@@ -347,7 +355,7 @@ static enum status start(void *context, const struct algorithm_demand *demand,
     return status;
 }
 
-/* What the step is divided by comes from the noisy norm alone. */
+/* Releases norm and sum; the step's divisor comes from the noisy norm alone. */
 static void release_with_norm(struct state *state, struct training *training)
 {
     double noise = GRID_NOISE_STDDEV / state->norm.scale, mean = 1 / state->divisor;
@@ -360,8 +368,8 @@ static void release_with_norm(struct state *state, struct training *training)
                      state->divisor * state->shown.divisor);
 }
 
-/* The same from the noisy gradient, less what d coordinates of noise add
- * to its square. */
+/* Releases the sum; the step's divisor comes from the noisy gradient's square, less what
+ * d coordinates of noise add to it. */
 static void release_then_measure(struct state *state, struct training *training)
 {
     double noise = GRID_NOISE_STDDEV / (state->noise.grid.scale * state->divisor);
@@ -445,7 +453,8 @@ double adp_claim(const struct algorithm_demand *demand, double epsilon, double d
     return 16 * q * sqrt(b * sum) / epsilon;
 }
 
-/* Nothing of AdaGrad-Norm, which the paper's theorem is not about as it is run here. */
+/* There is no claim for AdaGrad-Norm: the paper's theorem is not about it as it is run
+ * here. */
 static double paper_claim(const struct algorithm_demand *demand, double epsilon,
                           double delta)
 {

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-/* Declared here alone: elsewhere an algorithm is a row of the table. */
+/* Algorithms are declared here alone: elsewhere each is a row of the table. */
 #define DECLARE(name) extern const struct algorithm name;
 ALGORITHM_TABLE(DECLARE)
 #undef DECLARE

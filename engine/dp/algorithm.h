@@ -37,12 +37,12 @@ struct algorithm_parameter {
     double fallback;            /* when the job does not name it */
     const char *const *choices; /* choice: NULL-ended; a value is its index */
     const char *about;          /* one sentence for people, shown by /v1/algorithms */
-    /* NULL, or a choice: elsewhere than at its value only_value this one means nothing,
-     * is not shown, and naming it is refused. */
+    /* NULL, or the name of a choice. Unless that has the value only_value, this parameter
+     * means nothing and is not shown, and a job that names it is refused. */
     const char *only_with;
     size_t only_value;
-    /* Not named, it is NAN and the algorithm chooses, as about says: fallback is unused,
-     * and it is not shown. Of reals and counts. */
+    /* A job that does not name it leaves NAN, and the algorithm chooses, as about says.
+     * fallback is then unused and not shown. Only a real or a count can be optional. */
     bool optional;
 };
 
@@ -52,7 +52,7 @@ struct algorithm_spec {
     double values[ALGORITHM_PARAMETERS_MAX];
 };
 
-/* What an algorithm plans from: public values only. */
+/* What an algorithm plans from. All of it is public. */
 struct algorithm_demand {
     const struct algorithm_spec *spec;
     const struct model_spec *model;
@@ -70,25 +70,27 @@ struct algorithm_model {
     double spread;         /* kappa: network_spread */
     uint32_t record_terms; /* network_terms */
     size_t layers;         /* network_layers */
-    /* Of an algorithm that uses_differences; else 0. */
+    /* These two are 0 unless the algorithm uses_differences. */
     double difference_spread;  /* network_difference_spread */
     uint32_t difference_terms; /* network_difference_terms */
 };
 
-struct noise_plan { /* of the sum that an algorithm releases each step */
-    double clip_norm, spread;
-    struct grid grid;
-    size_t histogram_bins;      /* released beside it, on the same batch; 0: nothing */
-    struct grid histogram_grid; /* of those counts */
-    double norm_scale; /* of the sum's norm, released beside it (sum_norm.h); 0: not */
-    /* Of sums of differences over all records, and over subsets, at clip norm 1; without
-     * cells: none (diff2.c). */
+struct noise_plan {           /* the noise of what an algorithm releases in each step */
+    double clip_norm, spread; /* those of the clipped sum */
+    struct grid grid;         /* the clipped sum's */
+    size_t histogram_bins; /* counts released beside the sum, on its batch; 0: none */
+    struct grid histogram_grid; /* those counts' */
+    /* The scale of the sum's norm (sum_norm.h); 0: the norm is not released. */
+    double norm_scale;
+    /* Grids at clip norm 1 for sums of differences over all records and over subsets
+     * (diff2.c). One without cells says that there is no such sum. */
     struct grid difference_grid, local_grid;
 };
 
 enum { RELEASED_SERIES_MAX = 4, RELEASED_NUMBERS_MAX = 80 };
 
-/* Numbers that a step released beside the gradient, and paid for: public, and shown. */
+/* Numbers that a step released beside the gradient. They were paid for, so they are
+ * public and shown. */
 struct released_value {
     const char *name;
     const double *numbers;
@@ -104,56 +106,58 @@ struct algorithm {
     bool is_private;    /* false: only on public data, nothing is charged */
     bool keeps_residue; /* what clipping cuts off is kept between steps (residue.h) */
     bool full_batch;    /* a step takes every record: batch_size is n where not named */
-    bool uses_differences; /* of gradients at two points (engine/nn/difference.h) */
-    bool uses_subsets;     /* batches of a fixed size (selection.h) */
-    uint64_t epochs; /* of a job that names neither epochs nor steps; 0: the usual */
+    bool uses_differences; /* it sums gradient differences (engine/nn/difference.h) */
+    bool uses_subsets;     /* it draws batches of a fixed size (selection.h) */
+    uint64_t epochs; /* for a job that names neither epochs nor steps; 0: the usual */
     const struct algorithm_parameter *parameters;
     size_t parameter_count;
 
     /* *m = what will be run at the demand's noise multiplier; what is run is exactly
-     * this. ST_INVALID  no proof for this combination: error->text says what to do
-     * instead */
+     * this.
+     *   ST_INVALID  no proof for this combination: error->text says what to do instead */
     enum status (*plan)(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error);
 
     /* The learning rate of a job that names none: usual, or what the plan at the demand's
-     * noise multiplier bears, from public values. NULL: usual. The demand's own optimizer
-     * has no say. */
+     * noise multiplier bears, computed from public values. NULL stands for usual. The
+     * demand's own optimizer has no say. */
     double (*learning_rate)(const struct algorithm_demand *demand,
                             const struct algorithm_model *model, double usual);
 
-    /* Bytes of an algorithm's own state between steps; start fills them in, from public
+    /* Bytes of an algorithm's own state between steps. start fills them in from public
      * values alone, and is called on a state of zeros.
      *   ST_INVALID  no noise plan carries this demand (grid.h) */
     size_t state_size;
-    size_t parameter_size; /* bytes that start allocates beside it, a parameter */
+    size_t parameter_size; /* bytes a parameter that start allocates besides */
     enum status (*start)(void *state, const struct algorithm_demand *demand,
                          const struct algorithm_model *model, struct error *error);
 
-    /* Where plan's mechanism is a filtered_gaussian, the next step as it will be run,
-     * from releases alone: the caller takes it off what was reserved before it calls
-     * step, and does not call step where it does not fit. False, or NULL: plan has
-     * said it all. */
+    /* Where plan's mechanism is a filtered_gaussian, this says the next step as it will
+     * be run, from releases alone: the caller takes it off what was reserved before it
+     * calls step, and does not call step where it does not fit. False, or NULL, means
+     * that plan has said it all. */
     bool (*next)(const void *state, struct mechanism_run *step);
 
-    /* Releases what start allocated; of a state of zeros too. NULL where it did not. */
+    /* Releases what start allocated; a state of zeros is allowed. NULL where start
+     * allocates nothing. */
     void (*finish)(void *state);
 
     /* One step: a batch, a pass, a release, an update.
      *   ST_CANCELLED, ST_INTERNAL  from training.h's services */
     enum status (*step)(void *state, struct training *training, struct error *error);
 
-    /* What a started state adds as noise; NULL where nothing is. */
+    /* What a started state adds as noise; NULL where it adds none. */
     const struct noise_plan *(*noise)(const void *state);
 
-    /* The noise multiplier for which the algorithm's own paper claims (epsilon, delta);
-     * shown as paper_claim, never a charge (P8). NULL where the claim is the charge. */
+    /* The noise multiplier for which the algorithm's own paper claims (epsilon, delta).
+     * It is shown as paper_claim and is never a charge (P8). NULL where the claim is the
+     * charge. */
     double (*paper_claim)(const struct algorithm_demand *demand, double epsilon,
                           double delta);
 
-    /* Fills in what the last step released beside the gradient and returns how many:
-     * always the same names and counts, at most RELEASED_NUMBERS_MAX numbers in all, good
-     * until the next step. NULL where nothing is. */
+    /* Fills in what the last step released beside the gradient and returns how many
+     * values there are: always the same names and counts, at most RELEASED_NUMBERS_MAX
+     * numbers in all, good until the next step. NULL where nothing is released. */
     size_t (*released)(const void *state,
                        struct released_value values[RELEASED_SERIES_MAX]);
 };

@@ -19,14 +19,14 @@
 #include "engine/dp/selection.h"
 
 struct piece {
-    size_t first, count; /* of batch->indices */
+    size_t first, count; /* a stretch of batch->indices */
 };
 
 struct batch {
-    uint32_t *indices; /* (records) of which count are drawn; untouched beyond */
+    uint32_t *indices; /* (records) the first count are drawn, the rest untouched */
     size_t records, count;
     size_t count_max;     /* the most that were ever drawn */
-    struct piece *pieces; /* (pieces_max) without empty ones, in order */
+    struct piece *pieces; /* (pieces_max) in order; empty ones are left out */
     size_t piece_count, pieces_max;
 };
 
@@ -38,7 +38,7 @@ void batch_fini(struct batch *batch); /* a zeroed one is allowed */
 /* Says that indices[0..count) were drawn; no pieces yet. */
 void batch_drawn(struct batch *batch, size_t count);
 
-/* indices = those of range, which were drawn. */
+/* indices = those of range, and says that they were drawn. */
 void batch_take_range(struct batch *batch, struct index_range range);
 
 /* Pieces are the grid's cells. */

@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Rounding w b to float32 may lengthen a vector by 2^-24, and norms are known to 2^-24:
- * this much is left for both (NOISE.md 2.4, proof). */
+/* The room that a weight leaves: rounding w b to float32 may lengthen a vector by 2^-24,
+ * and norms are known to 2^-24 (NOISE.md 2.4, proof). */
 static const double clip_margin = 1 - 0x1p-22;
 
-/* Of a value that is not negative. No branch: half of them round up, at random. */
+/* Rounds a value that is not negative. It does not branch, as half of all values round
+ * up, at random. */
 static inline float toward_zero(double value)
 {
     float rounded = (float)value;
@@ -52,7 +53,7 @@ void clip_shared(float *weights, const struct measures *measures, const void *co
         weights[i] = toward_zero(clip_margin * shared->share * (double)weights[i]);
 }
 
-/* At most limit of a gradient, by its norm and by its spread. */
+/* The share of a gradient that has at most length limit, by its norm and its spread. */
 static double share_of(double limit, double norm, double spread, double kappa)
 {
     return fmin(limit / norm, kappa * limit / spread);

@@ -1,6 +1,6 @@
 /*
  * clip.h - rules that turn what is known of a record into its weight in the sum. A rule
- * sees one record at a time: a weight that depends on another record breaks E2.
+ * sees one record at a time: a weight that depends on another record breaks rule E2.
  *
  * Threads: pure.
  */
@@ -11,7 +11,7 @@
 
 #include "engine/nn/workspace.h"
 
-struct measures {          /* of the records of a micro-batch, from workspace.h */
+struct measures {          /* what workspace.h knows of each record of a micro-batch */
     const double *norms;   /* nu_up: at least the norm of the record's gradient */
     const double *spreads; /* M_up */
     const double *losses;
@@ -39,8 +39,9 @@ struct shared_clip {
 };
 
 /* share times clip_flat's weight, less 2^-22 and rounded toward zero where share is below
- * 1: ||fl(w b) x a|| <= share C. Of the records of a client that has more of them than
- * the least one (shards.h).   context  struct shared_clip */
+ * 1: ||fl(w b) x a|| <= share C. It weighs the records of a client that has more of them
+ * than the client with the fewest (shards.h).
+ *   context  struct shared_clip */
 clip_rule clip_shared;
 
 struct automatic_clip {
@@ -56,20 +57,23 @@ struct automatic_clip {
 /* w = (1 - 2^-22) min(C / (nu_up + gamma), kappa C / M_up) rounded toward zero, for
  * every record: short ones are lengthened, up to C / gamma times (Bu et al. 2023).
  * ||fl(w b) x a|| <= C by the proof of clip_flat, which asks of w only that it is at
- * most (1 - 2^-22) C / nu_up. context  struct automatic_clip */
+ * most (1 - 2^-22) C / nu_up.
+ *   context  struct automatic_clip */
 clip_rule clip_automatic;
 
 struct rest_clip {
     struct flat_clip clip; /* what the first sum took */
     double whole;          /* C3: gradients are cut there first; 0: nowhere */
-    double rest; /* most that is left of one: whole - clip_norm; unused at 0 */
+    double rest; /* the longest rest of a gradient: whole - clip_norm; unused at 0 */
 };
 
-/* After clip_flat of context->clip has been applied: w such that w times the record's
- * clipped gradient is what clipping cut off. With v the factor of clip_flat, at C:
+/* This comes after clip_flat of context->clip was applied, and finds the w for which w
+ * times the record's clipped gradient is what clipping cut off. v is the factor that
+ * clip_flat had, and C its clip norm:
  *   w v = min(min(1, C3 / nu_up, kappa C3 / M_up) - v, rest / nu_up, kappa rest / M_up)
- * less 2^-21 and rounded toward zero, so that with C3 its norm is at most rest: a second
- * rounding to float32 lengthens it by 2^-24 more (NOISE.md 2.4, proof). At least 0.
+ * less 2^-21 and rounded toward zero, so that with C3 the norm of what was cut off is at
+ * most rest: a second rounding to float32 lengthens it by 2^-24 more (NOISE.md 2.4,
+ * proof). w is at least 0.
  *   context  struct rest_clip */
 clip_rule clip_rest;
 

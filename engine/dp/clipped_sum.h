@@ -1,6 +1,6 @@
 /*
- * clipped_sum.h - what algorithms share that release a sum of clipped gradients in each
- * step: the charge, and the noise that it asks of the sum.
+ * clipped_sum.h - what all algorithms that release a sum of clipped gradients in each
+ * step have in common: the charge, and the noise that the charge asks of the sum.
  *
  * Threads: pure.
  */
@@ -16,8 +16,9 @@ enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,
                                const struct algorithm_demand *demand,
                                struct error *error);
 
-/* The grid that this charge needs: of the model's gradients, none of them longer than
- * clip_norm, over a batch at the demand's rate, at its noise multiplier. */
+/* The demand on a grid that this charge makes: sums of the model's gradients, none of
+ * them longer than clip_norm, over batches at the demand's rate, at its noise
+ * multiplier. */
 struct grid_demand clipped_sum_demand(const struct algorithm_demand *demand,
                                       const struct algorithm_model *model,
                                       double clip_norm);

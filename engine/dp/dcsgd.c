@@ -1,12 +1,18 @@
-/* One step is one sampled Gaussian (Theorem 2 of the paper). In units of the noise, a
+/* A step releases the clipped sum and, beside it, a noisy histogram of the norms before
+ * clipping (release). The histogram is what chooses the clip norm of the next step
+ * (adaptive_clip.h), by the rule of dcsgd_p or of dcsgd_e; then the grid is planned anew
+ * for that clip norm (follow). The two algorithms differ in this rule and in the range of
+ * the first histogram.
+ *
+ * One step is one sampled Gaussian (Theorem 2 of the paper). In units of the noise, a
  * record moves the gradient's sum by at most 1 / sigma_T and the histogram of the same
  * batch by 1 / sigma_H; both together by
  *   sqrt(1 / sigma_T^2 + 1 / sigma_H^2) = 1 / sigma.
  * On the integers that are released each has its own grid and its own Delta_Z, and the
- * noise of both is s0: the same with s0 / Delta_Z in place of sigma_T and sigma_H, which
- * are no less (grid.h). The clip norm and the range are functions of what earlier steps
- * released. Feeding sigma_T to an accountant, or composing the two releases as if each
- * had its own batch, would charge too little. */
+ * noise of both is s0. The same holds there with s0 / Delta_Z, which is no less (grid.h),
+ * in place of sigma_T and of sigma_H. The clip norm and the range are functions of what
+ * earlier steps released. It would charge too little to feed sigma_T to an accountant, or
+ * to compose the two releases as if each had its own batch. */
 #include "engine/dp/dcsgd.h"
 
 #include <math.h>
@@ -21,15 +27,15 @@
  * least sigma however the few operations on them round. */
 static const double split_margin = 1 + 0x1p-44;
 
-struct shown { /* of the last step */
+struct shown { /* what the last step released */
     double clip_norm, range, counts[HISTOGRAM_BINS_MAX];
 };
 
 struct state {
     double rate, divisor;
-    struct grid_demand demand; /* of the gradient; clip_norm follows adaptive */
+    struct grid_demand demand; /* the gradient's; clip_norm follows adaptive */
     struct noise_plan noise;
-    struct adaptive_clip adaptive; /* of the step to come */
+    struct adaptive_clip adaptive; /* for the step to come */
     double share;                  /* percentile rule */
     struct clip_error error;       /* squared-error rule */
     struct shown shown;
@@ -142,7 +148,7 @@ static enum status plan_grids(struct state *state,
     return status;
 }
 
-/* What both rules share, but for the first histogram's range. */
+/* Starts what both rules share: all but the first histogram's range. */
 static enum status start(struct state *state, const struct algorithm_demand *demand,
                          const struct algorithm_model *model, struct error *error)
 {
@@ -190,8 +196,8 @@ static enum status start_error(void *context, const struct algorithm_demand *dem
     return start(state, demand, model, error);
 }
 
-/* The grid of the clip norm as it now is. That it can be planned does not hang on the
- * clip norm, which the rules keep in range. */
+/* Plans the grid for the clip norm as it now is. Whether that is possible does not depend
+ * on the clip norm, which the rules keep in range. */
 static void follow(struct state *state)
 {
     state->demand.clip_norm = state->adaptive.clip_norm;

@@ -1,5 +1,19 @@
 /* DiceSGD (Zhang et al. 2024; papers/dicesgd.md): what clipping cuts off is kept and fed
- * back, under one of four sound accountants. */
+ * back, under one of four sound accountants.
+ *
+ * A step adds to one integer sum the records' gradients clipped at C1 and, before them,
+ * the part of the kept error that a ball of radius B C2 holds (training_feed_back). What
+ * clipping cut off each gradient, up to C3 where there is one, goes into the error by a
+ * second sum (clip_rest). Only the first sum is released, with noise.
+ *
+ * The error is raw data that stays hidden, so a step is no release of its own: each of
+ * the four accountants (m2r, m2, m1, m3) bounds the whole path of the run instead, and
+ * each asks something of how batches are drawn (check). The paper's own theorem does not
+ * hold; its number is shown as paper_claim and is never a charge.
+ *
+ * The proofs are about real numbers and the error is integers, so every step rounds it.
+ * overhead computes how much more noise these roundings need in all, and plan_grid plans
+ * it. */
 #include "engine/dp/algorithm.h"
 
 #include <math.h>
@@ -24,7 +38,7 @@ enum batches { BATCHES_PARTITION, BATCHES_POISSON };
 struct state {
     struct mechanism_feedback feedback;
     enum batches batches;
-    double rate, divisor, radius; /* radius: of the error that comes back, grid steps */
+    double rate, divisor, radius; /* radius of what comes back, in grid steps */
     uint64_t step, epoch_steps;
     struct flat_clip clip;
     struct rest_clip rest;
@@ -147,7 +161,7 @@ static uint64_t epoch_steps(const struct algorithm_demand *demand)
     return (demand->records + demand->batch_size - 1) / demand->batch_size;
 }
 
-/* What the accountant is told, and start takes its norms from. */
+/* What the accountant is told. start takes its norms from the same. */
 static struct mechanism_feedback feedback_of(const struct algorithm_demand *demand)
 {
     const struct algorithm_spec *spec = demand->spec;
@@ -166,8 +180,8 @@ static struct mechanism_feedback feedback_of(const struct algorithm_demand *dema
     return feedback;
 }
 
-/* The error is hidden and un-noised, so steps are not releases of their own: the proofs
- * bound the whole path (accountant/feedback.h). */
+/* The error is hidden and has no noise, so steps are not releases of their own: the
+ * proofs bound the whole path (accountant/feedback.h). */
 static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error)
 {
@@ -185,11 +199,13 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
     return ST_OK;
 }
 
-/* Steps over which roundings of the kept error add up, and enter the proof as so much
- * more of rest. With r of residue_rounding on either side, A_t and the b_t of the proof
- * (3.5) obey sqrt(A_t^2 + sum b^2) <= n_t h + t r, and what is seen is at most b_t + r:
- * K h + (t + sqrt t) r in all, that is h + (t + sqrt t) r / max(1, K - 1) for a rest.
- * With K the periods begun by step t, t / max(1, K - 1) is at most two periods. */
+/* The number of steps over which roundings of the kept error add up; they enter the proof
+ * as so much more of rest. Let r be residue_rounding on either side. A_t and b_t of the
+ * proof (3.5) obey
+ *   sqrt(A_t^2 + sum b^2) <= n_t h + t r
+ * and what is seen is at most b_t + r. That is K h + (t + sqrt t) r in all, or
+ * h + (t + sqrt t) r / max(1, K - 1) for a rest. K is the number of periods begun by step
+ * t, so t / max(1, K - 1) is at most two periods. */
 static double rounded_steps(const struct state *state,
                             const struct algorithm_demand *demand)
 {
@@ -199,9 +215,9 @@ static double rounded_steps(const struct state *state,
     return steps + 2 * sqrt(steps);
 }
 
-/* Grid steps by which noise / sensitivity must exceed what Theorem 1 asks for the first
- * sum, so that the rest (Theorem 1 again) and the error that comes back stay within their
- * shares of it too, roundings of the error included. */
+/* The grid steps by which noise / sensitivity must exceed what Theorem 1 asks for the
+ * first sum. With them the rest (Theorem 1 again) and the error that comes back stay
+ * within their shares of the noise too, roundings of the error included. */
 static double overhead(const struct state *state, const struct algorithm_demand *demand,
                        uint64_t dim)
 {
@@ -229,8 +245,8 @@ static void set_rules(struct state *state, const struct algorithm_spec *spec,
         .clip = state->clip, .whole = whole, .rest = whole - clip_norm};
 }
 
-/* A cell's rest must stay where rounding to the grid is exact, and a batch's in 64 bits,
- * as grid_plan sees to for the sum. Under m1 the rest may be anything. */
+/* A cell's rest must stay where rounding to the grid is exact, and a batch's rest in 64
+ * bits; grid_plan sees to the same for the sum. Under m1 the rest may be anything. */
 static enum status check_rest(const struct state *state,
                               const struct algorithm_demand *demand,
                               struct error *error)
@@ -313,8 +329,8 @@ static const struct noise_plan *noise(const void *context)
     return &state->noise;
 }
 
-/* Theorem 3.7 at the least C = B C2 it allows; noise on the mean is sigma1, so on the sum
- * in clip norms B sigma1 / C1. */
+/* Theorem 3.7 at the least C = B C2 that it allows. Its noise on the mean is sigma1,
+ * which is B sigma1 / C1 on the sum in clip norms. */
 static double paper_claim(const struct algorithm_demand *demand, double epsilon,
                           double delta)
 {

@@ -1,12 +1,21 @@
-/* A release is of gradients (restart), clipped at C1, or of gradient differences between
- * two points that were released before, clipped at a rate times their distance. A
- * difference's noise is in proportion to its clip norm, so its price does not depend on
+/* DIFF2-GD and DIFF2-BVR-L-SGD (Murata and Suzuki 2023; papers/diff2.md).
+ *
+ * A step makes one of three releases, as rounds.h says: of gradients (restart), clipped
+ * at C1, or of gradient differences between two points that were released before, clipped
+ * at a rate times their distance, over all records or over a client's subset (differ). A
+ * restart replaces the estimate of the gradient, a difference carries it on to the new
+ * point (estimate.h), and the estimate moves the parameters (move).
+ *
+ * A difference's noise is in proportion to its clip norm, so its price does not depend on
  * where training went: the mechanism is a list of Gaussians fixed before the first record
  * is read (papers/diff2.md 2.2). Points, distances and the estimate are public.
  *
  * Differences are summed in units of a power of two near the distance (motion.h). The
  * grid is planned once for clip norm 1 and scaled to each round's clip norm
- * (grid_rescale), and with it the noise: what is run is what was charged. */
+ * (grid_rescale), and the noise is scaled with it: what is run is what was charged.
+ *
+ * As noise grows with how far the parameters moved, and moves them in turn, it can feed
+ * on itself. start refuses learning rates at which it would (check_growth). */
 #include "engine/dp/algorithm.h"
 
 #include <float.h>
@@ -20,13 +29,13 @@
 #include "engine/dp/training.h"
 #include "engine/nn/motion.h"
 
-/* Clip norms that a grid takes (grid_rescale). */
+/* The range of clip norms that a grid takes (grid_rescale). */
 static const double clip_least = 0x1p-40, clip_most = 0x1p60;
 
-struct kind {    /* of difference: over all records, or over a client's subset */
+struct kind {    /* a kind of difference: over all records, or a client's subset */
     double rate; /* C2 or C3: clip norm over distance moved */
     double noise_multiplier, divisor;
-    struct grid grid; /* of clip norm 1 */
+    struct grid grid; /* planned for clip norm 1 */
     struct estimate estimate;
 };
 
@@ -35,7 +44,7 @@ struct state {
     struct shards shards;
     size_t local_batch; /* b */
     uint64_t step;
-    struct flat_clip clip; /* of restarts */
+    struct flat_clip clip; /* the rule of restarts */
     double difference_spread;
     struct noise_plan noise;
     struct kind round, local;
@@ -51,14 +60,14 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
     return rounds_plan(m, &rounds, demand->relation, demand->noise_multiplier, error);
 }
 
-/* Of sums over all clients: P n_min. */
+/* The divisor of sums over all clients: P n_min. */
 static double divisor_of(const struct shards *shards)
 {
     return (double)(shards_least(shards) * shards->clients);
 }
 
-/* Without grid and estimate. The noise multiplier is the run's in the plan, by the same
- * expression. */
+/* A kind without its grid and estimate. Its noise multiplier is that of the plan's run,
+ * computed by the same expression. */
 static struct kind kind_of(enum release release, const struct algorithm_demand *demand)
 {
     struct rounds rounds = diff2_rounds(demand);
@@ -88,10 +97,11 @@ static enum status plan_kind(struct kind *kind, enum release release,
     return status;
 }
 
-/* Noise in proportion to a motion moves the parameters itself: over a window of T rounds
- * what noise moved grows by up to exp(T (eta sigma C2)^2 d), sigma the multiplier over
- * the divisor (papers/diff2.md 5; Prop. D.2 asks for a quarter in the exponent). Past
- * four, nothing is learnt for the budget. */
+/* The largest learning rate at which this kind of release does not feed on itself. Noise
+ * in proportion to a motion moves the parameters in turn: over a window of T rounds what
+ * noise moved grows by up to exp(T (eta sigma C2)^2 d), where sigma is the multiplier
+ * over the divisor (papers/diff2.md 5; Prop. D.2 asks for a quarter in the exponent).
+ * Where the exponent passes four, nothing is learnt for the budget. */
 static double rate_of_kind(enum release release, uint64_t window,
                            const struct algorithm_demand *demand,
                            const struct algorithm_model *model)
@@ -102,7 +112,7 @@ static double rate_of_kind(enum release release, uint64_t window,
     return sqrt(exponent_max / ((double)window * (double)model->parameters)) / moved;
 }
 
-/* The largest learning rate of which that is true for all that the job releases. */
+/* The largest learning rate at which nothing that the job releases feeds on itself. */
 static double rate_most(const struct algorithm_demand *demand,
                         const struct algorithm_model *model)
 {
@@ -132,7 +142,7 @@ static enum status check_growth(const struct algorithm_demand *demand,
                         most);
 }
 
-/* Halved, so that people read a round number. */
+/* The rate is halved and not cut to the largest, so that people read a round number. */
 static double learning_rate(const struct algorithm_demand *demand,
                             const struct algorithm_model *model, double usual)
 {
@@ -197,8 +207,8 @@ static void finish(void *context)
     estimate_fini(&state->local.estimate);
 }
 
-/* sum = over all clients, one after the other: what they would send, and a reduction over
- * machines would add. */
+/* Adds the clients' sums, one client after the other: this is what they would send, and
+ * what a reduction over machines would add. */
 static enum status pass_over_all(const struct state *state, struct training *training,
                                  const struct pass *like, const struct flat_clip *clip,
                                  struct error *error)
@@ -241,9 +251,9 @@ static enum status restart(struct state *state, struct training *training,
     return ST_OK;
 }
 
-/* Nothing is released where noise would round to zero beside a clip norm that does not:
- * the clip norm is taken as zero (2.2). A clip norm that is no number is a public
- * fact. */
+/* Releases a difference and adds it to the estimate. Where the noise would round to zero
+ * beside a clip norm that does not, the clip norm is taken as zero and nothing is
+ * released (2.2). A clip norm that is no number is a public fact. */
 static enum status differ(struct state *state, struct kind *kind,
                           struct training *training, struct error *error)
 {
@@ -270,8 +280,8 @@ static enum status differ(struct state *state, struct kind *kind,
     return ST_OK;
 }
 
-/* The estimate moves the parameters, and is the gradient's at the point where they
- * were. A round's is where its local steps begin. */
+/* The estimate moves the parameters, and is marked as the gradient at the point where
+ * they were. The local steps of a round begin with the round's estimate. */
 static enum status move(struct state *state, struct kind *kind,
                         struct training *training, struct error *error)
 {
@@ -310,7 +320,8 @@ static const struct noise_plan *noise(const void *context)
     return &state->noise;
 }
 
-/* Of restarts, by Propositions 4.1 and 5.1: the job's noise multiplier is theirs. */
+/* The claim for restarts, by Propositions 4.1 and 5.1, as the job's noise multiplier is
+ * theirs. */
 static double paper_claim(const struct algorithm_demand *demand, double epsilon,
                           double delta)
 {

@@ -5,8 +5,8 @@
 
 #include "engine/dp/full_batch.h"
 
-/* Restarts in a job that does not name an interval, and local batches in a client's
- * records. */
+/* How many restarts a job has that names no interval, and how many local batches make up
+ * a client's records. */
 static const double restarts_usual = 50, batches_usual = 128;
 
 #define CLIP_NORM                                                                      \

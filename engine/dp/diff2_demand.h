@@ -11,7 +11,7 @@
 #include "engine/dp/rounds.h"
 #include "engine/dp/shards.h"
 
-extern const struct algorithm diff2_bvr_l_sgd; /* what is not diff2_gd is this */
+extern const struct algorithm diff2_bvr_l_sgd; /* every other job here is diff2_gd */
 
 enum { DIFF2_GD_PARAMETERS = 5, DIFF2_BVR_PARAMETERS = 9 };
 
@@ -20,10 +20,10 @@ extern const struct algorithm_parameter diff2_bvr_parameters[DIFF2_BVR_PARAMETER
 
 struct shards diff2_shards(const struct algorithm_demand *demand);
 
-/* Of a demand that diff2_check took. */
+/* Call this only for a demand that diff2_check took. */
 struct rounds diff2_rounds(const struct algorithm_demand *demand);
 
-/* b, of diff2_bvr_l_sgd. */
+/* b, the records of a subset of diff2_bvr_l_sgd. */
 uint64_t diff2_local_batch(const struct algorithm_demand *demand);
 
 /*   ST_INVALID  a batch that is not all records, an optimizer that is not sgd at a

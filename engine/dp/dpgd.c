@@ -1,5 +1,5 @@
-/* Full-batch gradient descent with noise: every record in every step (papers/diff2.md
- * 1.4).
+/* Full-batch gradient descent with noise, which takes every record in every step
+ * (papers/diff2.md 1.4).
  *
  * Each step releases the sum of all clipped gradients, so nothing is drawn and nothing is
  * amplified: a Gaussian mechanism at the noise multiplier itself. Under replace_one two

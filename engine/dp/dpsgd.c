@@ -13,7 +13,7 @@ enum clipping { CLIPPING_FLAT, CLIPPING_AUTOMATIC, CLIPPING_PER_LAYER };
 struct state {
     double rate, divisor;
     enum clipping clipping;
-    struct flat_clip flat; /* of the whole gradient, or of each layer's part */
+    struct flat_clip flat; /* clips the whole gradient, or each layer's part */
     struct automatic_clip automatic;
     struct noise_plan noise;
 };
@@ -54,7 +54,8 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
     return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
 }
 
-/* The clip norm of a layer's part: layers of them are clip_norm together, at most. */
+/* The clip norm of one layer's part. The parts of all layers are at most clip_norm long
+ * together. */
 static double layer_clip_norm(double clip_norm, size_t layers)
 {
     return clip_norm / sqrt((double)layers) * (1 - 0x1p-50);

@@ -1,7 +1,7 @@
 /*
- * estimate.h - a gradient known from noisy releases alone: a value, and the point it is
- * the value at. A difference between the gradients at the next point and at this one
- * carries it there (papers/diff2.md 1.2, lines 10 to 12).
+ * estimate.h - a gradient known from noisy releases alone: its value, and the point at
+ * which it has that value. The difference between the gradients at the next point and at
+ * this one carries it there (papers/diff2.md 1.2, lines 10 to 12).
  *
  *   restart   value = release                 at the point now
  *   add       value = value + scale release   from point to the point now
@@ -32,7 +32,8 @@ enum {
     ESTIMATE_PARAMETER_SIZE = sizeof(double) + sizeof(float)
 }; /* bytes a parameter */
 
-/* Of zeros.   ST_NO_MEMORY  no room for dim parameters */
+/* Makes an estimate of zeros.
+ *   ST_NO_MEMORY  no room for dim parameters */
 enum status estimate_init(struct estimate *estimate, size_t dim, struct error *error);
 void estimate_fini(struct estimate *estimate); /* a zeroed one is allowed */
 
@@ -45,7 +46,7 @@ void estimate_add(struct estimate *estimate, const float *release, double scale)
 /* value = the value of from. */
 void estimate_copy(struct estimate *estimate, const struct estimate *from);
 
-/* point = parameters, where value is the gradient's; out = value, rounded to float. */
+/* point = parameters, at which value is the gradient; out = value, rounded to float. */
 void estimate_mark(struct estimate *estimate, float *out, const float *parameters);
 
 #endif

@@ -1,3 +1,13 @@
+/* The file has two halves. The first plans a grid (grid_plan): it cuts the records into
+ * cells by index, bounds how many of a batch's records one cell holds (M, by Chernoff),
+ * bounds from that how far rounding moves a cell's sum (eta, rho), and chooses the scale
+ * G that leaves room for all of it under the noise. check_plan then computes the
+ * sensitivity once more from the rounded numbers, and refuses what does not fit.
+ * Roundings go toward more noise.
+ *
+ * The second half adds a float32 block to integers (grid_add). Blocks whose values are
+ * within the bounds of a plan, which is nearly all, take a loop without a clamp; others
+ * take one that clamps and reads a NaN as 0. Both give the same integers. */
 #include "engine/dp/grid.h"
 
 #include <float.h>
@@ -12,7 +22,7 @@
 #define DOUBLE_ROUNDOFF 0x1p-53
 #define GRID_SLACK      0x1p-36            /* conversions and underflow, in Theorem 1 */
 #define CELL_EXCESS     88.722839111672999 /* 128 ln 2: chance that a cell passes M */
-#define STEPS_MAX       0x1p50             /* of one rounded value */
+#define STEPS_MAX       0x1p50             /* one rounded value is at most that long */
 
 enum {
     CELL_ROWS_LIMIT = 1 << 15,
@@ -28,7 +38,7 @@ static bool rarely_passed(double m, double mu)
     return m > mu && -mu + m - m * log(m / mu) <= -CELL_EXCESS;
 }
 
-/* The smallest such m, or most where there is none below. */
+/* The smallest m for which rarely_passed is true, or most where none below it is. */
 static uint64_t cell_bound(double mu, uint64_t most)
 {
     uint64_t low = 0, high = most; /* low is passed too often */
@@ -81,7 +91,7 @@ static void plan_cells(struct grid *grid, const struct grid_demand *demand)
     grid->roundings = (terms + grid->terms_max - 1) / grid->terms_max;
 }
 
-/* rho sqrt(d), rounded up: grid steps that rounding to the grid can move a sum. */
+/* rho sqrt(d), rounded up: how far, in grid steps, rounding to the grid moves a sum. */
 static double rounding_norm(const struct grid *grid)
 {
     return grid->roundings * nextafter(sqrt((double)grid->dim), INFINITY) *
@@ -217,7 +227,8 @@ static void add_any(double scale, int64_t *sum, const float *block, size_t count
         sum[j] = (int64_t)((uint64_t)sum[j] + to_grid(block[j], scale));
 }
 
-/* Of values that need no clamp: what the plan's bounds leave, in a third of the time. */
+/* The same for values that need no clamp, as all do that keep to the plan's bounds, in a
+ * third of the time. */
 VECTOR_CLONES
 static void add_bounded(double scale, int64_t *sum, const float *block, size_t count)
 {
@@ -232,7 +243,8 @@ static uint32_t magnitude_bits(float value)
     return bits & UINT32_C(0x7fffffff);
 }
 
-/* Bits of magnitudes are in order of the magnitudes, infinity and then NaN above all. */
+/* The largest magnitude, as bits: these are in order of the magnitudes, with infinity and
+ * then NaN above all. */
 VECTOR_CLONES
 static uint32_t largest_bits(const float *block, size_t count)
 {
@@ -244,7 +256,7 @@ static uint32_t largest_bits(const float *block, size_t count)
     return largest;
 }
 
-/* Of a float whose product with scale is within STEPS_MAX. */
+/* The magnitude, as bits, up to which a float times scale is within STEPS_MAX. */
 static uint32_t bounded_bits(double scale)
 {
     double limit = STEPS_MAX / scale;

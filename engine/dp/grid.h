@@ -5,9 +5,14 @@
  *   G = (s0 / sigma - rho sqrt(d)) / (C (1 + eta)), eta = 2 kappa gamma_b M + 2^-36
  *   sigma (G C (1 + eta) + rho sqrt(d)) <= s0
  *
+ * gamma_n is n u / (1 - n u) with u = 2^-24, the relative error of n roundings to
+ * float32; gamma64 is the same for doubles. The other letters stand beside their members
+ * below.
+ *
  * Where a record has several terms in a sum (network_terms), those sums are products in
  * double, rounded once to float, and the others have kappa = 1:
- *   eta = 2 M (gamma_b + u + kappa gamma64 (1 + u)) + 2^-36, gamma64 of M terms a cell
+ *   eta = 2 M (gamma_b + u + kappa gamma64 (1 + u)) + 2^-36
+ * with the gamma64 of a cell's record_terms M terms.
  * The proof of Theorem 1 holds with sqrt(sum over layers of (gamma_l M_l)^2) in place of
  * gamma_b M_j: M_l is the norm itself where a layer has one term a record.
  *
@@ -21,7 +26,7 @@
  * Invariants
  *   (1) The noise multiplier on the integers is at least the one asked for: what is
  *       charged is never less than what is run.
- *   (2) Nothing here reads a record: it is all known before the first one.
+ *   (2) Nothing here reads a record: all of it is known before the first one is read.
  *
  * Threads: pure; a struct grid is constant once planned.
  */
@@ -43,14 +48,15 @@ struct grid_demand {
     uint64_t dim;            /* d */
     uint32_t cell_mean;      /* expected records of a batch in a cell; 128 by default */
     uint32_t terms_max;      /* b: terms of one float32 product; 0: the whole cell's */
-    uint32_t float_terms;    /* of a record in a float32 sum; 0 and 1: one */
+    uint32_t float_terms;    /* terms of a record in a float32 sum; 0 and 1: one */
     double spread;           /* kappa: 1 where every sum has one term a record */
     uint32_t record_terms;   /* the most terms of a record in a sum; 0 and 1: one */
 };
 
 struct grid {
     double scale;          /* G: grid steps per unit */
-    double multiplier;     /* s0 / Delta_Z, rounded down; at least sigma */
+    double multiplier;     /* s0 / Delta_Z, rounded down; at least sigma. Delta_Z is how
+                            * far one record can move the integers, as a norm */
     double inflation;      /* eta */
     uint64_t records, dim; /* n, d */
     uint64_t cells;
@@ -70,8 +76,8 @@ enum status grid_plan(struct grid *out, const struct grid_demand *demand,
  * in [2^-40, 2^60]. */
 void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm);
 
-/* A plan for counts of records, of which each adds one to at most one counter: as G is
- * whole nothing is rounded, and Delta_Z = G.
+/* A plan for counts of records, where each record adds one to at most one counter. As G
+ * is a whole number nothing is rounded, and Delta_Z = G.
  *   counts  counters, at most NOISE_CHUNK
  *   batch   expected records
  *   ST_INVALID  noise_multiplier is not in [2^-10, 2^26], or too small for the batch */

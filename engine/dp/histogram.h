@@ -20,12 +20,12 @@ struct histogram { /* public: fixed before the batch is drawn */
     double range;  /* > 0, finite */
 };
 
-/* The bin of a norm; of infinity and NaN, the last one. */
+/* The bin of a norm; infinity and NaN are in the last one. */
 size_t histogram_bin(const struct histogram *histogram, double norm);
 
 double histogram_width(const struct histogram *histogram);
 
-/* The middle of a bin, of the last one too. */
+/* The middle of a bin. The last one has a middle too, as if it ended at range. */
 double histogram_middle(const struct histogram *histogram, size_t bin);
 
 #endif

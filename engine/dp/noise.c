@@ -6,7 +6,8 @@
 #include "base/check.h"
 #include "engine/nn/vector_math.h"
 
-/* Charges are for this deviation (grid.h): a build that draws with less is none. */
+/* Charges are for this deviation (grid.h): a build that draws with another must not
+ * compile. */
 _Static_assert(INT64_C(1) << NOISE_STDDEV_BITS == (int64_t)GRID_NOISE_STDDEV,
                "noise is of the grid's standard deviation, 2^36 steps");
 
@@ -52,8 +53,8 @@ void noise_draw(struct noise *noise, int64_t *out, const struct noise_address *a
     noise_chunk_wipe(&noise->chunk);
 }
 
-/* Addition is modulo 2^64: a function of the exact sum, so privacy does not hang on the
- * absence of overflow. The half recentres the floor. */
+/* Addition is modulo 2^64, which is a function of the exact sum, so privacy does not
+ * depend on the absence of overflow. The half recentres the floor. */
 VECTOR_CLONES
 static void release_chunk(float *out, const int64_t *sum, const uint64_t *noise,
                           size_t count, double unit)

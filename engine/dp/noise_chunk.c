@@ -1,3 +1,22 @@
+/* Each sample is one accepted trial of a ziggurat. The area under the Gaussian is covered
+ * by 256 layers (noise_table.h); a trial is a random point of a random layer, and counts
+ * where the point lies under the curve. noise_chunk.h says what r, U, V and theta are; D
+ * is how far the curve is above the point.
+ *
+ * A chunk is drawn in passes over arrays and not trial by trial, for the sake of the
+ * first invariant of noise_chunk.h:
+ *
+ *   propose           computes every trial's floor, and flags the few that the fast test
+ *                     cannot accept
+ *   pad_flagged       fills the list of flagged trials with dummies up to a fixed number
+ *   decide_flagged    decides each of the list in double (decide); where that is not
+ *                     beyond doubt, in integers (noise_exact.h)
+ *   settle            writes the refined floors back and lists the rejected places
+ *   replace_rejected  fills these from the extra trials, and once those are used up from
+ *                     private blocks (extend), which hardly ever happens
+ *
+ * Private blocks of the stream serve what is rare: flagged trials beyond the words set
+ * aside for them, exact decisions, and extensions. */
 #include "engine/dp/noise_chunk.h"
 
 #include <math.h>
@@ -41,9 +60,9 @@ static uint64_t sign_of(uint64_t word)
     return -(word >> 63);
 }
 
-/* Every trial's floor with its sign, and in flagged the trials that the fast test
- * cannot accept: those near the layer's edge, and those whose floor later bits of U
- * could raise. */
+/* Computes every trial's floor with its sign, and lists in flagged the trials that the
+ * fast test cannot accept: those near the layer's edge, and those whose floor later bits
+ * of U could raise. Returns how many these are. */
 static unsigned propose(struct noise_chunk *chunk, unsigned trials)
 {
     const uint64_t carry = ((UINT64_C(1) << 52) - (UINT64_C(1) << 40)) << 12;
@@ -90,7 +109,7 @@ static struct noise_trial flagged_trial(const struct draw *draw, unsigned k)
     return trial;
 }
 
-/* E(x) = exp(-x^2 / 2) for x in [0, 14], to 2^-50: no library function. */
+/* E(x) = exp(-x^2 / 2) for x in [0, 14], to 2^-50. It calls no library function. */
 static inline double gaussian(double x)
 {
     const double shift = 0x1.8p52; /* adding it rounds to a whole number */
@@ -119,7 +138,7 @@ static inline double gaussian(double x)
     return e * n;
 }
 
-/* D = f(x) - y in double, and the floor refined by theta. */
+/* Returns D = f(x) - y in double, and in *magnitude the floor refined by theta. */
 static inline double decide(const struct noise_table *table,
                             const struct noise_trial *trial, uint64_t *magnitude,
                             uint64_t *fraction)
@@ -147,8 +166,8 @@ static bool decide_exact(const struct draw *draw, unsigned j,
     return noise_exact(&draw->chunk->table, trial, &digits, magnitude);
 }
 
-/* Whether a double has settled it. fabs, not two comparisons: a branch on the sign of D
- * would be a branch on acceptance. */
+/* Whether a double has settled the decision. It takes fabs and not two comparisons, as a
+ * branch on the sign of D would be a branch on acceptance. */
 static inline bool certain(double gap, uint64_t fraction, double margin)
 {
     return (fabs(gap) > margin) & (fraction != NOISE_WIDTH_MASK);
@@ -172,8 +191,9 @@ static void decide_flagged(const struct draw *draw)
     }
 }
 
-/* Stores the refined floors and lists the rejected places; *extra keeps the bits of the
- * extra trials that still stand. Dummies store what is there and reject nothing. */
+/* Stores the refined floors and lists the rejected places. *extra has one bit for each
+ * extra trial and keeps those of the trials that still stand. A dummy stores what is
+ * there already and rejects nothing. */
 static void settle(const struct draw *draw, uint64_t *extra)
 {
     struct noise_chunk *chunk = draw->chunk;

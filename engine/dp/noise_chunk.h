@@ -2,16 +2,26 @@
  * noise_chunk.h - 2,048 samples of floor(N(0, 2^72)) from one stretch of key stream:
  * the sampler proper (NOISE.md 4.2 to 4.6), below the interface of noise.h.
  *
- *   words                 use
- *   trials                r_j: bits 0-51 U, 52-59 layer, 63 sign
- *   flags                 V of the k-th flagged trial
- *   flags                 theta of the k-th flagged trial
- *   private block of j    2^15 + j blocks after the chunk's first: r, V, theta for
- * trials and ranks beyond the words, and the digits of an exact decision
+ * A chunk has NOISE_CHUNK_BLOCKS blocks of the stream to itself. From the first of them
+ * on it reads these words of 64 bits, one after the other:
+ *
+ *   how many        what each is
+ *   trials          r_j, the j-th trial: bits 0-51 U, 52-59 the layer, 63 the sign
+ *   flags           V of the k-th flagged trial
+ *   flags           theta of the k-th flagged trial
+ *
+ * and, for a few trials, the private block of trial j, 2^15 + j blocks after the first:
+ *
+ *   words 0, 1, 2   r, V and theta, of trials and ranks beyond the words above
+ *   words 3 to 6    the further digits of U and of V that an exact decision reads
+ *
+ * A trial is flagged when its first word alone does not decide whether it is accepted, or
+ * what its floor is; V is then its height in the layer, and theta the next bits of U.
  *
  * Invariants
- *   (1) The same number of decisions whatever the outcomes, and no branch on one of
- *       them: time shows how many trials were rejected, never which values were accepted.
+ *   (1) The number of decisions is the same whatever their outcomes, and nothing branches
+ *       on one: time shows how many trials were rejected, never which values were
+ *       accepted.
  *   (2) Outputs do not depend on how floating point rounds: what a double cannot decide
  *       beyond doubt is decided in integers.
  *
@@ -39,11 +49,11 @@ enum {
 struct noise_layout {
     unsigned extras; /* <= NOISE_EXTRAS */
     unsigned flags;  /* <= NOISE_FLAGS */
-    double margin;   /* a smaller |D| goes to noise_exact */
+    double margin;   /* where |D| = |f(x) - y| is no more, noise_exact decides */
 };
 extern const struct noise_layout noise_layout;
 
-struct noise_position { /* of a chunk in the stream */
+struct noise_position { /* where a chunk lies in the key stream */
     const uint8_t *key; /* (STREAM_KEY_SIZE) */
     uint64_t query, chunk;
 };
@@ -54,9 +64,9 @@ struct noise_chunk {
     uint64_t candidate[NOISE_TRIALS]; /* two's complement; samples: the first 2,048 */
     uint32_t flagged[NOISE_TRIALS];
     uint32_t rejected[NOISE_TRIALS];
-    double gap[NOISE_TRIALS];            /* D of each decision */
-    uint64_t fraction[NOISE_TRIALS];     /* s of each decision */
-    uint64_t magnitude[NOISE_TRIALS];    /* m of each decision */
+    double gap[NOISE_TRIALS];            /* D of each decision: f(x) - y */
+    uint64_t fraction[NOISE_TRIALS];     /* s of each decision: bits below the floor */
+    uint64_t magnitude[NOISE_TRIALS];    /* m of each decision: floor(x) */
     uint64_t own[STREAM_BLOCK_SIZE / 8]; /* the private block last read */
     unsigned flagged_count, rejected_count;
 };

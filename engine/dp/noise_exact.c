@@ -1,3 +1,14 @@
+/* All numbers here are fixed-point: 192 bits behind the point, and what is before it.
+ * One decision is
+ *
+ *   position             x = w U exactly: 52 bits of U from the trial, 52 from theta and
+ *                        128 more digits, times the layer's width
+ *   divide_by_deviation  x / s0, cut to 192 bits
+ *   exponential          f = exp(-(x / s0)^2 / 2): the argument modulo ln 2, a Taylor
+ *                        series by Horner's rule, and a shift for the power of two
+ *   less                 y < f, with y = Y + h V from the layer's base and height
+ *
+ * It takes far longer than a decision in double, and few trials need it. */
 #include "engine/dp/noise_exact.h"
 
 #include <string.h>
@@ -83,7 +94,7 @@ static void shift_right(struct fixed *a, unsigned count)
     a->limb[INTEGER] >>= count;
 }
 
-/* t modulo ln 2 in t, floor(t / ln 2) returned; t < 2^8. */
+/* Leaves t modulo ln 2 in t and returns floor(t / ln 2); t < 2^8. */
 static unsigned reduce(struct fixed *t)
 {
     unsigned n = 0;
@@ -115,7 +126,7 @@ static struct fixed exponential(struct fixed t)
     return e;
 }
 
-/* w U in units of 2^-232 grid steps: 272 bits. */
+/* x = w U in units of 2^-232 grid steps, which takes 272 bits. */
 static void position(uint64_t x[5], const struct noise_trial *trial,
                      const struct noise_digits *digits, uint64_t width)
 {
@@ -131,7 +142,7 @@ static void position(uint64_t x[5], const struct noise_trial *trial,
     x[4] = carry;
 }
 
-/* ratio = x / s0: from 232 fraction bits to 192, limbs of x below the cut left out. */
+/* ratio = x / s0, with 192 fraction bits of the 232: what is below them is left out. */
 static void divide_by_deviation(struct fixed *ratio, const uint64_t x[5])
 {
     enum { CUT = 232 + NOISE_STDDEV_BITS - 192, LIMBS = CUT / 64, BITS = CUT % 64 };

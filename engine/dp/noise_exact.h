@@ -22,8 +22,8 @@ struct noise_digits { /* the next 128 bits of U and of V */
     uint64_t u_high, u_low, v_high, v_low;
 };
 
-/* Whether y = Y_i + h_i V lies under f at x = w_i U; *magnitude = floor(x). The error
- * of either side is below 2^-180. */
+/* Whether y = Y_i + h_i V lies under f at x = w_i U (noise_table.h); *magnitude =
+ * floor(x). The error of either side is below 2^-180. */
 bool noise_exact(const struct noise_table *table, const struct noise_trial *trial,
                  const struct noise_digits *digits, uint64_t *magnitude);
 

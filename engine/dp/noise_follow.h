@@ -1,11 +1,12 @@
 /*
- * noise_follow.h - noise that follows a divisor which was released (papers/adp.md 1.6.5):
+ * noise_follow.h - a noise multiplier z that follows a divisor b which was released
+ * (papers/adp.md 1.6.5):
  *
  *   z = first ratio^k,  k = floor(power log(b / b_0) / log(ratio))
  *
- * b never falls, so neither does z. Rounding down to levels of one ratio keeps the
- * grids of most steps as they are; what is run is what is charged, so it moves noise
- * between steps and never the charge.
+ * b never falls, so neither does z. As z is rounded down to levels of one ratio, most
+ * steps keep the grids of the step before. What is run is what is charged, so rounding
+ * moves noise between steps and never changes the charge.
  *
  * Threads: pure.
  */
@@ -13,7 +14,7 @@
 #define ENGINE_DP_NOISE_FOLLOW_H
 
 struct noise_follow {
-    double first, power; /* noise multiplier of the first step; in [0, 1] */
+    double first, power; /* the first step's noise multiplier; power in [0, 1] */
     double square_first; /* b_0^2 */
 };
 

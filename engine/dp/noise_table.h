@@ -28,7 +28,7 @@ enum { NOISE_LAYERS = 256, NOISE_LIMBS = 3, NOISE_FAST_SHIFT = NOISE_STDDEV_BITS
 #define NOISE_WIDTH_MASK ((UINT64_C(1) << 52) - 1)
 #define NOISE_AREA       UINT64_C(22262349370601) /* 2^-16 grid steps */
 
-struct noise_strip { /* what a decision in double reads of a layer */
+struct noise_strip { /* what a decision in double reads about a layer */
     double base;     /* Y_i */
     double height;   /* h_i */
     double width;    /* w_i 2^-52 / s0: times a 52-bit U it is x / s0 */

@@ -6,6 +6,8 @@
  *   adam  m = beta1 m + (1 - beta1) g;  s = beta2 s + (1 - beta2) g^2;
  *         p -= rate (m / (1 - beta1^t)) / (sqrt(s / (1 - beta2^t)) + epsilon)
  *
+ * p are the parameters, g the gradient, and t counts steps from 1.
+ *
  * The rate goes in a straight line from learning_rate at the first step to
  * learning_rate_final at the last.
  *
@@ -47,8 +49,8 @@ size_t optimizer_size(const struct optimizer_spec *spec, size_t dim);
 /* The rate of step, counted from 0. */
 double optimizer_rate(const struct optimizer *optimizer, uint64_t step);
 
-/* Moves parameters[span] by gradient[span] for step, counted from 0, each of which must
- * be applied once to every span, in order. False if a parameter is no longer finite. */
+/* Moves parameters[span] by gradient[span] for step, counted from 0. Every step must be
+ * applied once to every span, in order. False if a parameter is no longer finite. */
 bool optimizer_apply(struct optimizer *optimizer, float *parameters,
                      const float *gradient, struct span span, uint64_t step);
 

@@ -10,14 +10,14 @@ enum { WORDS = 512, BLOCKS = WORDS * 8 / STREAM_BLOCK_SIZE };
 
 __extension__ typedef unsigned __int128 wide;
 
-struct words { /* of a key's stream, drawn a few at a time */
+struct words { /* the words of a key's stream, drawn a few at a time */
     struct stream *stream;
     const struct noise_key *key;
     uint64_t at[WORDS], block;
     size_t next;
 };
 
-/* Uniform in [0, count) but for 2^-64 count. */
+/* A number that is uniform in [0, count) to within 2^-64 count. */
 static size_t word_below(struct words *words, size_t count)
 {
     if (words->next == WORDS) {

@@ -1,12 +1,13 @@
 /*
- * partition.h - every record in exactly one of an epoch's batches: a random order of the
- * records cut into batches that differ by one record at most (papers/dicesgd.md A7).
+ * partition.h - deals every record to exactly one of an epoch's batches: the records in a
+ * random order, cut into batches that differ by one record at most (papers/dicesgd.md
+ * A7).
  *
  * Invariants
- *   (1) No record is in two batches of a deal: what caps participation.
- *   (2) Who is where is raw data: zeroed by fini (DESIGN P9).
- * No proof hangs on the order being uniform but the bound on how full a cell gets, which
- * holds for draws without replacement too (Hoeffding 1963, section 6).
+ *   (1) No record is in two batches of a deal. This caps how often a record takes part.
+ *   (2) Which record is where is raw data: fini zeroes it (DESIGN P9).
+ * Only one proof depends on the order being uniform: the bound on how full a cell gets,
+ * which holds for draws without replacement too (Hoeffding 1963, section 6).
  *
  * Threads: one at a time.
  */
@@ -20,7 +21,7 @@
 #include "engine/dp/noise_key.h"
 
 struct partition {
-    uint32_t *batch_of; /* (records) */
+    uint32_t *batch_of; /* (records) the batch that each was dealt to */
     size_t records;
 };
 

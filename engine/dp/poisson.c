@@ -15,9 +15,9 @@ enum {
 
 struct poisson {
     struct stream *stream;
-    uint64_t bytes[PART / 8]; /* of one part, little-endian */
+    uint64_t bytes[PART / 8]; /* those of one part, little-endian */
     uint64_t ties[TIES];
-    size_t tie_count, tie_next; /* drawn from the part's ties, and used */
+    size_t tie_count, tie_next; /* words drawn from the part's ties, and words used */
 };
 
 struct draw {

@@ -29,8 +29,8 @@ void poisson_destroy(struct poisson *poisson); /* NULL is allowed; zeroes */
 size_t poisson_draw(struct poisson *poisson, uint32_t *indices, uint32_t records,
                     double rate, const struct noise_key *key);
 
-/* Those of poisson_draw's that lie in [first, end), written from indices[0] on: ranges
- * that cover all records draw the same batch. */
+/* Draws the part of poisson_draw's batch that lies in [first, end), written from
+ * indices[0] on: ranges that cover all records draw that same batch. */
 enum { POISSON_PART = 1 << 14 };
 struct poisson_range {
     uint32_t first, end; /* first: a multiple of POISSON_PART; end: one too, or all */

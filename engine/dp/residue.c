@@ -14,8 +14,8 @@ static void add_wide(struct residue_squares *sum, wide low, uint64_t high)
     sum->high += high + (total < low);
 }
 
-/* Sums over a run of (2^26 h + l)^2, h at most 2^26 and l below it:
- * 2^11 terms of 2^52. */
+/* The squares (2^26 h + l)^2 are summed in runs, with h at most 2^26 and l below it: a
+ * run has 2^11 terms of 2^52. */
 enum { RUN = 1 << 11, LOW_BITS = 26 };
 
 struct run_squares {

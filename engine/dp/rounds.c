@@ -46,7 +46,7 @@ double rounds_ratio(const struct rounds *rounds, enum release release)
     return 1;
 }
 
-/* The first step after step that is not of its run. */
+/* The first step after step that belongs to another run. */
 static uint64_t run_end(const struct rounds *rounds, uint64_t step)
 {
     uint64_t k = rounds->local_steps, round = step / k;
@@ -82,7 +82,7 @@ static const char *release_name(enum release release)
     return "";
 }
 
-/* Of whatever the job releases. */
+/* Checks the noise multiplier of every kind that the job releases. */
 static enum status check_noise(const struct rounds *rounds, double noise_multiplier,
                                struct error *error)
 {

@@ -1,3 +1,22 @@
+/* Classes are found by trial. A workspace of BLOCKS blocks is filled with copies of one
+ * random record, taken through the job's whole pipeline (forward, loss, backward,
+ * measure, and the differences where the job takes them), and rows are compared bit by
+ * bit in everything that a weight or a sum reads. All rows begin in one class; each
+ * record that is tried splits the classes whose rows disagree on it (refine). So many are
+ * tried that rows whose sums are cut into unlike trees agree on all of them with chance
+ * 2^-120.
+ *
+ * What remains must repeat with a period of at most ROW_PERIOD_MAX rows and leave each
+ * class a fourth of them, or the answer is that rows are not safe (name_classes).
+ *
+ * Two layouts are tried:
+ *   find_tall    products of several heights, where the job wants them. It is taken if it
+ *                changes no bit
+ *   find_blocks  else blocks of the rows that were asked for, or of the next multiple of
+ *                48 where those leave fewer classes
+ *
+ * The last functions use classes: they choose a record's class by a hash of its index,
+ * and give the records of a cell rows of their classes. */
 #include "engine/dp/row_class.h"
 
 #include <math.h>
@@ -95,11 +114,11 @@ struct comparison {
     struct workspace *workspace;
     const struct network *network;
     const float *parameters;
-    const struct motion *motion; /* or NULL: at one point alone */
+    const struct motion *motion; /* NULL: the job has one point alone */
     size_t block, rows;          /* rows: of all blocks */
     uint32_t *class_of;          /* (rows) the first row that each is like */
     uint32_t *before;            /* (rows) scratch */
-    double *squares;             /* (rows) of the record, taken as a job takes them */
+    double *squares;             /* (rows) the record's square, as a job takes it */
 };
 
 /* Splits classes whose rows disagree on the record in the workspace, looking at the
@@ -170,8 +189,8 @@ static void compare_rows(const struct comparison *c)
     }
 }
 
-/* The least period with which the classes of all rows repeat,
- * or 0 if none is in reach. */
+/* The least period with which the classes of all rows repeat, or 0 if there is none up to
+ * ROW_PERIOD_MAX. */
 static size_t period_of(const uint32_t *class_of, size_t rows, size_t block)
 {
     for (size_t period = 1; period <= ROW_PERIOD_MAX; period++) {
@@ -205,9 +224,10 @@ static void name_classes(struct row_classes *out, const uint32_t *class_of, size
         out->period = 1;
 }
 
-/* Two points far apart, so that activations switch. */
+/* The parameters at which rows are compared: one point, or two that are far apart, so
+ * that activations switch. */
 struct points {
-    float *parameters, *previous; /* previous, motion: NULL of one point */
+    float *parameters, *previous; /* previous and motion are NULL for one point */
     struct motion *motion;
 };
 
@@ -301,7 +321,8 @@ static enum status find_blocks(struct row_classes *out, const struct search *sea
     return status;
 }
 
-/* The classes of products of several heights; *found = whether there are any. */
+/* Looks for classes that hold in products of several heights; *found = whether there are
+ * any. */
 static enum status find_tall(struct row_classes *out, const struct search *search,
                              bool *found, struct error *error)
 {
@@ -376,7 +397,7 @@ struct cell_rows row_classes_place(const struct row_classes *rows, size_t first,
                                    const uint32_t *indices, size_t count,
                                    uint32_t *places)
 {
-    size_t next[ROW_PERIOD_MAX]; /* of each class: the row its next record takes */
+    size_t next[ROW_PERIOD_MAX]; /* for each class, where its next record is put */
     struct cell_rows cell = {.first = (first + rows->period - 1) / rows->period *
                                       rows->period};
     cell.end = cell.first;

@@ -76,7 +76,7 @@ size_t sampler_draw(struct sampler *sampler, uint32_t *indices, uint32_t records
     for (unsigned k = 0; k < team_size(sampler->team); k++) {
         size_t first = first_of(&draw, k), count = sampler->counts[k];
         size_t end = drawn + count;
-        size_t left = first > end ? first : end; /* of what was drawn there */
+        size_t left = first > end ? first : end; /* zeroed from here on */
         memmove(indices + drawn, indices + first, count * sizeof *indices);
         if (left < first + count)
             hash_zero(indices + left, (first + count - left) * sizeof *indices);

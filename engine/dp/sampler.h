@@ -1,8 +1,8 @@
 /*
- * sampler.h - the Poisson batch of a step, drawn by a team: a share of the records each,
- * whoever draws it the same batch (poisson.h).
+ * sampler.h - the Poisson batch of a step, drawn by a team. Each member draws a share of
+ * the records, and the batch is the same whoever draws what (poisson.h).
  *
- * Threads: one at a time, that which runs the team.
+ * Threads: one at a time, the one that runs the team.
  */
 #ifndef ENGINE_DP_SAMPLER_H
 #define ENGINE_DP_SAMPLER_H
@@ -16,8 +16,8 @@ struct sampler; /* opaque */
 struct sampler *sampler_create(struct team *team);
 void sampler_destroy(struct sampler *sampler); /* NULL is allowed; zeroes */
 
-/* poisson_draw, bit for bit. indices may be touched once a member beyond what is drawn;
- * what is touched there is zeroed. */
+/* Draws what poisson_draw draws, bit for bit. Each member may touch one index beyond what
+ * is drawn; what is touched there is zeroed. */
 size_t sampler_draw(struct sampler *sampler, uint32_t *indices, uint32_t records,
                     double rate, const struct noise_key *key);
 

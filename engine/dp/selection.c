@@ -11,7 +11,7 @@ enum { WORDS = 256, BLOCKS = WORDS * 8 / STREAM_BLOCK_SIZE, WORD_BITS = 64 };
 
 __extension__ typedef unsigned __int128 wide;
 
-struct words { /* of a key's stream, drawn a few at a time */
+struct words { /* the words of a key's stream, drawn a few at a time */
     struct stream *stream;
     const struct noise_key *key;
     uint64_t at[WORDS], block;
@@ -29,8 +29,8 @@ static uint64_t next_word(struct words *words)
     return words->at[words->next++];
 }
 
-/* Uniform in [0, count): of 2^64 words, those that would make some numbers more likely
- * than others are drawn again (Lemire 2019). */
+/* A number that is uniform in [0, count): of the 2^64 words, those that would make some
+ * numbers more likely than others are drawn again (Lemire 2019). */
 static size_t draw_below(struct words *words, size_t count)
 {
     uint64_t uneven = -(uint64_t)count % count;
@@ -68,7 +68,7 @@ void selection_fini(struct selection *selection)
     *selection = (struct selection){0};
 }
 
-/* False if place had joined already. */
+/* Lets place join the subset; false if it had joined already. */
 static bool join(struct selection *selection, size_t place)
 {
     uint64_t bit = UINT64_C(1) << place % WORD_BITS;

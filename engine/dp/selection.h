@@ -1,14 +1,19 @@
 /*
- * selection.h - a uniform subset of a fixed size, without replacement: what the price of
- * a fixed subset is about (papers/diff2.md 1.6; accountant/subset.h).
+ * selection.h - draws a uniform subset of a fixed size, without replacement. This is what
+ * a mechanism of fixed subsets is priced for (papers/diff2.md 1.6; accountant/subset.h).
  *
- * Floyd's way: for j = n - b .. n - 1 one draw t of [0, j]; t joins, or j where t has
- * joined already. Every subset of b has the same probability, exactly: a draw is
- * uniform, by rejection.
+ * It is Floyd's way to draw b of n records:
+ *
+ *   for j = n - b, n - b + 1, ..., n - 1:
+ *       draw t uniformly from [0, j]
+ *       t joins the subset, or j does where t has joined already
+ *
+ * Every subset of b records has exactly the same probability, because each draw is
+ * exactly uniform: what would favour some numbers is drawn again.
  *
  * Invariants
- *   (1) Exactly size different records, in ascending order.
- *   (2) Who was drawn is raw data: erased before a draw returns, but for its output.
+ *   (1) A subset is exactly size different records, in ascending order.
+ *   (2) Who was drawn is raw data: a draw erases it before it returns, except its output.
  *
  * Threads: one at a time.
  */
@@ -22,7 +27,7 @@
 #include "engine/dp/noise_key.h"
 
 struct selection {
-    uint64_t *members; /* a bit a record; zero between draws */
+    uint64_t *members; /* one bit for each record; all zero between draws */
     size_t records;    /* the most a draw may choose from */
 };
 
@@ -38,7 +43,8 @@ struct index_range {
 };
 
 /* Writes size indices of range, 0 < size <= range.count <= records: a pure function of
- * (key, range, size). indices  (size) */
+ * (key, range, size).
+ *   indices  (size) */
 void selection_draw(struct selection *selection, uint32_t *indices,
                     struct index_range range, size_t size, const struct noise_key *key);
 

@@ -1,11 +1,13 @@
-/* Plain SGD on data declared public: the reference the private ones run beside. */
+/* Plain SGD on data declared public: the reference that private algorithms are compared
+ * with. */
 #include "engine/dp/algorithm.h"
 
 #include "base/check.h"
 #include "engine/dp/training.h"
 
-/* Sums on public data are added as integers too, so that threads do not change them:
- * steps of 2^-32, a gradient's own rounding at 2^-8, and room for 2^31 of a batch. */
+/* Sums on public data are added as integers too, so that threads do not change them. A
+ * step of 2^-32 is a gradient's own rounding at 2^-8, and there is room for a sum of
+ * 2^31. */
 #define PUBLIC_SCALE 0x1p32
 
 struct state {

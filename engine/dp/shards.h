@@ -19,12 +19,12 @@ struct shards {
     uint64_t records, clients; /* 0 < clients <= records */
 };
 
-/* client in [0, clients) */
+/* The records of client, which is in [0, clients). */
 struct index_range shards_range(const struct shards *shards, uint64_t client);
 
 uint64_t shards_least(const struct shards *shards); /* n_min */
 
-/* n_min / n_p */
+/* n_min / n_p of client p. */
 double shards_share(const struct shards *shards, uint64_t client);
 
 #endif

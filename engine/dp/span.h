@@ -1,6 +1,6 @@
 /*
- * span.h - a stretch of a flat vector: parameters, gradients and sums are moved and
- * released by spans, one a thread.
+ * span.h - a stretch of a flat vector. Parameters, gradients and sums are moved and
+ * released in spans, one for each thread.
  */
 #ifndef ENGINE_DP_SPAN_H
 #define ENGINE_DP_SPAN_H

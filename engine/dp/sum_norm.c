@@ -26,7 +26,7 @@ enum status norm_grid_plan(struct norm_grid *out, const struct grid *grid,
     return ST_OK;
 }
 
-/* Exact until the sum of squares is beyond any limit, which is at most 2^62. */
+/* The sum of squares. It is exact until it is beyond any limit, which is at most 2^62. */
 static wide squares(const int64_t *sum, size_t count)
 {
     wide total = 0;

@@ -4,15 +4,16 @@
  *
  *   n = rint(unit min(||z||, limit)),  released = (n + X + 1/2) / (unit G)
  *
- * z are the integers of the sum, X is noise.h's. A record moves z by at most Delta_Z, so
- * ||z|| too (triangle inequality); min is 1-Lipschitz; computing n moves it by at most
- * 1/2 + unit limit 2^-51. So a record moves n by at most unit (Delta_Z + limit 2^-50) +
- * 1, and
+ * z are the integers of the sum, X is the noise that noise.h draws. A record moves z by
+ * at most Delta_Z, and ||z|| by no more (triangle inequality); min is 1-Lipschitz;
+ * computing n moves it by at most 1/2 + unit limit 2^-51. So a record moves n by at most
+ * unit (Delta_Z + limit 2^-50) + 1, and
  *
  *   noise multiplier (unit (Delta_Z + limit 2^-50) + 1) <= s0
  *
- * makes it a Gaussian release of that multiplier. Sum and norm of one batch together are
- * one of multiplier (z^-2 + z_norm^-2)^(-1/2), whatever the batch.
+ * makes it a Gaussian release of that multiplier. The sum and the norm of one batch are
+ * together one release of multiplier (z^-2 + z_norm^-2)^(-1/2), with z and z_norm their
+ * own multipliers, whatever the batch.
  *
  * Threads: pure.
  */
@@ -27,7 +28,7 @@ struct norm_grid {
     double multiplier;  /* at least the one asked for */
 };
 
-/* For sums on grid of batches of batch expected records.
+/* Plans for sums on grid over batches of batch expected records.
  *   ST_INVALID  no norm of this noise can be carried */
 enum status norm_grid_plan(struct norm_grid *out, const struct grid *grid,
                            double noise_multiplier, double batch, struct error *error);
@@ -35,7 +36,7 @@ enum status norm_grid_plan(struct norm_grid *out, const struct grid *grid,
 /* n of sum[0..count). */
 int64_t norm_measure(const struct norm_grid *norm, const int64_t *sum, size_t count);
 
-/* (z^-2 + z_norm^-2)^(-1/2). */
+/* (z^-2 + z_norm^-2)^(-1/2), with z and z_norm the two multipliers. */
 double norm_joint_multiplier(double sum_multiplier, double norm_multiplier);
 
 #endif

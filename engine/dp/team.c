@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 
-/* Looks at a counter before a thread sleeps on it: about 20 microseconds, the time that
- * sleeping and waking cost. */
+/* How often a thread looks at a counter before it sleeps on it. That takes about 20
+ * microseconds, the time that sleeping and waking cost. */
 enum { SPINS = 4000 };
 
 struct member {
@@ -20,7 +20,7 @@ struct member {
 struct team {
     unsigned size, started; /* started: threads besides the caller */
     struct member *members;
-    void (*work)(void *context, unsigned member); /* of the current piece */
+    void (*work)(void *context, unsigned member); /* the current piece's */
     void *context;
     atomic_uint piece;   /* grows by one with each piece */
     atomic_uint pending; /* members that have not finished it */

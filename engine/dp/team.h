@@ -23,8 +23,8 @@ void team_destroy(struct team *team); /* NULL is allowed; joins the threads */
 unsigned team_size(const struct team *team);
 
 /* Calls work(context, member) once for each member in [0, size), all at once, and
- * returns when every call has. What was written before is seen by the members, what
- * they write is seen after. */
+ * returns when every call has. The members see what was written before the call, and the
+ * caller sees what they wrote. */
 void team_run(struct team *team, void (*work)(void *context, unsigned member),
               void *context);
 

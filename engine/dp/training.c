@@ -1,3 +1,13 @@
+/* This file holds a training together: what it allocates, the batch of a step, the pass
+ * over it, and the residue. What leaves a training is in training_release.c.
+ *
+ * A pass cuts the batch into pieces, deals them out in shares of about a micro-batch, and
+ * runs the team: each member takes the next share that nobody has taken and hands it to
+ * its worker (worker.h), which adds to the one shared sum. The sum consists of integers,
+ * so it does not matter who adds what when. A cancelled pass zeroes the sum.
+ *
+ * Flat vectors of the length of the parameters (sum, residue, gradient) are parted among
+ * the members in spans of whole noise chunks (training_span). */
 #include "engine/dp/training.h"
 
 #include <stdlib.h>
@@ -7,9 +17,9 @@
 #include "base/hash.h"
 #include "engine/dp/training_inside.h"
 
-/* Records whose sum on public data is one product: a whole number of blocks, so that a
- * record's row does not hang on threads; enough for a fast product, few enough that each
- * of two threads gets some of a batch of 256. */
+/* How many records' sum on public data is one product. It is a whole number of blocks, so
+ * that a record's row does not depend on threads; enough for a fast product, and few
+ * enough that each of two threads gets some of a batch of 256. */
 static size_t even_rows(const struct training_setup *setup)
 {
     enum { SMALL_BLOCK = 32, FEW = 144, MANY = 2 * FEW, MANY_FROM = 1536 };
@@ -20,7 +30,8 @@ static size_t even_rows(const struct training_setup *setup)
     return rows / block * block;
 }
 
-/* Of either grid, or of none: the larger of what they need. */
+/* The most pieces that a batch of that many records is cut into: by the grid with more
+ * cells, or evenly where there is no grid. */
 static size_t pieces_max(const struct training_setup *setup, uint64_t records)
 {
     const struct grid *grid = setup->grid, *local = setup->local_grid;
@@ -43,7 +54,7 @@ static struct worker_room room_of(const struct training_setup *setup)
 uint64_t training_size(const struct training_setup *setup, unsigned threads)
 {
     uint64_t dim = network_parameters(setup->network);
-    uint64_t batch = 2 * setup->batch_size; /* passed by next to no batch */
+    uint64_t batch = 2 * setup->batch_size; /* hardly any batch is larger */
     uint64_t kept = setup->keeps_residue
                         ? dim * sizeof(int64_t) + setup->records * sizeof(uint32_t)
                         : 0;
@@ -59,7 +70,7 @@ uint64_t training_size(const struct training_setup *setup, unsigned threads)
                       sizeof(struct noise_chunk));
 }
 
-/* Tests give one seed; sampling and dropping then start from keys derived from it. */
+/* Tests give one seed, and sampling and dropping then start from keys derived from it. */
 static void open_sources(struct training *training, const struct noise_key *seed)
 {
     struct noise_key sampling, drop;
@@ -275,12 +286,12 @@ const struct motion *training_move_from(struct training *training,
 struct pass_work {
     struct training *training;
     struct task task;
-    unsigned shares;  /* of the batch, about a micro-batch each */
-    atomic_uint next; /* share that nobody has taken */
+    unsigned shares;  /* how many the batch has, each about a micro-batch */
+    atomic_uint next; /* the first share that nobody has taken */
 };
 
-/* A multiple of the members, so that they end together, and whoever is held up takes
- * fewer. */
+/* The number of shares is a multiple of the members, so that they end together; a member
+ * that is held up takes fewer. */
 static unsigned share_count(const struct training *training)
 {
     const struct batch *batch = &training->batch;

@@ -17,10 +17,10 @@ enum { SPAN_STEP = NOISE_CHUNK }; /* a member's part of a vector is whole chunks
 struct training {
     struct training_setup setup;
     size_t dim;
-    uint64_t step, query; /* query: releases of this step */
-    size_t bins;          /* of the last pass's histogram */
+    uint64_t step, query; /* query counts the releases of this step */
+    size_t bins;          /* the bins of the last pass's histogram */
     struct noise_source *noise_source, *sampling_source, *drop_source;
-    struct noise_key noise_key, sampling_key, drop_key; /* of this step */
+    struct noise_key noise_key, sampling_key, drop_key; /* this step's */
     struct sampler *sampler;
     struct batch batch;
     struct shared_sum sum;
@@ -28,12 +28,12 @@ struct training {
     struct selection selection;              /* where it uses subsets */
     struct motion *motion;                   /* where it uses differences */
     struct residue_squares *residue_squares; /* (team size) */
-    size_t lock_count;                       /* initialised */
-    float *gradient;                         /* (dim) released */
+    size_t lock_count;                       /* locks of sum that were initialised */
+    float *gradient;                         /* (dim) as it was released */
     struct optimizer *optimizer;
     struct worker **workers; /* (team size) */
     struct noise **noises;   /* (team size) */
-    bool *finite;            /* (team size) of the last update */
+    bool *finite;            /* (team size) what each found in the last update */
 };
 
 /* A member's part of the flat vector. */

@@ -1,5 +1,5 @@
 /* The ways out of a training: sums, counts and norms with noise, averages of public data,
- * and what moves the parameters. */
+ * and the update of the parameters. */
 #include "engine/dp/training.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ float *training_gradient(struct training *training)
     return training->gradient;
 }
 
-/* In one order whatever the threads. */
+/* The squares are added in one order whatever the threads. */
 double training_gradient_square(const struct training *training)
 {
     double total = 0;

@@ -4,7 +4,8 @@
 
 #include "base/check.h"
 
-/* Whether a layer fits the proofs: between dense layers, what is 1-Lipschitz. */
+/* Whether a layer fits the proofs: it is dense, or stands between dense layers and is
+ * 1-Lipschitz. */
 static bool fits(enum layer_kind kind)
 {
     switch (kind) {
@@ -29,7 +30,7 @@ static bool fits(enum layer_kind kind)
     return false;
 }
 
-/* sigmoid(0) = 1/2, softplus(0) = ln 2: |h| is then no longer below |W| times |x|. */
+/* sigmoid(0) = 1/2 and softplus(0) = ln 2, so |h| is no longer below |W| times |x|. */
 static bool moves_zero(enum layer_kind kind)
 {
     return kind == LAYER_SIGMOID || kind == LAYER_SOFTPLUS;
@@ -43,7 +44,7 @@ static bool has_inner_bias(const struct value_bound *bound)
     return false;
 }
 
-/* The proofs of paper and tight for several layers. */
+/* Checks what the proofs of paper and tight ask of several layers. */
 static enum status check_deep(const struct value_bound *bound,
                               const struct model_spec *model, struct error *error)
 {

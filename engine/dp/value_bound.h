@@ -1,9 +1,11 @@
 /*
- * value_bound.h - an upper bound of a record's gradient norm from its own loss and public
- * numbers: what value clipping stands on (Fang et al., papers/valueclip.md 1.6 to 1.8).
+ * value_bound.h - an upper bound of a record's gradient norm, from its own loss and
+ * public numbers. Value clipping is built on it (Fang et al., papers/valueclip.md 1.6 to
+ * 1.8).
  *
- * Each bound has the form  b = g(loss) sqrt(sum over l of share_l (|h_l|^2 + bias_l)),
- * h_l layer l's input, and the shares products of the other layers' spectral norms:
+ * Each bound has the form  b = g(loss) sqrt(sum over l of share_l (|h_l|^2 + bias_l))
+ * where h_l is the input of layer l, bias_l is 1 if layer l has a bias and else 0, and
+ * the shares are products of the other layers' spectral norms:
  *
  *   family                               bound          g(f)                 shares
  *   linear, squared f = r^2 / 2          all            sqrt(2 f), exact     1
@@ -18,12 +20,12 @@
  *                                                                            behind l
  *   S(W) = sum over i of the product over j != i of N_j^2
  *
- * Layers are dense with 1-Lipschitz activations between them; of several layers, paper
- * and tight take those that are zero at zero alone, relu and tanh, forward also sigmoid
- * and softplus.
+ * Layers are dense with 1-Lipschitz activations between them. Where there are several
+ * layers, paper and tight take only activations that are zero at zero, relu and tanh;
+ * forward takes sigmoid and softplus too.
  *
  * Invariants
- *   (1) Nothing here comes from a caller but the model and the name of a bound.
+ *   (1) A caller gives nothing but the model and the name of a bound.
  *   (2) A record's bound depends on that record, the weights and the model alone.
  *
  * Threads: aim is one thread's; any number may ask after it.
@@ -48,7 +50,7 @@ struct value_bound {
     size_t layers; /* dense ones */
     bool bias[VALUE_BOUND_LAYERS_MAX];
     bool from_input;                       /* shares but the first are zero: S(W) */
-    double shares[VALUE_BOUND_LAYERS_MAX]; /* of the weights it is aimed at */
+    double shares[VALUE_BOUND_LAYERS_MAX]; /* those of the weights it is aimed at */
 };
 
 /* Certifies model: nothing is known of its weights yet.
@@ -64,7 +66,7 @@ bool value_bound_needs(const struct value_bound *bound, size_t layer);
  *   norms  (layers) upper bounds of their spectral norms, where it needs them */
 void value_bound_aim(struct value_bound *bound, const double *norms);
 
-/* b of a record.
+/* The bound b of a record.
  *   loss     its own, >= 0
  *   squares  (layers) |h_l|^2; the first alone where from_input */
 double value_bound_of(const struct value_bound *bound, double loss,

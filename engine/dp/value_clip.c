@@ -1,10 +1,16 @@
 /* DP-SGD with value clipping (Fang et al. 2023; papers/valueclip.md): a record's weight
  * comes from a bound of its gradient norm by its own loss.
  *
- * The charge is dpsgd's: all that value clipping adds to the risk is whether its bound is
- * one. It is enforced besides (valueclip.md 2.4, NOISE.md 2.4): a weight is never more
- * than the exact norm of what is summed allows, so float32's rounding, or a bound with
- * an error in it, costs accuracy and never privacy. */
+ * Before a step draws its batch, the bound is aimed at the weights as they now are: their
+ * spectral norms, bounded from above, give the shares of the layers (aim; value_bound.h).
+ * They are released, so this costs nothing. Each record then has a bound from its own
+ * loss and the squares of its layers' inputs, and is clipped by that bound or by its
+ * exact norm, whichever is larger (weigh).
+ *
+ * The charge is that of dpsgd: all that value clipping could add to the risk is a bound
+ * that is none. So the exact norm is enforced besides (valueclip.md 2.4, NOISE.md 2.4): a
+ * weight is never more than the exact norm of what is summed allows, and float32's
+ * rounding or an error in a bound costs accuracy and never privacy. */
 #include "engine/dp/algorithm.h"
 
 #include <math.h>
@@ -16,8 +22,8 @@
 #include "engine/nn/spectral.h"
 #include "engine/nn/vector_math.h"
 
-/* Losses and activations come from float32; an exact bound must not be below the norm for
- * their rounding (valueclip.md 2.3, V9). */
+/* Losses and activations come from float32. Their rounding must not bring an exact bound
+ * below the norm (valueclip.md 2.3, V9). */
 static const double bound_slack = 1 + 1e-6;
 
 struct rule {
@@ -125,7 +131,8 @@ static void aim(struct state *state, struct training *training)
     value_bound_aim(bound, norms);
 }
 
-/* Over the padded row: what a record gets does not hang on its place. */
+/* |a|^2 of one record. The sum takes the padding of the row too, so that what a record
+ * gets does not depend on its place. */
 VECTOR_CLONES
 static double square_of(const struct factors *layer, size_t record)
 {

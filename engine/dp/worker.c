@@ -1,3 +1,20 @@
+/* A worker repeats one round until its share of the pieces is done (worker_run):
+ *
+ *   fill           puts whole pieces into the micro-batch, one behind the other, up to
+ *                  the one that leaves its blocks fullest (best_end). row_classes_place
+ *                  says in which row each record stands; rows between hold zeros
+ *   differentiate  runs forward, loss and backward over all rows, or the pass over
+ *                  differences
+ *   weigh          measures each record and gives it the weight that the pass's rule
+ *                  says; on public data there is no rule, and nothing is measured
+ *   add_sums       for each tile of the parameters and each piece: one product into a
+ *                  block that stays in cache, rounded and added to the shared sum under
+ *                  the tile's lock
+ *   weigh_rest     and add_sums once more, where a pass keeps what clipping cuts off
+ *
+ * A piece is a cell of the grid, or on public data an even length, and is summed as a
+ * whole. Only a cell of more than M records, which happens once in 2^128, is taken in
+ * parts. */
 #include "engine/dp/worker.h"
 
 #include <stdlib.h>
@@ -10,7 +27,7 @@
 #include "engine/nn/workspace.h"
 
 enum {
-    CAPACITY_MIN = 624, /* rows: four cells of mean 128, where rows round unlike too */
+    CAPACITY_MIN = 624, /* rows: four cells of mean 128 fit, whatever their classes */
     AHEAD = 4,          /* records whose bytes are on their way while one is gathered */
     ALIGNMENT = 64
 };
@@ -22,11 +39,11 @@ struct worker {
     size_t capacity;
     float *block;      /* (network_tile_floats_max) one tile's product */
     float *weights;    /* (capacity) */
-    double *squares;   /* (capacity) of the records as they were gathered, or 0 */
+    double *squares;   /* (capacity) each record's, taken as it was gathered, or 0 */
     bool *occupied;    /* (capacity) whether a record stands in a row */
-    uint32_t *places;  /* (capacity) row of each record of a piece */
-    uint32_t *indices; /* (capacity) of the record in each row */
-    struct row_range *ranges; /* (capacity) of the micro-batch's pieces */
+    uint32_t *places;  /* (capacity) the row of each record of a piece */
+    uint32_t *indices; /* (capacity) the index of the record in each row */
+    struct row_range *ranges; /* (capacity) the rows of each piece of the micro-batch */
     size_t range_count;
     size_t filled; /* rows of the micro-batch, empty ones between records included */
 };
@@ -38,7 +55,8 @@ size_t worker_capacity(const struct row_classes *rows, size_t cell_rows_max)
     return (least + rows->block - 1) / rows->block * rows->block;
 }
 
-/* Where rows round unlike, a cell takes as many rows of each class as of the fullest. */
+/* Where rows round unlike, a cell takes as many rows of every class as its fullest class
+ * needs. */
 size_t worker_pieces(const struct worker *worker, size_t records)
 {
     size_t period = worker->rows.period;
@@ -189,7 +207,7 @@ static bool add_piece(struct worker *worker, const struct task *task,
 
 struct cursor {
     size_t next, end; /* pieces */
-    size_t taken;     /* records of the next piece that were passed already */
+    size_t taken;     /* how many records of the next piece were taken already */
 };
 
 /* Where the next micro-batch should end, so that the blocks it takes are as full as may
@@ -227,7 +245,8 @@ static void fill(struct worker *worker, const struct task *task, struct cursor *
             continue;
         if (worker->range_count > 0)
             return;
-        /* A cell of more than M records, which happens once in 2^128: in parts. */
+        /* A cell of more than M records, which happens once in 2^128, is taken in
+         * parts. */
         do
             piece.count /= 2;
         while (!add_piece(worker, task, piece));

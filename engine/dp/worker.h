@@ -1,6 +1,7 @@
 /*
- * worker.h - one thread's part of a pass: it takes pieces of the batch a micro-batch at
- * a time through the model, weighs the records and adds their sums to the common one.
+ * worker.h - one thread's part of a pass. A worker takes pieces of the batch through the
+ * model, a micro-batch (what fits into its workspace) at a time, weighs the records and
+ * adds their sums to the common one.
  *
  * Threads: a struct worker belongs to one thread at a time; a struct shared_sum is
  * locked tile by tile, and integers add to the same in any order.
@@ -24,18 +25,18 @@ struct worker; /* opaque */
 
 struct shared_sum {
     int64_t *sum;           /* (network_parameters), on the grid */
-    int64_t *residue;       /* the same of pass->weigh_rest; or NULL */
+    int64_t *residue;       /* the same for what pass->weigh_rest weighs; or NULL */
     pthread_mutex_t *locks; /* (network_tile_count) each guards its tile of sum */
     _Atomic int64_t counts[HISTOGRAM_BINS_MAX]; /* records, by pass->histogram */
 };
 
-struct task { /* of one pass; read by all workers */
+struct task { /* what one pass is to do; all workers read it */
     const struct network *network;
     const struct matrix *data;
     const float *parameters;
     const struct batch *batch;
     const struct pass *pass;
-    const uint8_t *drop_key; /* of this step (workspace_drop) */
+    const uint8_t *drop_key; /* this step's (workspace_drop) */
     struct shared_sum *sum;
     const atomic_bool *cancel; /* or NULL */
 };
@@ -44,7 +45,7 @@ struct task { /* of one pass; read by all workers */
  *   cell_rows_max  M */
 size_t worker_capacity(const struct row_classes *rows, size_t cell_rows_max);
 
-/* Pieces of so many records that a micro-batch has room for as a rule; at least 1. */
+/* How many pieces of that many records a micro-batch usually has room for; at least 1. */
 size_t worker_pieces(const struct worker *worker, size_t records);
 
 struct worker_room {
@@ -65,7 +66,7 @@ size_t worker_size(const struct network *network, struct worker_room room); /* b
  * *cancel is set. */
 struct worker_share {
     size_t first, end; /* pieces */
-    size_t tile;       /* to start with */
+    size_t tile;       /* the one to start with */
 };
 void worker_run(struct worker *worker, const struct task *task,
                 struct worker_share share);
