@@ -12,7 +12,8 @@ static const char *state_reason(const struct import_failure *failure)
 {
     if (failure->status == ST_OK)
         return NULL;
-    return status_wire(failure->status == ST_INTERNAL ? ST_INTERNAL : ST_IMPORT_FAILED);
+    bool ours = failure->status == ST_INTERNAL || failure->status == ST_DISK_FULL;
+    return status_wire(ours ? failure->status : ST_IMPORT_FAILED);
 }
 
 char *dataset_render(const struct dataset_view *view)
@@ -93,7 +94,7 @@ static uint64_t count_or_zero(struct json_node node)
 static void read_code(enum status *status, struct json_node node)
 {
     static const enum status codes[] = {ST_IMPORT_FAILED, ST_DUPLICATE_CONTENT,
-                                        ST_INTERNAL};
+                                        ST_DISK_FULL, ST_INTERNAL};
     const char *text = json_read_text(node);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (strcmp(text, status_wire(codes[i])) == 0) {

@@ -85,6 +85,9 @@ enum status importer_start(struct service *service, struct dataset *dataset,
         return status;
     if (atomic_load(&service->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
+    status = service_check_disk(service, error);
+    if (status != ST_OK)
+        return status;
     if (!pool_has_room(service->importer))
         return error_set(error, ST_QUEUE_FULL, "too many imports wait");
     info.state = DATASET_IMPORTING;
@@ -120,13 +123,14 @@ static enum status convert(struct service *service, const struct dataset *datase
     if (status != ST_OK)
         return status;
     uint64_t room = service_disk_room(service);
-    uint64_t unpacked = service->config->unpacked_size_max;
+    if (room == 0)
+        return error_set(error, ST_DISK_FULL, "the disk is nearly full");
     const struct import import = {
         .schema = &spec->schema,
         .files = {.features = paths[0][0] != '\0' ? paths[0] : NULL,
                   .labels = paths[1][0] != '\0' ? paths[1] : NULL,
                   .data = paths[2][0] != '\0' ? paths[2] : NULL},
-        .limits = {room < unpacked ? room : unpacked},
+        .limits = {service->config->unpacked_size_max, room},
         .path = scratch_path,
         .cancel = &service->import_cancel,
     };
@@ -162,6 +166,11 @@ static struct import_failure failure_of(enum status status,
                                         const struct error *error)
 {
     struct import_failure failure = {.status = status};
+    if (status == ST_DISK_FULL) {
+        snprintf(failure.text, sizeof failure.text,
+                 "the disk of the service has no room for the imported records");
+        return failure;
+    }
     if (status != ST_IMPORT_FAILED && status != ST_DUPLICATE_CONTENT) {
         failure.status = ST_INTERNAL;
         snprintf(failure.text, sizeof failure.text,

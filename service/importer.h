@@ -26,6 +26,7 @@ bool upload_name_valid(enum data_format format, const char *name);
  *   ST_NOT_FOUND      it was deleted
  *   ST_IMPORT_FAILED  a file is not uploaded; nothing changed
  *   ST_QUEUE_FULL     too many imports wait
+ *   ST_DISK_FULL      the disk is nearly full
  *   ST_IO             the store is poisoned */
 enum status importer_start(struct service *service, struct dataset *dataset,
                            struct import_place *place, struct error *error);

@@ -1,6 +1,7 @@
 #include "service/server.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,11 +184,15 @@ enum status server_open(struct server **out, struct service *service,
     struct server *server = calloc(1, sizeof *server);
     CHECK(server != NULL);
     sessions_init(&server->sessions, service);
+    errno = 0;
     server->daemon = daemon_start(server);
     if (server->daemon == NULL) {
+        const char *why =
+            errno != 0 ? strerror(errno) : "libmicrohttpd gives no reason";
+        error_set(error, ST_IO, "cannot listen on %s port %u: %s",
+                  service->config->address, service->config->port, why);
         server_close(server);
-        return error_set(error, ST_IO, "cannot listen on %s port %u",
-                         service->config->address, service->config->port);
+        return ST_IO;
     }
     log_listening(server);
     *out = server;

@@ -1,17 +1,21 @@
 /* csv: RFC 4180 with line feeds allowed alone; blanks outside quotes are dropped. One
- * file, data, whose cells are the declared columns in their order. */
+ * file, data, whose cells are the declared columns: in their order, or in that of its
+ * header. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "engine/data/encode.h"
+#include "engine/data/lexicon.h"
 #include "engine/data/lines.h"
 #include "engine/data/reader.h"
 
 struct csv_cell {
     struct cell cell;
-    uint64_t line; /* on which it begins */
+    uint64_t line;   /* on which it begins */
+    uint64_t column; /* of the file, from 1 */
 };
 
 struct csv {
@@ -19,7 +23,8 @@ struct csv {
     struct source *source;
     struct lines *lines;
     struct encoder *encoders; /* (columns) */
-    struct csv_cell *cells;   /* (columns) of the current record */
+    struct csv_cell *cells;   /* (columns) of the current record, as declared */
+    size_t *places; /* (columns) which declared one stands where in the file */
     uint64_t records;
     struct error reason; /* why a cell does not encode */
 };
@@ -76,6 +81,63 @@ static enum status cut_plain(struct csv *csv, struct cursor *cursor, struct cell
     return ST_OK;
 }
 
+/* Cuts the cell that starts here; the cursor is then at what separates it, or the end. */
+static enum status cut_cell(struct csv *csv, struct cursor *cursor,
+                            struct csv_cell *cut)
+{
+    skip_blanks(cursor);
+    cut->line = cursor->line;
+    cut->column = cursor->column + 1;
+    return cursor->at < cursor->end && *cursor->at == '"'
+               ? cut_quoted(csv, cursor, &cut->cell)
+               : cut_plain(csv, cursor, &cut->cell);
+}
+
+static size_t count_of(const struct line *line, char separator)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < line->size; i++)
+        count += line->text[i] == separator;
+    return count;
+}
+
+/* What else would separate the line into as many cells as there are columns, or NULL. */
+static const char *other_separator(const struct csv *csv, const struct line *line)
+{
+    static const struct {
+        char separator;
+        const char *name;
+    } others[] = {{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}};
+    size_t count = csv->reading->schema->column_count;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (count > 1 && count_of(line, others[i].separator) == count - 1)
+            return others[i].name;
+    return NULL;
+}
+
+static enum status refuse_separator(struct csv *csv, const struct line *line,
+                                    const char *name)
+{
+    return reading_refuse(csv->reading, line->number, 0,
+                          "the cells of the line are separated by %s: csv has commas, "
+                          "and a point in numbers",
+                          name);
+}
+
+/* A line that has another number of cells than there are columns. */
+static enum status refuse_count(struct csv *csv, const struct line *line, size_t cells)
+{
+    size_t count = csv->reading->schema->column_count;
+    const char *other = other_separator(csv, line);
+    if (other != NULL)
+        return refuse_separator(csv, line, other);
+    return reading_refuse(csv->reading, line->number, 0,
+                          "the line has %s%zu cells, %zu columns are declared, the "
+                          "label and ignored ones among them",
+                          cells > count ? "more than " : "",
+                          cells > count ? count : cells, count);
+}
+
 /* Cuts a record into its cells, as many as there are columns. */
 static enum status cut(struct csv *csv, const struct line *line)
 {
@@ -83,24 +145,16 @@ static enum status cut(struct csv *csv, const struct line *line)
     struct cursor cursor = {line->text, line->text + line->size, line->number, 0};
     for (;; cursor.column++, cursor.at++) {
         if (cursor.column == count)
-            return reading_refuse(
-                csv->reading, line->number, 0,
-                "the line has more cells than the %zu columns declared", count);
-        struct csv_cell *cell = &csv->cells[cursor.column];
-        skip_blanks(&cursor);
-        cell->line = cursor.line;
-        enum status status = cursor.at < cursor.end && *cursor.at == '"'
-                                 ? cut_quoted(csv, &cursor, &cell->cell)
-                                 : cut_plain(csv, &cursor, &cell->cell);
+            return refuse_count(csv, line, count + 1);
+        enum status status =
+            cut_cell(csv, &cursor, &csv->cells[csv->places[cursor.column]]);
         if (status != ST_OK)
             return status;
         if (cursor.at == cursor.end)
             break;
     }
     if (cursor.column + 1 < count)
-        return reading_refuse(csv->reading, line->number, 0,
-                              "the line has %zu cells, %zu columns are declared",
-                              cursor.column + 1, count);
+        return refuse_count(csv, line, cursor.column + 1);
     return ST_OK;
 }
 
@@ -158,20 +212,125 @@ static void skip_byte_order_mark(struct line *line)
     }
 }
 
-static enum status check_header(struct csv *csv, const struct line *line)
+enum { NAME_SHOWN = 60 }; /* bytes of a header's cell in a reason */
+
+/* The cells of a header, so far. */
+struct header {
+    struct lexicon *names; /* of the declared columns */
+    bool *found;           /* (columns) */
+    size_t cells, matches;
+    /* The first that is not declared, and the first that was there before; column 0: there
+     * is none. */
+    struct csv_cell unknown, twice;
+};
+
+static void trim_end(struct cell *cell)
+{
+    while (cell->size > 0 && strchr(" \t", cell->text[cell->size - 1]) != NULL)
+        cell->size--;
+}
+
+static void meet(struct csv *csv, struct header *header, struct csv_cell *cut)
+{
+    trim_end(&cut->cell);
+    uint32_t place = lexicon_find(header->names, cut->cell.text, cut->cell.size);
+    header->cells++;
+    if (place == LEXICON_ABSENT) {
+        if (header->unknown.column == 0)
+            header->unknown = *cut;
+        return;
+    }
+    header->matches++;
+    if (header->found[place] && header->twice.column == 0)
+        header->twice = *cut;
+    /* Of more cells than columns one is unknown or there twice, and it is refused. */
+    if (header->cells <= csv->reading->schema->column_count)
+        csv->places[header->cells - 1] = place;
+    header->found[place] = true;
+}
+
+/* The first declared column that the header lacks, or NULL. */
+static const char *missing_name(const struct csv *csv, const struct header *header)
 {
     const struct schema *schema = csv->reading->schema;
-    enum status status = cut(csv, line);
-    for (size_t i = 0; i < schema->column_count && status == ST_OK; i++) {
-        const char *name = schema->columns[i].name;
-        struct cell cell = csv->cells[i].cell;
-        while (cell.size > 0 && strchr(" \t", cell.text[cell.size - 1]) != NULL)
-            cell.size--;
-        if (cell.size != strlen(name) || memcmp(cell.text, name, cell.size) != 0)
-            status = reading_refuse(
-                csv->reading, csv->cells[i].line, i + 1,
-                "the header does not name the declared column \"%.60s\"", name);
+    for (size_t i = 0; i < schema->column_count; i++)
+        if (!header->found[i])
+            return schema->columns[i].name;
+    return NULL;
+}
+
+static int shown_size(struct cell cell)
+{
+    return cell.size < NAME_SHOWN ? (int)cell.size : NAME_SHOWN;
+}
+
+/* A first line of which no cell names a column may be a record: it is not quoted. */
+static enum status judge_header(struct csv *csv, const struct line *line,
+                                const struct header *header)
+{
+    struct reading *reading = csv->reading;
+    const char *missing = missing_name(csv, header);
+    char lacks[NAME_SHOWN + 32] = "";
+    struct cell unknown = header->unknown.cell, twice = header->twice.cell;
+    if (header->matches == 0 && header->cells != reading->schema->column_count)
+        return refuse_count(csv, line, header->cells);
+    if (header->matches == 0)
+        return reading_refuse(reading, line->number, 0,
+                              "the header names none of the declared columns: is the "
+                              "first line a record?");
+    if (header->twice.column > 0)
+        return reading_refuse(reading, header->twice.line, header->twice.column,
+                              "the header names the column \"%.*s\" twice",
+                              shown_size(twice), twice.text);
+    if (missing != NULL)
+        snprintf(lacks, sizeof lacks, "lacks the declared column \"%.60s\"", missing);
+    if (header->unknown.column > 0)
+        return reading_refuse(reading, header->unknown.line, header->unknown.column,
+                              "the header names \"%.*s\", which is not declared%s%s",
+                              shown_size(unknown), unknown.text,
+                              missing != NULL ? ", and " : "", lacks);
+    if (missing != NULL)
+        return reading_refuse(reading, line->number, 0, "the header %s", lacks);
+    return ST_OK;
+}
+
+/* What the header keeps of cells points into the line, which stays until the next one. */
+static enum status meet_all(struct csv *csv, const struct line *line,
+                            struct header *header)
+{
+    struct cursor cursor = {line->text, line->text + line->size, line->number, 0};
+    for (;; cursor.column++, cursor.at++) {
+        struct csv_cell cut = {0};
+        enum status status = cut_cell(csv, &cursor, &cut);
+        if (status != ST_OK)
+            return status;
+        meet(csv, header, &cut);
+        if (cursor.at == cursor.end)
+            return ST_OK;
     }
+}
+
+/* Learns from the header where each declared column stands. */
+static enum status read_header(struct csv *csv, const struct line *line)
+{
+    const struct schema *schema = csv->reading->schema;
+    struct header header = {0};
+    char **names = calloc(schema->column_count, sizeof *names);
+    header.found = calloc(schema->column_count, sizeof *header.found);
+    for (size_t i = 0; names != NULL && i < schema->column_count; i++)
+        names[i] = schema->columns[i].name;
+    if (names != NULL)
+        header.names = lexicon_create(names, schema->column_count);
+    enum status status = ST_OK;
+    if (header.names == NULL || header.found == NULL)
+        status = error_set(csv->reading->error, ST_NO_MEMORY, "no memory for a header");
+    if (status == ST_OK)
+        status = meet_all(csv, line, &header);
+    if (status == ST_OK)
+        status = judge_header(csv, line, &header);
+    lexicon_destroy(header.names);
+    free(header.found);
+    free(names);
     return status;
 }
 
@@ -221,9 +380,12 @@ static enum status add_record(struct csv *csv, const struct line *line)
     float *out = matrix_writer_rows(reading->writer, &room);
     for (size_t i = 0; i < reading->schema->column_count && status == ST_OK; i++) {
         status = add_cell(csv, i, &out);
+        if (status == ST_INVALID && csv->records == 0 &&
+            other_separator(csv, line) != NULL) /* numbers with commas in them */
+            status = refuse_separator(csv, line, other_separator(csv, line));
         if (status == ST_INVALID)
-            status = reading_refuse(reading, csv->cells[i].line, i + 1, "%s",
-                                    csv->reason.text);
+            status = reading_refuse(reading, csv->cells[i].line, csv->cells[i].column,
+                                    "%s", csv->reason.text);
     }
     if (status == ST_OK)
         status = matrix_writer_advance(reading->writer, 1, reading->error);
@@ -246,7 +408,7 @@ static enum status read_records(struct csv *csv)
         first = false;
         if (is_empty(csv, &line))
             continue;
-        status = header ? check_header(csv, &line) : add_record(csv, &line);
+        status = header ? read_header(csv, &line) : add_record(csv, &line);
         header = false;
         if (status != ST_OK)
             return status;
@@ -264,8 +426,12 @@ static enum status csv_open(struct csv *csv)
     csv->lines = lines_create(csv->source);
     csv->encoders = calloc(schema->column_count, sizeof *csv->encoders);
     csv->cells = calloc(schema->column_count, sizeof *csv->cells);
-    if (csv->lines == NULL || csv->encoders == NULL || csv->cells == NULL)
+    csv->places = calloc(schema->column_count, sizeof *csv->places);
+    if (csv->lines == NULL || csv->encoders == NULL || csv->cells == NULL ||
+        csv->places == NULL)
         return error_set(reading->error, ST_NO_MEMORY, "no memory to read a csv");
+    for (size_t i = 0; i < schema->column_count; i++)
+        csv->places[i] = i;
     for (size_t i = 0; i < schema->column_count && status == ST_OK; i++)
         status = encoder_init(&csv->encoders[i], &schema->columns[i], reading->error);
     return status == ST_OK ? reading_begin(reading, ELEMENT_F32) : status;
@@ -278,6 +444,7 @@ static void csv_close(struct csv *csv)
         encoder_fini(&csv->encoders[i]);
     free(csv->encoders);
     free(csv->cells);
+    free(csv->places);
     lines_destroy(csv->lines);
     source_close(csv->source);
 }

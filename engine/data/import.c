@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include <string.h>
+
+#include "engine/data/foreign.h"
 #include "engine/data/reader.h"
 
 static enum status (*const readers[])(struct reading *reading) = {
@@ -23,11 +26,38 @@ static enum status finish(struct reading *reading, struct import_result *result)
     return ST_OK;
 }
 
+static const char *path_of(const struct import_files *files, const char *name)
+{
+    if (strcmp(name, "features") == 0)
+        return files->features;
+    return strcmp(name, "labels") == 0 ? files->labels : files->data;
+}
+
+/* A file of another kind was refused for what its bytes are not: says what they are. */
+static void name_foreign(struct reading *reading)
+{
+    char bytes[FOREIGN_SIZE];
+    size_t size = 0;
+    struct source *source = NULL;
+    const char *path = path_of(reading->files, reading->place.file);
+    if (path == NULL || source_open(&source, path, reading->bounds, NULL) != ST_OK)
+        return;
+    if (source_read(source, bytes, sizeof bytes, &size, NULL) == ST_OK) {
+        const char *name = foreign_name(reading->schema->format, bytes, size);
+        if (name != NULL && reading->error != NULL)
+            *reading->error = (struct error){.status = ST_OK};
+        if (name != NULL)
+            reading_refuse(reading, 0, 0, "%s", name);
+    }
+    source_close(source);
+}
+
 enum status import_run(const struct import *import, struct import_result *result,
                        struct import_place *place, struct error *error)
 {
     uint64_t size_max = import->limits.unpacked_size_max;
-    struct matrix_bounds bounds = {MATRIX_RECORDS_MAX, size_max};
+    struct matrix_bounds bounds = {MATRIX_RECORDS_MAX, size_max,
+                                   import->limits.disk_room};
     struct reading reading = {
         .schema = import->schema,
         .files = &import->files,
@@ -43,7 +73,9 @@ enum status import_run(const struct import *import, struct import_result *result
         status = finish(&reading, result);
     if (reading.writer != NULL)
         matrix_writer_close(reading.writer);
-    if (status == ST_IMPORT_FAILED)
+    if (status == ST_IMPORT_FAILED) {
+        name_foreign(&reading);
         *place = reading.place;
+    }
     return status;
 }

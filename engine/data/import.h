@@ -24,8 +24,9 @@ struct import_files {              /* NULL where the format has no such file */
     const char *data;              /* the others */
 };
 
-struct import_limits { /* bytes read after gzip, each file; and of the matrix */
-    uint64_t unpacked_size_max;
+struct import_limits {          /* bytes */
+    uint64_t unpacked_size_max; /* read after gzip, each file; and of the matrix */
+    uint64_t disk_room;         /* for the matrix; 0: all that are free */
 };
 
 enum { IMPORT_LINE_SIZE_MAX = 1 << 20 }; /* bytes of one csv or libsvm record */
@@ -57,7 +58,8 @@ struct import { /* what is read, and where to */
  *   ST_IMPORT_FAILED  *place and error->text (the reason, which never quotes a value)
  *                     say what is wrong
  *   ST_CANCELLED      *cancel was seen set
- *   ST_IO             a file cannot be read or the matrix not written (disk full)
+ *   ST_DISK_FULL      the disk has no room for the matrix
+ *   ST_IO             a file cannot be read or the matrix not written
  *   ST_NO_MEMORY      no room for buffers of one record
  * On failure what was written to path is removed. The file is not synced: publishing
  * is. */

@@ -42,7 +42,9 @@ struct matrix_writer {
 
 static enum status io_failed(struct error *error)
 {
-    return error_set(error, ST_IO, "the matrix cannot be written: %s", strerror(errno));
+    bool full = errno == ENOSPC || errno == EDQUOT;
+    return error_set(error, full ? ST_DISK_FULL : ST_IO,
+                     "the matrix cannot be written: %s", strerror(errno));
 }
 
 static bool write_all(int file, const void *data, size_t size)
@@ -166,6 +168,8 @@ enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t reco
         return error_set(error, ST_IMPORT_FAILED,
                          "the stored matrix would exceed %" PRIu64 " bytes",
                          writer->bounds.size_max);
+    if (writer->bounds.disk_room > 0 && layout.size > writer->bounds.disk_room)
+        return error_set(error, ST_DISK_FULL, "the disk has no room for the matrix");
     return ST_OK;
 }
 

@@ -28,6 +28,7 @@ struct matrix_writer; /* opaque */
 struct matrix_bounds {
     uint64_t records_max; /* at most MATRIX_RECORDS_MAX */
     uint64_t size_max;    /* of the file, bytes */
+    uint64_t disk_room;   /* bytes that it may take of its disk; 0: all that are free */
 };
 
 struct matrix_shape {
@@ -38,7 +39,7 @@ struct matrix_shape {
 };
 
 /* cancel may be NULL.
- *   ST_IO  the file cannot be made */
+ *   ST_DISK_FULL, ST_IO  the file cannot be made */
 enum status matrix_writer_open(struct matrix_writer **out, const char *path,
                                struct matrix_bounds bounds, const atomic_bool *cancel,
                                struct error *error);
@@ -50,7 +51,8 @@ enum status matrix_writer_begin(struct matrix_writer *writer,
                                 const struct matrix_shape *shape, struct error *error);
 
 /* Whether a matrix of so many records stays within the bounds.
- *   ST_IMPORT_FAILED  it does not; error->text says which one */
+ *   ST_IMPORT_FAILED  it does not; error->text says which one
+ *   ST_DISK_FULL      it does, but the disk has no room for it */
 enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t records,
                                struct error *error);
 
@@ -60,12 +62,13 @@ void *matrix_writer_rows(struct matrix_writer *writer, size_t *count);
 
 /* The next count rows, at most as many as there was place for, are written.
  *   ST_IMPORT_FAILED  more than the bounds allow
+ *   ST_DISK_FULL      more than the disk has room for
  *   ST_CANCELLED      *cancel was seen set
- *   ST_IO             the disk refuses */
+ *   ST_IO             it cannot be written for another reason */
 enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
                                   struct error *error);
 
-/* The next target: a class below classes, or a finite value. ST_IO as above. */
+/* The next target: a class below classes, or a finite value. ST_DISK_FULL, ST_IO as above. */
 enum status matrix_writer_class(struct matrix_writer *writer, uint32_t class_index,
                                 struct error *error);
 enum status matrix_writer_value(struct matrix_writer *writer, float value,
@@ -77,7 +80,8 @@ struct matrix_digest {
     uint8_t rows_sha256[SHA256_SIZE]; /* of the rows alone, as they lie there */
 };
 
-/* Writes what is left; needs at least one record. ST_IO, ST_CANCELLED as above. The
+/* Writes what is left; needs at least one record. ST_DISK_FULL, ST_IO,
+ * ST_CANCELLED as above. The
  * file is not synced. */
 enum status matrix_writer_finish(struct matrix_writer *writer,
                                  struct matrix_digest *digest, struct error *error);

@@ -27,7 +27,7 @@ struct reading {
 
 /* All return
  *   ST_IMPORT_FAILED  reading->place and reading->error say where and why
- *   ST_CANCELLED, ST_IO, ST_NO_MEMORY */
+ *   ST_CANCELLED, ST_DISK_FULL, ST_IO, ST_NO_MEMORY */
 enum status idx_read(struct reading *reading);
 enum status csv_read(struct reading *reading);
 enum status libsvm_read(struct reading *reading);

@@ -98,6 +98,10 @@ static void why_an_import_failed_is_in_the_owners_answer_alone(void **state)
     char *text = render(BUDGET, view);
     assert_non_null(strstr(text, "\"state_reason\":\"internal\""));
     free(text);
+    view.failure.status = ST_DISK_FULL;
+    text = render(BUDGET, view);
+    assert_non_null(strstr(text, "\"state_reason\":\"disk_full\""));
+    free(text);
 
     struct dataset_spec spec = {.id = {"a9a"}};
     view.spec = &spec;

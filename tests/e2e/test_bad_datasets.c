@@ -291,6 +291,58 @@ static void why_an_import_failed_is_told_to_the_owner_alone(void **state)
     assert_true(json_is_null(reply_at(import, "failure")));
 }
 
+/* What the owner is told of files that are not what they were taken for. */
+static void a_file_of_another_kind_is_called_what_it_is(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *kind;
+    } files[] = {
+        {"PK\x03\x04\x14\0\0\0 points.csv", 19, "zip archive"},
+        {"\xff\xfex\0,\0y\0\n\0", 10, "UTF-16"},
+        {"0.5;0.5;yes\n", 12, "semicolons"},
+        {"PAR1\x15\x04\x15\x10", 8, "Parquet"},
+    };
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    assert_status(declare_points(client, "kinds", SAMPLE_BUDGET(2)), 201);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        assert_status(client_put(client, "/v1/datasets/kinds/files/data",
+                                 files[i].bytes, files[i].size),
+                      204);
+        const struct reply *refused = client_act(client, "/v1/datasets/kinds:import");
+        assert_problem(refused, 422, "import_failed");
+        assert_non_null(strstr(reply_text(refused, "detail"), files[i].kind));
+        assert_string_equal(reply_text(refused, "file"), "data");
+        assert_false(daemon_logged(&stage->daemon, files[i].kind));
+    }
+}
+
+static void a_header_may_come_in_any_order(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const char *path = "/v1/datasets/ordered/files/data";
+    assert_status(client_create(client, "/v1/datasets",
+                                "{'id':'ordered','format':'csv','header':true,"
+                                "'task':'classification','columns':["
+                                "{'name':'x','kind':'numeric','range':[0,1]},"
+                                "{'name':'note','kind':'ignored'},"
+                                "{'name':'y','kind':'label','values':['no','yes']}],"
+                                "'privacy':'public'}"),
+                  201);
+    static const char wrong[] = "y,z,x\nno,?,0.5\n", right[] = "y,x,note\nno,0.5,?\n";
+    assert_status(client_put(client, path, wrong, sizeof wrong - 1), 204);
+    const struct reply *refused = client_act(client, "/v1/datasets/ordered:import");
+    assert_problem(refused, 422, "import_failed");
+    assert_string_equal(reply_text(refused, "detail"),
+                        "the header names \"z\", which is not declared, and lacks the "
+                        "declared column \"note\"");
+    assert_true(reply_number(refused, "column") == 2);
+    assert_status(client_put(client, path, right, sizeof right - 1), 204);
+    assert_status(client_act(client, "/v1/datasets/ordered:import"), 200);
+}
+
 static void put_images(struct client *client, const char *id, const char *name,
                        const uint32_t *dimensions, unsigned spoil)
 {
@@ -392,6 +444,8 @@ int main(void)
         cmocka_unit_test(a_bad_file_fails_the_import_at_its_place_and_leaves_nothing),
         cmocka_unit_test(a_failed_import_can_be_mended),
         cmocka_unit_test(why_an_import_failed_is_told_to_the_owner_alone),
+        cmocka_unit_test(a_file_of_another_kind_is_called_what_it_is),
+        cmocka_unit_test(a_header_may_come_in_any_order),
         cmocka_unit_test(images_must_be_idx_and_as_many_as_their_labels),
         cmocka_unit_test(an_unknown_file_or_dataset_is_not_found),
         cmocka_unit_test(an_id_is_never_free_again),

@@ -114,6 +114,50 @@ static void a_full_disk_is_survived(void **state)
     await_end(client, submit(client, SAMPLE_JOB, "points", 7, 33.0));
 }
 
+/* 20,000 records of 784 features come from 120 KB, and to 60 MiB. */
+static void an_import_that_has_no_room_says_that_the_disk_is_full(void **state)
+{
+    enum { RECORDS = 20000 };
+    struct stage *stage = *state;
+    struct daemon *daemon = &stage->daemon;
+    struct client *client = &stage->client;
+    char filler[128];
+    if (daemon->pid == 0)
+        skip();
+    char *text = malloc(RECORDS * 6 + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < RECORDS; i++)
+        memcpy(text + 6 * i, i % 2 == 0 ? "0 1:1\n" : "1 2:1\n", 6);
+    assert_status(
+        client_create(client, "/v1/datasets",
+                      "{'id':'wide','format':'libsvm','task':'classification',"
+                      "'classes':2,'features':{'count':784},"
+                      "'privacy':'public'}"),
+        201);
+    assert_status(client_put(client, "/v1/datasets/wide/files/data", text, RECORDS * 6),
+                  204);
+    free(text);
+    const struct reply *refused = client_act(client, "/v1/datasets/wide:import");
+    assert_problem(refused, 503, "disk_full");
+    char after[256];
+    assert_true(reply_header(refused, "retry-after", after));
+    assert_string_equal(
+        reply_text(client_get(client, "/v1/datasets/wide"), "state_reason"),
+        "disk_full");
+    assert_string_equal(
+        reply_text(client_get(client, "/v1/datasets/wide/import"), "failure.code"),
+        "disk_full");
+    /* Less than 64 MiB: it is not begun. */
+    file_path(filler, daemon, "filler");
+    fill(daemon, "filler", 60 * mib);
+    assert_problem(client_act(client, "/v1/datasets/wide:import"), 503, "disk_full");
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    daemon_start(daemon, options);
+    assert_string_equal(
+        reply_text(client_get(client, "/v1/datasets/wide/import"), "failure.code"),
+        "disk_full");
+}
+
 /* Killed on a full disk, so that nobody dropped the ballast: one start more. */
 static void a_start_that_finds_no_room_makes_some(void **state)
 {
@@ -142,6 +186,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_full_disk_is_survived, begin, end),
+        cmocka_unit_test_setup_teardown(
+            an_import_that_has_no_room_says_that_the_disk_is_full, begin, end),
         cmocka_unit_test_setup_teardown(a_start_that_finds_no_room_makes_some, begin,
                                         end),
     };

@@ -208,6 +208,7 @@ static void a_daemon_without_its_port_runs_nothing(void **state)
                                           "--listen", "127.0.0.1:0", NULL};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(daemon_run(&other, same_port), 75);
+        assert_true(daemon_logged(&other, "Address already in use"));
         assert_int_equal(daemon_run(&other, same_directory), 75);
         assert_int_equal(daemon_verify(&other), 0);
     }

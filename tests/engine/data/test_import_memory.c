@@ -108,8 +108,8 @@ static void a_wide_csv_may_fail_too(void **state)
     ingest_init(&ingest);
     write_file(ingest.data, text, 2 * COLUMNS);
     ingest.files.data = ingest.data;
-    /* writer, lines, encoders, cells, lexicon, rows */
-    refuse_each(&ingest, &schema, 6);
+    /* writer, lines, encoders, cells, places, lexicon, rows */
+    refuse_each(&ingest, &schema, 7);
     ingest_fini(&ingest);
 }
 

@@ -9,7 +9,8 @@
 #include "tests/engine/data/ingest.h"
 #include "engine/data/matrix_writer.h"
 
-static const struct matrix_bounds wide = {MATRIX_RECORDS_MAX, UINT64_C(1) << 40};
+static const struct matrix_bounds wide = {.records_max = MATRIX_RECORDS_MAX,
+                                          .size_max = UINT64_C(1) << 40};
 
 static float cell(uint64_t record, uint64_t feature)
 {
@@ -101,7 +102,8 @@ static void bounds_are_met_exactly(void **state)
     struct matrix_digest digest;
     const struct matrix_shape shape = {16, 5, ELEMENT_F32, 1};
     /* header, 9 rows of 64 bytes, 36 bytes of targets in 64, trailer */
-    const struct matrix_bounds bounds[] = {{9, 1 << 20}, {1000, 64 * (1 + 9 + 1 + 1)}};
+    const struct matrix_bounds bounds[] = {{9, 1 << 20, 0},
+                                           {1000, 64 * (1 + 9 + 1 + 1), 0}};
     ingest_init(&ingest);
     for (size_t i = 0; i < 2; i++) {
         struct error error = {0};
@@ -119,6 +121,12 @@ static void bounds_are_met_exactly(void **state)
         assert_true(digest.size <= bounds[i].size_max);
         matrix_writer_close(writer);
     }
+    struct matrix_bounds room = {1000, 1 << 20, 64 * (1 + 9 + 1 + 1)};
+    assert_int_equal(matrix_writer_open(&writer, ingest.out, room, NULL, NULL), ST_OK);
+    assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
+    assert_int_equal(matrix_writer_fits(writer, 9, NULL), ST_OK);
+    assert_int_equal(matrix_writer_fits(writer, 10, NULL), ST_DISK_FULL);
+    matrix_writer_close(writer);
     assert_int_equal(matrix_writer_open(&writer, ingest.out, wide, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
     assert_int_equal(matrix_writer_fits(writer, UINT64_MAX / 3, NULL),
@@ -150,8 +158,25 @@ static void a_set_flag_cancels(void **state)
     ingest_fini(&ingest);
 }
 
-/* A file size limit stands for a full disk. */
-static void a_full_disk_is_an_io_error(void **state)
+/* What is written goes where no byte fits. */
+static void a_full_disk_is_told_from_other_failures(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    struct matrix_writer *writer;
+    struct error error = {0};
+    const struct matrix_shape shape = {1000, 5, ELEMENT_F32, 1};
+    ingest_init(&ingest);
+    assert_int_equal(symlink("/dev/full", ingest.out), 0);
+    assert_int_equal(matrix_writer_open(&writer, ingest.out, wide, NULL, NULL), ST_OK);
+    assert_int_equal(matrix_writer_begin(writer, &shape, &error), ST_DISK_FULL);
+    assert_non_null(strstr(error.text, "No space left"));
+    matrix_writer_close(writer);
+    assert_int_equal(access(ingest.out, F_OK), -1);
+    ingest_fini(&ingest);
+}
+
+static void a_file_that_may_not_grow_is_an_io_error(void **state)
 {
     (void)state;
     struct ingest ingest;
@@ -186,7 +211,8 @@ int main(void)
         cmocka_unit_test(what_is_not_finished_is_removed),
         cmocka_unit_test(bounds_are_met_exactly),
         cmocka_unit_test(a_set_flag_cancels),
-        cmocka_unit_test(a_full_disk_is_an_io_error),
+        cmocka_unit_test(a_full_disk_is_told_from_other_failures),
+        cmocka_unit_test(a_file_that_may_not_grow_is_an_io_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,144 @@
+/* Goal: a file uploaded by mistake is called what it is, and one that is what it should be
+ * is never taken for something else. Method: first bytes as the programs write them, and
+ * whole imports of such files. */
+#include "tests/expect.h"
+#include "tests/engine/data/ingest.h"
+
+#include "engine/data/foreign.h"
+
+static char n_x[] = "x", n_y[] = "y", v_no[] = "no", v_yes[] = "yes";
+static char *answers[] = {v_no, v_yes};
+static struct column columns[] = {
+    {.name = n_x, .kind = COLUMN_NUMERIC, .low = 0, .high = 1},
+    {.name = n_y, .kind = COLUMN_LABEL, .value_count = 2, .values = answers},
+};
+static const struct schema table = {.format = FORMAT_CSV,
+                                    .task = TASK_CLASSIFICATION,
+                                    .classes = 2,
+                                    .column_count = 2,
+                                    .columns = columns,
+                                    .header = true};
+static const struct schema lines = {.format = FORMAT_LIBSVM,
+                                    .task = TASK_REGRESSION,
+                                    .has_target_range = true,
+                                    .target_high = 1,
+                                    .feature_count = 2};
+
+#define BYTES(text) text, sizeof(text) - 1
+
+static const struct {
+    const char *bytes;
+    size_t size;
+    const char *name; /* in csv */
+} files[] = {
+    {BYTES("PK\x03\x04\x14\0\0\0\x08\0 .csv and more"), "zip"},
+    {BYTES("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), "zip"},
+    {BYTES("\xfd"
+           "7zXZ\0\0\x04\xe6\xd6\xb4\x46\0\0\0\0"),
+     "xz"},
+    {BYTES("BZh91AY&SY\x01\x02\x03\x04\x05\x06"), "bzip2"},
+    {BYTES("\x28\xb5\x2f\xfd\x04\x58\x81\0\0xx"), "zstd"},
+    {BYTES("7z\xbc\xaf\x27\x1c\0\x04"), "7z"},
+    {BYTES("PAR1\x15\x04\x15\x10\x15\x14"), "Parquet"},
+    {BYTES("\x89HDF\r\n\x1a\n\0\0\0\0"), "HDF5"},
+    {BYTES("\x93NUMPY\x01\0v\0{'descr'"), "npy"},
+    {BYTES("\xff\xfex\0,\0y\0\n\0"), "UTF-16"},
+    {BYTES("\xfe\xff\0x\0,\0y\0\n"), "UTF-16"},
+    {BYTES("\xff\xfe\0\0x\0\0\0,\0\0\0"), "UTF-32"},
+    {BYTES("x\0,\0y\0\n\0000\0,\0n\0o\0\n\0"), "UTF-16"},
+    {BYTES("\0x\0,\0y\0\n\0000\0,\0n\0o\0\n"), "UTF-16"},
+};
+
+static void each_kind_is_named_whole_or_packed(void **state)
+{
+    struct ingest ingest;
+    (void)state;
+    ingest_init(&ingest);
+    ingest.files.data = ingest.data;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        write_file(ingest.data, files[i].bytes, files[i].size);
+        ingest_run(&ingest, &table);
+        assert_refused(&ingest, "data", 0, 0, files[i].name);
+        ingest_run(&ingest, &lines);
+        assert_refused(&ingest, "data", 0, 0, files[i].name);
+        unlink(ingest.data);
+        write_gzip(ingest.data, files[i].bytes, files[i].size);
+        ingest_run(&ingest, &table);
+        assert_refused(&ingest, "data", 0, 0, files[i].name);
+    }
+    ingest_fini(&ingest);
+}
+
+static void gzip_inside_gzip_is_named(void **state)
+{
+    struct ingest ingest;
+    char packed[256];
+    (void)state;
+    ingest_init(&ingest);
+    write_gzip(ingest.data, "x,y\n0,no\n", 9);
+    size_t size = read_back(ingest.data, packed, sizeof packed);
+    unlink(ingest.data);
+    write_gzip(ingest.data, packed, size);
+    ingest.files.data = ingest.data;
+    ingest_run(&ingest, &table);
+    assert_refused(&ingest, "data", 0, 0, "gzip twice");
+    ingest_fini(&ingest);
+}
+
+/* The file at fault is the one that is looked at. */
+static void the_file_of_two_that_is_at_fault_is_named(void **state)
+{
+    static const char images[] = "\0\0\x08\x02\0\0\0\1\0\0\0\2ab";
+    static const struct schema arrays = {.format = FORMAT_IDX,
+                                         .task = TASK_CLASSIFICATION,
+                                         .classes = 2,
+                                         .shape_count = 1,
+                                         .shape = {2},
+                                         .scale = 1};
+    struct ingest ingest;
+    (void)state;
+    ingest_init(&ingest);
+    write_file(ingest.features, images, sizeof images - 1);
+    write_file(ingest.labels, "PK\x03\x04....", 8);
+    ingest.files =
+        (struct import_files){.features = ingest.features, .labels = ingest.labels};
+    ingest_run(&ingest, &arrays);
+    assert_refused(&ingest, "labels", 0, 0, "zip");
+    ingest_fini(&ingest);
+}
+
+static void what_the_format_asks_for_is_never_foreign(void **state)
+{
+    static const struct {
+        enum data_format format;
+        const char *bytes;
+        size_t size;
+    } own[] = {
+        {FORMAT_CSV, BYTES("x,y\n0,no\n")},
+        {FORMAT_CSV, BYTES("PK,y\n0,no\n")},
+        {FORMAT_CSV, BYTES("PAR1,y\n0,no\n")},
+        {FORMAT_CSV, BYTES("BZh9,1AY\n0,no")},
+        {FORMAT_CSV, BYTES("\xef\xbb\xbfx,y")},
+        {FORMAT_CSV, BYTES("")},
+        {FORMAT_CSV, BYTES("x")},
+        {FORMAT_NPY, BYTES("\x93NUMPY\x01\0v")},
+        {FORMAT_LIBSVM, BYTES("+1 1:1 2:1\n")},
+        {FORMAT_IDX, BYTES("\0\0\x08\x03\0\0")},
+        {FORMAT_CIFAR10, BYTES("\0\x01\0\x02\0\x03\0\x04")},
+        {FORMAT_CIFAR10, BYTES("\xff\xfe\0\0\xff\xfe\0\0")},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        assert_null(foreign_name(own[i].format, own[i].bytes, own[i].size));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_is_named_whole_or_packed),
+        cmocka_unit_test(gzip_inside_gzip_is_named),
+        cmocka_unit_test(the_file_of_two_that_is_at_fault_is_named),
+        cmocka_unit_test(what_the_format_asks_for_is_never_foreign),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
