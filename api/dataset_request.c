@@ -82,6 +82,16 @@ void dataset_spec_fini(struct dataset_spec *spec)
     memset(spec, 0, sizeof *spec);
 }
 
+bool dataset_spec_same_privacy(const struct dataset_spec *a,
+                               const struct dataset_spec *b)
+{
+    if (a->is_public || b->is_public)
+        return a->is_public && b->is_public;
+    const struct grant *x = &a->grant, *y = &b->grant;
+    return x->relation == y->relation && x->epsilon == y->epsilon &&
+           x->delta == y->delta && x->order == y->order;
+}
+
 void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec)
 {
     json_write_text(writer, "id", spec->id.text);

@@ -34,6 +34,10 @@ enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size
                                struct error *error);
 void dataset_spec_fini(struct dataset_spec *spec); /* a zeroed one is allowed */
 
+/* Whether both grant the same: public, or one budget to the last digit. */
+bool dataset_spec_same_privacy(const struct dataset_spec *a,
+                               const struct dataset_spec *b);
+
 /* The canonical text, to be freed. */
 char *dataset_spec_render(const struct dataset_spec *spec);
 

@@ -49,6 +49,50 @@ static enum status add(struct service *service, struct store_tx *tx,
                : ledger_grant(service->ledger, tx, &spec->id, &spec->grant, error);
 }
 
+/* Whether a dataset of this id may be declared anew as spec: it never had content, so
+ * nothing was ever reserved on it, and its budget stays as it was granted. */
+static enum status check_anew(struct service *service, const struct dataset *dataset,
+                              const struct dataset_spec *spec, struct error *error)
+{
+    struct dataset_info info;
+    dataset_read(service->datasets, dataset, &info);
+    if (info.state == DATASET_IMPORTING)
+        return error_set_at(error, ST_DATASET_BUSY, "/id", "\"%s\" is being imported",
+                            spec->id.text);
+    if ((info.state != DATASET_CREATED && info.state != DATASET_FAILED) ||
+        ledger_touched(service->ledger, &spec->id))
+        return error_set_at(error, ST_ALREADY_EXISTS, "/id",
+                            "\"%s\" was used before; ids are never free again",
+                            spec->id.text);
+    if (!dataset_spec_same_privacy(dataset_spec(dataset), spec))
+        return error_set_at(error, ST_ALREADY_EXISTS, "/privacy",
+                            "\"%s\" was declared with another privacy, which never "
+                            "changes; its schema may be declared anew",
+                            spec->id.text);
+    char *before = dataset_spec_render(dataset_spec(dataset));
+    char *after = dataset_spec_render(spec);
+    bool same = strcmp(before, after) == 0;
+    free(before);
+    free(after);
+    if (same)
+        return error_set_at(error, ST_ALREADY_EXISTS, "/id",
+                            "\"%s\" is declared so already", spec->id.text);
+    return ST_OK;
+}
+
+/* Files that another format had: what is left by a crash in between is never read, and
+ * goes with the first start after the import. */
+static void drop_uploads(struct service *service, const struct dataset_spec *spec)
+{
+    char name[UPLOAD_NAME_SIZE];
+    for (size_t i = 0; i < UPLOAD_NAMES; i++) {
+        if (upload_name_valid(spec->schema.format, upload_names[i]))
+            continue;
+        upload_file_name(name, &spec->id, upload_names[i]);
+        service_remove(service, name);
+    }
+}
+
 static enum status remember(struct service *service, struct store_tx *tx,
                             struct request *request, const struct dataset *dataset,
                             struct error *error)
@@ -67,30 +111,34 @@ static enum status create(struct service *service, struct request *request,
                           struct error *error)
 {
     struct dataset_spec spec;
-    struct dataset *dataset;
+    struct dataset *dataset, *known = NULL;
     struct store_tx *tx = NULL;
     enum status status = dataset_spec_parse(
         &spec, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
-    if (datasets_find(service->datasets, spec.id.text) != NULL)
-        status = error_set_at(error, ST_ALREADY_EXISTS, "/id",
-                              "\"%s\" was used before; ids are never free again",
-                              spec.id.text);
+    known = datasets_find(service->datasets, spec.id.text);
+    if (known != NULL)
+        status = check_anew(service, known, &spec, error);
     if (status == ST_OK)
         status = store_begin(service->store, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(&spec);
         return status;
     }
-    status = add(service, tx, &spec, &dataset, error);
+    status = known == NULL
+                 ? add(service, tx, &spec, &dataset, error)
+                 : datasets_declare_anew(service->datasets, tx, &spec, &dataset, error);
     if (status == ST_OK)
         status = remember(service, tx, request, dataset, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
     }
-    return store_commit(tx, error);
+    status = store_commit(tx, error);
+    if (status == ST_OK && known != NULL)
+        drop_uploads(service, dataset_spec(dataset));
+    return status;
 }
 
 void dataset_create(struct service *service, struct request *request)
@@ -164,12 +212,11 @@ static enum status delete_row(struct service *service, struct dataset *dataset,
 static enum status delete_files(struct service *service, const struct dataset_id *id,
                                 struct error *error)
 {
-    static const char *const names[] = {"features", "labels", "data"};
     char name[UPLOAD_NAME_SIZE];
     matrix_file_name(name, id);
     bool removed = service_remove(service, name);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        upload_file_name(name, id, names[i]);
+    for (size_t i = 0; i < UPLOAD_NAMES; i++) {
+        upload_file_name(name, id, upload_names[i]);
         removed = service_remove(service, name) && removed;
     }
     if (!removed)
@@ -375,7 +422,9 @@ bool dataset_import_answer(struct service *service, struct request *request)
     }
     if (info.state == DATASET_CREATED) {
         struct error error = {0};
-        error_set(&error, ST_DRAINING, "the import was ended by the service's stop");
+        error_set(
+            &error, ST_DRAINING,
+            "the import was ended by the service's stop, or the dataset declared anew");
         reply_problem(request, &error, NULL);
         return true;
     }

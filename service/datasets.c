@@ -11,6 +11,7 @@
 struct dataset {
     struct dataset_spec spec; /* begins with the id, as table.h asks */
     struct dataset_info info; /* guarded by the table's lock */
+    struct dataset *before;   /* as declared before, for whoever still holds it */
 };
 
 struct datasets {
@@ -54,11 +55,11 @@ static bool state_parse(enum dataset_state *state, const char *text)
 
 static void dataset_destroy(void *item)
 {
-    struct dataset *dataset = item;
-    if (dataset == NULL)
-        return;
-    dataset_spec_fini(&dataset->spec);
-    free(dataset);
+    for (struct dataset *dataset = item, *before; dataset != NULL; dataset = before) {
+        before = dataset->before;
+        dataset_spec_fini(&dataset->spec);
+        free(dataset);
+    }
 }
 
 struct loading {
@@ -181,6 +182,15 @@ static void added(void *context)
     free(change);
 }
 
+static void declared_anew(void *context)
+{
+    struct change *change = context;
+    pthread_rwlock_wrlock(&change->datasets->lock);
+    change->dataset->before = table_replace(&change->datasets->table, change->dataset);
+    pthread_rwlock_unlock(&change->datasets->lock);
+    free(change);
+}
+
 static void not_added(void *context)
 {
     struct change *change = context;
@@ -197,10 +207,14 @@ static void moved(void *context)
     free(change);
 }
 
+enum writing { ROW_INSERT, ROW_DECLARE, ROW_UPDATE };
+
 static enum status write_row(struct store_tx *tx, const struct dataset *dataset,
-                             const struct dataset_info *info, const char *spec,
+                             const struct dataset_info *info, enum writing writing,
                              struct error *error)
 {
+    enum status status = ST_OK;
+    char *spec = dataset_spec_render(&dataset->spec);
     char *detail = dataset_detail_render(&info->detail);
     struct dataset_row row = {
         .id = dataset->spec.id,
@@ -211,9 +225,13 @@ static enum status write_row(struct store_tx *tx, const struct dataset *dataset,
         .sha256 = info->has_sha256 ? info->sha256 : NULL,
         .create_ms = info->create_ms,
     };
-    enum status status = spec != NULL ? dataset_row_insert(tx, &row, error)
-                                      : dataset_row_update(tx, &row, error);
+    switch (writing) {
+    case ROW_INSERT: status = dataset_row_insert(tx, &row, error); break;
+    case ROW_DECLARE: status = dataset_row_declare(tx, &row, error); break;
+    case ROW_UPDATE: status = dataset_row_update(tx, &row, error); break;
+    }
     free(detail);
+    free(spec);
     return status;
 }
 
@@ -226,25 +244,53 @@ static struct change *change_create(struct datasets *datasets, struct dataset *d
     return change;
 }
 
-enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
-                         struct dataset_spec *spec_take, struct dataset **out,
-                         struct error *error)
+/* A dataset in state CREATED, of the spec. */
+static struct dataset *dataset_take(struct dataset_spec *spec_take)
 {
     struct dataset *dataset = calloc(1, sizeof *dataset);
     CHECK(dataset != NULL);
     dataset->spec = *spec_take;
     *spec_take = (struct dataset_spec){0};
     dataset->info.state = DATASET_CREATED;
+    return dataset;
+}
+
+enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
+                         struct dataset_spec *spec_take, struct dataset **out,
+                         struct error *error)
+{
+    struct dataset *dataset = dataset_take(spec_take);
     dataset->info.version = 1;
     dataset->info.create_ms = clock_wall_ms();
-    char *spec = dataset_spec_render(&dataset->spec);
-    enum status status = write_row(tx, dataset, &dataset->info, spec, error);
-    free(spec);
+    enum status status = write_row(tx, dataset, &dataset->info, ROW_INSERT, error);
     if (status != ST_OK) {
         dataset_destroy(dataset);
         return status;
     }
     store_tx_on_end(tx, added, not_added, change_create(datasets, dataset));
+    *out = dataset;
+    return ST_OK;
+}
+
+enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx,
+                                  struct dataset_spec *spec_take, struct dataset **out,
+                                  struct error *error)
+{
+    struct dataset_info info;
+    const struct dataset *old = datasets_find(datasets, spec_take->id.text);
+    CHECK(old != NULL);
+    dataset_read(datasets, old, &info);
+    CHECK(info.state == DATASET_CREATED || info.state == DATASET_FAILED);
+    CHECK(dataset_spec_same_privacy(&old->spec, spec_take));
+    struct dataset *dataset = dataset_take(spec_take);
+    dataset->info.version = info.version + 1;
+    dataset->info.create_ms = info.create_ms;
+    enum status status = write_row(tx, dataset, &dataset->info, ROW_DECLARE, error);
+    if (status != ST_OK) {
+        dataset_destroy(dataset);
+        return status;
+    }
+    store_tx_on_end(tx, declared_anew, not_added, change_create(datasets, dataset));
     *out = dataset;
     return ST_OK;
 }
@@ -261,7 +307,7 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
     change->info.has_sha256 = info->has_sha256;
     memcpy(change->info.sha256, info->sha256, SHA256_SIZE);
     change->info.version++;
-    enum status status = write_row(tx, dataset, &change->info, NULL, error);
+    enum status status = write_row(tx, dataset, &change->info, ROW_UPDATE, error);
     if (status != ST_OK) {
         free(change);
         return status;

@@ -7,8 +7,12 @@
  *     |  restart   v          |
  *     +-----------------------+--> IMPORTING
  *
+ *   CREATED, FAILED --> CREATED: declared anew, and then a struct dataset of its own
+ *
  * Invariants
- *   (1) A dataset's spec never changes; its pointer is good until datasets_destroy.
+ *   (1) A struct dataset's spec never changes, and pointers to both are good until
+ *       datasets_close. Of a dataset that is declared anew they show what it was; only
+ *       one that is neither CREATED nor FAILED may be held across requests.
  *   (2) State moves inside a store transaction; memory follows when it is durable.
  *
  * Threads: any. The lock guards what may change; waiters are not involved.
@@ -71,6 +75,14 @@ struct job_dataset dataset_facts(struct datasets *datasets,
 enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
                          struct dataset_spec *spec_take, struct dataset **out,
                          struct error *error);
+
+/* Declares a dataset that is CREATED or FAILED anew: another schema, the same id and
+ * privacy. It is CREATED again, its next version; takes spec (on failure too).
+ *   out  found by datasets_find, in the place of dataset, once the transaction is
+ *        durable; gone if it is not */
+enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx,
+                                  struct dataset_spec *spec_take, struct dataset **out,
+                                  struct error *error);
 
 /* Moves dataset to info's state, detail and sha256 (the rest of info is ignored). A
  * move that is not in the drawing is our bug. */

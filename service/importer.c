@@ -11,8 +11,7 @@
 #include "service/planner.h"
 #include "service/twins.h"
 
-static const char *const file_names[] = {"features", "labels", "data"};
-enum { FILE_COUNT = sizeof file_names / sizeof *file_names };
+const char *const upload_names[UPLOAD_NAMES] = {"features", "labels", "data"};
 
 void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *dataset,
                       const char *name)
@@ -23,8 +22,8 @@ void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *data
 bool upload_name_valid(enum data_format format, const char *name)
 {
     bool two_files = data_format_has_two_files(format);
-    for (size_t i = 0; i < FILE_COUNT; i++)
-        if (strcmp(name, file_names[i]) == 0)
+    for (size_t i = 0; i < UPLOAD_NAMES; i++)
+        if (strcmp(name, upload_names[i]) == 0)
             return two_files == (i < 2);
     return false;
 }
@@ -32,19 +31,19 @@ bool upload_name_valid(enum data_format format, const char *name)
 /* paths[i] = where the file is, or "" if the format has none of that name. */
 static enum status find_uploads(struct service *service,
                                 const struct dataset_spec *spec,
-                                char paths[FILE_COUNT][BLOB_PATH_SIZE],
+                                char paths[UPLOAD_NAMES][BLOB_PATH_SIZE],
                                 struct import_place *place, struct error *error)
 {
-    for (size_t i = 0; i < FILE_COUNT; i++) {
+    for (size_t i = 0; i < UPLOAD_NAMES; i++) {
         char name[UPLOAD_NAME_SIZE];
         paths[i][0] = '\0';
-        if (!upload_name_valid(spec->schema.format, file_names[i]))
+        if (!upload_name_valid(spec->schema.format, upload_names[i]))
             continue;
-        upload_file_name(name, &spec->id, file_names[i]);
+        upload_file_name(name, &spec->id, upload_names[i]);
         blob_path(service->blobs, paths[i], name);
         if (access(paths[i], R_OK) == 0)
             continue;
-        *place = (struct import_place){.file = file_names[i]};
+        *place = (struct import_place){.file = upload_names[i]};
         return error_set(error, ST_IMPORT_FAILED, "not uploaded");
     }
     return ST_OK;
@@ -68,7 +67,7 @@ static enum status move(struct service *service, struct dataset *dataset,
 enum status importer_start(struct service *service, struct dataset *dataset,
                            struct import_place *place, struct error *error)
 {
-    char paths[FILE_COUNT][BLOB_PATH_SIZE];
+    char paths[UPLOAD_NAMES][BLOB_PATH_SIZE];
     struct dataset_info info;
     dataset_read(service->datasets, dataset, &info);
     switch (info.state) {
@@ -114,7 +113,7 @@ static enum status convert(struct service *service, const struct dataset *datase
                            struct dataset_info *info, struct import_place *place,
                            struct error *error)
 {
-    char paths[FILE_COUNT][BLOB_PATH_SIZE];
+    char paths[UPLOAD_NAMES][BLOB_PATH_SIZE];
     char scratch[MATRIX_NAME_SIZE], scratch_path[BLOB_PATH_SIZE],
         name[MATRIX_NAME_SIZE];
     struct import_result result;
@@ -151,11 +150,11 @@ static enum status convert(struct service *service, const struct dataset *datase
 
 static void remove_uploads(struct service *service, const struct dataset_spec *spec)
 {
-    for (size_t i = 0; i < FILE_COUNT; i++) {
+    for (size_t i = 0; i < UPLOAD_NAMES; i++) {
         char name[UPLOAD_NAME_SIZE];
-        if (!upload_name_valid(spec->schema.format, file_names[i]))
+        if (!upload_name_valid(spec->schema.format, upload_names[i]))
             continue;
-        upload_file_name(name, &spec->id, file_names[i]);
+        upload_file_name(name, &spec->id, upload_names[i]);
         service_remove(service, name);
     }
 }

@@ -17,6 +17,10 @@ enum { UPLOAD_NAME_SIZE = 112 };
 void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *dataset,
                       const char *name);
 
+/* The names that files have, in whatever format. */
+enum { UPLOAD_NAMES = 3 };
+extern const char *const upload_names[UPLOAD_NAMES];
+
 /* Whether datasets of the format have a file of this name. */
 bool upload_name_valid(enum data_format format, const char *name);
 

@@ -34,6 +34,18 @@ void table_add(struct table *table, void *item_take)
     table->items[table->count++] = item_take;
 }
 
+void *table_replace(struct table *table, void *item_take)
+{
+    void **node = tfind(item_take, &table->tree, compare);
+    CHECK(node != NULL);
+    void *old = *node;
+    size_t at = 0;
+    while (table->items[at] != old)
+        at++;
+    table->items[at] = *node = item_take;
+    return old;
+}
+
 void *table_find(const struct table *table, const char *id)
 {
     void *const *node = tfind(id, &table->tree, compare);

@@ -1,7 +1,8 @@
 /*
  * table.h - things with ids, found by id and listed in the order in which they came.
- * Items are never removed: an id is never free again, and a pointer once found stays
- * good until the table goes.
+ * Ids are never removed: none is ever free again. An item may be replaced by another of
+ * its id; the old one is handed back, for the caller to keep as long as somebody may hold
+ * its pointer.
  *
  * Every item starts with its id, an array of char.
  * Threads: the caller's lock guards a table.
@@ -22,6 +23,10 @@ void table_fini(struct table *table, void (*destroy)(void *item));
 
 /* The id must be new. */
 void table_add(struct table *table, void *item_take);
+
+/* Puts item in the place of the one that has its id, which there must be, and returns
+ * that one: the caller's again. */
+void *table_replace(struct table *table, void *item_take);
 
 /* NULL if there is none. */
 void *table_find(const struct table *table, const char *id);

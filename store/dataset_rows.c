@@ -33,6 +33,17 @@ enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *ro
     return statement_run_one(&statement, error);
 }
 
+enum status dataset_row_declare(struct store_tx *tx, const struct dataset_row *row,
+                                struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, tx, "UPDATE dataset SET spec=? WHERE id=?");
+    statement_bind_text(&statement, row->spec);
+    statement_bind_text(&statement, row->id.text);
+    enum status status = statement_run_one(&statement, error);
+    return status == ST_OK ? dataset_row_update(tx, row, error) : status;
+}
+
 enum status dataset_rows_walk(struct store_tx *tx,
                               bool (*visit)(void *context,
                                             const struct dataset_row *row),

@@ -36,6 +36,9 @@ enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *ro
 /* Replaces state, detail, sha256 and version. ST_NOT_FOUND: no such id. */
 enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error);
+/* Replaces spec too: a dataset declared anew. ST_NOT_FOUND: no such id. */
+enum status dataset_row_declare(struct store_tx *tx, const struct dataset_row *row,
+                                struct error *error);
 enum status dataset_rows_walk(struct store_tx *tx,
                               bool (*visit)(void *context,
                                             const struct dataset_row *row),

@@ -23,6 +23,7 @@ static void count_destroyed(void *item)
 static void items_are_found_by_id_and_kept_in_order(void **state)
 {
     (void)state;
+    destroyed = 0;
     static struct item items[COUNT];
     struct table table = {0};
     for (int i = 0; i < COUNT; i++) {
@@ -43,9 +44,26 @@ static void items_are_found_by_id_and_kept_in_order(void **state)
     assert_null(table_find(&table, "id-1"));
 }
 
+static void an_item_is_replaced_in_its_place(void **state)
+{
+    (void)state;
+    static struct item items[] = {{"b", 1}, {"a", 2}, {"c", 3}}, again = {"a", 4};
+    struct table table = {0};
+    for (int i = 0; i < 3; i++)
+        table_add(&table, &items[i]);
+    assert_ptr_equal(table_replace(&table, &again), &items[1]);
+    assert_ptr_equal(table_find(&table, "a"), &again);
+    assert_ptr_equal(table.items[1], &again);
+    assert_int_equal(table.count, 3);
+    destroyed = 0;
+    table_fini(&table, count_destroyed); /* what was handed back is not the table's */
+    assert_int_equal(destroyed, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_item_is_replaced_in_its_place),
         cmocka_unit_test(items_are_found_by_id_and_kept_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,15 @@ static void datasets_keep_what_was_declared_and_take_what_became_of_it(void **st
     assert_int_equal(seen.count, 2);
     assert_string_equal(seen.texts[0], "b 1 CREATED {\"id\":1} {} -1 10");
     assert_string_equal(seen.texts[1], "a 2 READY {\"id\":1} {\"n\":3} 40 20");
+    b.version = 2;
+    b.spec = "another";
+    b.state = "FAILED";
+    assert_int_equal(dataset_row_declare(tx, &b, NULL), ST_OK);
+    assert_int_equal(dataset_row_declare(tx, &c, NULL), ST_NOT_FOUND);
+    seen.count = 0;
+    assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "b 2 FAILED another {} -1 10");
     seen = (struct seen){.stop_at = 1};
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);

@@ -1,0 +1,190 @@
+/* A dataset that never had content may be declared anew under its id: another schema,
+ * never another privacy, and nothing of the ledger changes. */
+#include <signal.h>
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample.h"
+#include "tests/e2e/stage.h"
+
+#define TABLE(id, values, privacy)                                                     \
+    "{'id':'" id "','format':'csv','task':'classification','header':false,'columns':[" \
+    "{'name':'x','kind':'numeric','range':[-1,1]},"                                    \
+    "{'name':'y','kind':'numeric','range':[-1,1]},"                                    \
+    "{'name':'above','kind':'label','values':[" values "]}],'privacy':" privacy "}"
+#define WRONG "'no','perhaps'"
+#define RIGHT "'no','yes'"
+#define IMAGES(id)                                                                     \
+    "{'id':'" id "','format':'idx','task':'classification','classes':2,"               \
+    "'features':{'shape':[2,2],'scale':255},'privacy':" SAMPLE_BUDGET(1) "}"
+
+static void put_points(struct client *client, const char *id, unsigned salt)
+{
+    char path[128], *text = sample_points(300, salt);
+    snprintf(path, sizeof path, "/v1/datasets/%s/files/data", id);
+    assert_status(client_put(client, path, text, strlen(text)), 204);
+    free(text);
+}
+
+static void assert_exists_at(const struct reply *reply, const char *pointer)
+{
+    assert_problem(reply, 409, "already_exists");
+    assert_string_equal(reply_text(reply, "errors.0.pointer"), pointer);
+}
+
+static void a_wrong_schema_is_declared_anew_and_the_upload_stays(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    const struct reply *first =
+        client_create(client, "/v1/datasets", TABLE("mended", WRONG, SAMPLE_BUDGET(1)));
+    assert_status(first, 201);
+    put_points(client, "mended", 1);
+    assert_problem(client_act(client, "/v1/datasets/mended:import"), 422,
+                   "import_failed");
+    const struct reply *budget = client_get(client, "/v1/datasets/mended/budget");
+    const struct reply *head = client_get(client, "/v1/ledger/head");
+
+    const struct reply *anew =
+        client_create(client, "/v1/datasets", TABLE("mended", RIGHT, SAMPLE_BUDGET(1)));
+    assert_status(anew, 201);
+    assert_string_equal(reply_text(anew, "state"), "CREATED");
+    assert_true(json_is_null(reply_at(anew, "state_reason")));
+    assert_string_equal(reply_text(anew, "columns.2.values.1"), "yes");
+    assert_string_equal(reply_text(anew, "create_time"),
+                        reply_text(first, "create_time"));
+    assert_string_equal(client_get(client, "/v1/datasets/mended")->body, anew->body);
+    assert_string_equal(client_get(client, "/v1/datasets/mended/budget")->body,
+                        budget->body);
+    assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
+
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, NULL);
+    assert_string_equal(client_get(client, "/v1/datasets/mended")->body, anew->body);
+    assert_status(client_act(client, "/v1/datasets/mended:import"), 200);
+    await_success(client, submit(client, SAMPLE_JOB, "mended", 2, 50.0));
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+static void a_declaration_before_any_import_is_replaced_in_its_place(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    assert_status(
+        client_create(client, "/v1/datasets", TABLE("early", WRONG, SAMPLE_BUDGET(1))),
+        201);
+    assert_status(
+        client_create(client, "/v1/datasets", TABLE("later", WRONG, SAMPLE_BUDGET(1))),
+        201);
+    assert_status(
+        client_create(client, "/v1/datasets", TABLE("early", RIGHT, SAMPLE_BUDGET(1))),
+        201);
+    const struct reply *list = client_get(client, "/v1/datasets?page_size=2");
+    assert_string_equal(reply_text(list, "datasets.0.id"), "later");
+    assert_string_equal(reply_text(list, "datasets.1.id"), "early");
+    assert_string_equal(reply_text(list, "datasets.1.columns.2.values.1"), "yes");
+    assert_exists_at(
+        client_create(client, "/v1/datasets", TABLE("early", RIGHT, SAMPLE_BUDGET(1))),
+        "/id");
+}
+
+static void the_privacy_never_changes(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    assert_status(client_create(client, "/v1/datasets",
+                                TABLE("granted", WRONG, SAMPLE_BUDGET(1))),
+                  201);
+    assert_exists_at(client_create(client, "/v1/datasets",
+                                   TABLE("granted", RIGHT, SAMPLE_BUDGET(2))),
+                     "/privacy");
+    assert_exists_at(
+        client_create(client, "/v1/datasets", TABLE("granted", RIGHT, SAMPLE_PUBLIC)),
+        "/privacy");
+    assert_exists_at(
+        client_create(client, "/v1/datasets",
+                      TABLE("granted", RIGHT,
+                            "{'epsilon':1,'delta':1e-5,'relation':'replace_one'}")),
+        "/privacy");
+    assert_exists_at(
+        client_create(client, "/v1/datasets",
+                      TABLE("granted", RIGHT, "{'epsilon':1,'delta':1e-5,'order':10}")),
+        "/privacy");
+    assert_status(
+        client_create(client, "/v1/datasets", TABLE("shown", WRONG, SAMPLE_PUBLIC)),
+        201);
+    assert_exists_at(
+        client_create(client, "/v1/datasets", TABLE("shown", RIGHT, SAMPLE_BUDGET(1))),
+        "/privacy");
+    assert_status(
+        client_create(client, "/v1/datasets", TABLE("shown", RIGHT, SAMPLE_PUBLIC)),
+        201);
+}
+
+static void what_ever_had_content_is_not_declared_anew(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    ready_points(client, "full", 300, 2, SAMPLE_BUDGET(1));
+    for (int i = 0; i < 3; i++) {
+        if (i == 1)
+            await_success(client, submit(client, SAMPLE_JOB, "full", 2, 50.0));
+        if (i == 2)
+            assert_status(client_delete(client, "/v1/datasets/full"), 204);
+        assert_exists_at(client_create(client, "/v1/datasets",
+                                       TABLE("full", WRONG, SAMPLE_BUDGET(1))),
+                         "/id");
+    }
+}
+
+static void uploads_of_another_format_go(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    assert_status(
+        client_create(client, "/v1/datasets", TABLE("shaped", RIGHT, SAMPLE_BUDGET(1))),
+        201);
+    put_points(client, "shaped", 3);
+    assert_status(client_create(client, "/v1/datasets", IMAGES("shaped")), 201);
+    assert_problem(client_put(client, "/v1/datasets/shaped/files/data", "x", 1), 404,
+                   "not_found");
+    const struct reply *refused = client_act(client, "/v1/datasets/shaped:import");
+    assert_string_equal(reply_text(refused, "file"), "features");
+    assert_status(
+        client_create(client, "/v1/datasets", TABLE("shaped", RIGHT, SAMPLE_BUDGET(1))),
+        201);
+    refused = client_act(client, "/v1/datasets/shaped:import");
+    assert_problem(refused, 422, "import_failed");
+    assert_string_equal(reply_text(refused, "file"), "data");
+    assert_string_equal(reply_text(refused, "reason"), "not uploaded");
+}
+
+static void each_key_answers_its_own_declaration_again(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const char *path = "/v1/datasets";
+    char value[256];
+    const struct reply *first =
+        client_post(client, path, "one", TABLE("keyed", WRONG, SAMPLE_BUDGET(1)));
+    assert_status(first, 201);
+    const struct reply *second =
+        client_post(client, path, "two", TABLE("keyed", RIGHT, SAMPLE_BUDGET(1)));
+    assert_status(second, 201);
+    const struct reply *again =
+        client_post(client, path, "one", TABLE("keyed", WRONG, SAMPLE_BUDGET(1)));
+    assert_string_equal(again->body, first->body);
+    assert_true(reply_header(again, "idempotency-replayed", value));
+    assert_string_equal(client_get(client, "/v1/datasets/keyed")->body, second->body);
+    assert_problem(
+        client_post(client, path, "one", TABLE("keyed", RIGHT, SAMPLE_BUDGET(1))), 422,
+        "idempotency_key_reused");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wrong_schema_is_declared_anew_and_the_upload_stays),
+        cmocka_unit_test(a_declaration_before_any_import_is_replaced_in_its_place),
+        cmocka_unit_test(the_privacy_never_changes),
+        cmocka_unit_test(what_ever_had_content_is_not_declared_anew),
+        cmocka_unit_test(uploads_of_another_format_go),
+        cmocka_unit_test(each_key_answers_its_own_declaration_again),
+    };
+    return cmocka_run_group_tests(tests, stage_begin, stage_end);
+}
