@@ -1,0 +1,153 @@
+#include "service/public_clock.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+
+enum { NS_PER_S = 1000000000 };
+
+struct public_clock {
+    void (*tick)(void *context, int64_t second);
+    void *context;
+    pthread_mutex_t lock;  /* guards all below */
+    pthread_cond_t change; /* a tick has run, or the clock stops */
+    pthread_cond_t empty;  /* nobody is inside */
+    bool going, ticking;
+    int64_t second; /* of the last tick; while going only */
+    uint64_t ticks;
+    unsigned inside;
+    pthread_t thread;
+};
+
+struct public_clock *public_clock_create(void (*tick)(void *context, int64_t second),
+                                         void *context)
+{
+    struct public_clock *clock = calloc(1, sizeof *clock);
+    CHECK(clock != NULL);
+    clock->tick = tick;
+    clock->context = context;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&clock->lock, NULL);
+    pthread_cond_init(&clock->change, &monotonic);
+    pthread_cond_init(&clock->empty, NULL);
+    pthread_condattr_destroy(&monotonic);
+    return clock;
+}
+
+void public_clock_destroy(struct public_clock *clock)
+{
+    if (clock == NULL)
+        return;
+    public_clock_stop(clock);
+    pthread_cond_destroy(&clock->empty);
+    pthread_cond_destroy(&clock->change);
+    pthread_mutex_destroy(&clock->lock);
+    free(clock);
+}
+
+/* --- the thread; the lock is held where nothing else is said --- */
+
+/* Waits for the next second of the wall clock, or for the clock to stop. */
+static void await_second(struct public_clock *clock)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t end_ns = clock_monotonic_ns() + NS_PER_S - now.tv_nsec;
+    struct timespec end = {.tv_sec = end_ns / NS_PER_S, .tv_nsec = end_ns % NS_PER_S};
+    pthread_cond_timedwait(&clock->change, &clock->lock, &end);
+}
+
+/* Runs the tick of second, without the lock. */
+static void tick(struct public_clock *clock, int64_t second)
+{
+    clock->ticking = true;
+    pthread_mutex_unlock(&clock->lock);
+    clock->tick(clock->context, second);
+    pthread_mutex_lock(&clock->lock);
+    clock->ticking = false;
+    clock->second = second;
+    clock->ticks++;
+    pthread_cond_broadcast(&clock->change);
+}
+
+static void *go(void *argument)
+{
+    struct public_clock *clock = argument;
+    pthread_mutex_lock(&clock->lock);
+    while (clock->going) {
+        int64_t second = clock_wall_s();
+        if (second == clock->second)
+            await_second(clock);
+        else if (clock->inside > 0)
+            pthread_cond_wait(&clock->empty, &clock->lock);
+        else
+            tick(clock, second);
+    }
+    pthread_mutex_unlock(&clock->lock);
+    return NULL;
+}
+
+void public_clock_start(struct public_clock *clock)
+{
+    pthread_mutex_lock(&clock->lock);
+    CHECK(!clock->going);
+    clock->going = true;
+    clock->second = clock_wall_s();
+    pthread_mutex_unlock(&clock->lock);
+    CHECK(pthread_create(&clock->thread, NULL, go, clock) == 0);
+}
+
+void public_clock_stop(struct public_clock *clock)
+{
+    pthread_mutex_lock(&clock->lock);
+    bool went = clock->going;
+    clock->going = false;
+    pthread_cond_broadcast(&clock->change);
+    pthread_cond_broadcast(&clock->empty);
+    pthread_mutex_unlock(&clock->lock);
+    if (went)
+        pthread_join(clock->thread, NULL);
+}
+
+/* --- the gate --- */
+
+/* Waits while a tick runs, or a second has begun that has not had its tick: not merely a
+ * later second, for the wall clock may be set back. The lock is held. */
+static void await_gate(struct public_clock *clock)
+{
+    while (clock->ticking || (clock->going && clock_wall_s() != clock->second))
+        pthread_cond_wait(&clock->change, &clock->lock);
+}
+
+void public_clock_enter(struct public_clock *clock)
+{
+    pthread_mutex_lock(&clock->lock);
+    await_gate(clock);
+    clock->inside++;
+    pthread_mutex_unlock(&clock->lock);
+}
+
+void public_clock_leave(struct public_clock *clock)
+{
+    pthread_mutex_lock(&clock->lock);
+    clock->inside--;
+    if (clock->inside == 0)
+        pthread_cond_signal(&clock->empty);
+    pthread_mutex_unlock(&clock->lock);
+}
+
+void public_clock_wait(struct public_clock *clock)
+{
+    pthread_mutex_lock(&clock->lock);
+    await_gate(clock);
+    uint64_t seen = clock->ticks;
+    while (clock->going && clock->ticks == seen)
+        pthread_cond_wait(&clock->change, &clock->lock);
+    pthread_mutex_unlock(&clock->lock);
+}

@@ -1,0 +1,50 @@
+/*
+ * public_clock.h - the one clock by which what runs have come to is shown.
+ *
+ * How long a step took is private, so nothing that depends on it may be seen at the
+ * moment at which it happens. At every whole second of the wall clock this clock ticks:
+ * it calls its function on a thread of its own, and that function shows all that has
+ * happened before the second began.
+ *
+ * Whatever happens at a private moment happens inside the clock's gate:
+ *
+ *   public_clock_enter --> authorise, record, hand over --> public_clock_leave
+ *
+ * Invariants
+ *   (1) tick(context, second) is called when the second has begun, once for each second
+ *       at most, never two at a time.
+ *   (2) While it runs nobody is inside the gate, and nobody who comes after a second has
+ *       begun gets in before its tick has run. So a tick sees what happened before its
+ *       second, and nothing else, however late the thread is that calls it.
+ *   (3) Two ticks are at most a little over a second apart, whatever is done to the wall
+ *       clock: the thread's waits are measured by the monotonic one.
+ *   (4) Before public_clock_start and after public_clock_stop the gate is open.
+ *
+ * Threads: any may enter, leave and wait. A thread that is inside neither waits nor enters
+ * once more, and holds no lock that the tick's function takes.
+ */
+#ifndef SERVICE_PUBLIC_CLOCK_H
+#define SERVICE_PUBLIC_CLOCK_H
+
+#include <stdint.h>
+
+struct public_clock; /* opaque */
+
+struct public_clock *public_clock_create(void (*tick)(void *context, int64_t second),
+                                         void *context);
+void public_clock_destroy(struct public_clock *clock); /* stops it; NULL is allowed */
+
+/* Begins to tick, with the next second. */
+void public_clock_start(struct public_clock *clock);
+
+/* No tick runs when this returns, and none comes. Not to be called from a tick. */
+void public_clock_stop(struct public_clock *clock);
+
+void public_clock_enter(struct public_clock *clock);
+void public_clock_leave(struct public_clock *clock);
+
+/* Returns when a tick has run whose second began after the call; at once where the clock
+ * does not go. */
+void public_clock_wait(struct public_clock *clock);
+
+#endif
