@@ -116,6 +116,8 @@ char *job_detail_render(const struct job_view *view)
     json_write_array_end(&writer);
     released_write_detail(&writer, "released", view->released, view->released_count);
     json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
+    json_write_text(&writer, "model_drawn",
+                    view->drawn != NULL ? view->drawn->text : NULL);
     json_write_count(&writer, "start_ms", (uint64_t)view->start_ms);
     json_write_count(&writer, "end_ms", (uint64_t)view->end_ms);
     json_write_object_end(&writer);
@@ -143,16 +145,24 @@ static void read_points(struct job_detail *detail, struct json_node points)
     detail->point_count = count;
 }
 
+/* False, id untouched, where the member is null or absent. */
+static bool read_model_id(struct model_id *id, struct json_node member)
+{
+    if (!json_present(member) || json_is_null(member.value))
+        return false;
+    if (!model_id_parse(id, json_read_text(member)))
+        json_refuse(member, "must be the id of a model");
+    return true;
+}
+
 static void read_optional_texts(struct job_detail *detail, const struct json_node *root)
 {
     struct json_node reason = json_member(root, "state_reason");
-    struct json_node model = json_member(root, "model");
     if (json_present(reason) && !json_is_null(reason.value))
         snprintf(detail->state_reason, sizeof detail->state_reason, "%s",
                  json_read_text(reason));
-    detail->has_model = json_present(model) && !json_is_null(model.value);
-    if (detail->has_model && !model_id_parse(&detail->model, json_read_text(model)))
-        json_refuse(model, "must be the id of a model");
+    detail->has_model = read_model_id(&detail->model, json_member(root, "model"));
+    detail->has_drawn = read_model_id(&detail->drawn, json_member(root, "model_drawn"));
 }
 
 static void read_detail(struct job_detail *detail, const struct json_node *root)

@@ -33,6 +33,7 @@ struct job_view {
     size_t released_count;                 /* of released's points */
     const struct released_history *released;
     const struct model_id *model; /* once published, or NULL */
+    const struct model_id *drawn; /* the id that its model will have; never answered */
     int64_t create_ms, start_ms, end_ms;
 };
 /* "privacy" holds what was asked: "epsilon", null where a noise multiplier or a
@@ -48,8 +49,8 @@ struct job_detail {
     size_t point_count;
     struct evaluation_point points[LIMIT_HISTORY];
     struct released_history *released; /* or NULL; to be freed */
-    bool has_model;
-    struct model_id model;
+    bool has_model, has_drawn;         /* jobs of earlier versions have no id drawn */
+    struct model_id model, drawn;
     int64_t start_ms, end_ms;
 };
 /*   ST_INVALID  not such a text */

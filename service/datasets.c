@@ -367,6 +367,18 @@ char *dataset_import_text(struct datasets *datasets, const struct dataset *datas
     return import_render(&view);
 }
 
+size_t datasets_importing(struct datasets *datasets)
+{
+    size_t importing = 0;
+    pthread_rwlock_rdlock(&datasets->lock);
+    for (size_t i = 0; i < datasets->table.count; i++) {
+        const struct dataset *dataset = datasets->table.items[i];
+        importing += dataset->info.state == DATASET_IMPORTING;
+    }
+    pthread_rwlock_unlock(&datasets->lock);
+    return importing;
+}
+
 size_t datasets_count(struct datasets *datasets)
 {
     pthread_rwlock_rdlock(&datasets->lock);

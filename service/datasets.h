@@ -90,6 +90,9 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
                          struct dataset *dataset, const struct dataset_info *info,
                          struct error *error);
 
+/* How many are being imported, or wait for it. */
+size_t datasets_importing(struct datasets *datasets);
+
 /* As answered to whoever may read budgets, with what ledger says of its epochs, and its
  * last import as answered to its owner; to be freed. */
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,

@@ -87,7 +87,7 @@ enum status importer_start(struct service *service, struct dataset *dataset,
     status = service_check_disk(service, error);
     if (status != ST_OK)
         return status;
-    if (!pool_has_room(service->importer))
+    if (datasets_importing(service->datasets) >= IMPORTS_MAX)
         return error_set(error, ST_QUEUE_FULL, "too many imports wait");
     info.state = DATASET_IMPORTING;
     info.detail = (struct dataset_detail){0};
@@ -195,9 +195,11 @@ void importer_run(void *context, void *item)
     const struct dataset_spec *spec = dataset_spec(dataset);
 
     enum status status = convert(service, dataset, &info, &place, &error);
+    /* How long it took is private: its end is seen at a tick. */
+    public_clock_wait(service->clock);
     if (status == ST_OK) {
         info.state = DATASET_READY;
-        info.detail.import_ms = clock_wall_ms();
+        info.detail.import_ms = clock_wall_s() * 1000;
     } else if (status == ST_CANCELLED) {
         info = (struct dataset_info){.state = DATASET_CREATED};
     } else {

@@ -3,13 +3,16 @@
  *
  * The matrix is written to scratch, synced and renamed; then, in one transaction, the
  * dataset becomes READY. A failure leaves nothing behind but its reason, told to the
- * owner.
+ * owner. Either is seen at a tick of the public clock, and the next import begins then.
  */
 #ifndef SERVICE_IMPORTER_H
 #define SERVICE_IMPORTER_H
 
 #include "engine/data/import.h"
 #include "service/service.h"
+
+/* Imports that have been asked for and have not ended, the one under way among them. */
+enum { IMPORTS_MAX = 65 };
 
 /* Name in the data directory of an uploaded file;
  * name is checked by upload_name_valid. */

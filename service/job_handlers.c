@@ -11,11 +11,11 @@
 #include "api/views.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/course.h"
 #include "service/handlers.h"
 #include "service/page.h"
 #include "service/planner.h"
 #include "service/replay.h"
-#include "service/runner.h"
 
 /* --- what a refusal says beyond its code --- */
 
@@ -176,7 +176,7 @@ static enum status check_room(struct service *service, struct error *error)
 {
     if (atomic_load(&service->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
-    if (!pool_has_room(service->trainers))
+    if (jobs_tally(service->jobs).queued >= service->config->queue_length_max)
         return error_set(error, ST_QUEUE_FULL, "too many jobs wait");
     return service_check_disk(service, error);
 }
@@ -232,9 +232,8 @@ static enum status create(struct creation *creation, struct error *error)
         return status;
     }
     status = store_commit(tx, error);
-    /* The desk is the only one to submit, so the room it found is still there. */
     if (status == ST_OK)
-        CHECK(pool_submit(service->trainers, creation->job, NULL) == ST_OK);
+        course_begin(service, clock_wall_s());
     return status;
 }
 
@@ -390,7 +389,7 @@ void job_cancel(struct service *service, struct request *request)
     struct error error = {0};
     enum status status = find(service, request, &job, &error);
     if (status == ST_OK)
-        status = runner_cancel(service, job, &error);
+        status = course_cancel(service, job, &error);
     if (status == ST_OK)
         reply_job(request, MHD_HTTP_OK, job_answer(service->jobs, job));
     else

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "service/jobs_inside.h"
 
+enum { MS_PER_S = 1000 };
+
 struct change { /* what becomes of memory when the transaction ends */
     struct jobs *jobs;
     struct job *job;
@@ -50,6 +52,7 @@ static struct job_view view_of(const struct job *job, const struct job_now *now)
         .released_count = now->made.released_count,
         .released = job->released,
         .model = now->has_model ? &now->model : NULL,
+        .drawn = &job->drawn,
         .create_ms = job->create_ms,
         .start_ms = now->start_ms,
         .end_ms = now->end_ms,
@@ -104,6 +107,7 @@ void jobs_close(struct jobs *jobs)
     if (jobs == NULL)
         return;
     table_fini(&jobs->table, destroy_known);
+    free(jobs->active);
     pthread_rwlock_destroy(&jobs->lock);
     free(jobs);
 }
@@ -159,6 +163,11 @@ bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model)
     return has_model;
 }
 
+const struct model_id *job_model_id(const struct job *job)
+{
+    return &job->drawn;
+}
+
 atomic_bool *job_stop_flag(struct job *job)
 {
     return &job->stop;
@@ -190,22 +199,6 @@ enum job_state job_state(struct jobs *jobs, const struct job *job)
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
 {
     return job_latest(jobs, job).made.progress;
-}
-
-size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset)
-{
-    size_t active = 0;
-    pthread_rwlock_rdlock(&jobs->lock);
-    for (size_t i = 0; i < jobs->table.count; i++) {
-        const struct job *job = jobs->table.items[i];
-        const struct job_request *request = &job->plan.request;
-        bool uses = strcmp(request->dataset.text, dataset->text) == 0 ||
-                    (request->has_evaluation &&
-                     strcmp(request->evaluation.text, dataset->text) == 0);
-        active += uses && !job_state_is_terminal(job->now.state);
-    }
-    pthread_rwlock_unlock(&jobs->lock);
-    return active;
 }
 
 char *job_text(struct jobs *jobs, const struct job *job)
@@ -275,6 +268,7 @@ static void added(void *context)
     struct change *change = context;
     pthread_rwlock_wrlock(&change->jobs->lock);
     table_add(&change->jobs->table, change->job);
+    jobs_activate(change->jobs, change->job);
     pthread_rwlock_unlock(&change->jobs->lock);
     free(change);
 }
@@ -300,6 +294,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->regression = dataset_spec(dataset)->schema.task == TASK_REGRESSION;
     job->ledger_seq = addition->ledger_seq;
     job->create_ms = clock_wall_ms();
+    model_id_make(&job->drawn);
     job->now.version = 1;
     enum status status = write_row(jobs, tx, job, &job->now, error);
     if (status != ST_OK) {
@@ -322,7 +317,12 @@ static void moved(void *context)
     uint64_t version = job->now.version + 1;
     job->now = change->now;
     job->now.version = version;
-    job->now.made = job_state_is_terminal(job->now.state) ? job->recorded : shown;
+    job->now.made = shown;
+    if (job_state_is_terminal(job->now.state)) {
+        job->now.made = job->recorded;
+        job->unshown = false;
+        jobs_deactivate(jobs, job);
+    }
     pthread_rwlock_unlock(&jobs->lock);
     free(change);
     waiters_wake(jobs->base.waiters, job);
@@ -339,10 +339,10 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
     now->version++;
     if (move->state == JOB_RUNNING) {
         now->attempt++;
-        now->start_ms = clock_wall_ms();
+        now->start_ms = move->second * MS_PER_S;
     }
     if (job_state_is_terminal(move->state))
-        now->end_ms = clock_wall_ms();
+        now->end_ms = move->second * MS_PER_S;
     if (move->model != NULL) {
         now->has_model = true;
         now->model = *move->model;
@@ -361,6 +361,7 @@ void job_record(struct jobs *jobs, struct job *job, const struct job_progress *p
 {
     pthread_rwlock_wrlock(&jobs->lock);
     job->recorded.progress = *progress;
+    job->unshown = true;
     if (point != NULL && job->points == NULL) {
         job->points = calloc(LIMIT_HISTORY, sizeof *job->points);
         CHECK(job->points != NULL);
@@ -380,16 +381,39 @@ void job_released(struct jobs *jobs, struct job *job, uint64_t step,
         job->released = released_create(values, count);
     released_append(job->released, step, values);
     job->recorded.released_count = job->released->point_count;
+    job->unshown = true;
     pthread_rwlock_unlock(&jobs->lock);
 }
 
 void job_show(struct jobs *jobs, struct job *job)
 {
     pthread_rwlock_wrlock(&jobs->lock);
-    job->now.made = job->recorded;
-    job->now.version++;
+    bool unshown = job->unshown;
+    if (unshown) {
+        job->now.made = job->recorded;
+        job->now.version++;
+        job->unshown = false;
+    }
     pthread_rwlock_unlock(&jobs->lock);
-    waiters_wake(jobs->base.waiters, job);
+    if (unshown)
+        waiters_wake(jobs->base.waiters, job);
+}
+
+void job_hand_over(struct jobs *jobs, struct job *job, struct ending *ending_take)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    CHECK(job->ending == NULL);
+    job->ending = ending_take;
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
+struct ending *job_ending_take(struct jobs *jobs, struct job *job)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    struct ending *ending = job->ending;
+    job->ending = NULL;
+    pthread_rwlock_unlock(&jobs->lock);
+    return ending;
 }
 
 enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,

@@ -7,9 +7,12 @@
  *   (2) Every move is made inside a store transaction, under whose lock the state cannot
  *       move otherwise; memory follows when it is durable, then whoever waits is woken.
  *   (3) Moves are those of job_state.h: a finished job never moves.
- *   (4) What a run records is shown by job_show or by the job's end, not before.
+ *   (4) What a run records is shown by job_show or by the job's end, not before: both are
+ *       called at ticks of the public clock alone.
  *   (5) Whatever changes what is shown of a job makes a new version of it; one version
  *       has one answer.
+ *   (6) The id of a job's model is drawn when the job is submitted, so that it does not
+ *       tell when training ended; it is shown when the model is published.
  *
  * Threads: any. The lock guards what may change.
  */
@@ -65,6 +68,7 @@ uint64_t
 job_ledger_seq(const struct job *job); /* of RESERVE; 0: nothing was reserved */
 /* Whether it has published a model, and which. */
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model);
+const struct model_id *job_model_id(const struct job *job); /* of the model to come */
 enum job_state job_state(struct jobs *jobs, const struct job *job);
 /* Set to end the run between two micro-batches; read by the trainer. */
 atomic_bool *job_stop_flag(struct job *job);
@@ -72,10 +76,20 @@ atomic_bool *job_stop_flag(struct job *job);
 /* How many jobs on the dataset are queued or running. */
 size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 
+/* Those that have not ended, in order of submission; to be freed. */
+struct job **jobs_active(struct jobs *jobs, size_t *count);
+
+struct jobs_tally {
+    size_t queued, running; /* running: those being cancelled too */
+    struct job *next;       /* queued longest; NULL: none is */
+};
+struct jobs_tally jobs_tally(struct jobs *jobs);
+
 struct job_move {
     enum job_state state;
     enum job_reason reason;
     const struct model_id *model; /* once published, or NULL */
+    int64_t second;               /* of the wall clock: start and end times are this */
 };
 
 /* Moves job in tx; a move that is not in the drawing is our bug. Start and end times and
@@ -98,8 +112,15 @@ void job_released(struct jobs *jobs, struct job *job, uint64_t step,
 
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
 
-/* Shows what was recorded and wakes whoever waits; the caller keeps to once a second. */
+/* Shows what was recorded, if anything was since it was last shown, and wakes whoever
+ * waits. */
 void job_show(struct jobs *jobs, struct job *job);
+
+/* How the run of a job ended (service/ending.h): left by the run, once, and taken by
+ * whoever makes it known; NULL where it has not ended, or was taken. */
+struct ending;
+void job_hand_over(struct jobs *jobs, struct job *job, struct ending *ending_take);
+struct ending *job_ending_take(struct jobs *jobs, struct job *job);
 
 /* Writes what was recorded to the job's row, in a transaction of its own. */
 enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,

@@ -50,6 +50,9 @@ static void restore_now(struct job *job, const struct job_row *row,
     job->recorded = job->now.made;
     job->now.has_model = detail->has_model;
     job->now.model = detail->model;
+    job->drawn = detail->drawn;
+    if (!detail->has_drawn) /* it was submitted to an earlier version */
+        model_id_make(&job->drawn);
     job->now.start_ms = detail->start_ms;
     job->now.end_ms = detail->end_ms;
     if (detail->point_count > 0) {
@@ -101,6 +104,8 @@ static bool load_row(void *context, const struct job_row *row)
     }
     restore_now(job, row, &detail);
     table_add(&loading->jobs->table, job);
+    if (!job_state_is_terminal(job->now.state))
+        jobs_activate(loading->jobs, job);
     return true;
 }
 

@@ -113,44 +113,11 @@ enum status pool_submit(struct pool *pool, void *item, struct error *error)
     return ST_OK;
 }
 
-bool pool_has_room(struct pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    bool room = pool->count < pool->capacity;
-    pthread_mutex_unlock(&pool->lock);
-    return room;
-}
-
-bool pool_withdraw(struct pool *pool, const void *item)
-{
-    bool found = false;
-    pthread_mutex_lock(&pool->lock);
-    for (size_t i = 0; i < pool->count; i++) {
-        size_t at = (pool->first + i) % pool->capacity;
-        size_t next = (at + 1) % pool->capacity;
-        found = found || pool->waiting[at] == item;
-        if (found && i + 1 < pool->count)
-            pool->waiting[at] = pool->waiting[next];
-    }
-    if (found)
-        pool->count--;
-    pthread_mutex_unlock(&pool->lock);
-    return found;
-}
-
 void pool_pause(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->paused = true;
     pthread_cond_broadcast(&pool->idle);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void pool_resume(struct pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->paused = false;
-    pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -3,13 +3,12 @@
  * out.
  *
  *   pool_submit -> waiting -> run(context, item) on one thread, once
- *                  waiting -> gone by pool_withdraw, never run
  *
  * Invariants
  *   (1) At most capacity items wait; one more is refused.
  *   (2) The work cannot fail: a failure is a field of the item. The pool never learns
  *       what an item is.
- *   (3) Between pool_pause and pool_resume no item is taken; running ones go on.
+ *   (3) After pool_pause no item is taken; running ones go on.
  *
  * Threads: any thread may call anything but pool_destroy, which its creator calls last.
  */
@@ -33,14 +32,7 @@ void pool_destroy(struct pool *pool); /* NULL is allowed */
 /*   ST_QUEUE_FULL  capacity items wait already */
 enum status pool_submit(struct pool *pool, void *item, struct error *error);
 
-/* Whether the next pool_submit of a lone submitter would be taken. */
-bool pool_has_room(struct pool *pool);
-
-/* Takes item out of the queue: true if it was waiting and will now never run. */
-bool pool_withdraw(struct pool *pool, const void *item);
-
 void pool_pause(struct pool *pool);
-void pool_resume(struct pool *pool);
 
 /* Waits until nothing runs (and, unless paused, nothing waits), at most timeout_ms.
  * True if so. */

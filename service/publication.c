@@ -7,7 +7,6 @@
 #include "accountant/figures.h"
 #include "api/views.h"
 #include "base/check.h"
-#include "base/clock.h"
 
 static char *noise_text(const struct trainer *trainer)
 {
@@ -110,9 +109,8 @@ enum status publication_write(struct publication *publication, struct service *s
                               struct error *error)
 {
     char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
-    *publication = (struct publication){
-        .row = {.job = *job_id(job), .create_ms = clock_wall_ms()}};
-    model_id_make(&publication->row.id);
+    *publication =
+        (struct publication){.row = {.id = *job_model_id(job), .job = *job_id(job)}};
     publication->card = certify(service, job, trained, &publication->row.id);
     publication->row.card = publication->card;
     enum status status = save(publication, service, job, trained->trainer, error);

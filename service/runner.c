@@ -1,21 +1,16 @@
 #include "service/runner.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "accountant/allowance.h"
 #include "accountant/figures.h"
 #include "api/views.h"
 #include "base/check.h"
-#include "base/clock.h"
 #include "engine/trainer.h"
+#include "service/ending.h"
 #include "service/planner.h"
-#include "service/publication.h"
+#include "service/public_clock.h"
+#include "service/service.h"
 
 enum { PARTS = 100 }; /* of a job: blocks, evaluations, released points */
-static const int64_t block_ns = INT64_C(2000000000);
-static const int64_t shown_every_ns = INT64_C(1000000000);
 
 struct run {
     struct service *service;
@@ -25,9 +20,8 @@ struct run {
     struct matrix data, evaluation;
     struct trainer *trainer;
     uint64_t authorised;        /* steps */
+    double spent;               /* by them */
     uint64_t evaluated;         /* the step of the last evaluation */
-    int64_t shown_ns;           /* when progress was last shown */
-    int64_t step_ns;            /* of the last block, per step; 0 before the first */
     struct allowance allowance; /* of a filtered run */
     bool used_up;               /* its next step does not fit */
 };
@@ -86,25 +80,57 @@ static void run_close(struct run *run)
     matrix_close(&run->data);
 }
 
-/* Of the job's steps, rounded up: the most of a block. */
+/* Of the job's steps, rounded up: the length of a block. */
 static uint64_t hundredth(const struct train_spec *train)
 {
     return (train->steps + PARTS - 1) / PARTS;
 }
 
-/* The next block's end. The first block is one step: how long it takes is not known. */
+/* --- the gate: whatever depends on how long the steps took --- */
+
+/* False where a stop has taken effect: nothing more of the run counts. Otherwise it is to
+ * be left with public_clock_leave. */
+static bool enter(const struct run *run)
+{
+    public_clock_enter(run->service->clock);
+    if (!atomic_load(job_stop_flag(run->job)))
+        return true;
+    public_clock_leave(run->service->clock);
+    return false;
+}
+
+static enum status stopped(struct error *error)
+{
+    return error_set(error, ST_CANCELLED, "stopped");
+}
+
+/* The steps that are shown: whole hundredths, and the last. */
+static uint64_t shown_step(const struct run *run)
+{
+    uint64_t done = run->trainer != NULL ? trainer_steps_done(run->trainer) : 0;
+    bool is_last = done == run->train->steps || run->used_up;
+    return is_last ? done : done - done % hundredth(run->train);
+}
+
+/* Inside the gate. */
+static void record(struct run *run, const struct evaluation_point *point)
+{
+    struct job_progress progress = {
+        .step = shown_step(run),
+        .authorised_steps = run->is_private ? run->authorised : 0,
+        .epsilon_spent = run->spent,
+    };
+    job_record(run->service->jobs, run->job, &progress, point);
+}
+
+/* --- authorising --- */
+
+/* The next block's end: a function of what was planned alone. */
 static uint64_t block_end(const struct run *run)
 {
-    uint64_t steps = run->train->steps;
-    uint64_t block = hundredth(run->train);
+    uint64_t steps = run->train->steps, block = hundredth(run->train);
     if (!job_plan(run->job)->mechanism.prefixes_priced)
         return steps;
-    if (run->step_ns == 0)
-        block = 1;
-    else if ((int64_t)block > block_ns / run->step_ns)
-        block = (uint64_t)(block_ns / run->step_ns);
-    if (block == 0)
-        block = 1;
     return steps - run->authorised < block ? steps : run->authorised + block;
 }
 
@@ -115,38 +141,21 @@ static enum status authorise(struct run *run, struct error *error)
         return ST_OK;
     }
     uint64_t end = block_end(run);
+    double spent = job_plan_spent(job_plan(run->job), end);
+    if (!enter(run))
+        return stopped(error);
     enum status status =
         ledger_authorise(run->service->ledger, job_id(run->job), end, error);
-    if (status == ST_OK)
+    if (status == ST_OK) {
         run->authorised = end;
+        run->spent = spent;
+        record(run, NULL);
+    }
+    public_clock_leave(run->service->clock);
     return status;
 }
 
-static double spent(const struct run *run)
-{
-    return run->is_private ? job_plan_spent(job_plan(run->job), run->authorised) : 0;
-}
-
-static void record(struct run *run, const struct evaluation_point *point)
-{
-    struct job_progress progress = {
-        .step = run->trainer != NULL ? trainer_steps_done(run->trainer) : 0,
-        .authorised_steps = run->is_private ? run->authorised : 0,
-        .epsilon_spent = spent(run),
-    };
-    job_record(run->service->jobs, run->job, &progress, point);
-}
-
-/* At most once a second (P6). */
-static void show(struct run *run)
-{
-    int64_t now_ns = clock_monotonic_ns();
-    if (now_ns - run->shown_ns < shown_every_ns)
-        return;
-    run->shown_ns = now_ns;
-    record(run, NULL);
-    job_show(run->service->jobs, run->job);
-}
+/* --- what a run shows besides --- */
 
 /* Steps between evaluations: one pass over the data or 1 % of the steps. */
 static uint64_t evaluation_period(const struct train_spec *train)
@@ -175,27 +184,36 @@ static enum status evaluate(struct run *run, struct error *error)
                              (schema_target(schema, 1) - schema_target(schema, -1)) / 2
                        : evaluation.accuracy,
     };
+    if (!enter(run))
+        return stopped(error);
     run->evaluated = point.step;
     record(run, &point);
+    public_clock_leave(run->service->clock);
     return job_save(run->service->jobs, run->service->store, run->job, error);
 }
 
-/* Whether the last step is a point of what is released: one every 1 % of the steps, and
- * the last that was planned. */
+/* Whether the last step is a point of progress and of what is released: one every 1 % of
+ * the steps, and the last. */
 static bool is_point(const struct run *run)
 {
-    uint64_t done = trainer_steps_done(run->trainer);
-    return done % hundredth(run->train) == 0 || done == run->train->steps;
+    return trainer_steps_done(run->trainer) == shown_step(run);
 }
 
-static void keep_released(struct run *run)
+static enum status keep_point(struct run *run, struct error *error)
 {
     struct released_value values[RELEASED_SERIES_MAX];
     uint64_t done = trainer_steps_done(run->trainer);
     size_t count = trainer_released(run->trainer, values);
+    if (!enter(run))
+        return stopped(error);
     if (count > 0)
         job_released(run->service->jobs, run->job, done, values, count);
+    record(run, NULL);
+    public_clock_leave(run->service->clock);
+    return ST_OK;
 }
+
+/* --- steps --- */
 
 /* Takes the next step's cost off what was reserved, all of which is on disk as
  * authorised; false where it does not fit: the run is over, and nothing was sampled. */
@@ -209,26 +227,41 @@ static bool may_step(struct run *run)
     return !run->used_up;
 }
 
+static bool is_evaluation(const struct run *run)
+{
+    uint64_t done = trainer_steps_done(run->trainer);
+    return done % evaluation_period(run->train) == 0 || done == run->train->steps;
+}
+
+static enum status step(struct run *run, struct error *error)
+{
+    enum status status = trainer_step(run->trainer, error);
+    if (status == ST_OK && is_point(run))
+        status = keep_point(run, error);
+    if (status == ST_OK && is_evaluation(run))
+        status = evaluate(run, error);
+    return status;
+}
+
 static enum status run_block(struct run *run, struct error *error)
 {
-    uint64_t period = evaluation_period(run->train);
-    uint64_t first = trainer_steps_done(run->trainer), done = first;
-    int64_t stepping_ns = 0;
     enum status status = authorise(run, error);
-    while (status == ST_OK && done < run->authorised && may_step(run)) {
-        int64_t start_ns = clock_monotonic_ns();
-        status = trainer_step(run->trainer, error);
-        stepping_ns += clock_monotonic_ns() - start_ns;
-        done = trainer_steps_done(run->trainer);
-        if (status == ST_OK && is_point(run))
-            keep_released(run);
-        show(run);
-        if (status == ST_OK && (done % period == 0 || done == run->train->steps) &&
-            done != run->evaluated)
-            status = evaluate(run, error);
-    }
-    if (done > first)
-        run->step_ns = stepping_ns / (int64_t)(done - first) + 1;
+    while (status == ST_OK && trainer_steps_done(run->trainer) < run->authorised &&
+           may_step(run))
+        status = step(run, error);
+    return status;
+}
+
+/* The last step of a run that is over before its time is a point like any last one; where
+ * it was one anyway, it has been kept. */
+static enum status close_short(struct run *run, struct error *error)
+{
+    enum status status = ST_OK;
+    uint64_t done = trainer_steps_done(run->trainer);
+    if (done % hundredth(run->train) != 0)
+        status = keep_point(run, error);
+    if (status == ST_OK && run->evaluated != done)
+        status = evaluate(run, error);
     return status;
 }
 
@@ -238,161 +271,17 @@ static enum status train(struct run *run, struct error *error)
     while (status == ST_OK && !run->used_up &&
            trainer_steps_done(run->trainer) < run->train->steps)
         status = run_block(run, error);
-    if (status == ST_OK && run->used_up) {
-        if (!is_point(run)) /* then its last step is one too */
-            keep_released(run);
-        if (run->evaluated != trainer_steps_done(run->trainer))
-            status = evaluate(run, error);
-    }
+    if (status == ST_OK && run->used_up)
+        status = close_short(run, error);
     return status;
 }
 
-/* Settles what was reserved and moves the job, in one transaction that ends here. */
-static enum status settle_and_move(struct service *service, struct store_tx *tx,
-                                   struct job *job, const struct job_move *move,
-                                   struct error *error)
-{
-    enum status status = ST_OK;
-    if (job_plan(job)->is_private)
-        status = ledger_settle(service->ledger, tx, job_id(job), NULL, error);
-    if (status == ST_OK)
-        status = job_move(service->jobs, tx, job, move, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    return store_commit(tx, error);
-}
-
-enum status runner_settle(struct service *service, struct job *job,
-                          enum job_state state, enum job_reason reason,
-                          struct error *error)
-{
-    struct store_tx *tx = NULL;
-    const struct job_move end = {.state = state, .reason = reason};
-    enum status status = store_begin(service->store, &tx, error);
-    if (status != ST_OK)
-        return status;
-    return settle_and_move(service, tx, job, &end, error);
-}
-
-static enum status move_only(struct service *service, struct store_tx *tx,
-                             struct job *job, const struct job_move *move,
-                             struct error *error)
-{
-    enum status status = job_move(service->jobs, tx, job, move, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    return store_commit(tx, error);
-}
-
-enum status runner_cancel(struct service *service, struct job *job, struct error *error)
-{
-    static const struct job_move at_once = {.state = JOB_CANCELLED,
-                                            .reason = REASON_USER_CANCEL};
-    static const struct job_move soon = {.state = JOB_CANCELLING,
-                                         .reason = REASON_USER_CANCEL};
-    struct store_tx *tx = NULL;
-    enum status status = store_begin(service->store, &tx, error);
-    if (status != ST_OK)
-        return status;
-    switch (job_state(service->jobs, job)) {
-    case JOB_QUEUED:
-        status = settle_and_move(service, tx, job, &at_once, error);
-        if (status == ST_OK)
-            pool_withdraw(service->trainers, job);
-        return status;
-    case JOB_RUNNING:
-        status = move_only(service, tx, job, &soon, error);
-        if (status == ST_OK)
-            atomic_store(job_stop_flag(job), true);
-        return status;
-    case JOB_CANCELLING:
-    case JOB_CANCELLED: store_rollback(tx); return ST_OK;
-    case JOB_SUCCEEDED:
-    case JOB_FAILED: break;
-    }
-    store_rollback(tx);
-    return error_set(error, ST_JOB_TERMINAL, "the job has ended");
-}
-
-static enum status publish_rows(struct run *run, struct store_tx *tx,
-                                const struct model_row *row, struct error *error)
-{
-    struct service *service = run->service;
-    const struct job_move end = {.state = JOB_SUCCEEDED,
-                                 .reason = run->used_up ? REASON_USED_UP : REASON_NONE,
-                                 .model = &row->id};
-    enum status status = ST_OK;
-    if (run->is_private)
-        status =
-            ledger_settle(service->ledger, tx, job_id(run->job), row->sha256, error);
-    if (status == ST_OK)
-        status = models_add(service->models, tx, row, error);
-    if (status == ST_OK)
-        status = job_move(service->jobs, tx, run->job, &end, error);
-    return status;
-}
-
-/* The file is in place before its row: only the row publishes. */
-static enum status publish(struct run *run, struct error *error)
-{
-    struct service *service = run->service;
-    struct publication model = {0};
-    struct store_tx *tx = NULL;
-    const struct trained trained = {
-        .trainer = run->trainer,
-        .ran = run->allowance.ran.run_count > 0 ? &run->allowance.ran : NULL};
-    enum status status = publication_write(&model, service, run->job, &trained, error);
-    if (status == ST_OK)
-        status = store_begin(service->store, &tx, error);
-    if (status == ST_OK) {
-        status = publish_rows(run, tx, &model.row, error);
-        if (status != ST_OK) {
-            store_rollback(tx);
-            publication_remove(&model, service);
-        } else {
-            /* After a failed commit the file stays: the row may be there. */
-            status = store_commit(tx, error);
-        }
-    }
-    publication_fini(&model);
-    return status;
-}
-
-/* --- the way of one job --- */
-
-static bool stopping(const struct run *run)
-{
-    return atomic_load(&run->service->stop_training);
-}
-
-/* A job that is not to start any more stays as it is: ST_CANCELLED. */
-static enum status start(struct run *run, struct error *error)
-{
-    static const struct job_move begin = {.state = JOB_RUNNING};
-    struct service *service = run->service;
-    struct store_tx *tx = NULL;
-    enum status status = store_begin(service->store, &tx, error);
-    if (status != ST_OK)
-        return status;
-    if (job_state(service->jobs, run->job) != JOB_QUEUED || stopping(run)) {
-        store_rollback(tx);
-        return error_set(error, ST_CANCELLED, "no longer to start");
-    }
-    status = move_only(service, tx, run->job, &begin, error);
-    if (stopping(run)) /* it may have come between the two */
-        atomic_store(job_stop_flag(run->job), true);
-    return status;
-}
+/* --- the end --- */
 
 static enum job_reason reason_of(const struct run *run, enum status status)
 {
-    bool cancelling = job_state(run->service->jobs, run->job) == JOB_CANCELLING;
-    if (status == ST_CANCELLED)
-        return stopping(run) && !cancelling ? REASON_SHUTDOWN : REASON_USER_CANCEL;
+    if (status == ST_OK)
+        return run->used_up ? REASON_USED_UP : REASON_NONE;
     if (status == ST_NO_MEMORY)
         return REASON_NO_MEMORY;
     if (status == ST_DATASET_CORRUPT)
@@ -402,49 +291,34 @@ static enum job_reason reason_of(const struct run *run, enum status status)
                                                          : REASON_INTERNAL;
 }
 
-static void finish_failed(struct run *run, enum status status)
+/* The model's file is put in place at once; only its row publishes it. */
+static struct ending *end(struct run *run)
 {
-    struct error error = {0};
-    enum job_reason reason = reason_of(run, status);
-    enum job_state state = reason == REASON_USER_CANCEL ? JOB_CANCELLED : JOB_FAILED;
-    record(run, NULL);
-    if (runner_settle(run->service, run->job, state, reason, &error) != ST_OK)
-        log_event(LOG_ERROR, "settle_failed", "job", job_id(run->job)->text, "detail",
-                  error.text, (char *)NULL);
-}
-
-static void log_end(const struct run *run, enum status status,
-                    const struct error *error)
-{
-    struct ledger_entry_name head;
-    char seq[24], hash[SHA256_HEX_SIZE];
-    ledger_head(run->service->ledger, &head);
-    snprintf(seq, sizeof seq, "%llu", (unsigned long long)head.seq);
-    sha256_render(hash, head.hash);
-    log_event(status == ST_OK || status == ST_CANCELLED ? LOG_INFO : LOG_ERROR,
-              "job_ended", "job", job_id(run->job)->text, "status", status_wire(status),
-              "detail", error->text, "ledger_seq", seq, "ledger_hash", hash,
-              (char *)NULL);
+    struct ending *ending = ending_create();
+    ending->status = train(run, &ending->error);
+    if (ending->status == ST_OK) {
+        const struct trained trained = {
+            .trainer = run->trainer,
+            .ran = run->allowance.ran.run_count > 0 ? &run->allowance.ran : NULL};
+        ending->status = publication_write(&ending->model, run->service, run->job,
+                                           &trained, &ending->error);
+    }
+    ending->reason = reason_of(run, ending->status);
+    return ending;
 }
 
 void runner_run(void *context, void *item)
 {
     struct run run = {.service = context, .job = item};
-    struct error error = {0};
+    struct service *service = context;
     run.train = &job_plan(run.job)->request.train;
     run.is_private = job_plan(run.job)->is_private;
 
-    enum status status = start(&run, &error);
-    if (status == ST_OK) {
-        log_event(LOG_INFO, "job_started", "job", job_id(run.job)->text, (char *)NULL);
-        status = train(&run, &error);
-        record(&run, NULL);
-        if (status == ST_OK)
-            status = publish(&run, &error);
-        if (status != ST_OK)
-            finish_failed(&run, status);
-        log_end(&run, status, &error);
-    }
+    struct ending *ending = end(&run);
     run_close(&run);
-    service_guard(run.service);
+    public_clock_enter(service->clock);
+    ending->stopped = atomic_load(job_stop_flag(run.job));
+    job_hand_over(service->jobs, run.job, ending);
+    public_clock_leave(service->clock);
+    service_guard(service);
 }

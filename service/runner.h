@@ -1,41 +1,27 @@
 /*
- * runner.h - one job from QUEUED to its end: the one file where what is run (engine)
- * and what is charged (accountant) meet.
+ * runner.h - the run of one job: the one file where what is run (engine) and what is
+ * charged (accountant) meet.
  *
- *   start --> authorise a block --> step, step, ... --> ... --> settle, publish
+ *   RUNNING --> authorise a block --> step, step, ... --> ... --> model's file --> handed
+ *                                                                      over, to tick.h
  *
  * Invariants
- *   (1) A step runs only when it is durably authorised. Blocks are min(1 % of the steps,
- *       about two seconds of work), at least one step, the first one step; a mechanism
- *       without priced prefixes is authorised whole.
- *   (2) Whatever the end, what was authorised is committed in the transaction that moves
- *       the job to its terminal state; only SUCCEEDED publishes a model, in that very
- *       transaction, its file synced before.
- *   (3) What is shown moves at most once a second (P6).
+ *   (1) A step runs only when it is durably authorised. Blocks are 1 % of the steps, rounded
+ *       up, fixed before the first record is read; a mechanism without priced prefixes is
+ *       authorised whole.
+ *   (2) What a run records moves in whole hundredths of the steps, or on the schedule of its
+ *       evaluations; nothing of it is shown, and no state moves, but by a tick.
+ *   (3) Whatever happens at a moment that depends on how long steps took happens inside the
+ *       public clock's gate. Once a stop has taken effect the run records and authorises
+ *       nothing more.
  *
  * Threads: one a job, on the trainers' pool.
  */
 #ifndef SERVICE_RUNNER_H
 #define SERVICE_RUNNER_H
 
-#include "service/jobs.h"
-#include "service/service.h"
-
-/* The pool's run function: context is the service, item the job. */
+/* The pool's run function: context is the service, item a job that is RUNNING. Leaves how
+ * it ended with job_hand_over. */
 void runner_run(void *context, void *item);
-
-/* Cancels job: at once where it is queued (nothing is charged), else between two
- * micro-batches. A job that is being cancelled already, or was, is left as it is.
- *   ST_JOB_TERMINAL  it ended otherwise
- *   ST_IO            the store is poisoned */
-enum status runner_cancel(struct service *service, struct job *job,
-                          struct error *error);
-
-/* Commits what was authorised of job and moves it to a terminal state without a model:
- * for runs that fail, and for what a dead process left.
- *   ST_IO  the store is poisoned */
-enum status runner_settle(struct service *service, struct job *job,
-                          enum job_state state, enum job_reason reason,
-                          struct error *error);
 
 #endif

@@ -8,19 +8,21 @@
 
 #include "accountant/figures.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "service/course.h"
 #include "service/importer.h"
 #include "service/inventory.h"
 #include "service/planner.h"
 #include "service/runner.h"
+#include "service/tick.h"
 
 enum {
     DESK_QUEUE = 4096, /* requests that wait for the desk; connections are fewer */
     PREDICTOR_THREADS_MAX = 4,
     PREDICTION_WAIT_MS = 30000,     /* then it is refused: its client may not wait on */
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle ones */
-    IMPORT_QUEUE = 64,              /* imports that wait for the one under way */
     WAITERS_MAX = 1024,             /* long polls at once (SERVICE.md C3) */
     STOP_TIMEOUT_MS = 60000,
 };
@@ -59,9 +61,12 @@ static enum status recover_job(struct service *service, struct job *job,
     progress.epsilon_spent = job_plan_spent(plan, progress.authorised_steps);
     job_record(service->jobs, job, &progress, NULL);
     log_event(LOG_WARNING, "job_lost", "job", job_id(job)->text, (char *)NULL);
-    return runner_settle(
-        service, job, state == JOB_RUNNING ? JOB_FAILED : JOB_CANCELLED,
-        state == JOB_CANCELLING ? REASON_USER_CANCEL : REASON_WORKER_LOST, error);
+    const struct job_move end = {
+        .state = state == JOB_RUNNING ? JOB_FAILED : JOB_CANCELLED,
+        .reason = state == JOB_CANCELLING ? REASON_USER_CANCEL : REASON_WORKER_LOST,
+        .second = clock_wall_s(),
+    };
+    return course_end(service, job, &end, NULL, error);
 }
 
 static enum status recover_jobs(struct service *service, struct error *error)
@@ -223,36 +228,6 @@ static enum status open_store(struct service *service, struct error *error)
     return status;
 }
 
-/* The queue holds those of the last start as well, whatever the limit is now. */
-static size_t queue_capacity(struct service *service, size_t *queued)
-{
-    size_t count = jobs_count(service->jobs);
-    *queued = 0;
-    for (size_t i = 0; i < count; i++)
-        *queued += job_state(service->jobs, jobs_at(service->jobs, i)) == JOB_QUEUED;
-    return *queued > service->config->queue_length_max
-               ? *queued
-               : service->config->queue_length_max;
-}
-
-/* Paused until service_start. */
-static void open_trainers(struct service *service)
-{
-    size_t queued, count = jobs_count(service->jobs);
-    size_t capacity = queue_capacity(service, &queued);
-    struct job **waiting = calloc(queued + 1, sizeof *waiting);
-    CHECK(waiting != NULL);
-    for (size_t i = 0, next = 0; i < count; i++)
-        if (job_state(service->jobs, jobs_at(service->jobs, i)) == JOB_QUEUED)
-            waiting[next++] = jobs_at(service->jobs, i);
-    service->trainers =
-        pool_create(service->config->workers, capacity, runner_run, service);
-    pool_pause(service->trainers);
-    for (size_t i = 0; i < queued; i++)
-        CHECK(pool_submit(service->trainers, waiting[i], NULL) == ST_OK);
-    free(waiting);
-}
-
 static void open_predictors(struct service *service, const struct service_hooks *hooks)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -303,42 +278,63 @@ enum status service_open(struct service *service, const struct config *config,
     }
     service->desk = pool_create(1, DESK_QUEUE, hooks->run, service);
     open_predictors(service, hooks);
-    service->importer = pool_create(1, IMPORT_QUEUE, importer_run, service);
-    open_trainers(service);
+    service->importer = pool_create(1, IMPORTS_MAX, importer_run, service);
+    /* course.h (3): none waits for long. */
+    service->trainers = pool_create(service->config->workers, service->config->workers,
+                                    runner_run, service);
+    service->clock = public_clock_create(tick_run, service);
     return ST_OK;
 }
 
 void service_start(struct service *service)
 {
-    pool_resume(service->trainers);
+    public_clock_start(service->clock);
+    course_begin(service, clock_wall_s());
 }
 
 /* --- the end --- */
 
-static void stop_running(struct service *service)
+/* Waits until every end is known, at most timeout_ms and a tick; true if so. */
+static bool await_ends(struct service *service, int64_t timeout_ms)
 {
-    size_t count = jobs_count(service->jobs);
-    atomic_store(&service->stop_training, true);
-    for (size_t i = 0; i < count; i++) {
-        struct job *job = jobs_at(service->jobs, i);
-        enum job_state state = job_state(service->jobs, job);
-        if (state == JOB_RUNNING || state == JOB_CANCELLING)
-            atomic_store(job_stop_flag(job), true);
+    int64_t end_ns = clock_monotonic_ns() + timeout_ms * 1000000;
+    while (jobs_tally(service->jobs).running > 0) {
+        if (clock_monotonic_ns() >= end_ns)
+            return false;
+        public_clock_wait(service->clock);
     }
+    return true;
+}
+
+/* Returns when no job is about to begin: what begins looks at draining in a transaction. */
+static void await_beginnings(struct service *service)
+{
+    struct store_tx *tx = NULL;
+    if (store_begin(service->store, &tx, NULL) == ST_OK)
+        store_rollback(tx);
 }
 
 void service_drain(struct service *service)
 {
     atomic_store(&service->draining, true);
     atomic_store(&service->import_cancel, true);
-    pool_pause(service->trainers);
     pool_pause(service->importer);
-    if (!pool_wait_idle(service->trainers,
-                        (int64_t)service->config->drain_timeout_s * 1000)) {
-        stop_running(service);
-        pool_wait_idle(service->trainers, STOP_TIMEOUT_MS);
+    await_beginnings(service);
+    if (!await_ends(service, (int64_t)service->config->drain_timeout_s * 1000)) {
+        atomic_store(&service->stop_training, true);
+        await_ends(service, STOP_TIMEOUT_MS);
     }
     pool_wait_idle(service->importer, STOP_TIMEOUT_MS);
+}
+
+/* A run that took no notice of its stop for long ends after the last tick. */
+static void end_leftovers(struct service *service)
+{
+    if (service->clock == NULL)
+        return;
+    atomic_store(&service->draining, true);
+    public_clock_destroy(service->clock);
+    tick_run(service, clock_wall_s());
 }
 
 void service_close(struct service *service)
@@ -348,6 +344,7 @@ void service_close(struct service *service)
     predictors_destroy(service->predictors);
     loaded_models_destroy(service->loaded_models);
     pool_destroy(service->desk);
+    end_leftovers(service);
     waiters_destroy(service->waiters);
     models_close(service->models);
     jobs_close(service->jobs);

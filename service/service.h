@@ -2,8 +2,8 @@
  * service.h - everything one process holds, and the order in which it is opened,
  * recovered, drained and closed.
  *
- * Locks, outermost first: the store's transaction; the waiters; then one of datasets,
- * jobs, models, pool, ledger or sessions at a time.
+ * Locks, outermost first: the public clock's gate; the store's transaction; the waiters;
+ * then one of datasets, jobs, models, pool, ledger or sessions at a time.
  *
  * Threads
  *   desk        one: whatever writes to the store on behalf of a request, so that twins
@@ -29,6 +29,7 @@
 #include "service/models.h"
 #include "service/pool.h"
 #include "service/predictors.h"
+#include "service/public_clock.h"
 #include "service/waiters.h"
 #include "store/blob.h"
 #include "store/db.h"
@@ -43,6 +44,7 @@ struct service {
     struct models *models;
     struct waiters *waiters; /* long polls */
     struct pool *desk, *importer, *trainers;
+    struct public_clock *clock; /* its ticks show what runs have come to (tick.h) */
     struct predictors *predictors;
     struct loaded_models *loaded_models;
     char nonce[17];            /* of this start, part of every job's ETag */
@@ -65,12 +67,12 @@ struct service_hooks {
 enum status service_open(struct service *service, const struct config *config,
                          const struct service_hooks *hooks, struct error *error);
 
-/* Starts the trainers on what is queued: once the server listens, so that a process that
- * cannot be reached runs nothing. */
+/* Starts the public clock, and the jobs that are queued: once the server listens, so that
+ * a process that cannot be reached runs nothing. */
 void service_start(struct service *service);
 
 /* Refuses new jobs, waits for the running ones as the configuration says, then stops
- * them between steps. Queued jobs stay queued. */
+ * them between steps, at a tick. Queued jobs stay queued. All ends are known at its end. */
 void service_drain(struct service *service);
 
 /* After service_drain and the end of the HTTP server. A zeroed service is allowed. */

@@ -16,6 +16,7 @@ static const struct schema images = {.format = FORMAT_IDX,
                                      .scale = 255};
 static const struct job_id id = {"job_01J00000000000000000000000"};
 static const struct model_id model = {"mdl_01J00000000000000000000000"};
+static const struct model_id drawn = {"mdl_01J11111111111111111111111"};
 static const struct evaluation_point points[] = {{413, 0.3125, 0.912},
                                                  {826, 0.25, 0.9375}};
 
@@ -100,7 +101,7 @@ static void a_job_has_the_members_of_the_contract(void **state)
     has_members(last, (const char *const[]){"step", "accuracy", "loss", NULL});
     assert_int_equal(json_integer_value(json_object_get(last, "step")), 826);
     assert_int_equal(json_array_size(json_object_get(metrics, "history")), 2);
-    assert_true(json_is_null(json_object_get(root, "model")));
+    assert_true(json_is_null(json_object_get(root, "model"))); /* though one is drawn */
     assert_true(json_is_null(json_object_get(root, "evaluation")));
     assert_true(json_is_null(json_object_get(root, "state_reason")));
     assert_true(json_is_null(json_object_get(root, "end_time")));
@@ -183,16 +184,19 @@ static void details_read_back(void **state)
     assert_true(detail.sampling_rate == 1.0 / 3 && isinf(detail.epsilon_planned));
     assert_true(detail.epsilon_spent == 1.32 && detail.point_count == 2);
     assert_memory_equal(detail.points, points, sizeof points);
-    assert_false(detail.has_model);
+    assert_false(detail.has_model || detail.has_drawn);
     assert_true(detail.start_ms == 1767225601500 && detail.end_ms == 0);
     view.state_reason = "worker_lost";
     view.model = &model;
+    view.drawn = &drawn;
     text = job_detail_render(&view);
     assert_int_equal(job_detail_parse(&detail, text, &error), ST_OK);
     free(text);
     assert_string_equal(detail.state_reason, "worker_lost");
     assert_true(detail.has_model);
     assert_string_equal(detail.model.text, model.text);
+    assert_true(detail.has_drawn);
+    assert_string_equal(detail.drawn.text, drawn.text);
     job_request_fini(&request);
 }
 

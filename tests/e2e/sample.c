@@ -202,17 +202,28 @@ const struct reply *model_of(struct client *client, const struct reply *job)
                          200);
 }
 
-const struct reply *await_step(struct client *client, const char *job, uint64_t step)
+static const struct reply *await_least(struct client *client, const char *job,
+                                       const char *member, double least)
 {
     time_t deadline = time(NULL) + END_TIMEOUT_S;
     for (;;) {
         const struct reply *reply = client_get(client, "/v1/jobs/%s", job);
         assert_status(reply, 200);
-        if (reply_number(reply, "progress.step") >= (double)step)
+        if (reply_number(reply, member) >= least)
             return reply;
         if (is_terminal(reply_text(reply, "state")) || time(NULL) > deadline)
-            fail_msg("job %s does not reach step %llu: %s", job,
-                     (unsigned long long)step, reply->body);
+            fail_msg("job %s does not reach %s %g: %s", job, member, least,
+                     reply->body);
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
+}
+
+const struct reply *await_training(struct client *client, const char *job)
+{
+    return await_least(client, job, "privacy.authorised_steps", 1);
+}
+
+const struct reply *await_step(struct client *client, const char *job, uint64_t step)
+{
+    return await_least(client, job, "progress.step", (double)step);
 }

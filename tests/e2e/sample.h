@@ -44,8 +44,9 @@ const struct reply *declare_points(struct client *client, const char *id,
                                    const char *privacy);
 
 /* A job on points that takes next to nothing of a budget and, with SAMPLE_ENDLESS
- * steps, outlasts any test. */
-enum { SAMPLE_ENDLESS = 10000000 };
+ * steps, outlasts any test. With SAMPLE_LONG steps it is one whose progress, a hundredth
+ * at a time, moves every second; it outlasts a test that cancels it after a few. */
+enum { SAMPLE_ENDLESS = 10000000, SAMPLE_LONG = 2000000 };
 #define SAMPLE_JOB                                                                     \
     "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"        \
     "'batch_size':50,'steps':%d,'privacy':{'noise_multiplier':%g}}"
@@ -66,7 +67,11 @@ const struct reply *train(struct client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The model that the job published. */
 const struct reply *model_of(struct client *client, const struct reply *job);
-/* The job once its step is at least this; it must not end before. */
+/* The job, of a private dataset, once steps of it are authorised, and so run; it must not
+ * end before. */
+const struct reply *await_training(struct client *client, const char *job);
+/* The job once its step is at least this; it must not end before. What is shown of it moves
+ * in whole hundredths of its steps. */
 const struct reply *await_step(struct client *client, const char *job, uint64_t step);
 
 #endif

@@ -249,7 +249,7 @@ static void a_run_cut_short_is_charged_whole(void **state)
         const struct reply *created = submit_following(client, "1", "200000");
         assert_status(created, 201);
         const char *id = reply_text(created, "id");
-        const struct reply *job = await_step(client, id, 2);
+        const struct reply *job = await_training(client, id);
         assert_true(reply_number(job, "privacy.authorised_steps") == 200000);
         if (killed == 1) {
             daemon_stop(&stage->daemon, SIGKILL);

@@ -159,7 +159,7 @@ static void held_budget_is_told_from_spent_budget(void **state)
                              "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':%d,"
                              "'privacy':{'epsilon':1.8}}",
                              SAMPLE_ENDLESS);
-    await_step(client, job, 1);
+    await_training(client, job);
     const struct reply *budget = client_get(client, "/v1/datasets/held/budget");
     assert_true(reply_number(budget, "epsilon_held") > 1.5);
     assert_true(reply_number(budget, "epsilon_spent") == 0);

@@ -103,7 +103,7 @@ static const struct reply *cancel_early(struct client *client, const char *accou
                              "'batches':'%s'},'batch_size':1000,'steps':4000,"
                              "'privacy':{'noise_multiplier':1000}}",
                              accountant, batches);
-    await_step(client, job, 5);
+    await_training(client, job);
     cancel(client, job);
     const struct reply *end = await_end(client, job);
     assert_string_equal(reply_text(end, "state"), "CANCELLED");

@@ -155,7 +155,7 @@ static void a_cancelled_job_pays_for_what_was_authorised(void **state)
     assert_status(job, 201);
     char id[64];
     snprintf(id, sizeof id, "%s", reply_text(job, "id"));
-    await_step(client, id, 3);
+    await_training(client, id);
     cancel(client, id);
     job = await_end(client, id);
     assert_string_equal(reply_text(job, "state"), "CANCELLED");
@@ -177,7 +177,7 @@ static void verify_prices_every_run_again(void **state)
     assert_status(job, 201);
     char id[64];
     snprintf(id, sizeof id, "%s", reply_text(job, "id"));
-    await_step(client, id, 3);
+    await_training(client, id);
     daemon_stop(&stage->daemon, SIGKILL);
     daemon_start(&stage->daemon, NULL);
     job = client_get(client, "/v1/jobs/%s", id);

@@ -14,7 +14,7 @@
 #include "tests/e2e/stage.h"
 
 static const long mib = 1 << 20;
-static const char *const options[] = {"--workers", "1", NULL};
+static const char *const options[] = {"--workers", "1", "--threads", "1", NULL};
 
 /* A stage whose data directory is a disk of 128 MiB. */
 static int begin(void **state)
@@ -78,9 +78,9 @@ static void a_full_disk_is_survived(void **state)
     file_path(filler, daemon, "filler");
     assert_int_equal(access(ballast, F_OK), 0);
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
-    const char *running = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
+    const char *running = submit(client, SAMPLE_JOB, "points", SAMPLE_LONG, 30000.0);
     const char *queued = submit(client, SAMPLE_JOB, "points", 30, 100.0);
-    await_step(client, running, 1);
+    await_training(client, running);
 
     fill(daemon, "filler", 60 * mib); /* less than 64 MiB are left */
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 7, 33.0),
@@ -168,7 +168,7 @@ static void a_start_that_finds_no_room_makes_some(void **state)
         skip();
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
     const char *running = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
-    await_step(client, running, 1);
+    await_training(client, running);
     daemon_stop(daemon, SIGKILL);
     fill(daemon, "filler", 128 * mib);
     assert_int_equal(

@@ -164,7 +164,7 @@ static void expect_own_charge(struct client *client, const char *const jobs[2])
         for (size_t k = 0; k < ACCOUNT_ORDERS; k++) {
             assert_true(curve[k] <= whole[k]);
             /* Both are rounded up to multiples of 2^-40. */
-            assert_true(curve[k] >= whole[k] * (steps / SAMPLE_ENDLESS) - 0x1p-40);
+            assert_true(curve[k] >= whole[k] * (steps / SAMPLE_LONG) - 0x1p-40);
             sum[k] += curve[k];
         }
     }
@@ -181,10 +181,10 @@ static void two_jobs_on_one_dataset_run_at_once(void **state)
     struct account account;
     ready_points(client, "both", 500, 9, SAMPLE_BUDGET(2));
     const char *const jobs[] = {
-        submit(client, SAMPLE_JOB, "both", SAMPLE_ENDLESS, 4000.0),
-        submit(client, SAMPLE_JOB, "both", SAMPLE_ENDLESS, 7000.0)};
+        submit(client, SAMPLE_JOB, "both", SAMPLE_LONG, 4000.0),
+        submit(client, SAMPLE_JOB, "both", SAMPLE_LONG, 7000.0)};
     for (int i = 0; i < 2; i++)
-        await_step(client, jobs[i], 1);
+        await_training(client, jobs[i]);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 2; i++)
             await_step(client, jobs[i], (uint64_t)step_of(client, jobs[i]) + 1);

@@ -175,7 +175,7 @@ static void verify_agrees_beside_a_daemon_that_writes(void **state)
     struct client *client = &stage->client;
     const char *running =
         submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
-    await_step(client, running, 1);
+    await_training(client, running);
     for (int i = 0; i < 10; i++) {
         submit(client, SAMPLE_JOB, "others", 50, 200.0);
         assert_int_equal(daemon_verify(&stage->daemon), 0);
@@ -198,7 +198,7 @@ static void a_daemon_without_its_port_runs_nothing(void **state)
     const char *running =
         submit(&client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
     const char *queued = submit(&client, SAMPLE_JOB, "points", 30, 100.0);
-    await_step(&client, running, 1);
+    await_training(&client, running);
     daemon_stop(&other, SIGKILL);
     char listen[32];
     snprintf(listen, sizeof listen, "127.0.0.1:%u", stage->daemon.port);

@@ -422,7 +422,7 @@ static void a_cancelled_job_leaves_no_model(void **state)
     struct client *client = client_of(state);
     const struct reply *before = client_get(client, "/v1/models?page_size=1000");
     const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
-    await_step(client, job, 1);
+    await_training(client, job);
     cancel(client, job);
     assert_true(json_is_null(reply_at(await_end(client, job), "model")));
     const struct reply *after = client_get(client, "/v1/models?page_size=1000");

@@ -50,7 +50,7 @@ static void a_change_is_in_the_next_answer(void **state)
     struct client *client = client_of(state);
     char before[256], after[256], stale[300], path[80];
     const char *running = submit_endless(client), *queued = submit_endless(client);
-    await_step(client, running, 1);
+    await_training(client, running);
     snprintf(path, sizeof path, "/v1/jobs/%s", queued);
     const struct reply *asked = client_get(client, "%s", path);
     assert_string_equal(reply_text(asked, "state"), "QUEUED");
@@ -81,7 +81,7 @@ static void the_same_job_reads_the_same_however_it_is_asked(void **state)
     client_init(&other, client->daemon);
     char path[80], plain[256], named[256];
     const char *job = submit_endless(client);
-    await_step(client, job, 1);
+    await_training(client, job);
     const char *queued = submit_endless(client);
     snprintf(path, sizeof path, "/v1/jobs/%s", queued);
     const struct reply *one = client_get(client, "%s", path);
@@ -149,8 +149,8 @@ static void no_client_is_told_of_the_past(void **state)
     struct poller pollers[POLLERS];
     pthread_t threads[POLLERS];
     atomic_bool cancelled = false;
-    const char *job = submit_endless(client);
-    await_step(client, job, 1);
+    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_LONG, 1000000.0);
+    await_training(client, job);
     for (int i = 0; i < POLLERS; i++) {
         pollers[i] = (struct poller){
             .daemon = client->daemon, .job = job, .cancelled = &cancelled};
@@ -178,7 +178,7 @@ static void more_jobs_than_answers_are_kept_of_read_right(void **state)
     const char **jobs = calloc(MANY_JOBS, sizeof *jobs);
     char *bodies[MANY_JOBS];
     const char *running = submit_endless(client);
-    await_step(client, running, 1);
+    await_training(client, running);
     for (int i = 0; i < MANY_JOBS; i++)
         jobs[i] = submit_endless(client);
     for (int i = 0; i < MANY_JOBS; i++) {
@@ -231,8 +231,8 @@ static size_t end_jobs(struct client *client, const char **jobs)
     await_end(client, jobs[1]);
     jobs[2] = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
     jobs[3] = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
-    await_step(client, jobs[2], 1);
-    await_step(client, jobs[3], 1);
+    await_training(client, jobs[2]);
+    await_training(client, jobs[3]);
     jobs[4] = submit(client, SAMPLE_JOB, "points", 10, 100000.0);
     for (size_t i = 5; i-- > 2;) {
         cancel(client, jobs[i]);

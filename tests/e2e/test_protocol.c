@@ -227,8 +227,8 @@ static void an_unchanged_job_answers_304(void **state)
 static void a_poll_waits_for_the_change_and_no_longer(void **state)
 {
     struct client *client = client_of(state);
-    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
-    await_step(client, job, 1);
+    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_LONG, 100000.0);
+    await_training(client, job);
     const struct reply *waited = client_get(client, "/v1/jobs/%s?wait=1", job);
     assert_status(waited, 200);
     assert_string_equal(reply_text(waited, "state"), "RUNNING");

@@ -129,7 +129,7 @@ static void pause_at_random(struct life *life)
             break;
         pause_us(1000);
     }
-    pause_us(random[1] % 150000);
+    pause_us(random[1] % 900000);
 }
 
 static size_t jobs_listed(struct client *client)
@@ -234,10 +234,11 @@ static void end_all(struct life *life)
     struct client client;
     client_init(&client, &life->stage->daemon);
     for (size_t i = 0; i < life->count; i++)
-        if (!is_terminal(life->jobs[i].state)) {
+        if (!is_terminal(life->jobs[i].state))
             client_act(&client, "/v1/jobs/%s:cancel", life->jobs[i].id);
+    for (size_t i = 0; i < life->count; i++)
+        if (!is_terminal(life->jobs[i].state))
             learn(&life->jobs[i], await_end(&client, life->jobs[i].id));
-        }
     client_fini(&client);
 }
 

@@ -65,11 +65,11 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
                                  "{'dataset':'points','model':{'preset':'linear'},"
                                  "'algorithm':{'name':'dpsgd'},'batch_size':50,"
                                  "'steps':%d,'privacy':{'epsilon':2}}",
-                                 SAMPLE_ENDLESS);
+                                 SAMPLE_LONG);
     const char *beside = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
     const char *queued = submit(client, SAMPLE_JOB, "points", 10, 1000.0);
-    await_step(client, beside, 1);
-    const struct reply *seen = await_step(client, running, SAMPLE_ENDLESS / 1000);
+    await_training(client, beside);
+    const struct reply *seen = await_step(client, running, SAMPLE_LONG / 100);
     double step_seen = reply_number(seen, "progress.step");
     double spent_seen = reply_number(seen, "privacy.epsilon_spent");
     assert_true(spent_seen > 0);
@@ -83,7 +83,7 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
     assert_true(json_is_null(reply_at(lost, "model")));
     assert_false(json_is_null(reply_at(lost, "end_time")));
     double authorised = reply_number(lost, "privacy.authorised_steps");
-    assert_true(authorised >= step_seen && authorised < SAMPLE_ENDLESS);
+    assert_true(authorised >= step_seen && authorised < SAMPLE_LONG);
     double charged = reply_number(lost, "privacy.epsilon_spent");
     assert_true(charged >= spent_seen && charged < 2);
     assert_string_equal(
@@ -117,7 +117,7 @@ static void nothing_is_charged_twice_over_many_kills(void **state)
                                  "'steps':%d,'privacy':{'epsilon':0.5}}",
                                  SAMPLE_ENDLESS);
         if (i % 2 == 0)
-            await_step(client, job, 1);
+            await_training(client, job);
         daemon_stop(&stage->daemon, SIGKILL);
         assert_int_equal(daemon_verify(&stage->daemon), 0);
         daemon_start(&stage->daemon, two_workers);
@@ -178,7 +178,7 @@ static void a_term_signal_lets_short_jobs_finish(void **state)
     const char *queued[6];
     for (int i = 0; i < 6; i++)
         queued[i] = submit(client, SAMPLE_JOB, "points", 20000, 10000.0);
-    await_step(client, job, 1);
+    await_training(client, job);
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
     daemon_start(&stage->daemon, two_workers);
     assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", job), "state"),
@@ -191,7 +191,7 @@ static void watch_drain(struct stage *stage)
 {
     struct client *client = &stage->client;
     const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
-    await_step(client, job, 1);
+    await_training(client, job);
     assert_int_equal(kill(stage->daemon.pid, SIGTERM), 0);
     const struct reply *ready;
     int polls = 0;
@@ -213,7 +213,7 @@ static void a_draining_daemon_takes_no_job_and_stops_long_ones(void **state)
     watch_drain(stage);
     daemon_start(&stage->daemon, (const char *const[]){"--drain-timeout", "1", NULL});
     const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
-    await_step(client, job, 1);
+    await_training(client, job);
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
     daemon_start(&stage->daemon, NULL);
     const struct reply *stopped = client_get(client, "/v1/jobs/%s", job);

@@ -68,7 +68,7 @@ static void play(struct scene *scene, void **state, bool with_head)
     scene->running = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
     scene->queued = submit(client, SAMPLE_JOB, "points", 700, 40.0);
     scene->free = submit(client, SAMPLE_JOB, "open", 20, 1.0);
-    await_step(client, scene->running, 1);
+    await_training(client, scene->running);
     daemon_stop(daemon, SIGKILL);
     back_up(daemon);
 

@@ -65,7 +65,7 @@ static void clients_that_go_away_while_they_wait_do_no_harm(void **state)
     struct client *client = &stage->client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(2));
     const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
-    await_step(client, job, 1);
+    await_training(client, job);
     char bytes[256];
     snprintf(bytes, sizeof bytes, "GET /v1/jobs/%s?wait=30 HTTP/1.1\r\n" HOST "\r\n",
              job);

@@ -1,0 +1,104 @@
+#include "service/course.h"
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Ends tx: durable where status is ST_OK. */
+static enum status finish(struct store_tx *tx, enum status status, struct error *error)
+{
+    if (status == ST_OK)
+        return store_commit(tx, error);
+    store_rollback(tx);
+    return status;
+}
+
+/* --- beginning --- */
+
+/* The job whose turn it is, or NULL. */
+static struct job *next_of(struct service *service)
+{
+    struct jobs_tally tally = jobs_tally(service->jobs);
+    bool free_worker = tally.running < service->config->workers;
+    return free_worker && !atomic_load(&service->draining) ? tally.next : NULL;
+}
+
+/* Under the transaction's lock no state moves: asked there, the turn is sure. */
+static struct job *begin_next(struct service *service, int64_t second)
+{
+    struct store_tx *tx = NULL;
+    const struct job_move begin = {.state = JOB_RUNNING, .second = second};
+    if (next_of(service) == NULL || store_begin(service->store, &tx, NULL) != ST_OK)
+        return NULL;
+    struct job *job = next_of(service);
+    enum status status =
+        job != NULL ? job_move(service->jobs, tx, job, &begin, NULL) : ST_NOT_FOUND;
+    return finish(tx, status, NULL) == ST_OK ? job : NULL;
+}
+
+void course_begin(struct service *service, int64_t second)
+{
+    struct job *job;
+    while ((job = begin_next(service, second)) != NULL) {
+        log_event(LOG_INFO, "job_started", "job", job_id(job)->text, (char *)NULL);
+        CHECK(pool_submit(service->trainers, job, NULL) == ST_OK);
+    }
+}
+
+/* --- ending --- */
+
+static enum status end_in(struct service *service, struct store_tx *tx, struct job *job,
+                          const struct job_move *end, const struct model_row *model,
+                          struct error *error)
+{
+    enum status status = ST_OK;
+    if (job_plan(job)->is_private)
+        status = ledger_settle(service->ledger, tx, job_id(job),
+                               model != NULL ? model->sha256 : NULL, error);
+    if (status == ST_OK && model != NULL)
+        status = models_add(service->models, tx, model, error);
+    if (status == ST_OK)
+        status = job_move(service->jobs, tx, job, end, error);
+    return status;
+}
+
+enum status course_end(struct service *service, struct job *job,
+                       const struct job_move *end, const struct model_row *model,
+                       struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return finish(tx, end_in(service, tx, job, end, model, error), error);
+}
+
+/* --- cancelling --- */
+
+static enum status cancel_in(struct service *service, struct store_tx *tx,
+                             struct job *job, struct error *error)
+{
+    struct job_move move = {.reason = REASON_USER_CANCEL, .second = clock_wall_s()};
+    switch (job_state(service->jobs, job)) {
+    case JOB_QUEUED:
+        move.state = JOB_CANCELLED;
+        return end_in(service, tx, job, &move, NULL, error);
+    case JOB_RUNNING:
+        move.state = JOB_CANCELLING;
+        return job_move(service->jobs, tx, job, &move, error);
+    case JOB_CANCELLING:
+    case JOB_CANCELLED: return ST_OK;
+    case JOB_SUCCEEDED:
+    case JOB_FAILED: break;
+    }
+    return error_set(error, ST_JOB_TERMINAL, "the job has ended");
+}
+
+enum status course_cancel(struct service *service, struct job *job, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(service->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return finish(tx, cancel_in(service, tx, job, error), error);
+}

@@ -1,0 +1,46 @@
+/*
+ * course.h - a job's way through its states as everybody sees it, each move in one
+ * transaction with what it means for the budget.
+ *
+ *   course_begin    QUEUED -> RUNNING, where a worker is free
+ *   course_cancel   QUEUED -> CANCELLED; RUNNING -> CANCELLING
+ *   course_end      -> SUCCEEDED, FAILED, CANCELLED
+ *
+ * Invariants
+ *   (1) Whatever the end, what was authorised is committed in the transaction that moves
+ *       the job to its terminal state; only SUCCEEDED publishes a model, in that very
+ *       transaction, its file synced before.
+ *   (2) All that these decide by is what is public already: the states of jobs, and the
+ *       number of workers. So when a job starts, whether a cancellation finds it queued
+ *       and whether the queue is full tell nothing that the states do not.
+ *   (3) No more jobs are RUNNING or CANCELLING than there are workers, so a job that
+ *       begins finds a thread.
+ *
+ * Threads: any.
+ */
+#ifndef SERVICE_COURSE_H
+#define SERVICE_COURSE_H
+
+#include "service/jobs.h"
+#include "service/service.h"
+
+/* Begins queued jobs, the oldest first, while fewer run than there are workers; none when
+ * the service is stopping. */
+void course_begin(struct service *service, int64_t second);
+
+/* Cancels job: at once where it is queued (nothing is charged); else it is CANCELLING, and
+ * is stopped at the next tick if it has not ended by then. A job that is being cancelled
+ * already, or was, is left as it is.
+ *   ST_JOB_TERMINAL  it ended otherwise
+ *   ST_IO            the store is poisoned */
+enum status course_cancel(struct service *service, struct job *job,
+                          struct error *error);
+
+/* Commits what was authorised of job, adds its model (NULL: none came of it) and moves it
+ * to end's state, which is terminal.
+ *   ST_IO  the store is poisoned */
+enum status course_end(struct service *service, struct job *job,
+                       const struct job_move *end, const struct model_row *model,
+                       struct error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * ending.h - how a job's run ended, from the thread that ran it to the tick that makes it
+ * known.
+ *
+ * Ownership: the run makes it and leaves it with job_hand_over; whoever takes it destroys
+ * it.
+ */
+#ifndef SERVICE_ENDING_H
+#define SERVICE_ENDING_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "service/job_state.h"
+#include "service/publication.h"
+
+struct ending {
+    /* A cancellation or a stop took effect before the run ended. It counts, whatever the
+     * run came to in the moment until it noticed. */
+    bool stopped;
+    enum status status; /* ST_OK: trained, and the model's file is in place */
+    struct error error; /* of any other */
+    enum job_reason
+        reason; /* of a failure, or of a success that is shorter than asked */
+    struct publication model;
+};
+
+struct ending *ending_create(void);
+void ending_destroy(struct ending *ending); /* leaves the file; NULL is allowed */
+
+#endif

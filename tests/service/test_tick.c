@@ -1,0 +1,425 @@
+/* Goal: what the timing of a run decides is seen at a tick and not before: ends in order of
+ * submission, cancellations and stops, starts, progress. Method: a service on a directory
+ * of its own whose clock does not go; its trainers do nothing, and the test says when a run
+ * ends and when the clock ticks. */
+#include "service/tick.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/course.h"
+#include "service/ending.h"
+#include "service/planner.h"
+#include "service/service.h"
+#include "tests/expect.h"
+#include "tests/store/place.h"
+
+enum { FIRST = 1000, SECOND = 2000, THIRD = 3000 }; /* seconds at which it ticks */
+
+struct scene {
+    struct place place;
+    struct config config;
+    struct service service;
+};
+
+static void do_nothing(void *context, void *item)
+{
+    (void)context, (void)item;
+}
+
+static void wake_nobody(void *waiting)
+{
+    (void)waiting;
+}
+
+static void end_tx(struct store_tx *tx, enum status status)
+{
+    assert_int_equal(status, ST_OK);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+}
+
+static struct store_tx *begin_tx(struct service *service)
+{
+    struct store_tx *tx = NULL;
+    assert_int_equal(store_begin(service->store, &tx, NULL), ST_OK);
+    return tx;
+}
+
+/* READY, with a budget and 500 records that nobody ever reads. */
+static void add_dataset(struct service *service)
+{
+    static const char text[] =
+        "{\"id\":\"points\",\"format\":\"csv\",\"task\":\"classification\","
+        "\"classes\":2,\"columns\":[{\"name\":\"x\",\"kind\":\"numeric\","
+        "\"range\":[0,1]},{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"a\","
+        "\"b\"]}],\"privacy\":{\"epsilon\":8,\"delta\":1e-5}}";
+    struct dataset_spec spec;
+    struct dataset *dataset = NULL;
+    struct dataset_info info = {.state = DATASET_IMPORTING};
+    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    struct store_tx *tx = begin_tx(service);
+    assert_int_equal(datasets_add(service->datasets, tx, &spec, &dataset, NULL), ST_OK);
+    const struct dataset_spec *added = dataset_spec(dataset);
+    end_tx(tx, ledger_grant(service->ledger, tx, &added->id, &added->grant, NULL));
+    tx = begin_tx(service);
+    end_tx(tx, dataset_move(service->datasets, tx, dataset, &info, NULL));
+    info.state = DATASET_READY;
+    info.detail.records = 500;
+    info.has_sha256 = true; /* of no file */
+    tx = begin_tx(service);
+    end_tx(tx, dataset_move(service->datasets, tx, dataset, &info, NULL));
+}
+
+static struct scene *scene_make(const char *workers)
+{
+    enum config_outcome outcome;
+    struct error error = {0};
+    const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody};
+    struct scene *scene = calloc(1, sizeof *scene);
+    assert_non_null(scene);
+    scene->place = place_make();
+    const char *const argv[] = {"epsilond",  "--data-dir", scene->place.folder,
+                                "--workers", workers,      NULL};
+    log_level_set(LOG_ERROR);
+    /* config_read changes none of them. */
+    if (config_read(&scene->config, &outcome, 5, (char **)(uintptr_t)argv, &error) !=
+            ST_OK ||
+        service_open(&scene->service, &scene->config, &hooks, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    pool_destroy(scene->service.trainers);
+    scene->service.trainers = pool_create(scene->config.workers, scene->config.workers,
+                                          do_nothing, &scene->service);
+    add_dataset(&scene->service);
+    return scene;
+}
+
+static void scene_end(struct scene *scene)
+{
+    service_close(&scene->service);
+    place_remove(&scene->place);
+    free(scene);
+}
+
+/* As the desk does it: reserved, queued, and begun where a worker is free. */
+static struct job *submit(struct service *service)
+{
+    static const char body[] =
+        "{\"dataset\":\"points\",\"model\":{\"preset\":\"linear\"},\"algorithm\":"
+        "{\"name\":\"dpsgd\"},\"batch_size\":50,\"steps\":1000,"
+        "\"privacy\":{\"noise_multiplier\":1000}}";
+    struct job_request request;
+    struct job_plan plan = {0};
+    struct trainer_cost cost;
+    struct job *job = NULL;
+    struct ledger_entry_name entry = {0};
+    struct job_addition addition = {.plan_take = &plan};
+    assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(planner_plan(service, &request, &plan, &cost, NULL), ST_OK);
+    job_id_make(&addition.id);
+    const struct ledger_claim claim = {&plan.request.dataset, &addition.id,
+                                       &plan.mechanism};
+    struct store_tx *tx = begin_tx(service);
+    assert_int_equal(ledger_reserve(service->ledger, tx, &claim, &entry, NULL), ST_OK);
+    addition.ledger_seq = entry.seq;
+    end_tx(tx, jobs_add(service->jobs, tx, &addition, &job, NULL));
+    course_begin(service, FIRST / 2);
+    return job;
+}
+
+static struct ending *ending_of(const struct job *job, enum status status)
+{
+    struct ending *ending = ending_create();
+    ending->status = status;
+    ending->reason = status == ST_OK ? REASON_NONE : REASON_DIVERGED;
+    if (status == ST_OK) {
+        ending->model.card = strdup("{}");
+        ending->model.row = (struct model_row){.id = *job_model_id(job),
+                                               .job = *job_id(job),
+                                               .card = ending->model.card,
+                                               .size = 1};
+    }
+    return ending;
+}
+
+/* As runner_run ends. */
+static void end_run(struct service *service, struct job *job, enum status status)
+{
+    const struct job_progress progress = {.step = 1000, .authorised_steps = 1000};
+    struct ending *ending = ending_of(job, status);
+    public_clock_enter(service->clock);
+    ending->stopped = atomic_load(job_stop_flag(job));
+    if (!ending->stopped)
+        job_record(service->jobs, job, &progress, NULL);
+    job_hand_over(service->jobs, job, ending);
+    public_clock_leave(service->clock);
+}
+
+static uint64_t version_of(struct service *service, struct job *job)
+{
+    struct job_answer *answer = job_answer(service->jobs, job);
+    uint64_t version = answer->version;
+    job_answer_drop(answer);
+    return version;
+}
+
+static void expect_shown(struct service *service, struct job *job, const char *member)
+{
+    char *text = job_text(service->jobs, job);
+    if (strstr(text, member) == NULL)
+        fail_msg("no %s in %s", member, text);
+    free(text);
+}
+
+struct commits {
+    size_t count;
+    struct job_id jobs[4];
+};
+
+static bool note_commit(void *context, const struct ledger_row *row)
+{
+    struct commits *commits = context;
+    if (strcmp(row->kind, "COMMIT") == 0)
+        job_id_parse(&commits->jobs[commits->count++], row->job);
+    return true;
+}
+
+static struct commits commits_of(struct service *service)
+{
+    struct commits commits = {0};
+    struct store_tx *tx = begin_tx(service);
+    assert_int_equal(
+        ledger_rows_walk(tx, &(struct ledger_range){0}, note_commit, &commits, NULL),
+        ST_OK);
+    store_rollback(tx);
+    return commits;
+}
+
+/* --- 1: ends --- */
+
+static void nothing_of_an_end_is_seen_before_the_tick(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("2");
+    struct service *service = &scene->service;
+    struct job *job = submit(service);
+    const struct dataset_id *dataset = &job_plan(job)->request.dataset;
+    struct ledger_entry_name before, after;
+    uint64_t version = version_of(service, job);
+    ledger_head(service->ledger, &before);
+    end_run(service, job, ST_OK);
+    ledger_head(service->ledger, &after);
+    assert_int_equal(after.seq, before.seq);
+    assert_int_equal(job_state(service->jobs, job), JOB_RUNNING);
+    assert_int_equal(version_of(service, job), version);
+    assert_int_equal(models_count(service->models), 0);
+    assert_int_equal(jobs_active_on(service->jobs, dataset), 1);
+    assert_int_equal(jobs_tally(service->jobs).running, 1);
+    tick_run(service, FIRST);
+    ledger_head(service->ledger, &after);
+    assert_int_equal(after.seq, before.seq + 1);
+    assert_int_equal(job_state(service->jobs, job), JOB_SUCCEEDED);
+    assert_int_equal(version_of(service, job), version + 1);
+    const struct model_row *model =
+        models_find(service->models, job_model_id(job)->text);
+    assert_non_null(model);
+    assert_true(model->create_ms == FIRST * 1000);
+    expect_shown(service, job, "\"end_time\":\"1970-01-01T00:16:40Z\"");
+    assert_int_equal(jobs_active_on(service->jobs, dataset), 0);
+    scene_end(scene);
+}
+
+static void ends_of_a_tick_are_in_order_of_submission(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("3");
+    struct service *service = &scene->service;
+    struct job *jobs[3];
+    for (int i = 0; i < 3; i++)
+        jobs[i] = submit(service);
+    end_run(service, jobs[2], ST_OK);
+    end_run(service, jobs[0], ST_INTERNAL);
+    end_run(service, jobs[1], ST_OK);
+    tick_run(service, FIRST);
+    struct commits commits = commits_of(service);
+    assert_int_equal(commits.count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(commits.jobs[i].text, job_id(jobs[i])->text);
+    assert_int_equal(job_state(service->jobs, jobs[0]), JOB_FAILED);
+    expect_shown(service, jobs[0], "\"state_reason\":\"diverged\"");
+    assert_int_equal(models_count(service->models), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(models_at(service->models, i)->id.text,
+                            job_model_id(jobs[i + 1])->text);
+    scene_end(scene);
+}
+
+/* --- 2: stops --- */
+
+static void a_cancellation_of_what_had_ended_changes_nothing(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("2");
+    struct service *service = &scene->service;
+    struct job *early = submit(service), *late = submit(service);
+    end_run(service, early, ST_OK);
+    assert_int_equal(course_cancel(service, early, NULL), ST_OK);
+    end_run(service, late, ST_INTERNAL);
+    assert_int_equal(course_cancel(service, late, NULL), ST_OK);
+    assert_int_equal(job_state(service->jobs, early), JOB_CANCELLING);
+    assert_int_equal(job_state(service->jobs, late), JOB_CANCELLING);
+    tick_run(service, FIRST);
+    assert_int_equal(job_state(service->jobs, early), JOB_SUCCEEDED);
+    assert_int_equal(job_state(service->jobs, late), JOB_FAILED);
+    assert_int_equal(course_cancel(service, early, NULL), ST_JOB_TERMINAL);
+    scene_end(scene);
+}
+
+/* It noticed the stop too late and finished, or failed: that it would have within a moment
+ * of the tick is nobody's to know. */
+static void a_cancellation_takes_effect_at_the_tick_and_then_counts(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("2");
+    struct service *service = &scene->service;
+    struct job *done = submit(service), *failed = submit(service);
+    struct job *const jobs[] = {done, failed};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(course_cancel(service, jobs[i], NULL), ST_OK);
+        assert_int_equal(job_state(service->jobs, jobs[i]), JOB_CANCELLING);
+        assert_false(atomic_load(job_stop_flag(jobs[i])));
+    }
+    tick_run(service, FIRST);
+    assert_true(atomic_load(job_stop_flag(done)));
+    end_run(service, done, ST_OK);
+    end_run(service, failed, ST_INTERNAL);
+    tick_run(service, SECOND);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(job_state(service->jobs, jobs[i]), JOB_CANCELLED);
+        expect_shown(service, jobs[i], "\"state_reason\":\"user_cancel\"");
+        expect_shown(service, jobs[i], "\"step\":0");
+    }
+    assert_int_equal(models_count(service->models), 0);
+    scene_end(scene);
+}
+
+static void a_queued_job_is_cancelled_at_once(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("1");
+    struct service *service = &scene->service;
+    struct job *running = submit(service), *queued = submit(service);
+    end_run(service, running, ST_OK); /* which is not known yet */
+    assert_int_equal(course_cancel(service, queued, NULL), ST_OK);
+    assert_int_equal(job_state(service->jobs, queued), JOB_CANCELLED);
+    tick_run(service, FIRST);
+    assert_int_equal(job_state(service->jobs, queued), JOB_CANCELLED);
+    scene_end(scene);
+}
+
+static void a_stop_of_the_service_takes_effect_at_the_tick(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("2");
+    struct service *service = &scene->service;
+    struct job *early = submit(service), *late = submit(service);
+    end_run(service, early, ST_OK);
+    atomic_store(&service->stop_training, true);
+    tick_run(service, FIRST);
+    end_run(service, late, ST_OK);
+    tick_run(service, SECOND);
+    assert_int_equal(job_state(service->jobs, early), JOB_SUCCEEDED);
+    assert_int_equal(job_state(service->jobs, late), JOB_FAILED);
+    expect_shown(service, late, "\"state_reason\":\"shutdown\"");
+    scene_end(scene);
+}
+
+/* --- 3: starts --- */
+
+static void a_worker_is_free_when_it_is_known_to_be(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("1");
+    struct service *service = &scene->service;
+    struct job *first = submit(service), *second = submit(service);
+    assert_int_equal(job_state(service->jobs, first), JOB_RUNNING);
+    end_run(service, first, ST_OK);
+    struct job *third = submit(service); /* begins what it can */
+    assert_int_equal(job_state(service->jobs, second), JOB_QUEUED);
+    tick_run(service, FIRST);
+    assert_int_equal(job_state(service->jobs, second), JOB_RUNNING);
+    assert_int_equal(job_state(service->jobs, third), JOB_QUEUED);
+    expect_shown(service, second, "\"start_time\":\"1970-01-01T00:16:40Z\"");
+    end_run(service, second, ST_OK);
+    atomic_store(&service->draining, true);
+    tick_run(service, SECOND);
+    assert_int_equal(job_state(service->jobs, third), JOB_QUEUED);
+    scene_end(scene);
+}
+
+/* --- 4: progress --- */
+
+static void what_was_recorded_is_shown_at_the_tick_as_one_version(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("1");
+    struct service *service = &scene->service;
+    struct job *job = submit(service);
+    const struct evaluation_point point = {.step = 20, .loss = 0.5, .quality = 0.75};
+    uint64_t version = version_of(service, job);
+    for (uint64_t step = 10; step <= 30; step += 10) {
+        const struct job_progress progress = {.step = step,
+                                              .authorised_steps = step + 10};
+        job_record(service->jobs, job, &progress, step == 20 ? &point : NULL);
+    }
+    assert_int_equal(version_of(service, job), version);
+    expect_shown(service, job, "\"step\":0");
+    expect_shown(service, job, "\"history\":[]");
+    tick_run(service, FIRST);
+    assert_int_equal(version_of(service, job), version + 1);
+    expect_shown(service, job, "\"step\":30");
+    expect_shown(service, job, "\"authorised_steps\":40");
+    expect_shown(service, job, "\"accuracy\":0.75");
+    tick_run(service, SECOND);
+    assert_int_equal(version_of(service, job), version + 1);
+    end_run(service, job, ST_OK);
+    tick_run(service, THIRD);
+    scene_end(scene);
+}
+
+/* An id that is made when training ends tells when that was. */
+static void the_model_id_is_drawn_at_submission_and_kept_over_a_restart(void **state)
+{
+    (void)state;
+    const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody};
+    struct scene *scene = scene_make("1");
+    struct service *service = &scene->service;
+    struct job *running = submit(service), *queued = submit(service);
+    struct model_id drawn = *job_model_id(queued);
+    char name[32];
+    snprintf(name, sizeof name, "%s", job_id(queued)->text);
+    assert_string_not_equal(drawn.text, job_model_id(running)->text);
+    end_run(service, running, ST_INTERNAL);
+    tick_run(service, FIRST);
+    end_run(service, queued, ST_NO_MEMORY);
+    service_close(service);
+    assert_int_equal(service_open(service, &scene->config, &hooks, NULL), ST_OK);
+    assert_string_equal(job_model_id(jobs_find(service->jobs, name))->text, drawn.text);
+    scene_end(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_of_an_end_is_seen_before_the_tick),
+        cmocka_unit_test(ends_of_a_tick_are_in_order_of_submission),
+        cmocka_unit_test(a_cancellation_of_what_had_ended_changes_nothing),
+        cmocka_unit_test(a_cancellation_takes_effect_at_the_tick_and_then_counts),
+        cmocka_unit_test(a_queued_job_is_cancelled_at_once),
+        cmocka_unit_test(a_stop_of_the_service_takes_effect_at_the_tick),
+        cmocka_unit_test(a_worker_is_free_when_it_is_known_to_be),
+        cmocka_unit_test(what_was_recorded_is_shown_at_the_tick_as_one_version),
+        cmocka_unit_test(the_model_id_is_drawn_at_submission_and_kept_over_a_restart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
