@@ -37,13 +37,14 @@ enum { LEDGER_WEIGHTED = 2 }; /* orders that carry weight */
 
 #define FILTER_UNIT 0x1p-40 /* nats */
 
-/* The largest epsilon for which that covers the sampler: the lemma multiplies its distance
- * by 1 + e^epsilon (README.md). */
+/* The largest epsilon for which that covers the sampler, whose distance is multiplied by
+ * 1 + e^epsilon (README.md): no new grant and no job may promise more. Grants of earlier
+ * versions, up to 1000, are still read. */
 #define LEDGER_EPSILON_MAX 30.0
 
 struct grant {
     enum relation relation;
-    double epsilon; /* in (0, 1000] */
+    double epsilon; /* in (0, 1000]; of a new grant at most LEDGER_EPSILON_MAX */
     double delta;   /* in (2^-39, 1) */
     double order; /* the owner's main order, one of g1; 0: the one that maximises B/a */
 };

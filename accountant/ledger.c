@@ -113,6 +113,12 @@ enum status ledger_grant_epoch(struct ledger *ledger, struct store_tx *tx,
     struct filter filter;
     struct curve capacity;
     uint8_t bytes[ENTRY_CURVE_SIZE];
+    if (grant->epsilon > LEDGER_EPSILON_MAX)
+        return error_set_at(
+            error, ST_INVALID, "/privacy/epsilon",
+            "epsilon must be at most %g: beyond it the noise sampler is "
+            "not proved near enough to its law",
+            LEDGER_EPSILON_MAX);
     enum status status = filter_of(&filter, grant, error);
     if (status != ST_OK)
         return status;

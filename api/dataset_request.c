@@ -1,5 +1,6 @@
 #include "api/dataset_request.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "api/json_reader.h"
@@ -33,7 +34,8 @@ static void read_relation(struct grant *grant, struct json_node node)
         json_refuse(node, "must be zero_out or replace_one");
 }
 
-static void read_privacy(struct dataset_spec *spec, struct json_node node)
+static void read_privacy(struct dataset_spec *spec, struct json_node node,
+                         double epsilon_max)
 {
     spec->is_public = json_is_string(node.value) &&
                       strcmp(json_string_value(node.value), "public") == 0;
@@ -46,7 +48,7 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node)
     spec->grant.relation = RELATION_ZERO_OUT;
     spec->grant.epsilon =
         json_read_real(json_member(&node, "epsilon"),
-                       (struct json_range){0, LIMIT_EPSILON, true, false});
+                       (struct json_range){0, epsilon_max, true, false});
     spec->grant.delta =
         json_read_real(json_member(&node, "delta"),
                        (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
@@ -54,19 +56,25 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node)
     read_order(&spec->grant, json_member(&node, "order"));
 }
 
-enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
-                               struct error *error)
+struct text { /* of a spec, and what it may hold */
+    const char *body;
+    size_t size;
+    double epsilon_max;
+};
+
+static enum status parse(struct dataset_spec *spec, const struct text *text,
+                         struct error *error)
 {
     const char *members[SCHEMA_MEMBERS_MAX];
     struct dataset_spec read = {0};
     struct json_reader reader;
     struct json_node root;
     schema_text_members(members, (const char *const[]){"id", "privacy", NULL});
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, text->body, text->size, error) == ST_OK) {
         json_read_object(root, members);
         read_id(&read.id, json_member(&root, "id"));
         schema_text_read(&read.schema, &root);
-        read_privacy(&read, json_member(&root, "privacy"));
+        read_privacy(&read, json_member(&root, "privacy"), text->epsilon_max);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
@@ -74,6 +82,18 @@ enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size
     else
         schema_fini(&read.schema);
     return status;
+}
+
+enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
+                               struct error *error)
+{
+    return parse(spec, &(struct text){body, size, LIMIT_EPSILON}, error);
+}
+
+enum status dataset_spec_restore(struct dataset_spec *spec, const char *text,
+                                 struct error *error)
+{
+    return parse(spec, &(struct text){text, strlen(text), INFINITY}, error);
 }
 
 void dataset_spec_fini(struct dataset_spec *spec)

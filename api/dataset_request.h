@@ -32,6 +32,10 @@ struct dataset_spec {
  * On ST_OK spec must be released with dataset_spec_fini. */
 enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
                                struct error *error);
+/* The same of a text that was rendered and kept: epsilon may be above LIMIT_EPSILON, as
+ * earlier versions granted. */
+enum status dataset_spec_restore(struct dataset_spec *spec, const char *text,
+                                 struct error *error);
 void dataset_spec_fini(struct dataset_spec *spec); /* a zeroed one is allowed */
 
 /* Whether both grant the same: public, or one budget to the last digit. */

@@ -1,5 +1,6 @@
 #include "api/job_request.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "api/algorithm_request.h"
@@ -80,7 +81,8 @@ static void read_length(struct job_request *request, const struct json_node *roo
         request->train.steps = json_read_count(steps, 1, LIMIT_STEPS);
 }
 
-static void read_privacy(struct job_request *request, struct json_node node)
+static void read_privacy(struct job_request *request, struct json_node node,
+                         double epsilon_max)
 {
     struct json_node delta = json_member(&node, "delta");
     if (!json_present(node))
@@ -97,7 +99,10 @@ static void read_privacy(struct job_request *request, struct json_node node)
             json_refuse(target, "give only one of epsilon, noise_multiplier and "
                                 "budget_fraction");
         request->target = (enum privacy_target)i;
-        request->target_value = json_read_real(target, target_ranges[i]);
+        struct json_range range = target_ranges[i];
+        if (request->target == TARGET_EPSILON)
+            range.high = epsilon_max;
+        request->target_value = json_read_real(target, range);
     }
     if (json_present(delta))
         request->delta =
@@ -107,7 +112,8 @@ static void read_privacy(struct job_request *request, struct json_node node)
                     "must have one of epsilon, noise_multiplier and budget_fraction");
 }
 
-static void read_request(struct job_request *request, const struct json_node *root)
+static void read_request(struct job_request *request, const struct json_node *root,
+                         double epsilon_max)
 {
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
@@ -120,23 +126,41 @@ static void read_request(struct job_request *request, const struct json_node *ro
     algorithm_request_read(&request->train.algorithm, &algorithm);
     read_optimizer(request, json_member(root, "optimizer"));
     read_length(request, root);
-    read_privacy(request, json_member(root, "privacy"));
+    read_privacy(request, json_member(root, "privacy"), epsilon_max);
 }
 
-enum status job_request_parse(struct job_request *request, const char *body,
-                              size_t size, struct error *error)
+struct text { /* of a request, or of one that was kept */
+    const char *body;
+    size_t size;
+    double epsilon_max;
+};
+
+static enum status parse(struct job_request *request, const struct text *text,
+                         struct error *error)
 {
     struct job_request read = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK)
-        read_request(&read, &root);
+    if (json_reader_open(&reader, &root, text->body, text->size, error) == ST_OK)
+        read_request(&read, &root, text->epsilon_max);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         *request = read;
     else
         job_request_fini(&read);
     return status;
+}
+
+enum status job_request_parse(struct job_request *request, const char *body,
+                              size_t size, struct error *error)
+{
+    return parse(request, &(struct text){body, size, LIMIT_EPSILON}, error);
+}
+
+enum status job_request_restore(struct job_request *request, const char *text,
+                                struct error *error)
+{
+    return parse(request, &(struct text){text, strlen(text), INFINITY}, error);
 }
 
 void job_request_fini(struct job_request *request)

@@ -54,6 +54,10 @@ struct job_request {
  * On ST_OK request must be released with job_request_fini. */
 enum status job_request_parse(struct job_request *request, const char *body,
                               size_t size, struct error *error);
+/* The same of a text that was rendered and kept: epsilon may be above LIMIT_EPSILON, as
+ * earlier versions took it. */
+enum status job_request_restore(struct job_request *request, const char *text,
+                                struct error *error);
 void job_request_fini(struct job_request *request); /* a zeroed one is allowed */
 
 struct job_dataset { /* what resolving needs to know of the dataset */

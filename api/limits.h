@@ -42,7 +42,7 @@ enum {
 #define LIMIT_PREDICT_FLOPS        0x1p40 /* of the forward pass over all rows */
 #define LIMIT_RECORDS              INT32_MAX
 #define LIMIT_PARAMETERS           INT32_MAX
-#define LIMIT_EPSILON              1000.0
+#define LIMIT_EPSILON              30.0 /* of a budget and of a job: LEDGER_EPSILON_MAX */
 #define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what noise takes of it */
 #define LIMIT_LEARNING_RATE        1e6
 #define LIMIT_HUBER_MIN            1e-12

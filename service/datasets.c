@@ -73,8 +73,7 @@ static bool load_row(void *context, const struct dataset_row *row)
     struct loading *loading = context;
     struct dataset *dataset = calloc(1, sizeof *dataset);
     CHECK(dataset != NULL);
-    loading->status = dataset_spec_parse(&dataset->spec, row->spec, strlen(row->spec),
-                                         loading->error);
+    loading->status = dataset_spec_restore(&dataset->spec, row->spec, loading->error);
     if (loading->status == ST_OK)
         loading->status =
             dataset_detail_parse(&dataset->info.detail, row->detail, loading->error);

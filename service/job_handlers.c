@@ -146,6 +146,8 @@ static enum status find_room(struct service *service, const struct job_plan *pla
             figure_room(&room, &plan->mechanism, &balance, plan->request.delta, error);
     view->largest_epsilon = room.largest_epsilon;
     view->most_steps = room.most_steps;
+    if (status == ST_OK && view->fits != FITS_NO)
+        status = planner_check_promise(plan, error);
     return status;
 }
 
@@ -203,6 +205,8 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     job_id_make(&addition.id);
     if (creation->plan.is_private)
         status = ledger_reserve(service->ledger, tx, &claim, &entry, error);
+    if (status == ST_OK)
+        status = planner_check_promise(&creation->plan, error);
     if (status != ST_OK)
         return status;
     addition.ledger_seq = entry.seq;

@@ -87,8 +87,8 @@ static bool load_row(void *context, const struct job_row *row)
     CHECK(job != NULL);
     job->id = row->id;
     job->create_ms = row->create_ms;
-    loading->status = job_request_parse(&job->plan.request, row->spec,
-                                        strlen(row->spec), loading->error);
+    loading->status =
+        job_request_restore(&job->plan.request, row->spec, loading->error);
     if (loading->status == ST_OK)
         loading->status = job_detail_parse(&detail, row->detail, loading->error);
     job->released = detail.released;

@@ -213,3 +213,13 @@ enum status planner_plan(struct service *service, struct job_request *request_ta
     *request_take = (struct job_request){0};
     return complete(service, plan, cost, error);
 }
+
+enum status planner_check_promise(const struct job_plan *plan, struct error *error)
+{
+    if (!plan->is_private || plan->epsilon_planned <= LEDGER_EPSILON_MAX)
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/privacy/delta",
+                        "the job would promise epsilon %.3g at this delta, and no more "
+                        "than %g is proved: give a larger delta or more noise",
+                        plan->epsilon_planned, LEDGER_EPSILON_MAX);
+}

@@ -30,4 +30,8 @@ enum status planner_plan(struct service *service, struct job_request *request_ta
 enum { MATRIX_NAME_SIZE = 96 };
 void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *dataset);
 
+/* Whether the job promises no more than is proved: LEDGER_EPSILON_MAX at its delta.
+ *   ST_INVALID  it fits a budget by a smaller delta than that was granted at */
+enum status planner_check_promise(const struct job_plan *plan, struct error *error);
+
 #endif

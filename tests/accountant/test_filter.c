@@ -198,9 +198,30 @@ static void the_comparison_is_plain(void **state)
     }
 }
 
+/* (1 + e^epsilon)(N 2^-145 + L 2^-128) against the 2^-40 that is taken off delta, with
+ * N = 2^60 coordinates and L = 2^42 cell-steps (NOISE.md 5.3): in logarithms, rounded
+ * against us. */
+static double sampler_slack_log(double epsilon)
+{
+    double distance = log(ldexp(1, 60 - 145) + ldexp(1, 42 - 128));
+    return (epsilon + log1p(exp(-epsilon)) + distance) * (1 - 0x1p-40) / log(2);
+}
+
+static void the_sampler_is_covered_up_to_the_largest_epsilon(void **state)
+{
+    (void)state;
+    assert_true(sampler_slack_log(LEDGER_EPSILON_MAX) < log2(LEDGER_NOISE_DELTA));
+    for (double epsilon = 0.001; epsilon < LEDGER_EPSILON_MAX; epsilon *= 1.1)
+        assert_true(sampler_slack_log(epsilon) < log2(LEDGER_NOISE_DELTA));
+    /* The next whole number would not do, and nothing is left of it at 1,000. */
+    assert_true(sampler_slack_log(LEDGER_EPSILON_MAX + 1) > log2(LEDGER_NOISE_DELTA));
+    assert_true(sampler_slack_log(1000) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_sampler_is_covered_up_to_the_largest_epsilon),
         cmocka_unit_test(the_orders_of_the_usual_budgets_are_those_of_the_design),
         cmocka_unit_test(the_owner_may_choose_the_main_order),
         cmocka_unit_test(capacities_are_the_formula_rounded_down_to_the_unit),

@@ -32,6 +32,8 @@ static void a_grant_is_the_whole_budget(void **state)
     assert_true(balance.fraction_remaining == 1);
     assert_true(balance.epsilon_remaining > 1.9 && balance.epsilon_remaining < 2);
     assert_int_equal(kit_grant(&kit, "mnist", 2, 1e-5, 0), ST_ALREADY_EXISTS);
+    assert_int_equal(kit_grant(&kit, "much", LEDGER_EPSILON_MAX, 1e-5, 0), ST_OK);
+    assert_int_equal(kit_grant(&kit, "more", 30.5, 1e-5, 0), ST_INVALID);
     kit_close(&kit);
 }
 

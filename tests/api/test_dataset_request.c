@@ -319,7 +319,7 @@ static void budgets_are_checked_member_by_member(void **state)
         {"\"epsilon\":8,", "", "/privacy/epsilon"},
         {"\"epsilon\":8,", "\"epsilon\":0,", "/privacy/epsilon"},
         {"\"epsilon\":8,", "\"epsilon\":-1,", "/privacy/epsilon"},
-        {"\"epsilon\":8,", "\"epsilon\":1000.0001,", "/privacy/epsilon"},
+        {"\"epsilon\":8,", "\"epsilon\":30.0001,", "/privacy/epsilon"},
         {"\"epsilon\":8,", "\"epsilon\":\"8\",", "/privacy/epsilon"},
         {"\"epsilon\":8,", "\"epsilon\":1e999,", "/privacy/epsilon"},
         {",\"delta\":1e-5", "", "/privacy/delta"},
@@ -342,7 +342,7 @@ static void budgets_are_checked_member_by_member(void **state)
     must_parse(&spec, body);
     dataset_spec_fini(&spec);
     free(body);
-    body = edit(IDX, "\"epsilon\":8,", "\"epsilon\":1000,");
+    body = edit(IDX, "\"epsilon\":8,", "\"epsilon\":30,");
     must_parse(&spec, body);
     dataset_spec_fini(&spec);
     free(body);
@@ -507,9 +507,23 @@ static void the_body_is_an_object(void **state)
     }
 }
 
+static void a_larger_epsilon_that_was_kept_reads_back(void **state)
+{
+    (void)state;
+    struct dataset_spec spec;
+    char *body = edit(IDX, "\"epsilon\":8,", "\"epsilon\":1000,");
+    assert_int_equal(dataset_spec_parse(&spec, body, strlen(body), NULL), ST_INVALID);
+    assert_int_equal(dataset_spec_restore(&spec, body, NULL), ST_OK);
+    assert_true(spec.grant.epsilon == 1000);
+    assert_true(LIMIT_EPSILON == LEDGER_EPSILON_MAX);
+    dataset_spec_fini(&spec);
+    free(body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_larger_epsilon_that_was_kept_reads_back),
         cmocka_unit_test(members_arrive_in_the_struct),
         cmocka_unit_test(defaults_are_written_out),
         cmocka_unit_test(a_whole_real_is_the_count_it_equals),

@@ -156,7 +156,7 @@ static void privacy_is_checked(void **state)
          "/privacy/budget_fraction"},
         {"{\"epsilon\":2}", "{\"epsilon\":0}", "/privacy/epsilon"},
         {"{\"epsilon\":2}", "{\"epsilon\":-2}", "/privacy/epsilon"},
-        {"{\"epsilon\":2}", "{\"epsilon\":1000.5}", "/privacy/epsilon"},
+        {"{\"epsilon\":2}", "{\"epsilon\":30.5}", "/privacy/epsilon"},
         {"{\"epsilon\":2}", "{\"epsilon\":NaN}", "/privacy/epsilon"},
         {"{\"epsilon\":2}", "{\"epsilon\":1e999}", "/privacy/epsilon"},
         {"{\"epsilon\":2}", "{\"epsilon\":\"2\"}", "/privacy/epsilon"},

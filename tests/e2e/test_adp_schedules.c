@@ -302,14 +302,14 @@ static void what_has_no_plan_is_refused_by_name(void **state)
                    "{'epsilon':2,'accountant':'pld'}", "/privacy/epsilon");
     /* The first steps would be next to noiseless. */
     assert_refused(client, "{'name':'adp','noise_power':1,'offset':1e-6}",
-                   "{'epsilon':50}", "/privacy/epsilon");
+                   "{'epsilon':30}", "/privacy/epsilon");
     assert_refused(client, "{'name':'adp'}", "{'noise_multiplier':0.4}",
                    "/privacy/noise_multiplier");
 }
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(100));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30));
 }
 
 int main(void)

@@ -304,7 +304,7 @@ static void tuning_has_its_price(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(100));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30));
 }
 
 int main(void)

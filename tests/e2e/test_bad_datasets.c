@@ -108,7 +108,7 @@ static const struct bad_dataset bad_datasets[] = {
     {"zero epsilon", WITH_PRIVACY("{'epsilon':0,'delta':1e-5}"), "/privacy/epsilon"},
     {"negative epsilon", WITH_PRIVACY("{'epsilon':-1,'delta':1e-5}"),
      "/privacy/epsilon"},
-    {"epsilon above its limit", WITH_PRIVACY("{'epsilon':1001,'delta':1e-5}"),
+    {"epsilon above its limit", WITH_PRIVACY("{'epsilon':30.5,'delta':1e-5}"),
      "/privacy/epsilon"},
     {"1e999", WITH_PRIVACY("{'epsilon':1e999,'delta':1e-5}"), NULL},
     {"NaN", WITH_PRIVACY("{'epsilon':NaN,'delta':1e-5}"), NULL},

@@ -142,7 +142,7 @@ static void ready_alike(struct client *client)
             client, "/v1/datasets",
             "{'id':'alike','format':'csv','task':'classification',"
             "'classes':2,'header':false,'columns':[%s{'name':'is',"
-            "'kind':'label','values':['no','yes']}],'privacy':" SAMPLE_BUDGET(400) "}",
+            "'kind':'label','values':['no','yes']}],'privacy':" SAMPLE_BUDGET(30) "}",
             columns),
         201);
     char *text = calloc(ROWS, ALIKE * 4 + 8);
@@ -233,7 +233,7 @@ static void no_file_holds_the_error(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(400));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30));
 }
 
 int main(void)

@@ -57,7 +57,7 @@ static void other_batches_are_refused(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(100));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30));
 }
 
 int main(void)

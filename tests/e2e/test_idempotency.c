@@ -72,7 +72,7 @@ static void a_refusal_leaves_no_trace_of_its_key(void **state)
     assert_problem(
         client_post(client, "/v1/jobs", "trace",
                     "{'dataset':'points','model':{'preset':'linear'},"
-                    "'algorithm':{'name':'dpsgd'},'privacy':{'epsilon':50}}"),
+                    "'algorithm':{'name':'dpsgd'},'privacy':{'epsilon':30}}"),
         409, "budget_exhausted");
     assert_status(client_post(client, "/v1/jobs", "trace", JOB(5)), 201);
 }

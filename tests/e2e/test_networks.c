@@ -110,8 +110,8 @@ static void bounds_take_what_is_proved(void **state)
     const struct reply *job = train_network(
         client, "{'preset':'mlp','hidden':[16],'activation':'sigmoid'}",
         "{'name':'value_clip','bound':'forward'}",
-        "'batch_size':512,'epochs':200,'privacy':{'noise_multiplier':1.5}");
-    /* Over 10 runs 72.5 % with a deviation of 2.5. */
+        "'batch_size':512,'epochs':200,'privacy':{'noise_multiplier':2.4}");
+    /* Over 4 runs 70 to 79 %. */
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
     static const struct {
         const char *model, *bound, *pointer;
@@ -239,7 +239,7 @@ static void huber_fits_a_line_past_outliers(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(100));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30));
 }
 
 int main(void)

@@ -285,7 +285,7 @@ static int begin(void **state)
     stage_begin(state);
     struct client *client = &((struct stage *)*state)->client;
     ready_digits(client, "open", SAMPLE_TEST, SAMPLE_PUBLIC);
-    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(50));
+    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(30));
     return 0;
 }
 

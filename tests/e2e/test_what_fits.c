@@ -217,6 +217,31 @@ static void a_share_of_held_budget_is_refused_as_held(void **state)
     assert_string_equal(fits(client, "waiting", 5, "budget_fraction", 1.0), "yes");
 }
 
+/* Beyond epsilon 30 the sampler's distance is not covered, so nothing may promise more:
+ * a job of a smaller delta than the budget's could, though it fits. */
+static void a_job_promises_no_more_than_is_proved(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const char job[] =
+        "{'dataset':'proved','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
+        "'batch_size':500,'steps':1,'privacy':{'noise_multiplier':%g,'delta':%g}}";
+    ready_points(client, "proved", 500, 8, "{'epsilon':30,'delta':0.01}");
+    const struct reply *asked =
+        client_post(client, "/v1/jobs:estimate", NULL, job, .23, .01);
+    assert_string_equal(reply_text(asked, "fits"), "yes");
+    assert_true(reply_number(asked, "epsilon_planned") < 30);
+    assert_invalid_at(client_post(client, "/v1/jobs:estimate", NULL, job, .23, 1e-9),
+                      "/privacy/delta");
+    assert_invalid_at(client_create(client, "/v1/jobs", job, .23, 1e-9),
+                      "/privacy/delta");
+    assert_true(reply_number(client_get(client, "/v1/datasets/proved/budget"),
+                             "fraction_remaining") == 1);
+    /* What does not fit is said as ever, with the figure of ideal noise. */
+    asked = client_post(client, "/v1/jobs:estimate", NULL, job, .05, 1e-9);
+    assert_string_equal(reply_text(asked, "fits"), "no");
+    assert_true(reply_number(asked, "epsilon_planned") > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +252,7 @@ int main(void)
         cmocka_unit_test(the_whole_of_the_rest_fits_and_leaves_nothing),
         cmocka_unit_test(shares_end_in_a_refusal_that_says_why),
         cmocka_unit_test(a_share_of_held_budget_is_refused_as_held),
+        cmocka_unit_test(a_job_promises_no_more_than_is_proved),
     };
     return cmocka_run_group_tests(tests, stage_begin, stage_end);
 }

@@ -15,7 +15,7 @@ import digits
 import housing
 from daemon import Daemon
 
-BUDGET = {"epsilon": 50, "delta": 1e-5}  # room for every run; a job's epsilon is its own
+BUDGET = {"epsilon": 30, "delta": 1e-5}  # renewed when used up; a job's epsilon is its own
 MNIST = {"format": "idx", "task": "classification", "classes": 10,
          "features": {"shape": [1, 28, 28], "scale": 255}}
 A9A = {"format": "libsvm", "task": "classification", "classes": 2,
