@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
-#include "base/check.h"
 #include "base/log.h"
 #include "service/config.h"
 #include "service/kernel.h"
@@ -87,7 +86,7 @@ static int serve(const struct config *config)
 static void return_large_blocks(void)
 {
     enum { MAPPED_FROM = 1 << 20 };
-    CHECK(mallopt(M_MMAP_THRESHOLD, MAPPED_FROM) == 1);
+    mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* another allocator has its own ways */
 }
 
 int main(int argc, char **argv)

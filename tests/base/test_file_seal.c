@@ -60,17 +60,22 @@ static void a_file_that_is_as_it_was_passes(void **state)
     close(file);
 }
 
+static void flip(struct sealed *sealed, size_t place, size_t bit)
+{
+    sealed->bytes[place] = (unsigned char)(sealed->bytes[place] ^ (1U << bit));
+}
+
 static void a_single_flipped_bit_is_seen_wherever_it_is(void **state)
 {
     static const size_t places[] = {0, 1, 65535, 65536, 131072, SIZE - 1};
     struct sealed *sealed = *state;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         struct error error = {0};
-        sealed->bytes[places[i]] ^= 1U << i;
+        flip(sealed, places[i], i);
         write_file(sealed, SIZE);
         assert_int_equal(check(sealed, &error), ST_CORRUPT);
         assert_non_null(strstr(error.text, "SHA-256"));
-        sealed->bytes[places[i]] ^= 1U << i;
+        flip(sealed, places[i], i);
     }
 }
 
