@@ -102,7 +102,8 @@ static void gelu_backward(float *dz, const float *dy, const float *z, size_t cou
     }
 }
 
-/* Beyond 16 the slope is 0 or 1 to the last bit; z^3 is not to overflow there. */
+/* Beyond 16 the slope is 0 or 1 to the last bit, so z is cut there: z^3 must not
+ * overflow. */
 VECTOR_CLONES
 static void gelu_tanh_backward(float *dz, const float *dy, const float *z, size_t count)
 {

@@ -5,7 +5,8 @@
 #include "engine/nn/activation.h"
 #include "engine/nn/vector_math.h"
 
-/* On after the step unless z' / s + dz <= 0: a NaN is on, and is seen. */
+/* An element is on after the step unless z' / s + dz <= 0. So a NaN is on, and is
+ * seen. */
 VECTOR_CLONES
 static void relu_forward(float *dy, const struct float_pair *z, float scale,
                          size_t count)
@@ -101,8 +102,8 @@ struct curve {
 };
 typedef struct curve curve_of(float z);
 
-/* How much a function changes from z to z + step: by a rule that keeps the digits of
- * steps within reach and, beyond it, by another. */
+/* How much a function changes from z to z + step. Up to reach a rule is used that keeps
+ * the digits of small steps, beyond it another one. */
 typedef float change_of(float z, float step);
 struct change {
     change_of *near, *far;
@@ -112,7 +113,8 @@ struct change {
 
 enum { LANES = 16 };
 
-/* out (LANES) Far steps are few: only the others are worth a vector. A NaN is far. */
+/* out (LANES) = the changes. Far steps are few, so only the others are worth a vector. A
+ * NaN is far. */
 INLINE void take_changes(const struct change *change, float *out,
                          const struct float_pair *z, float scale)
 {
@@ -144,7 +146,8 @@ INLINE void change_forward(const struct change *change, float *dy,
     }
 }
 
-/* The low of both points: log1p of what is added from there loses nothing. */
+/* Starts from the lower of both points: log1p of what is added from there loses
+ * nothing. */
 INLINE float softplus_near(float z, float step)
 {
     float low = z + (step < 0.0F ? step : 0.0F);
@@ -196,7 +199,8 @@ INLINE struct curve gelu(float z)
     return (struct curve){z * below, below + z * density, density * (2.0F - z * z)};
 }
 
-/* Beyond 16 the slope is 0 or 1 to the last bit; z^3 is not to overflow there. */
+/* Beyond 16 the slope is 0 or 1 to the last bit, so z is cut there: z^3 must not
+ * overflow. */
 INLINE struct curve gelu_tanh(float z)
 {
     float x = z < -16.0F ? -16.0F : z > 16.0F ? 16.0F : z;
@@ -209,8 +213,8 @@ INLINE struct curve gelu_tanh(float z)
                           rest * (steep - x * t * steep * steep + more)};
 }
 
-/* The step times the mean slope over it, by three points of Gauss and Legendre: off by
- * step^7 f^(7) / 2016000. */
+/* The step times the mean slope over it, by three points of Gauss and Legendre. This is
+ * off by step^7 f^(7) / 2016000. */
 static const float gauss_reach = 0.25F, gauss_point = 0.38729833F; /* sqrt(3 / 5) / 2 */
 
 INLINE float gauss(float step, float left, float centre, float right)

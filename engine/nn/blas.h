@@ -9,7 +9,7 @@
 /* Products run on the calling thread alone. Call it before any product runs. */
 void blas_use_one_thread(void);
 
-/* Name of the kernels in use: "SkylakeX", "Haswell"; static text. */
+/* The name of the kernels in use, "SkylakeX" or "Haswell" for instance; static text. */
 const char *blas_kernel(void);
 
 /* Whether the calling thread rounds to nearest and neither flushes results below the

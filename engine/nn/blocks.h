@@ -1,11 +1,14 @@
 /*
- * blocks.h - layers that are no product, made into nodes; for graph.c alone.
+ * blocks.h - turns layers that are no product into nodes; for graph.c alone.
  *
- *   group_norm  normalise, in place where it follows a weight layer, then scale: a layer
- *               with parameters of its own
- *   dropout     drop
- *   residual    fork --> body ------> add
- *                    \-> shortcut -/
+ *   layer       its nodes
+ *   group_norm  normalise --> scale
+ *   dropout     dropout
+ *   residual    fork --> body -------> add
+ *                   \--> shortcut --/
+ *
+ * A normalise works in place where it follows a weight layer; a scale is a layer with
+ * parameters of its own.
  *
  * Threads: as the builder.
  */
@@ -15,14 +18,14 @@
 #include "base/status.h"
 #include "engine/nn/builder.h"
 
-/* Over the channels of an image, or of a vector as an image of one pixel.
+/* A norm over the channels of an image, or of a vector taken as an image of one pixel.
  *   ST_INVALID  as network_create */
 enum status blocks_group_norm(struct builder *builder, const struct layer_spec *spec);
 
 enum status blocks_dropout(struct builder *builder, const struct layer_spec *spec);
 
-/* A fork's two ends, at each of which a branch begins; and what joins their ends, that
- * of the body at hand.
+/* blocks_fork makes a fork with two ends, at each of which a branch begins; blocks_join
+ * joins the ends of the branches, with that of the body at hand.
  *   ST_INVALID  as network_create; the ends differ in shape */
 struct fork {
     struct view body, shortcut;

@@ -1,6 +1,6 @@
 /*
- * buffers.h - what a workspace holds; for workspace.c and the files of
- * its passes (pass.c, gradients.c, difference.c) alone.
+ * buffers.h - what a workspace holds; for workspace.c and the files of its passes
+ * (pass.c, gradients.c, difference.c) alone.
  *
  * Passes go over whole blocks: all of them layer by layer, or, where images make rows
  * long, all layers block by block, so that a block stays in cache.
@@ -20,17 +20,17 @@ struct workspace {
     const struct network *network;
     size_t rows, count; /* count: records of the last forward */
     struct heights heights;
-    bool keeps; /* since then: sums may take the gradients that were kept */
+    bool keeps; /* sums may take gradients that were kept since that forward */
     struct drop drop;
     struct stream *drop_stream; /* NULL where the network has no dropout */
     bool two_points;            /* made for differences */
-    bool holds_differences;     /* of the last pass */
+    bool holds_differences;     /* the last pass was workspace_difference */
     float **activations;        /* (value_count), each (rows, stride) */
     float **gradients;          /* (value_count), NULL where a value has none */
-    /* (value_count) over the scale of a motion; NULL where a value has no gradient, and
-     * in a workspace of one point */
+    /* (value_count) in units of the scale of a motion; NULL where a value has no
+     * gradient, and in a workspace of one point */
     float **differences, **gradient_differences;
-    int32_t **taps; /* (node_count), each (rows, stride) of a max pool; two points: 2 */
+    int32_t **taps; /* (node_count), a max pool's (rows, stride); two points: 2 each */
     float **kept;   /* (layer_count), each (rows, kept_stride), or NULL */
     float **kept_weights; /* (layer_count), each (rows), or NULL */
     float **gathered; /* (layer_count), weights as positions meet them; two points: 3 */
@@ -39,12 +39,12 @@ struct workspace {
     double *losses, *norms, *spreads;
     double *layer_norms, *layer_spreads; /* (layer_count, rows) */
     double *scratch;                     /* (2 rows) */
-    float *position_scratch; /* of the layer with positions or norm that takes most */
+    float *position_scratch; /* enough for any layer with positions or a norm */
     float *buffers;          /* owns the memory of all floats above */
-    int32_t *tap_buffer;     /* of all taps */
+    int32_t *tap_buffer;     /* owns the memory of all taps */
 };
 
-/* Rows of the blocks that hold the records of the last forward. */
+/* How many rows the blocks have that hold the records of the last forward. */
 static inline size_t active_rows(const struct workspace *workspace)
 {
     size_t block = workspace->heights.block;

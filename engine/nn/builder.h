@@ -1,5 +1,6 @@
 /*
- * builder.h - the steps of which a network is built; for graph.c and blocks.c alone.
+ * builder.h - the steps in which a network is built from a model; for graph.c and
+ * blocks.c alone.
  *
  * Threads: a struct builder belongs to one thread.
  */
@@ -19,8 +20,8 @@ enum { WIDTH_MAX = 1 << 26, POINTER_SIZE = 160 };
 struct view {
     size_t value;
     struct image image; /* 0 x 0 x 0: a plain vector */
-    size_t copies;      /* of each channel, which the next layer reads */
-    bool interleaved;   /* channels last */
+    size_t copies;      /* how many of each channel the next layer reads */
+    bool interleaved;   /* channels lie last */
     bool flat;          /* read as a vector though it is an image */
 };
 
@@ -28,21 +29,22 @@ struct builder {
     struct network *network;
     const struct model_spec *model;
     struct view view;
-    char name[TENSOR_NAME_SIZE - 8]; /* of the layer at hand: "3", "3.body.0" */
+    char name[TENSOR_NAME_SIZE - 8]; /* the layer at hand: "3", "3.body.0" */
     char pointer[POINTER_SIZE];      /* "/model/layers/3", "/model/layers/3/body/0" */
     size_t index;                    /* its place in the model's list */
     unsigned depth;                  /* residuals it is in */
     struct error *error;
 };
 
-/* ST_INVALID at a member of the layer at hand, "/kernel" or ""; at "/model" if the
- * layers are a preset's. */
+/* Returns ST_INVALID, with the pointer to a member of the layer at hand ("/kernel", or ""
+ * for the layer itself), or to "/model" if the layers are a preset's. */
 enum status builder_refuse(const struct builder *builder, const char *member,
                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-size_t builder_width(const struct builder *builder); /* of the value at hand */
+size_t builder_width(const struct builder *builder); /* the value at hand's */
 
+/* Appends a value and returns its number. */
 size_t builder_value(struct builder *builder, size_t width, bool has_gradient);
 
 /* Appends a node from the value at hand to a new one of width, which is then at hand. */
@@ -52,12 +54,12 @@ struct node *builder_node(struct builder *builder, enum node_kind kind, size_t w
  * own output. */
 bool builder_may_overwrite(const struct builder *builder);
 
-/* The same from the value at hand to itself, where that may be overwritten; else to a
- * new value of its width. */
+/* Appends a node from the value at hand to itself where that may be overwritten, else to
+ * a new value of its width. */
 struct node *builder_node_over(struct builder *builder, enum node_kind kind);
 
-/* Records come channel by channel; from here on the value at hand has channels last. The
- * second takes the middle of the image, size x size of it. */
+/* Records come channel by channel; from here on the value at hand has channels last.
+ * builder_crop takes the middle of the image besides, size x size of it. */
 void builder_interleave(struct builder *builder);
 void builder_crop(struct builder *builder, size_t size);
 
@@ -69,8 +71,8 @@ void builder_tensor(struct builder *builder, size_t *offset, const char *part,
 void builder_parameters(struct builder *builder, struct row_layer *rows,
                         struct tensor weight, bool bias);
 
-/* That so many parameters still fit; and a layer's weights, row_floats a row, with its
- * bias. */
+/* Checks that so many more parameters fit; or that a layer's weights, row_floats a row,
+ * fit with its bias. */
 enum status builder_check_parameters(const struct builder *builder, uint64_t more);
 enum status builder_check_weights(const struct builder *builder,
                                   const struct layer_spec *spec, size_t row_floats);

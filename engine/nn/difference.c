@@ -1,3 +1,16 @@
+/* A pass over differences runs the ordinary nodes at the previous point (node_forward and
+ * node_backward of pass.h) and beside each the rule that carries the difference through
+ * it (rule_forward, rule_backward). A prime marks the previous point; da, db, dz are
+ * differences over s.
+ *
+ * Rules read values of the previous point that ordinary nodes overwrite, so the order
+ * matters. Forward, an activation's rule runs before its node, which may write over z';
+ * other rules run after theirs, as pools read y'. Backward, rules run before their nodes,
+ * as they read b'.
+ *
+ * A layer with a weight needs b', db and, for its sums, the b of the new point. Once its
+ * own backward is done nobody reads b' any more, and b = b' + s db takes its place
+ * (advance). */
 #include "engine/nn/difference.h"
 
 #include <string.h>
@@ -11,13 +24,14 @@
 #include "engine/nn/row_difference.h"
 #include "engine/nn/vector_math.h"
 
-/* A record's spread beside its clip norm. Two terms whose norms add up to more than
- * twice that of their sum are rare, and kappa multiplies what rounding adds to the
- * noise. */
+/* kappa: how large a record's spread may be beside its clip norm. Two terms whose norms
+ * add up to more than twice that of their sum are rare, and kappa multiplies what
+ * rounding adds to the noise. */
 static const double spread_of_two_terms = 2.0;
 
-/* Whether a layer with one row a record stands on another: what is kept of a record is
- * one term again. */
+/* Whether a layer with one row a record stands on another, so that its sum has two terms
+ * a record. Layers that keep gradients do not count: what is kept of a record is one
+ * term. */
 static bool is_stacked(const struct network *network)
 {
     for (size_t l = 0; l < network->layer_count; l++)
@@ -37,7 +51,7 @@ uint32_t network_difference_terms(const struct network *network)
     return is_stacked(network) ? 2 : 1;
 }
 
-/* NULL: the node has a rule. */
+/* What to call a node that has no rule, or NULL if it has one. */
 static const char *without_rule(const struct network *network, const struct node *node)
 {
     switch (node->kind) {
@@ -177,7 +191,7 @@ static void copy(struct rows to, struct rows from)
     memcpy(to.data, from.data, from.count * from.stride * sizeof *from.data);
 }
 
-/* One of both may read the record alone. */
+/* One of the two values may depend on the record alone; its difference is then zero. */
 static void add_forward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);
@@ -197,8 +211,8 @@ static void hand_back(const struct difference_work *d, size_t value, struct rows
         copy(gradients(&d->work, value).difference, db);
 }
 
-/* The node's rule, after its ordinary forward but for activations, which may write over
- * z'. Pools read y'. */
+/* Runs the node's rule, after its ordinary forward except for activations, which may
+ * write over z'. Pools read y'. */
 static void rule_forward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);
@@ -220,7 +234,7 @@ static void rule_forward(const struct difference_work *d)
     case NODE_DROPOUT: dropout_apply(y.difference, x.difference, mask_of(d)); break;
     case NODE_ADD: add_forward(d); break;
     case NODE_FORK:       /* both ends have x's own buffer */
-    case NODE_INTERLEAVE: /* of the record: it does not move */
+    case NODE_INTERLEAVE: /* it turns the record, which does not move */
     case NODE_NORMALISE:
     case NODE_SCALE: break; /* refused */
     }
@@ -248,7 +262,7 @@ static void advance(float *b, const float *db, float scale, size_t count)
         b[i] += scale * db[i];
 }
 
-/* Nobody reads b' of a layer after its own backward: from then on b stands there. */
+/* Nobody reads b' of a layer after its own backward; from then on b stands there. */
 static void dense_backward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);
@@ -302,8 +316,9 @@ static void elementwise_backward(const struct difference_work *d)
                                    &pairs, d->scale, at.at.count * at.at.stride);
 }
 
-/* The node's rule, before its ordinary backward: it reads b' of the node's output. Those
- * of weights call that themselves, as they then write over b'. */
+/* Runs the node's rule, before its ordinary backward: it reads b' of the node's output.
+ * The rules of layers with weights (dense_backward, positions_backward_difference) call
+ * the ordinary backward themselves, as they write over b' then. */
 static void rule_backward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);

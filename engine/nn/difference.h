@@ -10,11 +10,12 @@
  *
  *   (g - g') / s = db x a' + b x da,   da = (a - a') / s,  db = (b - b') / s
  *
- * and of a layer that reads the record itself the first alone, as da = 0 there. Of the
- * bias it is db. A convolution keeps the gradient that these make of each record, and
- * its sums, which come after measure, read that alone (kept.h). All that workspace.h says
- * of a record's gradient, its norms, spreads, layers' norms and spreads, weights, sums
- * and refusal, then holds of (g - g') / s, until the next workspace_forward.
+ * A layer that reads the record itself has the first pair alone, as da = 0 there. The
+ * difference of the bias is db. A convolution keeps the gradient that these pairs make of
+ * each record, and its sums, which come after measure, read that alone (kept.h). All that
+ * workspace.h says of a record's gradient, its norms, spreads, layers' norms and spreads,
+ * weights, sums and refusal, then holds of (g - g') / s, until the next
+ * workspace_forward.
  *
  * Dropout has one mask at both points (workspace_drop).
  *
@@ -24,15 +25,16 @@
  * of the clip rule and of grid_plan alike; the noised sum of (g - g') / s, divided by
  * its public denominator, is multiplied by s last. As noise and clip norm have one unit,
  * the noise multiplier is what it is for gradients. At |theta - theta'| = 0 every
- * difference is exactly zero. A caller for whom r, or sigma r, is 0, below the smallest
- * normal number or not finite runs no such round: this header's functions do not ask.
+ * difference is exactly zero. Where r, or sigma r, is 0, below the smallest normal number
+ * or not finite, the caller must not run such a round: this header's functions do not
+ * ask.
  *
- * For grid_plan (NOISE.md 2.2, 2.3): kappa = network_difference_spread, and the float32
- * sums have b = network_difference_terms x M terms, grid_demand.float_terms.
+ * grid_plan is told (NOISE.md 2.2, 2.3) that kappa = network_difference_spread, and that
+ * the float32 sums have b = network_difference_terms x M terms (grid_demand.float_terms).
  *
  * Invariants: those of workspace.h, with
- *   (1) Outputs, loss, a', da, b, db, norms of a record depend on that record, both
- *       points, block and its row alone.
+ *   (1) The outputs, loss, a', da, b, db and norms of a record depend on that record,
+ *       both points, block and its row alone.
  *   (3) A record with a factor that is not finite or beyond 2^64, at either point, is
  *       refused.
  *   (4) A sum has two products a record, each rounded once, and 2 count - 1 additions.
@@ -55,8 +57,8 @@
 enum status network_check_differences(const struct network *network,
                                       struct error *error);
 
-/* kappa of NOISE.md 2.4 in this mode: 2 where a dense layer stands on another
- * layer, else 1. */
+/* The kappa of NOISE.md 2.4 in this mode: 2 where a dense layer stands on another layer,
+ * else 1. */
 double network_difference_spread(const struct network *network);
 
 /* Terms of a record in a float32 sum: 2 where a dense layer stands on another layer,

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "engine/nn/vector_math.h"
 
-enum { WORDS = 1024 }; /* taken from the stream at a time: a multiple of a block's */
+enum { WORDS = 1024 }; /* read from the stream at a time: a multiple of a block's */
 
 void dropout_mask(const struct dropout *dropout, struct stream *stream,
                   const struct dropout_record *record, float *mask, size_t width)

@@ -4,8 +4,8 @@
  *   y = x m, m = 0 with probability rate, else 1 / (1 - rate)
  *
  * The mask of a record is a function of the step's key, the record's index in its
- * dataset and the layer: the same in micro-batches of any size and at any number of
- * threads, and no other record's business (NOISE.md E2).
+ * dataset and the layer. It is the same in micro-batches of any size and at any number of
+ * threads, and does not depend on any other record (NOISE.md E2).
  *
  *   m_j = 0 where word j < rate 2^32, of the ChaCha20 stream of the key, nonce
  *   place 2^32 + index
@@ -20,15 +20,15 @@
 
 struct dropout {
     double rate;    /* in [0, 1) */
-    uint32_t place; /* among the model's dropout layers */
+    uint32_t place; /* its number among the model's dropout layers */
 };
 
 struct dropout_record {
-    const uint8_t *key; /* (STREAM_KEY_SIZE) of the step */
-    uint32_t index;     /* in its dataset */
+    const uint8_t *key; /* (STREAM_KEY_SIZE) the step's */
+    uint32_t index;     /* the record's, in its dataset */
 };
 
-/* mask (width) of one record. */
+/* mask (width) = that of one record. */
 void dropout_mask(const struct dropout *dropout, struct stream *stream,
                   const struct dropout_record *record, float *mask, size_t width);
 

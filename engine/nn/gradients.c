@@ -25,7 +25,8 @@ static struct rows record(struct rows rows, size_t index)
     return cut(rows, (struct row_range){.first = index, .count = 1});
 }
 
-/* Whether the layer's input differs between two points: two terms a record. */
+/* Whether the layer's input differs between the two points. A record then has two
+ * terms. */
 static bool has_two_terms(const struct workspace *workspace, size_t layer)
 {
     const struct network *network = workspace->network;
@@ -33,7 +34,7 @@ static bool has_two_terms(const struct workspace *workspace, size_t layer)
            network->values[network->layers[layer].from].has_gradient;
 }
 
-/* After workspace_difference. */
+/* The factors that workspace_difference left. */
 static struct row_factors pairs_of(const struct workspace *workspace, size_t layer)
 {
     const struct layer *of = &workspace->network->layers[layer];
@@ -97,7 +98,7 @@ static struct layer_measure measure_of(const struct workspace *workspace, size_t
         .spreads = workspace->layer_spreads + layer * workspace->rows};
 }
 
-/* What a scale kept is what its sums read: its norm is theirs (kept.h). */
+/* A scale's sums read what it kept, so its norm is that of the kept floats (kept.h). */
 static void measure_kept(const struct workspace *workspace, size_t index,
                          struct layer_measure to)
 {
@@ -111,7 +112,7 @@ static void measure_kept(const struct workspace *workspace, size_t index,
     }
 }
 
-/* Value 0 is the records, and nobody writes it: what works in place does so behind a
+/* Value 0 is the records, and no node writes it: a node works in place only behind a
  * weight layer (builder_may_overwrite). */
 static bool reads_records(const struct layer *layer)
 {
@@ -158,8 +159,8 @@ static void measure_layer(const struct workspace *workspace, size_t index,
         measure_rows(workspace, index, to, input_squares);
 }
 
-/* Squares become what they are squares of. Sums of at most 2^26 exact squares err by less
- * than 2^-26 of themselves. */
+/* Replaces a square by its root, rounded up. Sums of at most 2^26 exact squares err by
+ * less than 2^-26 of themselves. */
 static void take_root(double *square, bool refused)
 {
     *square = refused ? 0.0 : (1.0 + 0x1p-24) * sqrt(*square);
@@ -395,7 +396,7 @@ static bool has_rows(const struct network *network, size_t layer)
     return !network->layers[layer].is_scale;
 }
 
-/* Entries that workspace_factors has of one layer. */
+/* How many entries workspace_factors has for one layer. */
 static size_t factor_count(const struct workspace *workspace, size_t layer)
 {
     return (size_t)has_rows(workspace->network, layer) +

@@ -1,3 +1,14 @@
+/* graph_build goes through the model's list of layers once and appends, for each, the
+ * nodes that it consists of (add_spec). The builder (builder.h) carries what the next
+ * layer meets: the value at hand, how it is read (as an image or a vector, channels first
+ * or last, each channel so many times), and the names by which errors and tensors call
+ * the layer. A layer that only changes how a value is read, as flatten and replicate do,
+ * adds no node.
+ *
+ * A residual calls add_list for each of its branches (add_branch), so lists nest. Group
+ * norms, dropouts and the two ends of a residual are in blocks.c.
+ *
+ * Every refusal names the member of the request that is at fault. */
 #include "engine/nn/graph.h"
 
 #include <stdio.h>
@@ -19,8 +30,8 @@ static struct layer *add_layer(struct builder *builder, const struct node *node,
     return layer;
 }
 
-/* One row a record. Where that is an image read flat, the file's columns go channel by
- * channel, ours pixel by pixel. */
+/* Adds a dense layer with one row a record. Where the record is an image read flat, the
+ * file's columns go channel by channel, ours pixel by pixel. */
 static enum status add_dense(struct builder *builder, const struct layer_spec *spec)
 {
     size_t inputs = builder_width(builder);
@@ -74,7 +85,7 @@ static enum status add_positions(struct builder *builder, const struct layer_spe
     return ST_OK;
 }
 
-/* A dense layer at every pixel. */
+/* Adds a dense layer at every pixel. */
 static enum status add_pixelwise(struct builder *builder, const struct layer_spec *spec)
 {
     const struct window_demand pixel = {1, 1, 1, 0, 1};
@@ -95,7 +106,7 @@ static enum status add_dense_or_pixelwise(struct builder *builder,
 
     if (status != ST_OK)
         return status;
-    /* The record itself is a vector to a dense layer. */
+    /* A dense layer reads the record itself as a vector. */
     if (pixels && !view->flat && view->value != 0)
         return add_pixelwise(builder, spec);
     return add_dense(builder, spec);
@@ -240,7 +251,7 @@ static enum status add_crop(struct builder *builder, const struct layer_spec *sp
     return ST_OK;
 }
 
-/* What goes backward by its input keeps that apart. */
+/* An activation that reads its input on the way back gets an output of its own. */
 static void add_activation(struct builder *builder, enum layer_kind kind)
 {
     struct node *node =
@@ -268,7 +279,7 @@ static enum status add_elementwise(struct builder *builder, enum layer_kind kind
 
 static enum status add_list(struct builder *builder, size_t first, size_t count);
 
-/* The branch of a residual whose entries begin at first. */
+/* Adds the branch of a residual whose entries begin at first. */
 static enum status add_branch(struct builder *builder, const char *branch, size_t first,
                               size_t count)
 {
@@ -404,8 +415,8 @@ static enum status check_start(struct builder *builder)
     return ST_OK;
 }
 
-/* The most that a layer becomes: a group norm's two nodes and one before them, each with
- * a value, and the value beside the first. */
+/* The most that one layer becomes: a group norm's two nodes and one before them, each
+ * with a value, and the value beside the first. */
 enum { NODES_EACH = 3, VALUES_EACH = 4, TENSORS_EACH = 2 };
 
 static enum status allocate(struct network *network, size_t count, struct error *error)

@@ -29,7 +29,7 @@ enum node_kind {
     NODE_ACTIVATION,
     NODE_MAX_POOL,
     NODE_AVERAGE_POOL,
-    NODE_INTERLEAVE, /* an image, channel by channel as records come, channels last */
+    NODE_INTERLEAVE, /* turns a record's image, channel by channel, to channels last */
     NODE_NORMALISE,  /* a group norm without its scale */
     NODE_SCALE,      /* that scale: a layer */
     NODE_DROPOUT,
@@ -41,19 +41,19 @@ struct node {
     enum node_kind kind;
     size_t from, to; /* values */
     size_t other;    /* value: a fork's second to, an add's second from */
-    size_t extra; /* value: of normalise the inverse deviations, of dropout the mask */
-    size_t layer; /* of dense, positions and scale: its place in layers */
-    enum layer_kind activation; /* of an activation */
-    struct window window;       /* of a pool */
-    struct image image, crop; /* of interleave: what it is from, and its middle part */
-    struct group_norm norm;   /* of normalise */
-    struct dropout dropout;   /* of dropout */
+    size_t extra;    /* value: a normalise's inverse deviations, a dropout's mask */
+    size_t layer;    /* the place in layers of a dense, positions or scale */
+    enum layer_kind activation; /* an activation's kind */
+    struct window window;       /* a pool's */
+    struct image image, crop;   /* an interleave's: the image, and its middle part */
+    struct group_norm norm;     /* a normalise's */
+    struct dropout dropout;     /* a dropout's */
 };
 
 struct value {
     size_t width, stride; /* floats; stride is width rounded up to 16 */
     bool has_gradient;    /* a parameter lies before it */
-    size_t shares; /* value whose activations are its own: its own place, if none */
+    size_t shares; /* the value whose activations it has: itself, if no other's */
 };
 
 struct layer {          /* where a layer's rows lie */
@@ -63,7 +63,7 @@ struct layer {          /* where a layer's rows lie */
     struct position_layer positions;
     struct group_norm norm;
     size_t from, to;   /* values: a, and b's gradient buffer */
-    size_t row_floats; /* of a row of its weight */
+    size_t row_floats; /* floats in a row of its weight */
     size_t kept;       /* floats kept of each record's gradient */
 };
 
@@ -90,13 +90,13 @@ struct network {
     struct layer_tile *tiles;
 };
 
-/* Fills in a zeroed network's nodes, values, layers and tensors; statuses and pointers
- * of network_create. What was allocated is network_destroy's. */
+/* Fills in a zeroed network's nodes, values, layers and tensors. Statuses and pointers
+ * are those of network_create; network_destroy frees what was allocated. */
 enum status graph_build(struct network *network, const struct model_spec *model,
                         struct error *error);
 
-/* The norm of every layer with positions from now on comes from form; before any
- * workspace is made. For tests: each form must answer alike. */
+/* From now on the norm of every layer with positions comes from form. Call it before any
+ * workspace is made. Tests use it: all forms must answer alike. */
 void graph_force_form(struct network *network, enum norm_form form);
 
 #endif

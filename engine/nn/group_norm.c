@@ -5,7 +5,7 @@
 
 #include "engine/nn/vector_math.h"
 
-/* Of one record: sums by channel, and what the group of each channel has. */
+/* What is computed of one record: sums of each channel, and what its group gives each. */
 struct work {
     double *first, *second; /* (channels) */
     float *shift, *factor;  /* (channels) */
@@ -61,7 +61,7 @@ static void sum_products(double *restrict sums, const float *restrict x,
             sums[c] += (double)x[t * channels + c] * (double)y[t * channels + c];
 }
 
-/* The mean of what sums add up to, over group g. */
+/* The mean over group g, whose channels have these sums. */
 static double group_mean(const struct group_norm *norm, const double *sums, size_t g)
 {
     size_t width = norm->channels / norm->groups;

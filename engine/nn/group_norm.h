@@ -1,16 +1,16 @@
 /*
- * group_norm.h - normalisation of one record over groups of its own channels (MODELS.md
- * 4.2), in two steps: what has no parameters, and the scale behind it.
+ * group_norm.h - normalises each record over groups of its own channels (MODELS.md 4.2),
+ * in two steps: the normalisation, which has no parameters, and the scale behind it.
  *
- *   xh = (x - mu) r     mu, v mean and variance over a group, r = 1 / sqrt(v + epsilon);
- *                       a group holds positions x channels / groups values
- *   y  = gamma xh + beta, channel by channel
+ *   xh = (x - mu) r         r = 1 / sqrt(v + epsilon), mu and v mean and variance over a
+ *                           group, which holds positions x channels / groups values
+ *   y  = gamma xh + beta    channel by channel
  *
- *   dx = r (q - mean(q) - xh mean(q xh)), q = gamma dy, means over the group
- *   the gradient of gamma is sum_t dy xh, that of beta sum_t dy: 2 x channels floats a
- *   record, which are kept (kept.h)
+ *   dx = r (q - mean(q) - xh mean(q xh))    q = gamma dy, means over the group
+ *   d gamma = sum_t dy xh,  d beta = sum_t dy    over the positions t, channel by channel
  *
- * Two passes for mean and variance: never E[x^2] - mu^2. Sums are in double.
+ * The gradients of gamma and beta are 2 x channels floats a record, which are kept
+ * (kept.h). Mean and variance take two passes, never E[x^2] - mu^2. Sums are in double.
  *
  * Rows are records: positions one after the other, channels last. A record's loops run
  * over that record alone and alike in every row.
@@ -35,7 +35,7 @@ size_t group_norm_scratch(const struct group_norm *norm);
 void group_norm_forward(const struct group_norm *norm, struct rows xh, struct rows x,
                         struct rows inverse, float *scratch);
 
-/* From what forward left; dx may be q. */
+/* Goes back from what forward left; dx may be q. */
 struct group_norm_pass {
     struct rows xh, inverse;
 };

@@ -9,15 +9,15 @@
 
 enum {
     ALIGNMENT = 64,
-    RECORDS_MIN = 2, /* compared, and outputs in all: */
+    RECORDS_MIN = 2, /* records that are compared, and outputs in all */
     OUTPUTS_MIN = 512,
     CLASSES_MAX = 64
 };
 
-/* OpenBLAS 0.3.21 has kernels that pack nothing, up to three times as fast, and which
- * round otherwise. They take up to so many multiplications; in a forward product also
- * no more outputs than these, and no fewer inputs. A layer's products stay on one
- * side. */
+/* OpenBLAS 0.3.21 has kernels for small products. They pack nothing, are up to three
+ * times as fast, and round differently. They take products of at most SMALL_VOLUME
+ * multiplications; a forward product must also have at most SMALL_OUTPUTS outputs and at
+ * least SMALL_INPUTS inputs. All products of a layer stay on one side of these limits. */
 enum { SMALL_VOLUME = 1000000, SMALL_OUTPUTS = 1200, SMALL_INPUTS = 32 };
 
 static size_t forward_small(const struct row_layer *layer)
@@ -34,7 +34,8 @@ static size_t backward_small(const struct row_layer *layer)
     return SMALL_VOLUME / (layer->inputs * layer->outputs);
 }
 
-/* small: the rows of a product up to which the small kernels take it. */
+/* The most rows of a product. small is the number of rows up to which the small kernels
+ * take it. */
 static size_t tallest_of(struct heights heights, size_t small)
 {
     if (small < heights.block || small >= heights.tallest)
@@ -68,7 +69,7 @@ struct product {
     const struct row_layer *layer;
     const float *parameters;
     bool backward;
-    struct rows x, y; /* of the tallest height; every row of x is the same record */
+    struct rows x, y; /* tallest rows each; every row of x is the same record */
 };
 
 static size_t width_in(const struct product *product)
@@ -92,7 +93,7 @@ static void fill(const struct product *product, uint64_t *state)
                width_in(product) * sizeof(float));
 }
 
-/* The product once more onto what it gave, as differences take two (difference.h). */
+/* Adds the product once more to what it gave: differences take two (difference.h). */
 static void add_again(const struct product *product, struct rows y, struct rows x)
 {
     const struct row_layer *layer = product->layer;
@@ -114,7 +115,7 @@ static void multiply(const struct product *product, size_t height)
     add_again(product, y, x);
 }
 
-/* Compares all rows with the first of their class at the least height; that one is
+/* Compares all rows with the first row of their class at the least height, which is
  * copied behind the rows of y when it is met. */
 static bool height_agrees(const struct product *product, size_t height,
                           struct row_pattern pattern, bool known[CLASSES_MAX])

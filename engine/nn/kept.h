@@ -1,6 +1,6 @@
 /*
- * kept.h - gradients that are kept, one row a record, each with a weight: the factors of
- * a sum that has one term a record (MODELS.md 0, fact 3).
+ * kept.h - sums of gradients that were kept, one row a record, each with a weight: such a
+ * sum has one term a record (MODELS.md 0, fact 3).
  *
  * A record's contribution is its weight times its stored floats, exactly; scaling
  * touches the weight alone.
@@ -17,8 +17,8 @@ struct kept_rows {
     const float *weights; /* (rows.count) */
 };
 
-/* block (span.count) = the sum of weight x row, columns [row, row + count) of each: one
- * product rounding a term, and rows.count - 1 additions. */
+/* block (span.count) = the sum of weight x row, over columns [row, row + count) of each
+ * row. A term is rounded once as a product, and there are rows.count - 1 additions. */
 void kept_sum(const struct kept_rows *kept, struct row_span span, float *block);
 
 #endif

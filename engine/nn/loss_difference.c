@@ -39,8 +39,8 @@ small_step(const struct softmax_row *row, double share)
             (float)((double)row->db[j] * share * (lanes_expm1(rise(row, j)) - mean));
 }
 
-/* p and p' apart, in double: after a step of 1 no digits that matter go when they are
- * subtracted. */
+/* Computes p and p' one by one, in double: after a step of 1 no digits that matter are
+ * lost when they are subtracted. */
 static inline __attribute__((always_inline)) void
 large_step(const struct softmax_row *row, double share)
 {
@@ -58,7 +58,7 @@ large_step(const struct softmax_row *row, double share)
     }
 }
 
-/* db holds e^(z'_j - z'_top) between. */
+/* In between, db holds e^(z'_j - z'_top). */
 static inline __attribute__((always_inline)) void softmax_row(struct softmax_row *row)
 {
     double sum = 0.0, largest = 0.0;
@@ -94,7 +94,7 @@ static void softmax_rows(const struct loss_pairs *pairs)
     }
 }
 
-/* d = sigmoid(z + step) - sigmoid(z), in place of step: as tanh's rule, halved. */
+/* Replaces step by sigmoid(z + step) - sigmoid(z): the rule of tanh, halved. */
 VECTOR_CLONES
 static void sigmoid_difference(double *step, const double *z, size_t count)
 {
@@ -112,7 +112,8 @@ static double cut_at(double delta, double over)
     return over > delta ? delta : over < -delta ? -delta : over;
 }
 
-/* The step that the residual's cut makes, in place of step, z the residual before. */
+/* Replaces step by the step of the residual once that is cut at delta; z is the residual
+ * before. */
 static void huber_difference(double delta, double *step, const double *z, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

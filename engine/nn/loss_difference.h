@@ -2,15 +2,15 @@
  * loss_difference.h - the difference, over a scale s, of a loss's gradients at two
  * parameter points, record by record (MODELS.md 6.4). Only huber's depends on the target.
  *
- *   softmax cross-entropy  (p - p') / s, with e_j = e^(s x_j) - 1, x_j = dz_j - dz_top
- *                          and m = sum of p'_j e_j: dp_j = p'_j (e_j - m) / (1 + m)
+ *   softmax cross-entropy  (p - p') / s, by p_j - p'_j = p'_j (e_j - m) / (1 + m) with
+ *                          e_j = e^(s x_j) - 1, x_j = dz_j - dz_top, m = sum of p'_j e_j
  *   logistic               (sigmoid(z' + s dz) - sigmoid(z')) / s
  *   squared                dz
  *   huber                  dz within delta at both points, else between the two cuts
  *
- * No digits are lost near certainty: top is the class that was likeliest, and its share
- * is never taken from 1. A NaN gives a NaN; an infinite step of a logistic or huber loss
- * has the finite end that it has.
+ * A prime marks the previous point. No digits are lost near certainty: top is the class
+ * that was likeliest there, and its share is never taken from 1. A NaN gives a NaN; an
+ * infinite step of a logistic or huber loss gives the finite value that it leads to.
  *
  * Threads: pure functions of their arguments.
  */
@@ -26,7 +26,7 @@ struct loss_pairs {
     struct rows z, dz; /* outputs at the previous point, and their difference over s */
     struct rows db;    /* written, whole rows */
     size_t width;      /* outputs of a record; 1 but for softmax */
-    const float *values; /* (z.count) of huber */
+    const float *values; /* (z.count) targets, which huber alone reads */
     double huber_delta;
     double scale;    /* s */
     double *scratch; /* (2 z.count) */

@@ -16,7 +16,7 @@ static size_t greatest(const float *z, size_t width)
     return best;
 }
 
-/* b = e^(z - z_top) but 0 at top and past width; returns the sum. The loop takes the
+/* b = e^(z - z_top), but 0 at top and past width. Returns the sum. The loop takes the
  * whole padded row. */
 static inline __attribute__((always_inline)) double
 exponentials(float *b, const float *z, size_t stride, size_t width, size_t top)
@@ -67,7 +67,7 @@ static void add_log1p(double *losses, const double *rest, size_t count)
         losses[i] += lanes_log1p(rest[i]);
 }
 
-/* losses = log(1 + e^s), slopes = sigmoid(s), in place of s. */
+/* losses = log(1 + e^s), and slopes = sigmoid(s) in place of s. */
 VECTOR_CLONES
 static void softplus(double *losses, double *slopes, size_t count)
 {

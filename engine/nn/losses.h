@@ -1,13 +1,16 @@
 /*
  * losses.h - losses of a micro-batch and their gradients, record by record.
  *
- *   softmax cross-entropy  lse(z) - z_y              b = softmax(z) - onehot(y)
- *   logistic               log(1 + e^s), s = -+z     b = sigmoid(z) - y, y in {0, 1}
- *   squared                (z - y)^2 / 2             b = z - y
- *   huber                  (z - y)^2 / 2 where |z - y| <= delta, else
- *                          delta (|z - y| - delta / 2)   b = z - y, at most delta long
+ *                          loss                          gradient b at the outputs z
+ *   softmax cross-entropy  lse(z) - z_y                  softmax(z) - onehot(y)
+ *   logistic               log(1 + e^s), s = -z for      sigmoid(z) - y
+ *                          y = 1 and z for y = 0
+ *   squared                (z - y)^2 / 2                 z - y
+ *   huber                  as squared up to delta, then  z - y, at most delta long
+ *                          delta (|z - y| - delta / 2)
  *
- * No overflow for any finite z; a z that is not finite gives a loss or a b that is not.
+ * lse(z) is log(sum of e^z_j). Nothing overflows for any finite z; a z that is not finite
+ * gives a loss or a b that is not.
  *
  * Threads: pure functions of their arguments.
  */
@@ -23,8 +26,8 @@
 struct loss_batch {
     struct rows z, b;        /* outputs, and their gradients: written, whole rows */
     size_t width;            /* outputs of a record; 1 but for softmax */
-    const uint32_t *classes; /* (z.count) all below width, or 2 of logistic */
-    const float *values;     /* (z.count) of squared and huber */
+    const uint32_t *classes; /* (z.count) all below width; for logistic, below 2 */
+    const float *values;     /* (z.count) targets of squared and huber */
     double huber_delta;
     double *losses;  /* (z.count) written */
     double *scratch; /* (z.count) */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each row of the tensor is turned: (rows, columns) to (columns, rows). */
+/* Turns each row of the tensor from (rows, columns) to (columns, rows). */
 static void turn(const struct tensor *tensor, float *to, const float *from, size_t rows)
 {
     size_t row = tensor->count / (size_t)tensor->shape[0], columns = row / rows;

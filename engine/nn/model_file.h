@@ -19,7 +19,7 @@ struct model_content {
 };
 
 /* Writes the file at path (safetensors_write).
- *   ST_IO         it cannot be written: it is removed
+ *   ST_IO         it cannot be written; what was written is removed
  *   ST_NO_MEMORY  a copy in the file's order cannot be had */
 enum status model_file_write(const char *path, const struct model_content *content,
                              struct file_seal *seal, struct error *error);

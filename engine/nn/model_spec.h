@@ -48,14 +48,15 @@ enum { PRESETS = PRESET_RESNET34_GN + 1 };
 enum {
     MODEL_LAYERS_MAX = 1024,
     MODEL_HIDDEN_MAX = 64,
-    MODEL_NESTING_MAX = 8, /* of residuals in residuals */
+    MODEL_NESTING_MAX = 8, /* residuals inside residuals */
     MODEL_KERNEL_MAX = 64,
-    MODEL_STRIDE_MAX = 4096,     /* and of paddings and dilations */
-    MODEL_POSITIONS_MAX = 16384, /* of a convolution or pool in one record */
+    MODEL_STRIDE_MAX = 4096,     /* paddings and dilations too */
+    MODEL_POSITIONS_MAX = 16384, /* for a convolution or pool in one record */
 };
 #define MODEL_PARAMETERS_MAX INT32_MAX
 
-/* A record of one value everywhere must not overflow: 1 / sqrt of it is finite. */
+/* A record that has one value everywhere must not overflow: 1 / sqrt(epsilon) is
+ * finite. */
 #define MODEL_NORM_EPSILON_MIN 1e-12
 
 struct layer_spec {
@@ -74,8 +75,8 @@ struct layer_spec {
                                 counted; an empty branch hands on what it is given */
 };
 
-/* A record as an image; its features lie channel by channel, as in PyTorch. All 0: a
- * plain vector. */
+/* A record as an image; its features lie channel by channel, as in PyTorch. All three are
+ * 0 where it is a plain vector. */
 struct model_input {
     uint32_t height, width, channels;
 };
@@ -83,48 +84,48 @@ struct model_input {
 struct model_spec {
     enum preset preset; /* how it was asked for; the layers are always filled in */
     size_t hidden_count;
-    uint32_t hidden[MODEL_HIDDEN_MAX]; /* of mlp */
-    enum layer_kind activation;        /* of mlp */
-    bool bias;                         /* of mlp */
-    uint32_t groups;                   /* of resnet18_gn and resnet34_gn */
+    uint32_t hidden[MODEL_HIDDEN_MAX]; /* mlp's */
+    enum layer_kind activation;        /* mlp's */
+    bool bias;                         /* mlp's */
+    uint32_t groups;                   /* resnet18_gn's and resnet34_gn's */
     struct model_input input;
     size_t layer_count;        /* at any depth */
     struct layer_spec *layers; /* (layer_count) */
     enum loss loss;
-    double huber_delta; /* of huber: > 0, where the loss turns straight */
+    double huber_delta; /* huber's: > 0, where the loss turns straight */
     uint64_t init_seed;
 };
 
 void model_spec_fini(struct model_spec *model); /* a zeroed one is allowed */
 void model_spec_copy(struct model_spec *to, const struct model_spec *from);
 
-/* Outputs of the last layer that loss needs for a dataset of classes (0: regression):
- * classes of softmax cross-entropy, else 1; 0 where the loss does not fit the task,
- * that is, logistic without two classes, squared or huber with classes, softmax
- * without. */
+/* How many outputs the last layer must have for the model's loss on a dataset of classes
+ * (0: regression): classes for softmax cross-entropy, else 1. It is 0 where the loss does
+ * not fit the task, that is, logistic without two classes, squared or huber with classes,
+ * and softmax without. */
 uint32_t model_spec_outputs(const struct model_spec *model, uint32_t classes);
 
 /* Fills in layers from preset, hidden, activation, bias, groups and input, ending in a
  * dense layer of outputs. */
 void model_spec_expand(struct model_spec *model, uint32_t outputs);
 
-/* Entries of the list that a layer takes: 1, and those of its branches. */
+/* How many entries of the list a layer takes: 1, and those of its branches. */
 size_t layer_spec_extent(const struct layer_spec *layer);
 
 /* Whether a layer reads its record as an image: only then input matters. */
 bool model_spec_reads_image(const struct model_spec *model);
 
-/* dense relu tanh sigmoid softplus gelu gelu_tanh conv2d max_pool2d avg_pool2d
- * global_avg_pool flatten replicate crop group_norm dropout residual */
+/* The names are: dense relu tanh sigmoid softplus gelu gelu_tanh conv2d max_pool2d
+ * avg_pool2d global_avg_pool flatten replicate crop group_norm dropout residual */
 const char *layer_kind_name(enum layer_kind kind);
 bool layer_kind_parse(enum layer_kind *kind, const char *text);
 bool layer_kind_is_activation(enum layer_kind kind);
 
-/* linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn; "" for none */
+/* The names are: linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn; "" for none. */
 const char *preset_name(enum preset preset);
 bool preset_parse(enum preset *preset, const char *text);
 
-/* softmax_cross_entropy logistic squared huber */
+/* The names are: softmax_cross_entropy logistic squared huber */
 const char *loss_name(enum loss loss);
 bool loss_parse(enum loss *loss, const char *text);
 

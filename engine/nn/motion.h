@@ -1,6 +1,6 @@
 /*
- * motion.h - two parameter points and the step between them, in units of a power of two
- * near its length.
+ * motion.h - two points in the space of the parameters and the step between them, in
+ * units of a power of two near its length.
  *
  *   D = (theta - theta') / s,   s = 2^k nearest to |theta - theta'| by ratio
  *
@@ -28,12 +28,13 @@ void motion_destroy(struct motion *motion); /* NULL is allowed */
 /* Bytes that motion_create would take. */
 size_t motion_size(size_t count);
 
-/* From previous (count), theta', to parameters (count), theta. */
+/* The motion is from then on that from previous (count), theta', to parameters (count),
+ * theta. */
 void motion_set(struct motion *motion, const float *parameters, const float *previous);
 
 /* |theta - theta'|, in double: 0 if nothing moved, and not finite if a parameter is not.
- * The second is no point to train from: what a caller does about it shows nothing
- * private. */
+ * Nobody can train from a point that is not finite; what a caller does about it shows
+ * nothing private. */
 double motion_length(const struct motion *motion);
 
 /* s: a power of two in [2^-100, 2^100], 1 if the length is 0 or not finite. */

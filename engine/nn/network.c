@@ -10,11 +10,12 @@
 #include "base/random.h"
 #include "engine/nn/graph.h"
 
-/* A block of a megabyte is still in cache when it is quantised, and a product that
- * writes it repays the packing of its operands (README.md). */
+/* A block of a megabyte is still in cache when it is quantised, and a product that is as
+ * large as that repays the packing of its operands (README.md). */
 enum { TILE_FLOATS = 262144, TILE_ROWS_STEP = 16 };
 
-/* Sums in double allow it: 2 M kappa times their rounding stays below 1e-6. */
+/* The kappa that sums in double allow: 2 M kappa times their rounding stays below
+ * 1e-6. */
 static const double spread_of_doubles = 1024.0;
 
 void network_destroy(struct network *network)
@@ -235,10 +236,10 @@ uint32_t network_predictions(const struct network *network)
     return network->loss == LOSS_LOGISTIC ? 2 : network->shape.outputs;
 }
 
-/* Words of the stream that are turned into weights at a time: a multiple of a block's. */
+/* How many words of the stream become weights at a time: a multiple of a block's. */
 enum { INIT_WORDS = 1024 };
 
-/* out (tensor->count) = uniform in (-bound, bound), of the words from a position on. */
+/* out (tensor->count) = uniform in (-bound, bound), from the words at a position on. */
 static void init_uniform(struct stream *stream, struct stream_position from, float *out,
                          const struct tensor *tensor, double bound)
 {

@@ -37,7 +37,8 @@ struct network_shape {
 
 enum { TENSOR_NAME_SIZE = 128, TENSOR_RANK_MAX = 4 };
 
-/* Where a tensor starts: uniform for weights and biases of products (network_init). */
+/* With which values a tensor starts: weights and biases of products are uniform
+ * (network_init). */
 enum initial { INITIAL_UNIFORM, INITIAL_ONES, INITIAL_ZEROS };
 
 struct tensor {
@@ -45,8 +46,8 @@ struct tensor {
     size_t offset, count; /* floats, in the flat vector */
     size_t rank;
     uint64_t shape[TENSOR_RANK_MAX]; /* as in the file */
-    size_t taps; /* a row, shape[0] of them, lies as (taps, channels) in the flat vector
-                    and as (channels, taps) in the file; 1: alike */
+    size_t taps; /* each row, of shape[0], lies as (taps, channels) in the flat vector
+                    and as (channels, taps) in the file; at 1 both are the same */
     enum initial initial;
 };
 
@@ -81,13 +82,13 @@ const struct tensor *network_tensor(const struct network *network, size_t index)
 size_t network_tile_count(const struct network *network);
 struct tile network_tile(const struct network *network, size_t index);
 
-/* Floats that a block of workspace_sum must hold: those of the largest tile and, behind
- * them, room to work in. */
+/* How many floats a block of workspace_sum must hold: those of the largest tile and,
+ * behind them, room to work in. */
 size_t network_tile_floats_max(const struct network *network);
 
-/* kappa of NOISE.md 2.4: 1 where every sum has one term a record. Else the sums that
- * have several are products in double, whose rounding allows a kappa so large that it
- * hardly ever shortens a record. */
+/* The kappa of NOISE.md 2.4: 1 where every sum has one term a record. Otherwise the sums
+ * that have several terms are products in double, whose rounding allows a kappa so large
+ * that it hardly ever shortens a record. */
 double network_spread(const struct network *network);
 
 /* Whether a forward pass may drop activations (workspace_drop). */
@@ -96,7 +97,7 @@ bool network_drops(const struct network *network);
 /* Whether a weight layer has several rows a record: a convolution. */
 bool network_has_positions(const struct network *network);
 
-/* Layers with a weight, in the order of the model. */
+/* How many layers have a weight. They are numbered in the order of the model. */
 size_t network_layers(const struct network *network);
 
 /* The most terms that one record has in a sum: 1, or those of a product in double. All
@@ -110,11 +111,12 @@ double network_flops(const struct network *network);
 double network_forward_flops(const struct network *network);
 
 /* parameters (network_parameters) = U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and
- * biases, 1 and 0 for those of a group norm, a function of the model and seed alone, on
- * every machine. */
+ * biases, 1 and 0 for those of a group norm. They are a function of the model and seed
+ * alone, on every machine. */
 void network_init(const struct network *network, float *parameters, uint64_t seed);
 
-/* Columns of workspace_predict: classes (2 if logistic), or 1 of a regression. */
+/* How many columns workspace_predict writes: one for each class (2 if logistic), or 1 for
+ * a regression. */
 uint32_t network_predictions(const struct network *network);
 
 #endif

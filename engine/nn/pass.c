@@ -116,7 +116,7 @@ static void scale(const struct work *work, struct rows y, struct rows xh)
                           work->parameters + layer->rows.bias);
 }
 
-/* Without a key nothing is dropped. */
+/* Drops activations if there is a key. */
 static void drop(const struct work *work, struct rows y, struct rows x)
 {
     const struct workspace *workspace = work->workspace;
@@ -252,7 +252,7 @@ void node_backward(const struct work *work)
         hand_back(work, node->from, dy);
         hand_back(work, node->other, dy);
         break;
-    case NODE_INTERLEAVE: break; /* of the record itself: nothing lies before it */
+    case NODE_INTERLEAVE: break; /* it reads the record: nothing lies before it */
     }
 }
 

@@ -27,8 +27,9 @@ static struct stretch stretch_of(const struct window *window, size_t tap)
                             (size_t)(start + first * stride)};
 }
 
-/* What one tap contributes to one line of outputs: count pixels, step floats apart in
- * the image and channels in the output. Inner loops so run along whole output rows. */
+/* What one tap contributes to one line of outputs: count pixels, which are step floats
+ * apart in the image and channels floats apart in the output. So inner loops run along
+ * whole output rows. */
 struct line {
     size_t image, output; /* offsets of the first */
     size_t count, step, channels;

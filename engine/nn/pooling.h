@@ -1,8 +1,8 @@
 /*
  * pooling.h - pooling over windows of an image, channel by channel (MODELS.md 4.2).
  *
- *   max      the greatest value of the window; padding is minus infinity. Backward goes
- *            to the place it came from, the first in row-major order on ties
+ *   max      the greatest value of the window; padding is minus infinity. The gradient
+ *            goes back to where that value came from, the first place on ties, row-major
  *   average  the mean of the window, which lies in the image
  *
  * Rows are records: x (an image), y (positions x channels).
@@ -17,19 +17,20 @@
 #include "engine/nn/row_difference.h"
 #include "engine/nn/window.h"
 
-/* taps  (y.count, y.stride) the tap that each maximum came from */
+/*   taps  (y.count, y.stride) the tap that each maximum came from */
 void max_pool_forward(const struct window *window, struct rows y, struct rows x,
                       int32_t *taps);
 void max_pool_backward(const struct window *window, struct rows dx, struct rows dy,
                        const int32_t *taps);
 
-/* At two parameter points, differences over a scale s (MODELS.md 6.4): what is greatest
- * at the new point is told from what was at the previous one,
+/* The same at two parameter points, for differences over a scale s (MODELS.md 6.4). A
+ * prime marks the previous point. Forward
  *   dy = the greatest (x'_k - y') / s + dx_k of the window,
- * and after takes its tap. Backward db goes to where both taps agree, else b' / s + db to
- * the new place and -b' / s to the old. */
+ * and after takes the tap of that one, the greatest at the new point. Backward db goes to
+ * the place where both taps agree; else b' / s + db goes to the new place and -b' / s to
+ * the old. */
 struct max_pool_points {
-    const int32_t *before; /* (y.count, y.stride) of max_pool_forward */
+    const int32_t *before; /* (y.count, y.stride) as max_pool_forward left them */
     int32_t *after;        /* (y.count, y.stride) */
     float scale;           /* s */
 };

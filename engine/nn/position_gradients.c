@@ -1,3 +1,19 @@
+/* A record's gradient here is b^T a, with a the T rows unfolded from its image and b the
+ * gradients at its T outputs. The three forms of positions.h differ in how its norm is
+ * found:
+ *
+ *   GRAM      |b^T a|^2 = sum over pairs of rows of (a_t.a_s)(b_t.b_s), in double
+ *             (gram_square): T x T products, and the matrix itself is never made
+ *   EXPLICIT  the matrix is made in scratch, measured, and thrown away
+ *   KEPT      the matrix is made where it is kept, and measured there (kept_norm)
+ *
+ * Each norm is rounded up by a bound of the errors on the way (gram_error, roundings),
+ * and for the first two by what rounding w b entry by entry may add. With copies of a
+ * channel (replicate) the norm is that of one copy times sqrt(copies).
+ *
+ * Sums over records are products in double over the unfolded rows of several records at a
+ * time, rounded to float once (position_gradients_sum), or, under KEPT, weighted sums of
+ * what was kept (position_gradients_sum_kept). */
 #include "engine/nn/position_gradients.h"
 
 #include <math.h>
@@ -8,8 +24,8 @@
 #include "engine/nn/vector_math.h"
 
 enum {
-    SYRK_LEAST = 64, /* rows from which half of their products is faster than all */
-    SUM_ROWS = 512   /* unfolded at a time */
+    SYRK_LEAST = 64, /* so many rows, or more, are faster by half of their products */
+    SUM_ROWS = 512   /* rows unfolded at a time */
 };
 
 static size_t image_floats(const struct image *image)
@@ -75,7 +91,7 @@ static double roundings(double count, double unit)
     return count * unit / (1.0 - count * unit);
 }
 
-/* to (outputs, d) = beta to + b^T a of one record. */
+/* For one record, to (outputs, d) = beta to + b^T a. */
 static void gradient(const struct position_layer *layer, float *to, float beta,
                      const struct position_rows *rows, float *scratch)
 {
@@ -101,7 +117,7 @@ static void widen(double *restrict to, size_t stride, struct rows from, size_t w
             to[t * stride + j] = (double)from.data[t * from.stride + j];
 }
 
-/* to (count, count), its upper triangle at least, = the products of rows. */
+/* Writes at least the upper triangle of to (count, count): the products of rows. */
 static void row_products(double *to, const double *rows, size_t count, size_t width)
 {
     if (count < SYRK_LEAST)
@@ -155,7 +171,7 @@ static double gram_error(const struct position_layer *layer)
     return roundings(terms, 0x1p-53) + t * t * 0x1p-52;
 }
 
-/* Upper bound of the norm of the exact b^T a, whose spread is at most M. */
+/* An upper bound of the norm of the exact b^T a, whose spread is at most M. */
 static double exact_norm(const struct position_layer *layer, struct rows a,
                          struct rows b, double spread, float *scratch)
 {
@@ -173,7 +189,7 @@ static double exact_norm(const struct position_layer *layer, struct rows a,
            roundings((double)window_positions(&layer->window), 0x1p-24) * spread;
 }
 
-/* What was kept has one row a record: M = nu. */
+/* What was kept has one row a record, so M = nu. */
 static struct position_norm kept_norm(const struct position_layer *layer,
                                       const float *kept)
 {
@@ -256,10 +272,10 @@ static void narrow(float *restrict to, const double *restrict from, size_t count
         to[j] = (float)from[j];
 }
 
-struct sum_scratch { /* of a sum in double */
+struct sum_scratch { /* where a sum in double works */
     float *unfolded, *row;
     double *a, *b, *sum;
-    size_t floats; /* of all together */
+    size_t floats; /* how many all of it takes */
 };
 
 static size_t sum_rows(const struct position_layer *layer)
@@ -332,7 +348,7 @@ void position_gradients_sum_kept(const struct position_layer *layer,
     kept_sum(kept, (struct row_span){first, span.count * d}, block);
     if (positions_gathered(layer) == 0)
         return;
-    /* From the last, as a row grows over those behind it alone. */
+    /* The last row goes first, as a row grows only over those behind it. */
     for (size_t o = span.count; o-- > 0;) {
         memcpy(scratch, block + o * d, d * sizeof *scratch);
         positions_scatter(layer, block + o * row_floats, scratch);

@@ -1,6 +1,6 @@
 /*
- * position_gradients.h - what the gradients of a layer with positions measure, and what
- * they add up to (MODELS.md 2, NOISE.md 2.4).
+ * position_gradients.h - the norms of records' gradients in a layer with positions, and
+ * the sums of these gradients (MODELS.md 2, NOISE.md 2.4).
  *
  * The gradient of the bias is kept in every form, that of the weight if the form is
  * KEPT. What is kept is itself the factor that a sum reads, as if the layer had one row
@@ -10,7 +10,7 @@
  * Invariants
  *   (1) position_norm bounds the exact norm of the stored factors from above, with room
  *       for rounding fl(w b).
- *   (2) A sum in double is rounded to float once; one of what was kept is in float.
+ *   (2) A sum in double is rounded to float once; a sum of what was kept is in float.
  *
  * Threads: pure functions of their arguments; scratch is the caller's, 64-byte aligned.
  */
@@ -23,14 +23,15 @@
 #include "engine/nn/positions.h"
 #include "engine/nn/row_difference.h"
 
-/* Floats kept of each record: the gradient of the bias, then, if KEPT, (outputs, d). */
+/* How many floats are kept of each record: the gradient of the bias and, if the form is
+ * KEPT, (outputs, d) behind it. */
 size_t position_gradients_kept(const struct position_layer *layer);
 
 /* kept = the sum over the positions of b, for each record; nothing without a bias. */
 void position_gradients_keep_bias(const struct position_layer *layer, struct rows kept,
                                   struct rows b);
 
-struct position_rows { /* of the same records: the factors of their gradients */
+struct position_rows { /* the factors of some records' gradients */
     struct rows a, b;
 };
 
@@ -39,27 +40,28 @@ struct position_norm {
     double spread; /* M_up^2 */
 };
 
-/* Of one record, whose bias was kept; fills in the rest of kept if the form is KEPT.
- * Infinite where a factor is not finite or beyond 2^64.
+/* Measures one record, whose bias gradient was kept, and fills in the rest of kept if the
+ * form is KEPT. The norm is infinite where a factor is not finite or beyond 2^64.
  *   scratch  (position_gradients_scratch) */
 size_t position_gradients_scratch(const struct position_layer *layer);
 struct position_norm position_gradients_measure(const struct position_layer *layer,
                                                 struct rows a, struct rows b,
                                                 float *kept, float *scratch);
 
-/* Fills in the rest of kept alone; the form is KEPT. */
+/* Only fills in the rest of kept; the form is KEPT. */
 void position_gradients_keep(const struct position_layer *layer, float *kept,
                              const struct position_rows *rows, float *scratch);
 
-/* The same as measure of a record's (g - g') / s = db x a' + b x da, with da zero where
- * its data is NULL; the form is KEPT, and the bias that was kept is that of db. */
+/* Measures a record's (g - g') / s = db x a' + b x da in the same way; da is zero where
+ * its data is NULL. The form is KEPT, and the bias gradient that was kept is that of
+ * db. */
 struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
                                                      const struct row_factors *factors,
                                                      float *kept, float *scratch);
 
 /* block (span.count, positions_row_floats) = rows [row, row + count) of the tensor's
- * gradient, summed over the records of a and b, or of what was kept, each times its
- * weight.
+ * gradient, summed over the records of a and b, or over what was kept of each record
+ * times its weight.
  *   scratch  (position_gradients_sum_scratch of span.count outputs) */
 size_t position_gradients_sum_scratch(const struct position_layer *layer,
                                       size_t outputs);

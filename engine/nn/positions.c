@@ -7,18 +7,19 @@
 #include "engine/nn/kept.h"
 #include "engine/nn/vector_math.h"
 
-/* Gram is the faster form up to these r = T (d + p) / (p d), its products being in
- * double; T bounds its scratch (README.md). */
+/* Gram is the faster form up to these r = T (d + p) / (p d), as its products are in
+ * double; the limit on T bounds its scratch (README.md). */
 static const double gram_short = 0.45, gram_long = 0.75;
 enum { GRAM_SHORT = 64, GRAM_LONGEST = 256 };
 
-/* A gradient is kept up to so many times what its layer keeps anyway: it stands in for a
- * product in double, and needs neither spread nor more terms than records (README.md). */
+/* A gradient is kept where it has up to so many times the floats that its layer keeps
+ * anyway. It takes the place of a product in double, and needs neither spread nor more
+ * terms than records (README.md). */
 static const double keep_ratio = 3.0;
 
-/* Rows of a product: enough to repay packing the weights, few enough to stay in cache.
- * One record is a product of its own where that is as fast, so that its rounding does
- * not depend on its place even where rows round unlike (README.md). */
+/* How many rows a product has: enough to repay packing the weights, and few enough to
+ * stay in cache. One record is a product of its own where that is as fast, so that its
+ * rounding does not depend on its place even where rows round unlike (README.md). */
 enum {
     ROWS_FEW = 256,
     ROWS_MANY = 512,
@@ -27,7 +28,7 @@ enum {
     RECORDS_STEP = 16,
     CHUNK_FLOATS = 1 << 19
 };
-static const double small_product = 1e6; /* up to which OpenBLAS packs nothing */
+static const double small_product = 1e6; /* OpenBLAS packs nothing up to this size */
 
 static size_t positions(const struct position_layer *layer)
 {
@@ -40,7 +41,7 @@ static size_t image_floats(const struct position_layer *layer)
     return image->height * image->width * image->channels;
 }
 
-/* The unfolded rows are the image itself. */
+/* Whether the unfolded rows are the image itself. */
 static bool is_plain(const struct position_layer *layer)
 {
     const struct window *window = &layer->window;
@@ -78,8 +79,8 @@ size_t positions_row_floats(const struct position_layer *layer)
     return layer->kernel_height * layer->kernel_width * tensor_channels(layer);
 }
 
-/* The records of one product among those of a block, and the positions of one product
- * where a record has several. */
+/* records_of gives how many records of a block one product takes; where a record takes
+ * several products, chunk_of gives how many positions each has. */
 static size_t records_of(const struct position_layer *layer, size_t block)
 {
     size_t t = positions(layer), records = 1;
@@ -118,7 +119,7 @@ size_t positions_gathered(const struct position_layer *layer)
     return all == layer->rows.inputs ? 0 : layer->rows.outputs * layer->rows.inputs;
 }
 
-/* Of a tensor's row, the tap that stands at (ky, kx) of the window. */
+/* Where the tap at (ky, kx) of the window stands in a row of the tensor. */
 static size_t tap_offset(const struct position_layer *layer, size_t ky, size_t kx)
 {
     return ((layer->first.y + ky) * layer->kernel_width + layer->first.x + kx) *

@@ -1,13 +1,14 @@
 /*
- * positions.h - the weight layer whose record has T rows: a convolution's positions, or
- * a dense layer at every pixel. The rows a (T x d) are unfolded from the image when they
- * are needed; z = a W^T + c, and the gradient of a record is b^T a (MODELS.md 2, 4.1).
- * What that gradient measures and sums to is position_gradients.h's.
+ * positions.h - the weight layer in which a record has T rows, one for each position of a
+ * convolution, or one for each pixel that a dense layer reads. The rows a (T x d) are
+ * unfolded from the image when they are needed; z = a W^T + c, and the gradient of a
+ * record is b^T a (MODELS.md 2, 4.1). The norms and sums of these gradients are in
+ * position_gradients.h.
  *
  *   form      the norm of b^T a comes from                 the sum of a cell is
  *   GRAM      the T x T products of rows, in double        a product in double
  *   EXPLICIT  the matrix itself, thrown away               a product in double
- *   KEPT      the matrix itself, kept, one a record        of what was kept, in float
+ *   KEPT      the matrix itself, kept, one a record        one of what was kept, in float
  *
  * Invariants
  *   (1) Each record goes through products of the same shapes, whatever the batch.
@@ -28,8 +29,8 @@ enum norm_form { NORM_GRAM, NORM_EXPLICIT, NORM_KEPT };
 struct position_layer {
     struct row_layer rows;              /* inputs: d = taps x channels of window */
     struct window window;               /* without the taps that never meet the image */
-    size_t kernel_height, kernel_width; /* of the tensor: (outputs, height, width, */
-    struct tap first;                   /*   channels x copies), first tap of window */
+    size_t kernel_height, kernel_width; /* the tensor is (outputs, height, width, */
+    struct tap first;                   /* channels x copies); first tap of window */
     size_t copies; /* channels of the tensor that read one channel of the image */
     enum norm_form form;
 };
@@ -38,7 +39,7 @@ struct position_layer {
  * chooses the form (MODELS.md 2.2). */
 void positions_plan(struct position_layer *layer);
 
-size_t positions_row_floats(const struct position_layer *layer); /* of the tensor */
+size_t positions_row_floats(const struct position_layer *layer); /* the tensor's */
 
 /* W as the unfolded rows meet it, (outputs, d): parameters + weight itself, or gathered
  * in to (positions_gathered floats, 0 where not) and returned. */
@@ -46,8 +47,8 @@ size_t positions_gathered(const struct position_layer *layer);
 const float *positions_gather(const struct position_layer *layer,
                               const float *parameters, float *to);
 
-/* A row of the tensor's gradient from one of the gathered one (d): every copy is alike,
- * and taps that meet nothing have none. */
+/* row = a row of the tensor's gradient, from a row of the gathered gradient (d). All
+ * copies have the same gradient, and taps that meet nothing have zero. */
 void positions_scatter(const struct position_layer *layer, float *row,
                        const float *gathered);
 
@@ -61,8 +62,8 @@ struct position_step {
 bool positions_next(const struct position_layer *layer, struct position_step *step,
                     struct rows z);
 
-/* The step's rows of a, unfolded in scratch (positions_unfolded floats, 64-byte aligned)
- * or where they are; and those of z. */
+/* The first gives the step's rows of a, unfolded in scratch (positions_unfolded floats,
+ * 64-byte aligned) or where they lie; the last gives those of z. */
 size_t positions_unfolded(const struct position_layer *layer);
 struct rows positions_unfold(const struct position_layer *layer, struct rows a,
                              struct position_step step, float *scratch);
@@ -74,10 +75,10 @@ struct position_pass {
     const float *weights; /* positions_gather */
     const float *bias;    /* or NULL */
     float *scratch;       /* (positions_unfolded) */
-    bool adds;            /* to what is in z or da, where these are else written */
+    bool adds;            /* adds to what is in z or da; else that is overwritten */
 };
 
-/* One row a record: z (T x outputs), a (an image). */
+/* A row holds one record: z (T x outputs), a (an image). */
 void positions_forward(const struct position_pass *pass, struct rows z, struct rows a);
 void positions_backward(const struct position_pass *pass, struct rows da,
                         struct rows b);

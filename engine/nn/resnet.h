@@ -25,7 +25,7 @@
 
 struct resnet {
     enum preset preset; /* PRESET_RESNET18_GN or PRESET_RESNET34_GN */
-    uint32_t groups;    /* of every norm */
+    uint32_t groups;    /* every norm's */
     uint32_t outputs;
 };
 
@@ -33,8 +33,8 @@ struct resnet {
  * their number. */
 size_t resnet_layers(const struct resnet *resnet, struct layer_spec *layers);
 
-/* name (size) = torchvision's of entry index of such a list: "layer2.0.conv1". Nothing
- * for a layer without parameters. */
+/* name (size) = the name that torchvision gives to entry index of such a list, as
+ * "layer2.0.conv1". Layers without parameters have no name. */
 void resnet_layer_name(const struct layer_spec *layers, size_t index, char *name,
                        size_t size);
 

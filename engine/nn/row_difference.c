@@ -80,8 +80,9 @@ struct bound { /* squared */
     double norm, spread;
 };
 
-/* |b x da + db x a'|^2 = |b|^2 |da|^2 + |db|^2 |a'|^2 + 2 (b.db)(a'.da), whose last term
- * may cancel: the sums in double leave eps_G M^2 of room (NOISE.md 2.4, T = 2).
+/* |b x da + db x a'|^2 = |b|^2 |da|^2 + |db|^2 |a'|^2 + 2 (b.db)(a'.da)
+ * The last term may cancel the others, so eps_G M^2 is added for the rounding of the sums
+ * in double (NOISE.md 2.4, T = 2).
  * Rounding w b and w db entry by entry may add 2^-24 M to the norm. */
 static struct bound bound_of(const struct row_layer *layer,
                              const struct pair_products *a,

@@ -3,8 +3,8 @@
  * points: differences over a scale s go forward and backward by the product rule, and
  * the difference of a record's gradients has two terms (MODELS.md 6.4).
  *
- *   dz = da W^T + a' D^T + dc      da_below = db W + b' D      D = (W - W') / s
- *   (g - g') / s = b x da + db x a',   of the bias db
+ *   dz = da W^T + a' D^T + dc      below = db W + b' D      D = (W - W') / s
+ *   (g - g') / s = b x da + db x a',   and db for the bias
  *
  * Where da is zero, as in a layer that reads the record itself, the first term of each
  * is left out.
@@ -28,26 +28,27 @@ struct row_points {                 /* flat vectors */
     const float *parameters, *step; /* theta, D */
 };
 
-/* dz, of a at the previous point. */
+/* Writes dz; a->at is a at the previous point. */
 void row_difference_forward(const struct row_layer *layer,
                             const struct row_points *points, struct rows dz,
                             const struct row_pair *a);
 
-/* The difference of the gradients below, of b at the previous point. */
+/* Writes the difference of the gradients below; b->at is b at the previous point. */
 void row_difference_backward(const struct row_layer *layer,
                              const struct row_points *points, struct rows below,
                              const struct row_pair *b);
 
-/* What a sum takes: a at the previous point, b at the new one. b.at is not read where
+/* What a sum reads: a at the previous point, b at the new one. b.at is not read where
  * a.difference is zero. */
 struct row_factors {
     struct row_pair a, b;
 };
 
-/* For each record, written: nu_up^2 of weight and bias, with room for rounding w b and
- * w db, and M_up^2, M = |b||da| + |db||a'| (NOISE.md 2.4); infinite where a factor is
- * not finite or beyond 2^64. Both of rows entries, as many as factors->a.at has.
- *   scratch  (2 rows) */
+/* Writes for each record nu_up^2 of weight and bias, with room for rounding w b and w db,
+ * and M_up^2, where M = |b||da| + |db||a'| (NOISE.md 2.4). Both are infinite where a
+ * factor is not finite or beyond 2^64.
+ *   squares, spreads  (rows) as many as factors->a.at has
+ *   scratch           (2 rows) */
 struct row_measure {
     double *squares, *spreads, *scratch;
 };

@@ -52,8 +52,8 @@ void row_layer_backward(const struct row_layer *layer, const float *parameters,
                 0.0F, da.data, (blasint)da.stride);
 }
 
-/* Squares of floats are exact in double; the padding of a row is zero. Two rows at a
- * time: one alone would wait for its own sum. */
+/* Squares of floats are exact in double; the padding of a row is zero. Two rows are taken
+ * at a time, as one alone would wait for its own sum. */
 VECTOR_CLONES
 void rows_square(double *squares, struct rows x)
 {

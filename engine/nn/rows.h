@@ -1,7 +1,10 @@
 /*
- * rows.h - the one weight layer there is: rows a (inputs) go in, rows z = a W^T + c
- * (outputs) come out, rows b of output gradients come back, and the gradient of a
- * record is the sum over its rows of b x a (MODELS.md 0, fact 1).
+ * rows.h - the weight layer that all others are made of (MODELS.md 0, fact 1):
+ *
+ *   forward    z = a W^T + c            rows a (inputs) go in, rows z (outputs) come out
+ *   backward   da = b W                 rows b (outputs) are the gradients at z
+ *   gradient   the sum of b_t x a_t     over the rows t of one record; the bias's is that
+ *                                       of b_t
  *
  * W is (outputs, inputs) row-major, c is (outputs); both lie in the flat vector.
  *
@@ -18,7 +21,7 @@ struct row_layer {
     size_t weight, bias; /* offsets in the flat vector; no bias: SIZE_MAX */
 };
 
-struct rows { /* a matrix of which a layer uses the first inputs or outputs columns */
+struct rows { /* a matrix; a layer uses its first inputs or outputs columns */
     float *data;
     size_t stride, count;
 };
@@ -30,10 +33,11 @@ void rows_add(struct rows z, const float *bias, size_t width);
  * (NOISE.md 2.4). */
 #define NORM_SQUARE_MAX 0x1p128
 
-/* Sum of squares in double, where those of floats are exact. */
+/* The sum of squares in double, in which squares of floats are exact. */
 double floats_square(const float *x, size_t count);
 
-/* Floats from a row of width to the next: rows start on 64-byte boundaries. */
+/* How many floats lie from one row of width to the next: rows start on 64-byte
+ * boundaries. */
 static inline size_t rows_stride(size_t width)
 {
     return (width + 15) / 16 * 16;
@@ -49,7 +53,8 @@ void row_layer_forward(const struct row_layer *layer, const float *parameters,
 void row_layer_backward(const struct row_layer *layer, const float *parameters,
                         struct rows da, struct rows b);
 
-/* squares  (x.count) of whole rows in double; the padding of a row is zero. */
+/* Squares whole rows, in double; the padding of a row is zero.
+ *   squares  (x.count) */
 void rows_square(double *squares, struct rows x);
 
 struct row_squares {
@@ -57,9 +62,10 @@ struct row_squares {
     size_t count;
 };
 
-/* Adds the square of each record's gradient norm, one row a record: (|a|^2 + bias)
- * |b|^2, in double; infinity where |a| or |b| is not finite or beyond 2^64
- * (NOISE.md 2.4). squares  (of.count) accumulated into */
+/* Adds the square of each record's gradient norm, one row a record, in double:
+ *   (|a|^2 + 1) |b|^2    with a bias, else |a|^2 |b|^2
+ * or infinity where |a| or |b| is not finite or beyond 2^64 (NOISE.md 2.4).
+ *   squares  (of.count) accumulated into */
 void row_layer_measure(const struct row_layer *layer, double *squares,
                        struct row_squares of);
 

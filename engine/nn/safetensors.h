@@ -37,8 +37,9 @@ struct safetensors_content {
     struct metadata_list metadata;
 };
 
-/* Writes content to a file of mode 0600 at path, replacing what was there; not synced.
- *   ST_IO  the file cannot be written: it is removed */
+/* Writes content to a file of mode 0600 at path, replacing what was there. It is not
+ * synced.
+ *   ST_IO  the file cannot be written; what was written is removed */
 enum status safetensors_write(const char *path,
                               const struct safetensors_content *content,
                               struct file_seal *seal, struct error *error);

@@ -73,7 +73,7 @@ static bool read_hex4(struct reader *reader, uint32_t *code)
     return true;
 }
 
-/* After "\u": one code point, from one or two units. */
+/* Reads what follows a "\u": one code point, from one or two units. */
 static bool read_code_point(struct reader *reader, uint32_t *code)
 {
     uint32_t low;
@@ -137,7 +137,7 @@ static bool read_escape(struct reader *reader, char **out)
     return true;
 }
 
-/* A string, decoded in place: what it means is never longer than how it is written. */
+/* Reads a string and decodes it in place: its meaning is never longer than its text. */
 static bool read_text(struct reader *reader, struct text *text)
 {
     char *out;
@@ -179,7 +179,7 @@ static bool read_count(struct reader *reader, uint64_t *count)
     return true;
 }
 
-/* [N, ...] into counts, at most most of them. */
+/* Reads [N, ...] into counts, which has room for most of them. */
 static bool read_counts(struct reader *reader, uint64_t *counts, size_t most,
                         size_t *count)
 {
@@ -220,7 +220,7 @@ static void *grown(void *array, size_t count, size_t *room, size_t size)
     return array;
 }
 
-/* Members of an object, each read by read_member once its name and colon are taken. */
+/* Reads an object. read_member reads each member once its name and colon are taken. */
 static bool read_object(struct reader *reader, void *context,
                         bool (*read_member)(struct reader *, void *, struct text))
 {
@@ -358,7 +358,8 @@ static int entry_order(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Tensors follow each other from 0 to data_size, so that each offset is one of floats. */
+/* Checks that the tensors follow each other from 0 to data_size; then each of them begins
+ * at a whole float. */
 static bool check_cover(struct reader *reader, uint64_t data_size)
 {
     uint64_t covered = 0;

@@ -4,7 +4,7 @@
  * (MODELS.md 7). Other compilers and sanitized builds call the scalar functions.
  *
  *   VECTOR_LOOP      the rounds of the loop that follows are independent
- *   VECTOR_SUM(...)  and may be added to these sums in any order
+ *   VECTOR_SUM(...)  they are independent, and add to these sums in any order
  *   VECTOR_CLONES    the function is compiled for wider registers too, and the
  *                    processor decides which one runs
  *

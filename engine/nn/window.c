@@ -95,8 +95,8 @@ struct tap window_trim(struct window *window)
     return first;
 }
 
-/* Positions whose taps a pixel may be among: no two are congruent modulo the lag after
- * which taps meet the strides again. */
+/* How many positions one pixel may be read at. No two of them are congruent modulo the
+ * lag after which taps meet the strides again. */
 static size_t overlap_axis(struct axis axis)
 {
     size_t by_reach = (reach(axis.taps, axis.dilation) - 1) / axis.stride + 1;
@@ -175,7 +175,7 @@ static inline void add_floats(float *restrict to, const float *restrict from,
         to[j] += from[j];
 }
 
-/* One kernel row of one position: pixels from start, or zeros. */
+/* Writes one kernel row of one position: pixels from start on, or zeros. */
 static void unfold_run(const struct window *window, float *out, const float *pixels,
                        ptrdiff_t start, struct run run)
 {
@@ -192,7 +192,8 @@ static void unfold_run(const struct window *window, float *out, const float *pix
     clear_floats(out + run.end * channels, (window->kernel_width - run.end) * channels);
 }
 
-/* Kernel rows that lie in the image whole, line_floats apart there: most positions. */
+/* Copies kernel rows that lie wholly in the image, line_floats apart there. Most
+ * positions have only such rows. */
 VECTOR_CLONES
 static void unfold_whole(float *out, const float *pixels, size_t lines,
                          size_t line_floats, size_t run_floats)
@@ -215,8 +216,8 @@ static void fold_run(const struct window *window, float *pixels, const float *in
 }
 
 struct place {       /* a position */
-    ptrdiff_t y, x;  /* of its first tap in the image */
-    size_t column;   /* of the output */
+    ptrdiff_t y, x;  /* where its first tap lies in the image */
+    size_t column;   /* its column in the output */
     struct run rows; /* taps inside the image */
 };
 

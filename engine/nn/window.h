@@ -24,7 +24,7 @@ struct window {
     struct image image;
     size_t kernel_height, kernel_width; /* taps */
     size_t stride, dilation;
-    ptrdiff_t top, left; /* of the first tap at the first position: minus the padding */
+    ptrdiff_t top, left; /* the first tap at the first position: minus the padding */
     size_t out_height, out_width;
 };
 
@@ -40,21 +40,21 @@ size_t window_positions(const struct window *window);
 size_t window_taps(const struct window *window);
 
 /* Leaves out the outer rows and columns of taps that never meet the image, whatever the
- * position: returned is the first tap that stays. */
+ * position, and returns the first tap that stays. */
 struct tap {
     size_t y, x;
 };
 struct tap window_trim(struct window *window);
 
-/* Most positions at which one pixel is read. */
+/* The most positions at which one pixel is read. */
 size_t window_overlap(const struct window *window);
 
 /* Row t of out = the taps of position first + t, (taps, channels), for out.count
- * positions; what lies beyond them in a row is left alone. */
+ * positions. What lies beyond the taps in a row is left alone. */
 void window_unfold(const struct window *window, struct rows out, const float *image,
                    size_t first);
 
-/* The adjoint: adds each row's taps to the pixels they came from. */
+/* The adjoint of window_unfold: adds each row's taps to the pixels they came from. */
 void window_fold(const struct window *window, float *image, struct rows in,
                  size_t first);
 

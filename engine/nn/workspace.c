@@ -1,3 +1,12 @@
+/* This file makes and destroys a workspace, and answers what the model says of a record
+ * (predict, value, class). The passes are in pass.c (forward, loss, backward),
+ * gradients.c (measure, scale, sum) and difference.c (two points).
+ *
+ * All floats lie in one buffer. Each size is a function of the network, the number of
+ * rows and whether there are two points (struct extent), and is written once:
+ * buffers_floats adds the sizes up, for workspace_size and for the allocation alike, and
+ * place_buffers hands out the parts in the same order. Values that share their
+ * activations, as the two ends of a fork do, share a buffer. */
 #include "engine/nn/workspace.h"
 
 #include <math.h>
@@ -10,12 +19,12 @@
 
 enum { ALIGNMENT = 64 };
 
-/* What a layer holds besides its values. */
+/* The floats that a layer holds besides its values. */
 struct layer_floats {
     size_t kept, weights, gathered;
 };
 
-/* Weights are gathered at two points, and the step between them. */
+/* Weights are gathered three times: at both points, and for the step between them. */
 enum { GATHERED_SETS = 3, TAP_SETS = 2 };
 
 static struct layer_floats layer_floats(const struct layer *layer, size_t rows,
@@ -42,7 +51,7 @@ static size_t scratch_floats(const struct network *network)
     return rows_stride(most);
 }
 
-/* What a workspace's memory follows from. */
+/* All that decides how much memory a workspace takes. */
 struct extent {
     const struct network *network;
     size_t rows;
@@ -54,7 +63,8 @@ static struct extent extent_of(const struct workspace *workspace)
     return (struct extent){workspace->network, workspace->rows, workspace->two_points};
 }
 
-/* Buffers of a value's own: activations and gradient, and the differences of both. */
+/* How many buffers a value has of its own: activations and gradient, and the differences
+ * of both. */
 static size_t value_sets(struct extent extent, size_t index)
 {
     const struct value *value = &extent.network->values[index];

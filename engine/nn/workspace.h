@@ -3,10 +3,12 @@
  * the passes over it: forward, loss, one backward pass with book-keeping, per-record
  * norms, weighted sums (MODELS.md 1 and 2, NOISE.md 2).
  *
- *   training    forward -> loss -> backward -> measure -> scale -> sum
- *     on public data, where no norm counts  -> keep -> sum
- *               difference (difference.h)   -> measure -> scale -> sum
- *   evaluation  forward -> predict, class, loss
+ *   training        forward -> loss -> backward -> measure -> scale -> sum
+ *   on public data  forward -> loss -> backward -> keep -> sum
+ *   two points      difference (difference.h)   -> measure -> scale -> sum
+ *   evaluation      forward -> predict, class, loss
+ *
+ * Public data needs no norms.
  *
  * A micro-batch holds count <= rows records; forward zeroes the rows beyond them in the
  * last block, and every pass runs over whole blocks, each product over exactly one. The
@@ -20,8 +22,8 @@
  *
  * Invariants
  *   (1) All that belongs to a record (outputs, loss, a, b, norms) depends on that
- *       record, its mask, the parameters, block and its row in its block alone (E2),
- *       never on other records or on count.
+ *       record, its dropout mask, the parameters, block and its row in its block alone
+ *       (E2), never on other records or on count.
  *   (2) Buffers and rows start on 64-byte boundaries, rows is a multiple of 16, leading
  *       dimensions are multiples of 16 floats, the floats between are zero (E4).
  *   (3) After workspace_measure every stored factor is finite; a record that was
@@ -56,8 +58,8 @@ enum status workspace_create(struct workspace **out, const struct network *netwo
                              size_t rows, struct error *error);
 void workspace_destroy(struct workspace *workspace); /* NULL is allowed */
 
-/* The same, made for differences too (difference.h): up to twice the memory. The model
- * has passed network_check_differences. */
+/* The same for a workspace that takes differences too (difference.h), with up to twice
+ * the memory. The model has passed network_check_differences. */
 enum status workspace_create_two_points(struct workspace **out,
                                         const struct network *network, size_t rows,
                                         struct error *error);
@@ -73,12 +75,12 @@ size_t workspace_rows(const struct workspace *workspace);
  * block divides rows and is a multiple of WORKSPACE_ROWS_STEP; it is rows until set. */
 void workspace_set_block(struct workspace *workspace, size_t block);
 
-/* The same, with dense layers' products of up to heights.tallest rows: for heights that
- * were found to agree (heights.h), or nothing of invariant (1) is left. */
+/* The same, with products of up to heights.tallest rows in dense layers. The heights must
+ * have been found to agree (heights.h), or nothing is left of invariant (1). */
 void workspace_set_heights(struct workspace *workspace, struct heights heights);
 
-/* (rows, stride) float32, features of one record a row. The caller writes the features
- * of its records and nothing else; later passes may change what it wrote. */
+/* (rows, stride) float32: each row holds the features of one record. The caller writes
+ * the features of its records and nothing else; later passes may change what it wrote. */
 float *workspace_input(struct workspace *workspace);
 size_t workspace_stride(const struct workspace *workspace);
 
@@ -94,9 +96,9 @@ struct drop {
     const uint32_t *indices; /* (rows) */
 };
 
-/* From now on forward passes drop by drop; none did before. A record's mask depends on
- * the key, its index and the layer alone (dropout.h). Evaluation and prediction drop
- * nothing. */
+/* From now on forward passes drop activations as drop says; none did before. A record's
+ * mask depends on the key, its index and the layer alone (dropout.h). Evaluation and
+ * prediction drop nothing. */
 void workspace_drop(struct workspace *workspace, struct drop drop);
 
 /* Outputs of the first count <= rows records at parameters; the other rows become
@@ -109,7 +111,7 @@ void workspace_forward(struct workspace *workspace, const float *parameters,
 void workspace_loss(struct workspace *workspace);
 const double *workspace_losses(const struct workspace *workspace); /* (count) */
 
-/* b of every weight layer, from that of the last one and the same parameters. */
+/* Computes b of every weight layer, from b of the last one and the same parameters. */
 void workspace_backward(struct workspace *workspace, const float *parameters);
 
 /* Bounds of every record's gradient over all parameters, rounded up (NOISE.md 2.4):
@@ -123,14 +125,15 @@ void workspace_backward(struct workspace *workspace, const float *parameters);
  *                  them, which spares reading them again, or NULL */
 void workspace_measure(struct workspace *workspace, const double *input_squares);
 
-/* Keeps the gradients that measure would keep, so that sums read them, and takes no
- * norm: nobody is refused, and (3) does not hold. After workspace_backward. */
+/* Keeps the gradients that measure would keep, so that sums read them, and takes no norm:
+ * no record is refused, and invariant (3) does not hold. Call it after
+ * workspace_backward. */
 void workspace_keep(struct workspace *workspace);
 const double *workspace_norms(const struct workspace *workspace);   /* (rows) */
 const double *workspace_spreads(const struct workspace *workspace); /* (rows) */
 
-/* The same of one layer's part of the gradients, weight and bias, layer in
- * [0, network_layers): 0 of a record that was refused. */
+/* The same for one layer's part of the gradients, weight and bias, with layer in
+ * [0, network_layers): 0 for a record that was refused. */
 const double *workspace_layer_norms(const struct workspace *workspace, size_t layer);
 const double *workspace_layer_spreads(const struct workspace *workspace, size_t layer);
 
@@ -154,13 +157,15 @@ struct row_range {
 
 /* block[0 .. tile.count) = the sum over the records of range of b_i x a_i, restricted
  * to coordinates [tile.offset, tile.offset + tile.count) of the flat vector; written,
- * not accumulated. An empty range gives zeros. tile   index of network_tile block
- * (network_tile_floats_max), 64-byte aligned */
+ * not accumulated. An empty range gives zeros.
+ *   tile   index of network_tile
+ *   block  (network_tile_floats_max), 64-byte aligned */
 void workspace_sum(const struct workspace *workspace, size_t tile,
                    struct row_range range, float *block);
 
-/* After forward. outputs (count, network_predictions), row-major: softmax
- * probabilities; logistic: probabilities of class 0 and 1; a regression: the value. */
+/* Call this after forward.
+ *   outputs  (count, network_predictions), row-major: softmax has the probabilities of
+ *            the classes, logistic those of class 0 and 1, a regression the value */
 void workspace_predict(const struct workspace *workspace, double *outputs);
 
 /* The first output of a record: what a regression says of it. */
@@ -170,9 +175,10 @@ double workspace_value(const struct workspace *workspace, size_t record);
 uint32_t workspace_class(const struct workspace *workspace, size_t record);
 
 /* All that the per-record pipeline leaves, for whoever compares rows bit by bit
- * (NOISE.md 2.5) or checks against explicit gradients: for each weight layer its a and
- * b, and after them what it keeps of each record's gradient, if it does. Of differences:
- * a' and db, after them da and b, if da is not zero, and then what is kept. */
+ * (NOISE.md 2.5) or checks against explicit gradients. Each weight layer has its a and b,
+ * and after them what it keeps of each record's gradient, if it keeps any. After a pass
+ * over differences it has a' and db, then da and b if da is not zero, and then what it
+ * keeps. */
 struct factors {
     const float *a; /* (rows, a_stride), the first inputs columns */
     const float *b; /* (rows, b_stride), the first outputs columns */
