@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-struct part {             /* of the matrix: one micro-batch */
+struct part {             /* what one micro-batch of the matrix gave */
     double loss, squares; /* squares: of the errors of a regression */
     size_t right;
 };

@@ -1,6 +1,6 @@
 /*
- * evaluator.h - how good a model is on a public dataset: every record of a matrix
- * through the model, by a team.
+ * evaluator.h - how good a model is on a public dataset. A team takes every record of a
+ * matrix through the model.
  *
  * The result does not depend on the number of threads: parts are added in their order.
  *
@@ -25,7 +25,7 @@ struct evaluator_setup { /* all borrowed until destroy */
     const struct matrix *matrix;
     const float *parameters;
     struct team *team;
-    struct training *training; /* whose workspaces it uses */
+    struct training *training; /* lends its workspaces */
     const atomic_bool *cancel; /* or NULL */
 };
 

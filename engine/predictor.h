@@ -16,12 +16,12 @@
 
 struct predictor; /* opaque */
 
-/* What a predictor is made of: borrowed while it is opened. */
+/* What a predictor is made of. It is borrowed while the predictor is opened. */
 struct predictor_source {
     const char *path;             /* a safetensors file */
     const struct file_seal *seal; /* what the file must be; NULL: not checked */
     const struct model_spec *model;
-    struct data_shape data; /* that the model was trained on */
+    struct data_shape data; /* what the model was trained on */
 };
 
 /* Reads the tensors of the model from its file.
@@ -33,10 +33,10 @@ enum status predictor_open(struct predictor **out,
                            const struct predictor_source *source, struct error *error);
 void predictor_close(struct predictor *predictor); /* NULL is allowed */
 
-/* Bytes that it holds. */
+/* How many bytes the predictor holds. */
 size_t predictor_size(const struct predictor *predictor);
 
-/* Floating-point operations of one row; of a model that is not opened, too.
+/* Floating-point operations of one row. The model need not be opened.
  *   ST_INVALID  as predictor_open */
 enum status predictor_flops(double *flops, const struct model_spec *model,
                             struct data_shape data, struct error *error);
@@ -48,8 +48,9 @@ enum { PREDICTOR_ROWS = 64 };
  * encoded features of its rows, all of them before each run. */
 float *predictor_input(struct predictor *predictor, size_t *stride);
 
-/* outputs (count, classes), row-major, of the first count <= PREDICTOR_ROWS rows of the
- * input: the classes' probabilities; or of a regression (count), mapped values. */
+/* Answers the first count <= PREDICTOR_ROWS rows of the input.
+ *   outputs  (count, classes), row-major: the classes' probabilities; for a regression
+ *            (count): mapped values */
 void predictor_run(struct predictor *predictor, double *outputs, size_t count);
 
 /* The safetensors header of the file at path, as text to be released with free().

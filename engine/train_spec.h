@@ -1,8 +1,8 @@
 /*
- * train_spec.h - all that defines a training run, public values only. Filled by the
- * service from a checked request; the trainer runs exactly this.
+ * train_spec.h - all that defines a training run. It holds public values only; the
+ * service fills it from a checked request, and the trainer runs exactly this.
  *
- * Ownership: owns its model (train_spec_fini).
+ * Ownership: a train_spec owns its model (train_spec_fini).
  */
 #ifndef ENGINE_TRAIN_SPEC_H
 #define ENGINE_TRAIN_SPEC_H
@@ -28,10 +28,10 @@ struct train_spec {
 
 void train_spec_fini(struct train_spec *spec); /* a zeroed one is allowed */
 
-/* What the algorithm plans from; borrows spec. */
+/* What the algorithm plans from. The answer borrows spec. */
 struct algorithm_demand train_spec_demand(const struct train_spec *spec);
 
-/* The mechanism of spec at spec->noise_multiplier (algorithm.h, plan). */
+/* *m = the mechanism of spec at spec->noise_multiplier (plan in algorithm.h). */
 enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,
                                  struct error *error);
 

@@ -14,7 +14,7 @@
 #include "engine/nn/model_file.h"
 #include "engine/nn/network.h"
 
-/* Packing buffers of OpenBLAS that a thread touches, bytes. */
+/* How many bytes of OpenBLAS's packing buffers a thread touches. */
 static const uint64_t blas_buffer_size = UINT64_C(4) << 20;
 
 struct trainer {
@@ -30,10 +30,11 @@ struct trainer {
     struct evaluator *evaluator; /* NULL without an evaluation matrix */
 };
 
-/* Rows of a block: products over more rows are faster, but the last block is computed
- * whole. Above 96 rows 784-10 leaves the kernels for small products, three times as
- * fast; wider layers gain next to nothing from there on. Images have many rows a record:
- * more than 48 records gain nothing, and cells of 128 leave fewer rows empty. */
+/* How many rows a block has. Products over more rows are faster, but the last block is
+ * computed whole. Above 96 rows 784-10 leaves the kernels for small products, which are
+ * three times as fast; wider layers gain next to nothing from there on. Images have many
+ * rows a record: more than 48 records gain nothing, and cells of 128 leave fewer rows
+ * empty. */
 static size_t block_rows(const struct network *network, uint64_t batch_size)
 {
     bool on_images = network_has_positions(network);
@@ -57,7 +58,8 @@ static enum status compile(struct network **out, const struct train_spec *spec,
     return network_create(out, &spec->model, shape, error);
 }
 
-/* The facts of the compiled model; of differences where algorithm asks for them. */
+/* Fills in the facts of the compiled model, those of differences where algorithm asks for
+ * them. */
 static enum status describe(struct algorithm_model *model,
                             const struct algorithm *algorithm,
                             const struct network *network, struct error *error)
@@ -123,7 +125,7 @@ static void finish(const struct algorithm *algorithm, void *state)
     free(state);
 }
 
-/* What follows from the algorithm, in the setup of a training. */
+/* Fills in what the setup of a training takes from the algorithm. */
 static void set_needs(struct training_setup *setup, const struct algorithm *algorithm,
                       const void *state)
 {
@@ -185,15 +187,15 @@ static enum status check_matrices(const struct trainer_options *options,
     return ST_OK;
 }
 
-/* Rows of a product where heights agree: a batch's, and more only as long as they make
- * it faster. A multiple of 48. */
+/* The most rows of a product where heights agree: as many as a batch has, as long as more
+ * rows make it faster. It is a multiple of 48. */
 static size_t tallest_rows(uint64_t batch_size)
 {
     enum { STEP = 48, MOST = 6 * STEP };
     return batch_size >= MOST ? MOST : ((size_t)batch_size / STEP + 2) * STEP;
 }
 
-/* Public sums do not hang on how rows round: any row will do, so long as threads do not
+/* Public sums do not depend on how rows round: any row will do, so long as threads do not
  * change what it holds. */
 static enum status find_rows(struct trainer *trainer, const struct train_spec *spec,
                              struct error *error)

@@ -40,18 +40,19 @@ struct trainer_options {
     const uint8_t *test_key;         /* (32) tests only; NULL: getrandom */
 };
 
-/* What a run would take, from public numbers alone, before any is created. */
+/* What a run would take, computed from public numbers alone before it is created. */
 struct trainer_cost {
     uint64_t memory;     /* bytes beyond the mapped matrices */
     uint64_t parameters; /* trainable floats */
 };
 
-/* Of a spec that names no learning rate and has the usual one: the algorithm's own.
+/* Sets the algorithm's own learning rate. Call it for a spec that names none and has the
+ * usual one.
  *   ST_INVALID  shapes do not fit */
 enum status trainer_choose_rate(struct train_spec *spec, struct data_shape data,
                                 struct error *error);
 
-/* Of spec on such data, at so many threads.
+/* *cost = that of spec on data of this shape, at so many threads.
  *   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses */
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
                          struct data_shape data, unsigned threads, struct error *error);
@@ -63,9 +64,9 @@ enum status trainer_create(struct trainer **out, const struct trainer_options *o
                            struct error *error);
 void trainer_destroy(struct trainer *trainer); /* NULL is allowed */
 
-/* False where the plan says every step's noise. Else step = what the next one will be,
- * from what was released so far: to be taken off what was reserved before
- * trainer_step. */
+/* False where the plan says every step's noise. Otherwise *step = what the next step will
+ * be, from what was released so far: the caller takes it off what was reserved before it
+ * calls trainer_step. */
 bool trainer_next(const struct trainer *trainer, struct mechanism_run *step);
 
 /* One noisy step.
@@ -92,9 +93,9 @@ enum status trainer_save(struct trainer *trainer, const char *path,
                          struct metadata_list metadata, struct file_seal *seal,
                          struct error *error);
 
-/* What the last step released beside the gradient, and paid for (algorithm.h): returns
- * how many, 0 where the algorithm releases nothing else or no step was taken. Values are
- * good until the next step. */
+/* Fills in what the last step released beside the gradient, and paid for (algorithm.h).
+ * Returns how many values there are, 0 where the algorithm releases nothing else or no
+ * step was taken. Values are good until the next step. */
 size_t trainer_released(const struct trainer *trainer,
                         struct released_value values[RELEASED_SERIES_MAX]);
 
@@ -103,12 +104,12 @@ struct noise_certificate {
     double clip_norm, scale, inflation, spread; /* C, G, eta, kappa */
     uint64_t cells;
     uint32_t cell_rows_max, terms_max, roundings, position_classes; /* M, b, rho */
-    char kernel[64];                                                /* of the BLAS */
+    char kernel[64];                                                /* the BLAS's */
     bool float_safe;
-    size_t histogram_bins;  /* released on the same batches, by counts times */
-    double histogram_scale; /* this; 0 bins: nothing */
-    double norm_scale;      /* of the sum's norm, released beside it; 0: nothing */
-    /* G and eta of sums of gradient differences over all records and over subsets, at
+    size_t histogram_bins;  /* released on the same batches; 0: there is no histogram */
+    double histogram_scale; /* grid steps of one count */
+    double norm_scale; /* that of the sum's norm, released beside it; 0: it is not */
+    /* G and eta for sums of gradient differences over all records and over subsets, at
      * clip norm 1; 0: there are none. */
     double difference_scale, difference_inflation, local_scale, local_inflation;
 };

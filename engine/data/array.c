@@ -6,7 +6,7 @@
 #include "engine/data/encode.h"
 
 enum {
-    CHUNK_VALUES = 4096, /* decoded at a time */
+    CHUNK_VALUES = 4096, /* values decoded at a time */
     VALUE_SIZE_MAX = 8,
 };
 
@@ -15,7 +15,7 @@ struct array_file {
     array_header_reader *read_header;
 };
 
-/* Where the size of the file is known before it is read, it must be the header's. */
+/* Where the file's size is known before it is read, it must be what the header says. */
 static enum status check_size(struct reading *reading, const struct array *array)
 {
     uint64_t size, promised = array->header_size, values = array->type->size;
@@ -49,7 +49,8 @@ static enum status array_open(struct reading *reading, struct array *array,
     return status;
 }
 
-/* The declared shape, dimensions of size 1 left out of both. */
+/* Whether the array has the declared shape, with dimensions of size 1 left out of
+ * both. */
 static bool shape_fits(const struct schema *schema, const struct array *array)
 {
     size_t at = 1;

@@ -1,7 +1,8 @@
 /*
- * array.h - what idx and npy have in common: a file is a header, which says type and
+ * array.h - what idx and npy have in common. A file is a header, which says type and
  * shape, and the values, row-major. Two files make a dataset: features (records x
- * declared shape) and labels (records). A format is the reading of its header.
+ * declared shape) and labels (records). The formats differ only in how their header is
+ * read.
  *
  * Checked here: both shapes against each other and the declaration, every size for
  * overflow, both files for their exact length, every value and label.
@@ -18,8 +19,8 @@
 enum { ARRAY_DIMENSIONS_MAX = UINT8_MAX }; /* idx has one byte for their number */
 
 struct array_type {
-    uint8_t size; /* of a value in the file, bytes; at most 8 */
-    bool whole;   /* an integer: may be a class */
+    uint8_t size; /* bytes of a value in the file, at most 8 */
+    bool whole;   /* values are integers, which may be classes */
     bool kept;    /* unsigned bytes: stored as they are, with the declared scale */
     double (*decode)(const unsigned char *bytes);
 };

@@ -1,6 +1,7 @@
-/* CIFAR-10 and CIFAR-100 binary: records of one label byte (100: coarse, fine) and 3072
- * bytes, planes R, G, B of 32 x 32, row-major. One file, `data`: the batches one behind
- * the other. 20 declared classes of cifar100 are the coarse labels, 100 the fine ones. */
+/* Reads CIFAR-10 and CIFAR-100 in their binary form. A record is one label byte
+ * (CIFAR-100 has two, coarse and fine) and 3072 bytes: the planes R, G, B of 32 x 32,
+ * row-major. There is one file, `data`: the batches one behind the other. 20 declared
+ * classes of cifar100 are the coarse labels, 100 the fine ones. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,12 +10,12 @@
 enum {
     IMAGE_SIZE = 3 * 32 * 32,
     LABELS_MAX = 2,
-    CHUNK_RECORDS = 16, /* read at a time */
+    CHUNK_RECORDS = 16, /* records read at a time */
 };
 
 struct layout {
     size_t label_count;
-    uint32_t classes[LABELS_MAX]; /* of each label byte */
+    uint32_t classes[LABELS_MAX]; /* how many each label byte has */
 };
 
 static const struct layout *layout_of(enum data_format format)
@@ -36,8 +37,8 @@ static enum status check_size(struct reading *reading, const struct source *sour
     return ST_OK;
 }
 
-/* One record, number record from 1: its image to row,
- * its declared label to the matrix. */
+/* Takes one record, numbered from 1: its image goes to row, its declared label to the
+ * matrix. */
 static enum status add_record(struct reading *reading, const unsigned char *bytes,
                               unsigned char *row, uint64_t record)
 {
@@ -55,7 +56,7 @@ static enum status add_record(struct reading *reading, const unsigned char *byte
     return matrix_writer_class(reading->writer, class_index, reading->error);
 }
 
-/* *count records were read, 0 at the end of the file; done of them before. */
+/* Reads *count records, 0 at the end of the file; done records were read before. */
 static enum status read_chunk(struct reading *reading, struct source *source,
                               size_t record_size, uint64_t done, size_t *count)
 {

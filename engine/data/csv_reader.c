@@ -1,6 +1,6 @@
-/* csv: RFC 4180 with line feeds allowed alone; blanks outside quotes are dropped. One
- * file, data, whose cells are the declared columns: in their order, or in that of its
- * header. */
+/* Reads csv: RFC 4180, where a line feed may also stand alone; blanks outside quotes are
+ * dropped. There is one file, data. Its cells are the declared columns, in their order or
+ * in that of its header. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 struct csv_cell {
     struct cell cell;
-    uint64_t line;   /* on which it begins */
-    uint64_t column; /* of the file, from 1 */
+    uint64_t line;   /* where it begins */
+    uint64_t column; /* its column in the file, from 1 */
 };
 
 struct csv {
@@ -41,7 +41,8 @@ static void skip_blanks(struct cursor *cursor)
         cursor->at++;
 }
 
-/* Puts the text between the quotes, doubled ones made single, at its own beginning. */
+/* Makes doubled quotes single and puts the text between the quotes at its own
+ * beginning. */
 static enum status cut_quoted(struct csv *csv, struct cursor *cursor, struct cell *cell)
 {
     uint64_t first_line = cursor->line;
@@ -124,7 +125,7 @@ static enum status refuse_separator(struct csv *csv, const struct line *line,
                           name);
 }
 
-/* A line that has another number of cells than there are columns. */
+/* Refuses a line that has another number of cells than there are columns. */
 static enum status refuse_count(struct csv *csv, const struct line *line, size_t cells)
 {
     size_t count = csv->reading->schema->column_count;
@@ -192,7 +193,8 @@ static enum status next_record(struct csv *csv, struct line *line, bool *more)
     return ST_OK;
 }
 
-/* An editor's last empty line is no record; of a single column it is an empty cell. */
+/* An editor's last empty line is no record, but where there is one column it is an empty
+ * cell. */
 static bool is_empty(const struct csv *csv, const struct line *line)
 {
     if (csv->reading->schema->column_count == 1)
@@ -214,13 +216,13 @@ static void skip_byte_order_mark(struct line *line)
 
 enum { NAME_SHOWN = 60 }; /* bytes of a header's cell in a reason */
 
-/* The cells of a header, so far. */
+/* What is known of a header so far. */
 struct header {
-    struct lexicon *names; /* of the declared columns */
+    struct lexicon *names; /* those of the declared columns */
     bool *found;           /* (columns) */
     size_t cells, matches;
-    /* The first that is not declared, and the first that was there before; column 0: there
-     * is none. */
+    /* The first that is not declared, and the first that was there before; column 0:
+     * there is none. */
     struct csv_cell unknown, twice;
 };
 
@@ -243,7 +245,8 @@ static void meet(struct csv *csv, struct header *header, struct csv_cell *cut)
     header->matches++;
     if (header->found[place] && header->twice.column == 0)
         header->twice = *cut;
-    /* Of more cells than columns one is unknown or there twice, and it is refused. */
+    /* Where there are more cells than columns, one is unknown or there twice, and the
+     * header is refused. */
     if (header->cells <= csv->reading->schema->column_count)
         csv->places[header->cells - 1] = place;
     header->found[place] = true;

@@ -12,11 +12,11 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* 10^22 is the last power of ten that a double holds,
- * 5^27 the last of five in 63 bits. */
+/* 10^22 is the last power of ten that a double holds exactly, 5^27 the last of five that
+ * fits in 63 bits. */
 enum { POWER_EXACT_MAX = 22, POWER_WIDE_MAX = 27, DOUBLE_BITS = 53 };
 
-/* One more digit below this stays inside 64 bits. */
+/* A number below this stays inside 64 bits when one more digit is appended. */
 #define DIGITS_ROOM      UINT64_C(1000000000000000000)
 #define DOUBLE_WHOLE_MAX (UINT64_C(1) << DOUBLE_BITS)
 #define EXPONENT_LIMIT   1000000 /* beyond any double, far from overflow */
@@ -53,7 +53,8 @@ static const char *read_digits(struct decimal *decimal, const char *text,
     return text;
 }
 
-/* Returns text itself where no whole exponent stands there. */
+/* Reads an exponent and returns the place behind it, or text itself where no whole
+ * exponent stands there. */
 static const char *read_exponent(struct decimal *decimal, const char *text,
                                  const char *end)
 {
@@ -83,7 +84,7 @@ static int width_of(wide value)
                      : 64 - __builtin_clzll((uint64_t)value);
 }
 
-/* value x 2^exponent to the nearest double, ties to even; value > 0. */
+/* The double nearest to value x 2^exponent, ties to even; value > 0. */
 static double round_wide(wide value, int exponent)
 {
     int drop = width_of(value) - DOUBLE_BITS;
@@ -112,7 +113,7 @@ static double scale_wide(uint64_t digits, int64_t exponent)
     return round_wide(quotient, (int)exponent - shift);
 }
 
-/* The rare rest: more than 19 digits, or a large exponent. */
+/* Reads what is rare: numbers of more than 19 digits, or with a large exponent. */
 static double read_slowly(const char *text, size_t size)
 {
     char copy[DECIMAL_SIZE_MAX + 1];

@@ -1,5 +1,6 @@
 /*
- * decimal.h - decimal text to the nearest double: exact, and the same in every locale.
+ * decimal.h - reads decimal text as the nearest double, exactly and alike in every
+ * locale.
  *
  *   [+-] digits [. digits] [e [+-] digits]     at least one digit before the exponent
  *
@@ -8,7 +9,8 @@
 #ifndef ENGINE_DATA_DECIMAL_H
 #define ENGINE_DATA_DECIMAL_H
 
-/* A double's exact expansion has at most 1,077 characters; more than this is refused. */
+/* The longest text that is read. A double's exact expansion has at most 1,077
+ * characters. */
 enum { DECIMAL_SIZE_MAX = 2048 };
 
 /* Reads the longest number that starts at text, before end; *value is an infinity where

@@ -44,7 +44,7 @@ uint32_t encode_width(const struct column *column)
     return column->kind == COLUMN_CATEGORICAL ? (uint32_t)column->value_count : 1;
 }
 
-/* [low, high] to [-1, 1], what lies outside clipped. */
+/* Maps [low, high] to [-1, 1]; what lies outside is clipped. */
 static float map_range(double value, double low, double high)
 {
     if (value <= low)
@@ -106,7 +106,7 @@ static enum status resolve(const struct column *column, struct cell *cell,
     return ST_OK;
 }
 
-/* A number in the column's range, mapped. */
+/* Reads a cell's number and maps it by the column's range. */
 static enum status resolve_number(const struct column *column, float *mapped,
                                   struct cell cell, struct error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * encode.h - one cell of a record in the dataset's own units to its features
+ * encode.h - turns one cell of a record, in the dataset's own units, into its features
  * (schema.h). The csv reader and predict share it, so that both see the same numbers.
  *
  * Numbers are read in the C locale whatever the process's, whole cell, finite only;
@@ -15,7 +15,7 @@
  *   ST_INVALID  anything else */
 enum status encode_number(double *value, const char *text, size_t size);
 
-/* Features that a numeric or categorical column makes: 1, or one a value. */
+/* How many features a numeric or categorical column makes: 1, or one for each value. */
 uint32_t encode_width(const struct column *column);
 
 /* Writes encode_width(column) features from the cell text[0..size).
@@ -24,15 +24,16 @@ uint32_t encode_width(const struct column *column);
 enum status encode_cell(float *out, const struct column *column, const char *text,
                         size_t size, struct error *error);
 
-/* One feature of a record, not of csv, from its unscaled value, which is finite. The
- * result is not where it is too large for float32: refuse it. */
+/* One feature of a record in any format but csv, from its unscaled value, which is
+ * finite. Refuse a result that is not finite: it was too large for float32. */
 float encode_value(const struct schema *schema, double value);
 
 /* The mapped target of a regression (schema_target_range) from its finite value. */
 float encode_target(const struct schema *schema, double value);
 
 /*
- * The same for many cells of one column: its declared values are indexed once.
+ * An encoder does the same for many cells of one column: it indexes the column's declared
+ * values once.
  * Ownership: the column must outlive the encoder.
  */
 struct lexicon;
@@ -50,7 +51,7 @@ enum status encoder_init(struct encoder *encoder, const struct column *column,
                          struct error *error);
 void encoder_fini(struct encoder *encoder); /* a zeroed one is allowed */
 
-/* Numeric and categorical columns: as encode_cell. */
+/* The features of a numeric or categorical column, as encode_cell. */
 enum status encoder_features(const struct encoder *encoder, float *out,
                              struct cell cell, struct error *error);
 /* The label column of a classification; ST_INVALID as encode_cell. */

@@ -12,8 +12,8 @@ struct kind {
     unsigned char size;
 };
 
-/* PKWARE's APPNOTE, the xz and zstd formats, bzip2's and 7z's sources, Parquet's and
- * HDF5's specifications, numpy.lib.format. */
+/* The first bytes are from PKWARE's APPNOTE, the xz and zstd formats, bzip2's and 7z's
+ * sources, Parquet's and HDF5's specifications, and numpy.lib.format. */
 static const struct kind kinds[] = {
     {"PK\x03\x04", "the file is a zip archive, as .xlsx and .npz are" UNPACK, 4},
     {"PK\x05\x06", "the file is an empty zip archive" UNPACK, 4},
@@ -30,7 +30,8 @@ static const struct kind kinds[] = {
 static const struct kind npy = {
     "\x93NUMPY", "the file is in npy's format: declare the dataset as npy", 6};
 
-/* Byte order marks; the longer first, as that of UTF-32 begins with that of UTF-16. */
+/* Byte order marks. The longer stand first, as that of UTF-32 begins with that of
+ * UTF-16. */
 static const struct kind marks[] = {
     {"\xff\xfe\0\0", "the file is text in UTF-32" RECODE, 4},
     {"\xff\xfe", "the file is text in UTF-16" RECODE, 2},
@@ -42,7 +43,7 @@ static bool begins(const struct kind *kind, const char *bytes, size_t size)
     return size >= kind->size && memcmp(bytes, kind->bytes, kind->size) == 0;
 }
 
-/* "BZh", the size of a block, and pi. */
+/* Whether a file begins as bzip2's do: "BZh", the size of a block, and pi. */
 static bool is_bzip2(const char *bytes, size_t size)
 {
     return size >= 10 && memcmp(bytes, "BZh", 3) == 0 &&
@@ -58,7 +59,8 @@ static const char *find(const struct kind *among, size_t count, const char *byte
     return NULL;
 }
 
-/* Latin letters, digits and marks without a byte order mark: every other byte is 0. */
+/* Whether it is UTF-16 without a byte order mark: in Latin letters, digits and marks
+ * every other byte is 0. */
 static bool is_wide(const char *bytes, size_t size)
 {
     bool even = size >= 4, odd = even;

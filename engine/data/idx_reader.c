@@ -1,5 +1,6 @@
-/* idx: 00 00 type dimensions, the sizes as big-endian u32, the values big-endian,
- * row-major. Two files: features (records x shape) and labels (records). */
+/* Reads idx. A file is the bytes 00 00, a byte for the type, one for the number of
+ * dimensions, their sizes as big-endian u32, and the values, big-endian and row-major.
+ * There are two files: features (records x shape) and labels (records). */
 #include <string.h>
 
 #include "engine/data/array.h"

@@ -33,7 +33,8 @@ static const char *path_of(const struct import_files *files, const char *name)
     return strcmp(name, "labels") == 0 ? files->labels : files->data;
 }
 
-/* A file of another kind was refused for what its bytes are not: says what they are. */
+/* Where a file of another kind was refused for what its bytes are not, this says what
+ * they are. */
 static void name_foreign(struct reading *reading)
 {
     char bytes[FOREIGN_SIZE];

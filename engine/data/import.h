@@ -1,6 +1,6 @@
 /*
- * import.h - uploaded files to a stored matrix: one pass, checked whole, all or
- * nothing.
+ * import.h - turns uploaded files into a stored matrix, in one pass. Everything is
+ * checked, and the result is all or nothing.
  *
  * Files are read as a stream, through gzip where their first bytes say so; memory does
  * not grow with them. The result is written to a scratch path that the caller publishes
@@ -25,24 +25,24 @@ struct import_files {              /* NULL where the format has no such file */
 };
 
 struct import_limits {          /* bytes */
-    uint64_t unpacked_size_max; /* read after gzip, each file; and of the matrix */
+    uint64_t unpacked_size_max; /* each file after gzip, and the matrix */
     uint64_t disk_room;         /* for the matrix; 0: all that are free */
 };
 
 enum { IMPORT_LINE_SIZE_MAX = 1 << 20 }; /* bytes of one csv or libsvm record */
 
-struct import_place { /* of the first bad place, told to the owner only */
+struct import_place { /* the first bad place, told to the owner only */
     const char *file; /* "features", "labels", "data" */
-    uint64_t line;    /* of text formats, else record; from 1, 0: whole file */
-    uint64_t column;  /* cell of csv, byte of libsvm, else feature; 0: whole line */
+    uint64_t line;    /* the line in text formats, else record; from 1, 0: whole file */
+    uint64_t column;  /* csv: cell, libsvm: byte, else feature; 0: whole line */
 };
 
 struct import_result {
     uint64_t records;
-    uint64_t size;               /* of the matrix file, bytes */
-    uint8_t sha256[SHA256_SIZE]; /* of the whole file */
-    /* Of its rows alone: the same records declared with another scale, other classes or
-     * other labels have another file, and these rows. */
+    uint64_t size;               /* the matrix file's, bytes */
+    uint8_t sha256[SHA256_SIZE]; /* the whole file's */
+    /* The digest of its rows alone. The same records declared with another scale, other
+     * classes or other labels make another file, but the same rows. */
     uint8_t rows_sha256[SHA256_SIZE];
 };
 
@@ -50,7 +50,7 @@ struct import { /* what is read, and where to */
     const struct schema *schema;
     struct import_files files;
     struct import_limits limits;
-    const char *path;          /* of the matrix, replaced */
+    const char *path;          /* where the matrix is written; replaced */
     const atomic_bool *cancel; /* or NULL */
 };
 

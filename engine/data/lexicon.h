@@ -1,6 +1,5 @@
 /*
- * lexicon.h - the place of a text in a list of declared ones, found in logarithmic
- * time.
+ * lexicon.h - finds the place of a text in a list of declared texts, in logarithmic time.
  *
  * Ownership: the texts stay the caller's and must outlive the lexicon.
  * Threads: a lexicon may be searched by any thread.

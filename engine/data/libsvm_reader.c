@@ -1,5 +1,6 @@
-/* libsvm: `label index:value ...`, indices from 1 and ascending, blanks between, `#` to
- * the end of the line a comment. One file, data. */
+/* Reads libsvm. A line is `label index:value ...`: indices count from 1 and ascend,
+ * blanks stand between, and a `#` makes the rest of the line a comment. There is one
+ * file, data. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct libsvm {
     struct source *source;
     struct lines *lines;
     struct label *labels; /* (classes) by value; NULL: a class is its number */
-    float absent;         /* the feature of an index that is not there */
+    float absent;         /* what the feature of an index that is not there is */
     uint64_t records;
 };
 

@@ -13,9 +13,9 @@ enum {
 
 struct lines {
     struct source *source;
-    size_t begin;   /* of the current line */
+    size_t begin;   /* where the current line begins */
     size_t scanned; /* no line feed between the current line's end and here */
-    size_t end;     /* of what was read */
+    size_t end;     /* where what was read ends */
     uint64_t count; /* line feeds passed */
     bool ended;     /* the source has no more */
     char buffer[BUFFER_SIZE];
@@ -56,8 +56,8 @@ static enum status read_more(struct lines *lines, struct error *error)
     return ST_OK;
 }
 
-/* Where the line that is being read ends: at a line feed, at the end of the file, or
- * nowhere within the limit. */
+/* What ends the line that is being read: a line feed, the end of the file, or nothing
+ * within the limit. */
 enum ending { ENDING_FEED, ENDING_FILE, ENDING_NONE };
 
 static enum status find_ending(struct lines *lines, size_t *at, enum ending *ending,

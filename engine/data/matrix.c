@@ -46,7 +46,8 @@ static bool header_is_sound(const struct matrix_header *header)
            (!u8 || (isfinite(header->scale) && header->scale > 0));
 }
 
-/* Everything the file says about itself agrees with its length. */
+/* Reads header and trailer; false unless all that they say agrees with the file's
+ * length. */
 static bool matrix_read(struct matrix *matrix)
 {
     struct matrix_header header;

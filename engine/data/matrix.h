@@ -1,17 +1,21 @@
 /*
  * matrix.h - the stored dataset: one file, mapped read-only, never parsed again.
  *
- *   header | records x features of u8 or float32, row-major | records x 4 bytes of
- * targets (uint32 class, or float32) | trailer
+ *   part      bytes
+ *   header    64: "EPSMAT01", features u32, classes u32, element u32, scale float32,
+ *             zeros
+ *   rows      records x features, each a u8 or a float32, row-major
+ *   targets   records x 4, each a class as uint32, or a float32
+ *   trailer   64: "EPSEND01", records u64, zeros
  *
- *   Each part starts at a multiple of 64 bytes, zeros between; little-endian. Header,
- * 64 bytes: "EPSMAT01", features u32, classes u32, element u32, scale float32, zeros.
- *   Trailer, 64 bytes: "EPSEND01", records u64, zeros: a stream knows its length only
- * at its end, and one pass hashes the file front to back. matrix_writer.h writes it.
+ * Each part starts at a multiple of 64 bytes, with zeros between; all numbers are
+ * little-endian. The number of records stands in the trailer because a stream knows its
+ * length only at its end, and one pass hashes the file front to back. matrix_writer.h
+ * writes it.
  *
  * Invariants
  *   (1) Every value is finite; every class is below the schema's classes.
- *   (2) The SHA-256 is over the whole file.
+ *   (2) The SHA-256 that is stored for a matrix is over the whole file.
  *
  * Threads: a mapped matrix may be read by any thread.
  */
@@ -24,7 +28,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-enum { MATRIX_ALIGNMENT = 64 };      /* bytes; also of header and trailer */
+enum { MATRIX_ALIGNMENT = 64 };      /* bytes; the size of header and trailer, too */
 #define MATRIX_RECORDS_MAX INT32_MAX /* SERVICE.md B0, Limits */
 
 enum element { ELEMENT_U8, ELEMENT_F32 };
@@ -36,7 +40,7 @@ struct matrix {
     uint32_t features;
     uint32_t classes; /* 0: targets are float32 */
     enum element element;
-    float scale;             /* of u8: feature = value / scale */
+    float scale;             /* for u8: feature = value / scale */
     const void *rows;        /* records x features */
     const uint32_t *targets; /* (records) class indices, or NULL */
     const float *values;     /* (records) regression targets, or NULL */
@@ -57,7 +61,8 @@ void matrix_close(struct matrix *matrix); /* a zeroed one is allowed */
 void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
                    const uint32_t *indices, size_t count);
 
-/* Says that a record will be gathered soon: its bytes start their way from memory. */
+/* Says that a record will be gathered soon, so that its bytes start on their way from
+ * memory. */
 void matrix_expect(const struct matrix *matrix, uint32_t index);
 
 #endif

@@ -27,7 +27,7 @@ struct matrix_writer; /* opaque */
 
 struct matrix_bounds {
     uint64_t records_max; /* at most MATRIX_RECORDS_MAX */
-    uint64_t size_max;    /* of the file, bytes */
+    uint64_t size_max;    /* the file's, bytes */
     uint64_t disk_room;   /* bytes that it may take of its disk; 0: all that are free */
 };
 
@@ -35,7 +35,7 @@ struct matrix_shape {
     uint32_t features; /* > 0 */
     uint32_t classes;  /* 0: targets are values */
     enum element element;
-    float scale; /* of u8 */
+    float scale; /* for u8 */
 };
 
 /* cancel may be NULL.
@@ -45,7 +45,7 @@ enum status matrix_writer_open(struct matrix_writer **out, const char *path,
                                struct error *error);
 void matrix_writer_close(struct matrix_writer *writer); /* NULL is allowed */
 
-/* Once, before the first row.
+/* Says the shape. It is called once, before the first row.
  *   ST_NO_MEMORY  no room for one row */
 enum status matrix_writer_begin(struct matrix_writer *writer,
                                 const struct matrix_shape *shape, struct error *error);
@@ -68,7 +68,8 @@ void *matrix_writer_rows(struct matrix_writer *writer, size_t *count);
 enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
                                   struct error *error);
 
-/* The next target: a class below classes, or a finite value. ST_DISK_FULL, ST_IO as above. */
+/* The next target: a class below classes, or a finite value.
+ *   ST_DISK_FULL, ST_IO  as above */
 enum status matrix_writer_class(struct matrix_writer *writer, uint32_t class_index,
                                 struct error *error);
 enum status matrix_writer_value(struct matrix_writer *writer, float value,
@@ -76,13 +77,12 @@ enum status matrix_writer_value(struct matrix_writer *writer, float value,
 
 struct matrix_digest {
     uint64_t records, size;
-    uint8_t sha256[SHA256_SIZE];      /* of the whole file */
-    uint8_t rows_sha256[SHA256_SIZE]; /* of the rows alone, as they lie there */
+    uint8_t sha256[SHA256_SIZE];      /* the whole file's */
+    uint8_t rows_sha256[SHA256_SIZE]; /* that of the rows alone, as they lie there */
 };
 
-/* Writes what is left; needs at least one record. ST_DISK_FULL, ST_IO,
- * ST_CANCELLED as above. The
- * file is not synced. */
+/* Writes what is left; there must be at least one record. The file is not synced.
+ *   ST_DISK_FULL, ST_IO, ST_CANCELLED  as above */
 enum status matrix_writer_finish(struct matrix_writer *writer,
                                  struct matrix_digest *digest, struct error *error);
 

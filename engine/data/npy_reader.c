@@ -1,10 +1,10 @@
-/* npy (numpy.lib.format): 93 "NUMPY" major minor, the size of the header as a
- * little-endian u16 (version 1.0) or u32 (2.0, 3.0), and the header, a Python dict
- * written as text:
+/* Reads npy (numpy.lib.format). A file begins with 93 "NUMPY" major minor, the size of
+ * the header as a little-endian u16 (version 1.0) or u32 (2.0, 3.0), and the header, a
+ * Python dict written as text:
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 784), }   \n
- * Then the values, little-endian, row-major. Two files: features (records x shape) and
- * labels (records). The text is parsed as this grammar alone: three keys, each once, in
- * any order; blanks are spaces. */
+ * Then come the values, little-endian, row-major. There are two files: features (records
+ * x shape) and labels (records). The text is parsed as this grammar alone: three keys,
+ * each once, in any order; blanks are spaces. */
 #include <string.h>
 
 #include "engine/data/array.h"
@@ -67,7 +67,7 @@ static double decode_f8(const unsigned char *bytes)
     return value;
 }
 
-/* By name, behind the byte order. */
+/* Types by their name, which stands behind the byte order. */
 static const struct {
     char name[3];
     struct array_type type;
@@ -106,7 +106,7 @@ static bool take_word(struct text *text, const char *word)
     return true;
 }
 
-/* A string in either quotes, which holds no backslash. */
+/* Takes a string in either kind of quotes that holds no backslash. */
 static bool take_string(struct text *text, char *out, size_t size)
 {
     char quote = at_char(text, '"') ? '"' : '\'';
@@ -136,7 +136,7 @@ static bool take_count(struct text *text, uint64_t *count)
     return text->at > start;
 }
 
-/* A tuple: (), (n,), (n, m) with or without a comma at its end. */
+/* Takes a tuple: (), (n,), (n, m), with or without a comma at its end. */
 static bool take_shape(struct text *text, struct array *array)
 {
     bool comma = true;
@@ -185,7 +185,7 @@ static bool take_member(struct text *text, struct header *header, struct array *
            take_shape(text, array);
 }
 
-/* The dict, then blanks, then one line feed at the very end. */
+/* Takes the dict, then blanks, then one line feed at the very end. */
 static bool take_header(struct text text, struct header *header, struct array *array)
 {
     bool comma = true;
@@ -248,7 +248,7 @@ static enum status read_part(struct reading *reading, struct array *array, void 
     return status;
 }
 
-/* Magic and version, then the header's size. */
+/* Reads magic and version, then the header's size. */
 static enum status read_prefix(struct reading *reading, struct array *array,
                                size_t *size)
 {

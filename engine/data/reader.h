@@ -1,5 +1,5 @@
 /*
- * reader.h - what every format's reader is given, and the readers. A format joins with
+ * reader.h - what every format's reader is given, and the readers. To add a format, write
  * a file, a line here and a row in import.c's table.
  *
  * A reader opens its files, calls matrix_writer_begin once, writes every record with
@@ -25,7 +25,7 @@ struct reading {
     struct error *error;
 };
 
-/* All return
+/* All readers return
  *   ST_IMPORT_FAILED  reading->place and reading->error say where and why
  *   ST_CANCELLED, ST_DISK_FULL, ST_IO, ST_NO_MEMORY */
 enum status idx_read(struct reading *reading);
@@ -40,11 +40,11 @@ enum status npy_read(struct reading *reading);
 enum status reading_open(struct reading *reading, struct source **source,
                          const char *name, const char *path);
 
-/* Whether bytes over the declared scale are finite in float32: ST_IMPORT_FAILED if not,
- * on the file as a whole. */
+/* Checks that bytes over the declared scale are finite in float32.
+ *   ST_IMPORT_FAILED  they are not; the file as a whole is blamed */
 enum status reading_check_scale(struct reading *reading);
 
-/* matrix_writer_begin for the schema's features and classes. */
+/* Calls matrix_writer_begin for the schema's features and classes. */
 enum status reading_begin(struct reading *reading, enum element element);
 
 /* Blames line and column of the file being read, and returns ST_IMPORT_FAILED. */

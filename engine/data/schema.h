@@ -37,7 +37,8 @@ enum column_kind { COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_LABEL, COLUMN_IGNO
 
 enum { SCHEMA_SHAPE_MAX = 4 };
 
-/* What the classes of cifar may be; of cifar100 they say which label is meant. */
+/* How many classes a cifar dataset may have; for cifar100 they say which label is
+ * meant. */
 enum {
     CIFAR10_CLASSES = 10,
     CIFAR100_COARSE_CLASSES = 20,
@@ -58,7 +59,7 @@ struct schema {
     enum task task;
     uint32_t classes; /* 0 for regression */
 
-    /* idx, npy, cifar; of cifar the shape is 3 x 32 x 32 */
+    /* idx, npy, cifar; the shape of cifar is 3 x 32 x 32 */
     size_t shape_count; /* dimensions of one record */
     uint32_t shape[SCHEMA_SHAPE_MAX];
     double scale; /* > 0 */
@@ -71,7 +72,7 @@ struct schema {
     /* libsvm */
     uint32_t feature_count;
     bool has_range;
-    double low, high; /* of features, where has_range */
+    double low, high; /* the range of features, where has_range */
     double *labels;   /* (classes) in class order; NULL: 0..classes-1 */
 
     /* all but csv; regression needs it */
@@ -81,17 +82,17 @@ struct schema {
 
 void schema_fini(struct schema *schema); /* a zeroed one is allowed */
 
-/* Features of one encoded record. */
+/* How many features one encoded record has. */
 uint32_t schema_features(const struct schema *schema);
 
 struct data_shape {    /* what a model has to fit */
-    uint32_t features; /* of one encoded record */
+    uint32_t features; /* in one encoded record */
     uint32_t classes;  /* 0 for regression */
 };
 struct data_shape schema_shape(const struct schema *schema);
 
-/* Cells of one record as a client sends it to predict: features, or of csv the columns
- * that are numeric or categorical. */
+/* How many cells one record has as a client sends it to predict: its features, or for csv
+ * the columns that are numeric or categorical. */
 uint32_t schema_cells(const struct schema *schema);
 
 /* The declared text of a class: a csv or libsvm label, or its number. */
@@ -107,8 +108,9 @@ bool schema_target_range(const struct schema *schema, double *low, double *high)
 /* The target of a regression in the label's own unit. */
 double schema_target(const struct schema *schema, double mapped);
 
-/* Same format, task, classes (texts or numbers), and features in the same encoding,
- * names included; ignored columns, the header and defaults may differ. */
+/* Whether a and b have the same format, task, classes (texts or numbers), and features in
+ * the same encoding, names included. Ignored columns, the header and defaults may
+ * differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
 /* Whether records are arrays of a declared shape, and values over a scale. */

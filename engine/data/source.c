@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 enum {
-    CHUNK_SIZE = 256 << 10, /* between two looks at the cancel flag */
+    CHUNK_SIZE = 256 << 10, /* bytes between two looks at the cancel flag */
     GZIP_WINDOW = 15 + 16,  /* largest window, gzip header and trailer */
     GZIP_MAGIC_1 = 0x1f,
     GZIP_MAGIC_2 = 0x8b,
@@ -18,7 +18,7 @@ enum {
 
 struct source {
     int file;
-    uint64_t size; /* of the file as it lies there */
+    uint64_t size; /* the file's, as it lies there */
     uint64_t unpacked;
     struct source_bounds bounds;
     bool gzip;
@@ -104,7 +104,7 @@ bool source_size(const struct source *source, uint64_t *size)
     return true;
 }
 
-/* *got is 0 at the end of the file. */
+/* Reads at most size bytes; *got is 0 at the end of the file. */
 static enum status read_some(struct source *source, void *out, size_t size, size_t *got,
                              struct error *error)
 {
