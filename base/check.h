@@ -1,5 +1,5 @@
-/* check.h - assertions about our own bugs: always on, print and abort.
- * Never for input. */
+/* check.h - assertions about our own bugs. They are always on, print and abort, and are
+ * never for input. */
 #ifndef BASE_CHECK_H
 #define BASE_CHECK_H
 

@@ -23,7 +23,7 @@ static enum status check_size(const struct file_seal *seal, uint64_t size,
                      (unsigned long long)size, (unsigned long long)seal->size);
 }
 
-/* Ends the hash. */
+/* Ends the hash and compares it with the seal's. */
 static enum status check_digest(const struct file_seal *seal, struct sha256 *hash,
                                 struct error *error)
 {

@@ -17,21 +17,21 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-struct file_seal { /* of the whole file */
+struct file_seal { /* both are the whole file's */
     uint8_t sha256[SHA256_SIZE];
     uint64_t size; /* bytes */
 };
 
 /* Whether the open file, read from its first byte whatever its offset is, has this seal.
- *   cancel        read every 64 KiB, or NULL
+ *   cancel        a flag that is read every 64 KiB, or NULL
  *   ST_CORRUPT    another size, or other bytes; error->text says which of the two
  *   ST_IO         it cannot be read
  *   ST_CANCELLED  *cancel was seen set */
 enum status file_seal_check(const struct file_seal *seal, int file,
                             const atomic_bool *cancel, struct error *error);
 
-/* The same of the file at path.
- *   ST_CORRUPT  it is missing, too */
+/* The same for the file at path.
+ *   ST_CORRUPT  also where it is missing */
 enum status file_seal_check_path(const struct file_seal *seal, const char *path,
                                  const atomic_bool *cancel, struct error *error);
 

@@ -24,17 +24,17 @@ void sha256_finish(struct sha256 *hash, uint8_t digest[SHA256_SIZE]);
 /* digest = SHA-256(data) */
 void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size);
 
-/* Lower-case hex of digest, ended. */
+/* text = the digest in lower-case hex, ended. */
 void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE]);
 
-/* The digest in base 64, ended (RFC 9530's form). */
+/* text = the digest in base 64, ended (RFC 9530's form). */
 void sha256_render_base64(char text[SHA256_BASE64_SIZE],
                           const uint8_t digest[SHA256_SIZE]);
 
-/* Equality whose time depends on size alone. */
+/* Whether the bytes are equal, in a time that depends on size alone. */
 bool hash_equal(const void *a, const void *b, size_t size);
 
-/* Overwrites secrets; not removed by the compiler. */
+/* Overwrites secrets with zeros; the compiler does not remove the call. */
 void hash_zero(void *data, size_t size);
 
 #endif

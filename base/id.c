@@ -47,8 +47,8 @@ bool model_id_parse(struct model_id *id, const char *text)
     return true;
 }
 
-/* 130 bits in 26 characters of 5: two zero bits, 48 of time, 80 random,
- * high bits first. */
+/* Writes 130 bits as 26 characters of 5 bits: two zero bits, 48 of time and 80 random
+ * ones, high bits first. */
 static void ulid_make(char out[ULID_LENGTH + 1])
 {
     uint8_t random[ULID_RANDOM_SIZE];

@@ -1,7 +1,7 @@
 /*
  * id.h - names of things, one struct each, so that a dataset's name does not compile as a
- * job's. Dataset ids are the client's; job and model ids are a prefix and a ULID (48 bits
- * of wall clock, 80 random bits, 26 characters of Crockford's base 32).
+ * job's. Clients choose the ids of datasets. Those of jobs and models are a prefix and a
+ * ULID (48 bits of wall clock, 80 random bits, 26 characters of Crockford's base 32).
  */
 #ifndef BASE_ID_H
 #define BASE_ID_H
@@ -30,7 +30,7 @@ bool dataset_id_parse(struct dataset_id *id, const char *text);
 bool job_id_parse(struct job_id *id, const char *text);
 bool model_id_parse(struct model_id *id, const char *text);
 
-/* A fresh id. Threads: any. */
+/* Make a fresh id. Threads: any. */
 void job_id_make(struct job_id *id);
 void model_id_make(struct model_id *id);
 

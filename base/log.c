@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-enum { LINE_SIZE = 4096 }; /* longer lines are cut between two members */
+enum { LINE_SIZE = 4096 }; /* bytes; longer lines are cut between two members */
 
 static enum log_level level_min = LOG_INFO;
 
@@ -76,7 +76,7 @@ static void put_member(struct line *line, const char *name, const char *value)
     put(line, '"');
 }
 
-/* Room for the closing brace and newline. */
+/* The room for the closing brace and newline. */
 static const size_t tail_size = 2;
 
 void log_event(enum log_level level, const char *event, ...)

@@ -253,7 +253,7 @@ bool mechanism_turns_valid(const struct mechanism *m)
     return true;
 }
 
-/* What does not enter the bound is 0, so that one mechanism has one text. */
+/* What the bound does not use is 0, so that one mechanism has one text. */
 bool mechanism_feedback_valid(const struct mechanism *m)
 {
     const struct mechanism_feedback *f = &m->feedback;

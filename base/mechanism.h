@@ -1,5 +1,5 @@
 /*
- * mechanism.h - what is run and what is charged: one struct for both (DESIGN 2).
+ * mechanism.h - one struct for what is run and for what is charged (DESIGN 2).
  *
  * A mechanism is a list of runs of like steps. Each step releases one noisy sum over a
  * random batch of the records. Its canonical text is hashed, priced, stored in the ledger
@@ -8,9 +8,11 @@
  *   {"kind":"sampled_gaussian","relation":"zero_out","runs":[[q,sigma,steps],...],
  *    "prefixes_priced":true}                  one line, no blanks, reals by %.17g
  *
- * An error feedback has "feedback":["m2r",period,rest,error_clip] behind its runs, a
- * filtered Gaussian "filter":[order_max,noise_share]; what that ran is in the
- * certificate. Subsets that groups of records take turns at have "turns":groups.
+ * Some kinds have one more member behind their runs:
+ *   error feedback     "feedback":["m2r",period,rest,error_clip]
+ *   filtered Gaussian  "filter":[order_max,noise_share]; what it ran is in the
+ *                      certificate
+ *   fixed subsets      "turns":groups, where groups of records take turns at them
  *
  * Ownership: a mechanism owns its runs; release them with mechanism_fini.
  * Threads: pure functions of their arguments.
@@ -32,7 +34,7 @@ enum mechanism_kind {
     MECHANISM_SAMPLED_GAUSSIAN, /* Poisson batches of rate q; q = 1 takes every record */
     MECHANISM_GAUSSIAN,         /* every record, every step: sampling_rate is 1 */
     MECHANISM_FIXED_SUBSET,   /* uniform subsets of a fixed size, share q; q = 1: all */
-    MECHANISM_LAPLACE,        /* every record, Laplace noise; sigma its scale */
+    MECHANISM_LAPLACE,        /* every record, Laplace noise; sigma is its scale */
     MECHANISM_ERROR_FEEDBACK, /* DiceSGD: sums to which clipped errors come back */
     MECHANISM_FILTERED_GAUSSIAN, /* sampled Gaussians whose noise follows what they
                                   * released, within a filter */
@@ -46,25 +48,26 @@ enum feedback_bound {
     FEEDBACK_M3,  /* errors shortened, Poisson batches, priced whole */
 };
 
-/* Norms relative to the clip norm of the sum, which the noise multiplier is of too. */
+/* Norms here are relative to the clip norm of the sum, as the noise multiplier is. */
 struct mechanism_feedback {
     enum feedback_bound bound;
     uint64_t period; /* steps in which a record is in at most one batch; 0: m3 */
-    double rest; /* most that one use of a record adds to the error; 0: m1, no bound */
-    double error_clip; /* most of the error that comes back in a step; 0: m2r, any */
+    double rest; /* the most one use of a record adds to the error; 0: m1, no bound */
+    double error_clip; /* the most error that comes back in a step; 0: m2r, any */
 };
 
-/* A filtered Gaussian: at every order of the ledger's grid up to order_max all that is
- * run costs no more than the one run would; no step has less than noise_share of its
- * noise multiplier, and no more than its steps are run. Always priced whole. */
+/* A filtered Gaussian has one run and a filter. At every order of the ledger's grid up to
+ * order_max all that is run costs no more than that run would; no step has less than
+ * noise_share of the run's noise multiplier, and no more steps are run than it has. It is
+ * always priced whole. */
 struct mechanism_filter {
     double order_max, noise_share; /* > 1; in (0, 1] */
 };
 
-/* Fixed subsets by turns: runs are of all records and of subsets alternately, and each
- * run of subsets draws from one of turns groups that the records are parted into, by
- * turns, always in the same order: a record is read in every turns-th of those runs. They
- * are alike, but for a shorter last one. 0: there are no turns. */
+/* Fixed subsets by turns. Runs over all records and runs over subsets alternate. The
+ * records are parted into turns groups; each run over subsets draws from one group, and
+ * the groups take turns in a fixed order, so a record is read in every turns-th of those
+ * runs. These runs are alike, except for a shorter last one. 0: there are no turns. */
 enum { MECHANISM_TURNS_MAX = 1 << 30 };
 
 struct mechanism_run {       /* steps that are alike */
@@ -79,9 +82,9 @@ struct mechanism {
     bool prefixes_priced; /* false: authorised whole, before its first step */
     size_t run_count;
     struct mechanism_run *runs;         /* in the order in which they are run; owned */
-    uint64_t turns;                     /* of a fixed subset: >= 2, or 0 */
-    struct mechanism_feedback feedback; /* of an error feedback, which has one run */
-    struct mechanism_filter filter;     /* of a filtered Gaussian, which has one run */
+    uint64_t turns;                     /* a fixed subset's: >= 2, or 0 */
+    struct mechanism_feedback feedback; /* an error feedback's, which has one run */
+    struct mechanism_filter filter;     /* a filtered Gaussian's, which has one run */
 };
 
 enum { MECHANISM_RUNS_MAX = 65536 };
@@ -97,11 +100,11 @@ void mechanism_append(struct mechanism *m, struct mechanism_run run);
 /* to = from, with its own runs; to must be zeroed or finished. */
 void mechanism_copy(struct mechanism *to, const struct mechanism *from);
 
-/* Whether runs and turns fit together; without turns they do. */
+/* Whether runs and turns fit together. Without turns they always do. */
 bool mechanism_turns_valid(const struct mechanism *m);
 
 /* Whether the feedback of an error feedback, its run and prefixes_priced fit together:
- * one run, of rate 1 but under m3; what its bound does not use is 0. */
+ * there is one run, of rate 1 except under m3, and what its bound does not use is 0. */
 bool mechanism_feedback_valid(const struct mechanism *m);
 
 /* The same for the filter of a filtered Gaussian. */
@@ -113,7 +116,7 @@ uint64_t mechanism_steps(const struct mechanism *m);
 /* Canonical text, to be released with free(). */
 char *mechanism_render(const struct mechanism *m);
 
-/* Reads canonical text and nothing else: rendering what was read gives text again.
+/* Reads canonical text and nothing else: rendering what was read gives the text again.
  *   ST_INVALID  any other text, or a value out of the ranges above
  * On ST_OK m must be finished by the caller. */
 enum status mechanism_parse(struct mechanism *m, const char *text, struct error *error);

@@ -1,6 +1,6 @@
 /*
- * random.h - the kernel's generator, and the ChaCha20 stream that everything secret or
- * sampled is drawn from (NOISE.md 4.3).
+ * random.h - the kernel's generator, and the ChaCha20 stream from which everything secret
+ * or sampled is drawn (NOISE.md 4.3).
  *
  * The stream is a pure function of (key, nonce, block): the original ChaCha20 layout,
  * 64-bit block counter and 64-bit nonce, both little-endian, keystream bytes in order.
@@ -26,7 +26,7 @@ void stream_destroy(struct stream *stream); /* NULL is allowed; wipes the contex
 struct stream_position {
     const uint8_t *key; /* (STREAM_KEY_SIZE) */
     uint64_t nonce;
-    uint64_t block; /* of STREAM_BLOCK_SIZE bytes, from 0 */
+    uint64_t block; /* counted from 0; a block has STREAM_BLOCK_SIZE bytes */
 };
 
 /* out[0..size) = keystream of (key, nonce) from the start of block on. */
