@@ -24,6 +24,7 @@ unsigned problem_http_status(enum status status)
     case ST_HEAD_TOO_LARGE: return 431;
     case ST_UNSUPPORTED_MEDIA_TYPE: return 415;
     case ST_RANGE_NOT_SATISFIABLE: return 416;
+    case ST_EXPECTATION_FAILED: return 417;
     case ST_BUDGET_EXHAUSTED: return 409;
     case ST_BUDGET_HELD: return 409;
     case ST_ALREADY_EXISTS: return 409;

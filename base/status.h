@@ -33,6 +33,8 @@ struct faults;
     X(HEAD_TOO_LARGE, "head_too_large", "send fewer or shorter headers")               \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",                                \
       "send application/json (curl --json)")                                           \
+    X(EXPECTATION_FAILED, "expectation_failed",                                        \
+      "send no Expect header, or 100-continue")                                        \
     X(RANGE_NOT_SATISFIABLE, "range_not_satisfiable", "ask for a range in the file")   \
     X(BUDGET_EXHAUSTED, "budget_exhausted", "ask for less privacy loss")               \
     X(BUDGET_HELD, "budget_held", "retry when running jobs have ended")                \

@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <microhttpd.h>
 
+#include "api/accept.h"
 #include "api/limits.h"
 #include "api/query.h"
 
@@ -86,6 +87,24 @@ static enum status check_query(const struct request *request, struct error *erro
     MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND,
                               take_parameter, &query);
     return query.status;
+}
+
+static enum status check_accept(struct request *request, struct error *error)
+{
+    const char *types = route_info(request->match.route)->types;
+    request->type = accept_choose(types, request_header(request, "Accept"));
+    if (request->type < 0)
+        return error_set(error, ST_NOT_ACCEPTABLE, "this route answers in %s", types);
+    return ST_OK;
+}
+
+static enum status check_expect(const struct request *request, struct error *error)
+{
+    const char *expect = request_header(request, "Expect");
+    if (expect != NULL && strcasecmp(expect, "100-continue") != 0)
+        return error_set(error, ST_EXPECTATION_FAILED,
+                         "Expect may be 100-continue and nothing else");
+    return ST_OK;
 }
 
 static bool is_json(const char *type)
@@ -176,6 +195,10 @@ enum status admission_check(struct request *request, const struct config *config
     }
     if (status == ST_OK)
         status = check_query(request, error);
+    if (status == ST_OK)
+        status = check_accept(request, error);
+    if (status == ST_OK)
+        status = check_expect(request, error);
     if (status == ST_OK)
         status = check_body(request, config, error);
     if (status == ST_OK)

@@ -139,8 +139,7 @@ static enum status list_entries(struct service *service, struct request *request
     const struct dataset_spec *spec = NULL;
     struct entries entries = {0};
     uint64_t after = 0;
-    const char *accept = request_header(request, "Accept");
-    bool as_lines = accept != NULL && strstr(accept, "application/x-ndjson") != NULL;
+    bool as_lines = request->type == 1; /* JSON first, then NDJSON */
     const char *size = request_query(request, "page_size");
     enum status status = find_private(service, request, &spec, error);
     if (status == ST_OK)

@@ -48,6 +48,7 @@ struct request {
     bool named;               /* by its sender */
     const char *method, *path;
     struct route_match match;
+    int type; /* the place of the answer's type in the route's row */
     char *body; /* JSON bodies, owned; body_size bytes and an end */
     size_t body_size, body_capacity;
     int upload; /* descriptor of the scratch file, or -1 */

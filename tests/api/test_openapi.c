@@ -39,7 +39,7 @@ static int remove_folder(void **state)
 static json_t *routes(void)
 {
     static const char *const names[] = {
-#define X(symbol, method, path, scope, body, query) #symbol,
+#define X(symbol, method, path, scope, body, query, types) #symbol,
         ROUTE_LIST(X)
 #undef X
     };
@@ -54,10 +54,11 @@ static json_t *routes(void)
         char name[64] = "";
         for (size_t at = 0; names[i][at] != '\0'; at++)
             name[at] = names[i][at] == '_' ? '_' : (char)(names[i][at] + 'a' - 'A');
-        json_array_append_new(
-            list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "name", name, "method",
-                            info->method, "path", info->path, "scope", info->scope,
-                            "body", bodies[info->body], "query", info->query));
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "name",
+                                              name, "method", info->method, "path",
+                                              info->path, "scope", info->scope, "body",
+                                              bodies[info->body], "query", info->query,
+                                              "types", info->types));
     }
     return list;
 }

@@ -96,6 +96,10 @@ def check_operation(document, key, operation, route):
     check(named["path"] == re.findall(r"{(\w+)}", key[0]), f"{key}: path parameters")
     check(named["query"] == route["query"].split(),
           f"{key}: query parameters {named['query']}, routed {route['query']}")
+    types = [list(deref(document, response).get("content", {}))
+             for status, response in operation["responses"].items() if status[0] == "2"]
+    check(all(kinds == route["types"].split() for kinds in types),
+          f"{key}: types {types}, routed {route['types']}")
     check("default" in operation["responses"], f"{key}: a default response")
 
 

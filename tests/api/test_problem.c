@@ -25,6 +25,7 @@ static const struct {
     {"head_too_large", 431},
     {"unsupported_media_type", 415},
     {"range_not_satisfiable", 416},
+    {"expectation_failed", 417},
     {"budget_exhausted", 409},
     {"budget_held", 409},
     {"already_exists", 409},

@@ -313,6 +313,67 @@ static void jobs_are_listed_by_state_and_dataset(void **state)
     assert_problem(client_get(client, "/v1/jobs?dataset=No"), 400, "invalid_argument");
 }
 
+static void an_answer_has_a_type_that_is_accepted(void **state)
+{
+    struct client *client = client_of(state);
+    const struct {
+        const char *path, *accept;
+        long status;
+        const char *type;
+    } cases[] = {
+        {"/v1/jobs", "Accept: application/json", 200, "application/json"},
+        {"/v1/jobs", "Accept: application/*;q=0.1", 200, "application/json"},
+        {"/v1/jobs", "Accept:", 200, "application/json"}, /* sends none */
+        {"/v1/jobs", "Accept: text/html", 406, "application/problem+json"},
+        {"/v1/jobs", "Accept: application/x-ndjson", 406, "application/problem+json"},
+        {"/v1/jobs", "Accept: application/json;q=0, */*", 406,
+         "application/problem+json"},
+        {"/v1/jobs/nothing", "Accept: application/json", 404,
+         "application/problem+json"},
+        {"/openapi.yaml", "Accept: application/json", 406, "application/problem+json"},
+        {"/openapi.yaml", "Accept: */*", 200, "application/yaml"},
+        {"/v1/datasets/points/ledger", "Accept: application/x-ndjson", 200,
+         "application/x-ndjson"},
+        {"/v1/datasets/points/ledger",
+         "Accept: application/x-ndjson;q=0, application/json", 200, "application/json"},
+        {"/v1/datasets/points/ledger", "Accept: application/x-ndjson;q=0.5, */*", 200,
+         "application/json"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char type[256] = "";
+        const struct reply *reply =
+            client_get_with(client, cases[i].path, cases[i].accept);
+        assert_true(reply_header(reply, "content-type", type));
+        if (reply->status != cases[i].status || strcmp(type, cases[i].type) != 0)
+            fail_msg("%s, %s: %ld %s", cases[i].path, cases[i].accept, reply->status,
+                     type);
+    }
+}
+
+/* The job of a client that cannot read the answer would run unknown to it. */
+static void what_cannot_be_answered_is_not_done(void **state)
+{
+    struct client *client = client_of(state);
+    struct request request = {.method = "POST",
+                              .path = "/v1/datasets",
+                              .headers = {"Content-Type: application/json",
+                                          "Idempotency-Key: unread",
+                                          "Accept: text/html"}};
+    char body[400];
+    snprintf(body, sizeof body, "%s",
+             "{\"id\":\"unread\",\"format\":\"idx\",\"task\":\"classification\","
+             "\"classes\":2,\"features\":{\"shape\":[2],\"scale\":1},"
+             "\"privacy\":\"public\"}");
+    request.body = body;
+    request.size = strlen(body);
+    assert_problem(client_send(client, &request), 406, "not_acceptable");
+    request.headers[2] = "Expect: 200-maybe";
+    assert_problem(client_send(client, &request), 417, "expectation_failed");
+    assert_problem(client_get(client, "/v1/datasets/unread"), 404, "not_found");
+    request.headers[2] = "Expect: 100-Continue";
+    assert_status(client_send(client, &request), 201);
+}
+
 static void a_parameter_that_a_route_does_not_take_is_named(void **state)
 {
     struct client *client = client_of(state);
@@ -437,6 +498,8 @@ int main(void)
         cmocka_unit_test(a_poll_waits_for_the_change_and_no_longer),
         cmocka_unit_test(pages_cover_a_list_once_newest_first),
         cmocka_unit_test(jobs_are_listed_by_state_and_dataset),
+        cmocka_unit_test(an_answer_has_a_type_that_is_accepted),
+        cmocka_unit_test(what_cannot_be_answered_is_not_done),
         cmocka_unit_test(a_parameter_that_a_route_does_not_take_is_named),
         cmocka_unit_test(the_ledger_is_read_oldest_first_as_json_or_lines),
         cmocka_unit_test(times_are_whole_seconds_in_utc),
