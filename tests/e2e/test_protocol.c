@@ -234,12 +234,12 @@ static void a_poll_waits_for_the_change_and_no_longer(void **state)
     assert_string_equal(reply_text(waited, "state"), "RUNNING");
     assert_true(waited->seconds >= 0.9 && waited->seconds < 5);
     char path[80], etag[256], header[300];
-    snprintf(path, sizeof path, "/v1/jobs/%s?wait=20", job);
+    snprintf(path, sizeof path, "/v1/jobs/%s?wait=60", job);
     assert_true(reply_header(waited, "etag", etag));
     snprintf(header, sizeof header, "If-None-Match: %s", etag);
     const struct reply *changed = client_get_with(client, path, header);
-    assert_status(changed, 200); /* progress moves once a second */
-    assert_true(changed->seconds < 10);
+    assert_status(changed, 200); /* at the next hundredth of the steps */
+    assert_true(changed->seconds < 60);
     cancel(client, job);
     const struct reply *ended = client_get(client, "/v1/jobs/%s?wait=20", job);
     assert_string_equal(reply_text(ended, "state"), "CANCELLED");
