@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "service/admission.h"
 #include "service/handlers.h"
+#include "service/response.h"
 
 enum {
     BODY_STEP = 16 << 10,
@@ -213,30 +214,6 @@ void session_destroy(struct session *session)
 
 /* --- replying --- */
 
-static struct MHD_Response *response_create(struct reply *reply)
-{
-    struct MHD_Response *response;
-    if (reply->file >= 0) {
-        response = MHD_create_response_from_fd_at_offset64(
-            reply->file_size, reply->file, reply->file_offset);
-        reply->file = -1;
-    } else if (reply->fixed != NULL) {
-        /* MHD never writes to a persistent buffer. */
-        union {
-            const void *fixed;
-            void *buffer;
-        } body = {.fixed = reply->fixed};
-        response = MHD_create_response_from_buffer(reply->size, body.buffer,
-                                                   MHD_RESPMEM_PERSISTENT);
-    } else {
-        response = MHD_create_response_from_buffer(reply->size, reply->body,
-                                                   MHD_RESPMEM_MUST_FREE);
-        reply->body = NULL;
-    }
-    CHECK(response != NULL);
-    return response;
-}
-
 static void log_access(const struct request *request)
 {
     char status[16];
@@ -248,45 +225,6 @@ static void log_access(const struct request *request)
     snprintf(status, sizeof status, "%u", request->reply.status);
     log_event(level, "request", "id", request->id, "method", request->method, "path",
               request->path, "status", status, (char *)NULL);
-}
-
-/* The response to one request, with its own headers. */
-static struct MHD_Response *response_own(struct request *request)
-{
-    struct MHD_Response *response;
-    struct reply *reply = &request->reply;
-    if (reply->answer != NULL) {
-        response = reply->status == MHD_HTTP_OK
-                       ? job_answer_found(reply->answer)
-                       : job_answer_not_modified(reply->answer);
-    } else {
-        response = response_create(reply);
-        MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    }
-    if (reply->type != NULL)
-        MHD_add_response_header(response, "Content-Type", reply->type);
-    MHD_add_response_header(response, "X-Request-Id", request->id);
-    for (size_t i = 0; i < reply->header_count; i++)
-        MHD_add_response_header(response, reply->headers[i].name,
-                                reply->headers[i].value);
-    if (reply->close)
-        MHD_add_response_header(response, "Connection", "close");
-    return response;
-}
-
-static enum MHD_Result response_queue(struct request *request)
-{
-    const struct reply *reply = &request->reply;
-    if (reply->answer != NULL && !request->named) /* a poll: as short as can be */
-        return MHD_queue_response(request->connection, reply->status,
-                                  reply->status == MHD_HTTP_OK
-                                      ? reply->answer->found
-                                      : reply->answer->not_modified);
-    struct MHD_Response *response = response_own(request);
-    enum MHD_Result result =
-        MHD_queue_response(request->connection, reply->status, response);
-    MHD_destroy_response(response);
-    return result;
 }
 
 static enum MHD_Result session_reply(struct session *session)
@@ -416,7 +354,8 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
     struct service *service = session->sessions->service;
     if (session->refused.status != ST_OK) {
         session->dropped += size;
-        watch_body_received(session->sessions->watch, session->connection->watched, size);
+        watch_body_received(session->sessions->watch, session->connection->watched,
+                            size);
         return session->dropped <= SESSION_DROPPED_MAX ? MHD_YES : MHD_NO;
     }
     enum status status =

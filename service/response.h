@@ -1,0 +1,17 @@
+/*
+ * response.h - a request's reply as libmicrohttpd sends it.
+ *
+ * Threads: the HTTP server's. Ownership: what the reply holds passes to the response.
+ */
+#ifndef SERVICE_RESPONSE_H
+#define SERVICE_RESPONSE_H
+
+#include <microhttpd.h>
+
+#include "service/request.h"
+
+/* Hands request->reply to libmicrohttpd, with its headers. A poll that is answered by a
+ * job as it is shares its response with all others (service/job_answer.h). */
+enum MHD_Result response_queue(struct request *request);
+
+#endif
