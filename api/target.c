@@ -60,6 +60,13 @@ static struct letter letter_at(const char *at, const char *end)
     return letter;
 }
 
+/* Most of any target: stands for itself and ends nothing. */
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+           c == '_' || c == '-';
+}
+
 static enum status check_letter(const struct letter *letter, bool in_path,
                                 struct utf8 *utf8, struct error *error)
 {
@@ -99,6 +106,11 @@ enum status target_check(const char *text, size_t size, struct error *error)
     if (size == 0 || *text != '/')
         return error_set(error, ST_INVALID, "a request's target must begin with /");
     for (const char *at = text + 1; at < end && status == ST_OK;) {
+        if (utf8.left == 0 && is_plain(*at)) {
+            segment++;
+            at++;
+            continue;
+        }
         struct letter letter = letter_at(at, end);
         bool ends = letter.size == 1 && in_path && (*at == '/' || *at == '?');
         status = check_letter(&letter, in_path, &utf8, error);
