@@ -320,6 +320,7 @@ enum status upload_write(struct service *service, struct request *request,
         service_check_disk(service, error) != ST_OK)
         return ST_DISK_FULL;
     request->upload_size += size;
+    service_take_disk(service, size);
     while (size > 0) {
         ssize_t written = write(request->upload, next, size);
         if (written < 0 && errno == EINTR)

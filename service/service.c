@@ -283,6 +283,7 @@ enum status service_open(struct service *service, const struct config *config,
     service->trainers = pool_create(service->config->workers, service->config->workers,
                                     runner_run, service);
     service->clock = public_clock_create(tick_run, service);
+    service_measure_disk(service);
     return ST_OK;
 }
 
@@ -375,13 +376,25 @@ bool service_remove(const struct service *service, const char *name)
 
 uint64_t service_disk_room(const struct service *service)
 {
+    return atomic_load(&service->disk_room);
+}
+
+void service_take_disk(struct service *service, uint64_t size)
+{
+    uint_fast64_t room = atomic_load(&service->disk_room);
+    while (!atomic_compare_exchange_weak(&service->disk_room, &room,
+                                         room > size ? room - size : 0))
+        continue;
+}
+
+void service_measure_disk(struct service *service)
+{
     uint64_t free_bytes = 0;
     struct error error = {0};
-    if (blobs_free(service->blobs, &free_bytes, &error) != ST_OK) {
+    if (blobs_free(service->blobs, &free_bytes, &error) != ST_OK)
         log_event(LOG_ERROR, "disk", "detail", error.text, (char *)NULL);
-        return 0;
-    }
-    return free_bytes > disk_free_min ? free_bytes - disk_free_min : 0;
+    atomic_store(&service->disk_room,
+                 free_bytes > disk_free_min ? free_bytes - disk_free_min : 0);
 }
 
 void service_guard(const struct service *service)

@@ -51,6 +51,7 @@ struct service {
     atomic_bool draining;      /* no new jobs */
     atomic_bool stop_training; /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;
+    atomic_uint_fast64_t disk_room; /* see service_disk_room */
 };
 
 struct service_hooks {
@@ -84,8 +85,12 @@ enum status service_check_disk(const struct service *service, struct error *erro
 /* Removes a file of the data directory, durably; a failure is logged. */
 bool service_remove(const struct service *service, const char *name);
 
-/* Bytes that may still be written before that. */
+/* Bytes that may still be written before that: as the last tick found them, less what
+ * uploads have written since. The disk itself would tell whoever asks often when a run put
+ * its model there. */
 uint64_t service_disk_room(const struct service *service);
+void service_take_disk(struct service *service, uint64_t size);
+void service_measure_disk(struct service *service);
 
 /* For any failure that may mean the ledger can no longer be written: where the store is
  * poisoned, logs it, lets replies leave for a moment and ends the process with 75. */

@@ -104,5 +104,6 @@ void tick_run(void *context, int64_t second)
     for (size_t i = 0; i < count; i++)
         job_show(service->jobs, jobs[i]);
     free(jobs);
+    service_measure_disk(service);
     service_guard(service);
 }

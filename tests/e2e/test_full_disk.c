@@ -66,6 +66,17 @@ static void fill(const struct daemon *daemon, const char *name, long size)
     close(file);
 }
 
+/* The disk is measured at ticks. */
+static void await_full(struct client *client, const char *dataset)
+{
+    char path[64];
+    const struct reply *reply;
+    snprintf(path, sizeof path, "/v1/datasets/%s/files/data", dataset);
+    while ((reply = client_put(client, path, "1", 1))->status == 204)
+        continue;
+    assert_problem(reply, 503, "disk_full");
+}
+
 static void a_full_disk_is_survived(void **state)
 {
     struct stage *stage = *state;
@@ -82,7 +93,9 @@ static void a_full_disk_is_survived(void **state)
     const char *queued = submit(client, SAMPLE_JOB, "points", 30, 100.0);
     await_training(client, running);
 
+    assert_status(declare_points(client, "probe", SAMPLE_PUBLIC), 201);
     fill(daemon, "filler", 60 * mib); /* less than 64 MiB are left */
+    await_full(client, "probe");
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 7, 33.0),
                    503, "disk_full");
     assert_problem(client_put(client, "/v1/datasets/points/files/data", "1", 1), 409,

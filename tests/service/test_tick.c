@@ -387,6 +387,35 @@ static void what_was_recorded_is_shown_at_the_tick_as_one_version(void **state)
     scene_end(scene);
 }
 
+/* --- 5: the disk --- */
+
+/* A run's model takes room at a private moment. What others fill the disk with may change
+ * what a tick finds, so that is not compared. */
+static void the_disk_is_measured_at_ticks(void **state)
+{
+    (void)state;
+    enum { SIZE = 8 << 20 };
+    struct scene *scene = scene_make("1");
+    struct service *service = &scene->service;
+    char path[BLOB_PATH_SIZE];
+    void *bytes = calloc(1, SIZE);
+    uint64_t room = service_disk_room(service);
+    assert_true(room > SIZE);
+    blob_path(service->blobs, path, "scratch/model");
+    FILE *file = fopen(path, "w");
+    assert_int_equal(fwrite(bytes, 1, SIZE, file), SIZE);
+    fclose(file);
+    assert_true(service_disk_room(service) == room);
+    service_take_disk(service, 1000);
+    assert_true(service_disk_room(service) == room - 1000);
+    service_take_disk(service, UINT64_MAX);
+    assert_true(service_disk_room(service) == 0);
+    tick_run(service, FIRST);
+    assert_true(service_disk_room(service) > 0);
+    free(bytes);
+    scene_end(scene);
+}
+
 /* An id that is made when training ends tells when that was. */
 static void the_model_id_is_drawn_at_submission_and_kept_over_a_restart(void **state)
 {
@@ -419,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_stop_of_the_service_takes_effect_at_the_tick),
         cmocka_unit_test(a_worker_is_free_when_it_is_known_to_be),
         cmocka_unit_test(what_was_recorded_is_shown_at_the_tick_as_one_version),
+        cmocka_unit_test(the_disk_is_measured_at_ticks),
         cmocka_unit_test(the_model_id_is_drawn_at_submission_and_kept_over_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
