@@ -14,6 +14,7 @@ unsigned problem_http_status(enum status status)
     case ST_INVALID: return 400;
     case ST_IDEMPOTENCY_KEY_MISSING: return 400;
     case ST_JOB_TOO_LARGE: return 400;
+    case ST_NOT_FLOAT_SAFE: return 400;
     case ST_FORBIDDEN_ORIGIN: return 403;
     case ST_NOT_FOUND: return 404;
     case ST_METHOD_NOT_ALLOWED: return 405;

@@ -21,6 +21,8 @@ struct faults;
     X(INVALID, "invalid_argument", "fix the request; retrying is useless")             \
     X(IDEMPOTENCY_KEY_MISSING, "idempotency_key_missing",                              \
       "send an Idempotency-Key header of 1 to 255 printable ASCII characters")         \
+    X(NOT_FLOAT_SAFE, "not_float_safe",                                                \
+      "ask for another model, or for a service with OPENBLAS_CORETYPE=Sandybridge")     \
     X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")              \
     X(FORBIDDEN_ORIGIN, "forbidden_origin",                                            \
       "call the service by its loopback address")                                      \

@@ -195,24 +195,68 @@ static size_t tallest_rows(uint64_t batch_size)
     return batch_size >= MOST ? MOST : ((size_t)batch_size / STEP + 2) * STEP;
 }
 
+static struct heights wanted_heights(const struct network *network,
+                                     const struct train_spec *spec)
+{
+    return (struct heights){block_rows(network, spec->batch_size),
+                            tallest_rows(spec->batch_size)};
+}
+
+/* Nothing that such a run releases would be covered by its noise. */
+static enum status refuse_unsafe(const struct row_classes *rows, struct error *error)
+{
+    if (rows->safe)
+        return ST_OK;
+    return error_set_at(
+        error, ST_NOT_FLOAT_SAFE, "/model",
+        "with the BLAS kernels \"%s\" the rows of this model's products "
+        "round in %u ways by where they stand: records could not be kept "
+        "apart, and no noise would cover what they release",
+        blas_kernel(), rows->count);
+}
+
 /* Public sums do not depend on how rows round: any row will do, so long as threads do not
  * change what it holds. */
 static enum status find_rows(struct trainer *trainer, const struct train_spec *spec,
                              struct error *error)
 {
-    struct heights wanted = {block_rows(trainer->network, spec->batch_size),
-                             tallest_rows(spec->batch_size)};
+    struct heights wanted = wanted_heights(trainer->network, spec);
     struct row_classes *rows = &trainer->rows;
-    if (trainer->algorithm->uses_differences)
-        return row_classes_find_two_points(rows, trainer->network, wanted, error);
-    if (trainer->algorithm->is_private)
-        return row_classes_find(rows, trainer->network, wanted, error);
+    if (trainer->algorithm->is_private) {
+        enum status status =
+            trainer->algorithm->uses_differences
+                ? row_classes_find_two_points(rows, trainer->network, wanted, error)
+                : row_classes_find(rows, trainer->network, wanted, error);
+        return status == ST_OK ? refuse_unsafe(rows, error) : status;
+    }
     *rows = row_classes_alike(wanted.block);
     if (!heights_may_differ(trainer->network))
         return ST_OK;
     enum status status = row_classes_find(rows, trainer->network, wanted, error);
     rows->count = 1;
     rows->period = 1;
+    return status;
+}
+
+enum status trainer_check_rounding(const struct train_spec *spec,
+                                   struct data_shape data, struct error *error)
+{
+    const struct algorithm *algorithm = spec->algorithm.algorithm;
+    struct network *network = NULL;
+    struct row_classes rows;
+    struct algorithm_model model;
+    if (!algorithm->is_private)
+        return ST_OK;
+    blas_use_one_thread();
+    enum status status = compile(&network, spec, data, error);
+    if (status == ST_OK)
+        status = describe(&model, algorithm, network, error);
+    if (status == ST_OK)
+        status = row_classes_try(&rows, network, wanted_heights(network, spec),
+                                 algorithm->uses_differences, error);
+    if (status == ST_OK)
+        status = refuse_unsafe(&rows, error);
+    network_destroy(network);
     return status;
 }
 

@@ -57,7 +57,18 @@ enum status trainer_choose_rate(struct train_spec *spec, struct data_shape data,
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
                          struct data_shape data, unsigned threads, struct error *error);
 
+/* Whether a private run of spec is float safe in this process: its products' rows round
+ * in few enough ways that every record can be kept to one, on which its sensitivity rests
+ * (NOISE.md 2.5). Runs the network on made-up records: milliseconds of a small one, some
+ * seconds of a ResNet.
+ *   ST_NOT_FLOAT_SAFE  it is not ("/model")
+ *   ST_INVALID         shapes do not fit
+ *   ST_NO_MEMORY       no room to compare */
+enum status trainer_check_rounding(const struct train_spec *spec,
+                                   struct data_shape data, struct error *error);
+
 /*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
+ *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding
  *   ST_NO_MEMORY  an allocation failed
  *   ST_INTERNAL   the process rounds floats in a way the noise plan excludes (E3) */
 enum status trainer_create(struct trainer **out, const struct trainer_options *options,
@@ -105,7 +116,7 @@ struct noise_certificate {
     uint64_t cells;
     uint32_t cell_rows_max, terms_max, roundings, position_classes; /* M, b, rho */
     char kernel[64];                                                /* the BLAS's */
-    bool float_safe;
+    bool float_safe;        /* always: a run that is not is refused */
     size_t histogram_bins;  /* released on the same batches; 0: there is no histogram */
     double histogram_scale; /* grid steps of one count */
     double norm_scale; /* that of the sum's norm, released beside it; 0: it is not */

@@ -29,6 +29,7 @@ enum job_reason {
     REASON_SHUTDOWN,
     REASON_DIVERGED,
     REASON_NO_MEMORY,
+    REASON_NOT_FLOAT_SAFE, /* found at its start, by other kernels than it was taken with */
     REASON_DATASET_CORRUPT, /* a matrix is not what its row says */
     REASON_INTERNAL,
     REASON_USED_UP, /* of a success: the next step did not fit what was reserved */

@@ -202,6 +202,10 @@ static enum status complete(struct service *service, struct job_plan *plan,
             trainer_choose_rate(&request->train, schema_shape(&spec->schema), error);
     if (status == ST_OK)
         status = check_cost(service, &request->train, &spec->schema, cost, error);
+    if (status == ST_OK)
+        status =
+            float_safety_check(service->float_safety, &request->train,
+                               schema_shape(&spec->schema), cost->parameters, error);
     return status;
 }
 

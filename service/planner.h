@@ -17,6 +17,7 @@
  *                         data
  *   ST_DUPLICATE_CONTENT  another dataset of the same owner holds the same records
  *   ST_JOB_TOO_LARGE      more memory than --job-memory-max
+ *   ST_NOT_FLOAT_SAFE     no noise would cover it here (float_safety.h)
  *   ST_INVALID            shapes, ranges, no proof, or no noise that meets the target
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN  of a budget_fraction
  * error->pointer names the member. plan must be released with job_plan_fini, whatever is

@@ -286,6 +286,8 @@ static enum job_reason reason_of(const struct run *run, enum status status)
         return REASON_NO_MEMORY;
     if (status == ST_DATASET_CORRUPT)
         return REASON_DATASET_CORRUPT;
+    if (status == ST_NOT_FLOAT_SAFE)
+        return REASON_NOT_FLOAT_SAFE;
     /* The trainer's one ST_INTERNAL after creation: parameters are not finite. */
     return status == ST_INTERNAL && run->trainer != NULL ? REASON_DIVERGED
                                                          : REASON_INTERNAL;

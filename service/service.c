@@ -260,6 +260,7 @@ enum status service_open(struct service *service, const struct config *config,
 {
     *service = (struct service){.config = config};
     make_nonce(service);
+    service->float_safety = float_safety_create();
     service->waiters = waiters_create(WAITERS_MAX, hooks->resume);
     enum status status = open_store(service, error);
     if (status == ST_OK)
@@ -350,6 +351,7 @@ void service_close(struct service *service)
     models_close(service->models);
     jobs_close(service->jobs);
     datasets_close(service->datasets);
+    float_safety_destroy(service->float_safety);
     ledger_close(service->ledger);
     store_close(service->store);
     blobs_close(service->blobs);

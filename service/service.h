@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "service/config.h"
 #include "service/datasets.h"
+#include "service/float_safety.h"
 #include "service/jobs.h"
 #include "service/loaded_models.h"
 #include "service/models.h"
@@ -47,9 +48,10 @@ struct service {
     struct public_clock *clock; /* its ticks show what runs have come to (tick.h) */
     struct predictors *predictors;
     struct loaded_models *loaded_models;
-    char nonce[17];            /* of this start, part of every job's ETag */
-    atomic_bool draining;      /* no new jobs */
-    atomic_bool stop_training; /* running jobs end as FAILED (shutdown) */
+    struct float_safety *float_safety; /* of the models that were asked for */
+    char nonce[17];                    /* of this start, part of every job's ETag */
+    atomic_bool draining;              /* no new jobs */
+    atomic_bool stop_training;         /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;
     atomic_uint_fast64_t disk_room; /* see service_disk_room */
 };

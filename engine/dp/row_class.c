@@ -116,9 +116,10 @@ struct comparison {
     const float *parameters;
     const struct motion *motion; /* NULL: the job has one point alone */
     size_t block, rows;          /* rows: of all blocks */
-    uint32_t *class_of;          /* (rows) the first row that each is like */
-    uint32_t *before;            /* (rows) scratch */
-    double *squares;             /* (rows) the record's square, as a job takes it */
+    size_t repetitions_min;
+    uint32_t *class_of; /* (rows) the first row that each is like */
+    uint32_t *before;   /* (rows) scratch */
+    double *squares;    /* (rows) the record's square, as a job takes it */
 };
 
 /* Splits classes whose rows disagree on the record in the workspace, looking at the
@@ -169,10 +170,10 @@ static void compare_rows(const struct comparison *c)
     size_t outputs = outputs_min(c->workspace);
     size_t repetitions = (OUTPUTS_MIN + outputs - 1) / outputs;
     uint64_t state = 20240229;
-    if (repetitions < REPETITIONS_MIN)
-        repetitions = REPETITIONS_MIN;
+    if (repetitions < c->repetitions_min)
+        repetitions = c->repetitions_min;
     for (size_t k = 0; k < repetitions; k++) {
-        size_t filled = k < REPETITIONS_MIN ? c->rows : c->block;
+        size_t filled = k < c->repetitions_min ? c->rows : c->block;
         fill(c->workspace, network_shape(c->network), network_predictions(c->network),
              &state);
         square_records(c);
@@ -256,10 +257,16 @@ static enum status points_create(struct points *points, const struct network *ne
     return status;
 }
 
+struct thoroughness {
+    size_t blocks, repetitions_min;
+};
+static const struct thoroughness thorough = {BLOCKS, REPETITIONS_MIN}, quick = {1, 1};
+
 struct search {
     const struct network *network;
     bool two_points;
     struct heights wanted;
+    struct thoroughness thoroughness;
 };
 
 static enum status workspace_for(struct workspace **out, const struct search *search,
@@ -273,7 +280,7 @@ static enum status workspace_for(struct workspace **out, const struct search *se
 static enum status find_at(struct row_classes *out, const struct search *search,
                            size_t block, struct error *error)
 {
-    size_t rows = BLOCKS * block;
+    size_t rows = search->thoroughness.blocks * block;
     struct points points;
     enum status status =
         points_create(&points, search->network, search->two_points, error);
@@ -284,6 +291,7 @@ static enum status find_at(struct row_classes *out, const struct search *search,
                            .motion = points.motion,
                            .block = block,
                            .rows = rows,
+                           .repetitions_min = search->thoroughness.repetitions_min,
                            .class_of = scratch,
                            .before = scratch + rows,
                            .squares = squares};
@@ -360,14 +368,20 @@ static enum status find(struct row_classes *out, const struct search *search,
 enum status row_classes_find(struct row_classes *out, const struct network *network,
                              struct heights wanted, struct error *error)
 {
-    return find(out, &(struct search){network, false, wanted}, error);
+    return find(out, &(struct search){network, false, wanted, thorough}, error);
 }
 
 enum status row_classes_find_two_points(struct row_classes *out,
                                         const struct network *network,
                                         struct heights wanted, struct error *error)
 {
-    return find(out, &(struct search){network, true, wanted}, error);
+    return find(out, &(struct search){network, true, wanted, thorough}, error);
+}
+
+enum status row_classes_try(struct row_classes *out, const struct network *network,
+                            struct heights wanted, bool two_points, struct error *error)
+{
+    return find(out, &(struct search){network, two_points, wanted, quick}, error);
 }
 
 static size_t share_of(const struct row_classes *rows, uint32_t class)

@@ -1,0 +1,97 @@
+#include "service/float_safety.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/model_request.h"
+#include "base/check.h"
+
+struct finding {
+    char *name;         /* owned; NULL: none yet */
+    struct error error; /* ST_OK, or the refusal */
+};
+
+struct float_safety {
+    pthread_mutex_t lock; /* guards the rest */
+    struct finding findings[FLOAT_SAFETY_KEPT];
+    size_t next; /* the oldest */
+};
+
+struct float_safety *float_safety_create(void)
+{
+    struct float_safety *safety = calloc(1, sizeof *safety);
+    CHECK(safety != NULL);
+    CHECK(pthread_mutex_init(&safety->lock, NULL) == 0);
+    return safety;
+}
+
+void float_safety_destroy(struct float_safety *safety)
+{
+    if (safety == NULL)
+        return;
+    for (size_t i = 0; i < FLOAT_SAFETY_KEPT; i++)
+        free(safety->findings[i].name);
+    pthread_mutex_destroy(&safety->lock);
+    free(safety);
+}
+
+/* All that a comparison depends on: from 768 records on a batch is as good as any. */
+static char *name_of(const struct train_spec *spec, struct data_shape data)
+{
+    enum { BATCH_MAX = 768, NUMBERS_SIZE = 64 };
+    char *model = model_spec_render(&spec->model);
+    size_t size = strlen(model) + NUMBERS_SIZE;
+    char *name = malloc(size);
+    CHECK(name != NULL);
+    unsigned batch =
+        spec->batch_size < BATCH_MAX ? (unsigned)spec->batch_size : (unsigned)BATCH_MAX;
+    snprintf(name, size, "%u %u %u %d %s", data.features, data.classes, batch,
+             spec->algorithm.algorithm->uses_differences, model);
+    free(model);
+    return name;
+}
+
+static const struct finding *find(const struct float_safety *safety, const char *name)
+{
+    for (size_t i = 0; i < FLOAT_SAFETY_KEPT; i++)
+        if (safety->findings[i].name != NULL &&
+            strcmp(safety->findings[i].name, name) == 0)
+            return &safety->findings[i];
+    return NULL;
+}
+
+static const struct finding *compare(struct float_safety *safety,
+                                     const struct train_spec *spec,
+                                     struct data_shape data, char *name_take)
+{
+    struct finding *finding = &safety->findings[safety->next];
+    safety->next = (safety->next + 1) % FLOAT_SAFETY_KEPT;
+    free(finding->name);
+    *finding = (struct finding){.name = name_take};
+    trainer_check_rounding(spec, data, &finding->error);
+    return finding;
+}
+
+enum status float_safety_check(struct float_safety *safety,
+                               const struct train_spec *spec, struct data_shape data,
+                               uint64_t parameters, struct error *error)
+{
+    enum status status = ST_OK;
+    if (!spec->algorithm.algorithm->is_private || parameters > FLOAT_SAFETY_PARAMETERS)
+        return ST_OK;
+    char *name = name_of(spec, data);
+    pthread_mutex_lock(&safety->lock);
+    const struct finding *finding = find(safety, name);
+    if (finding != NULL)
+        free(name);
+    else
+        finding = compare(safety, spec, data, name);
+    /* Where there was no memory to compare, the start of the job will tell. */
+    if (finding->error.status == ST_NOT_FLOAT_SAFE)
+        status = error_set_at(error, ST_NOT_FLOAT_SAFE, finding->error.pointer, "%s",
+                              finding->error.text);
+    pthread_mutex_unlock(&safety->lock);
+    return status;
+}
