@@ -15,11 +15,15 @@ export SHARED ?= ../shared
 below.base        := base
 below.store       := store base
 below.accountant  := accountant store base
+below.engine/parallel := engine/parallel base
 below.engine/data := engine/data base
-below.engine/nn   := engine/nn base
-below.engine/dp   := engine/dp engine/nn engine/data base
-below.engine      := engine engine/dp engine/nn engine/data base
-below.api         := api engine engine/dp engine/nn engine/data accountant store base
+below.engine/nn   := engine/nn engine/parallel base
+below.engine/noise := engine/noise engine/parallel base
+below.engine/sampling := engine/sampling engine/noise engine/parallel base
+below.engine/dp   := engine/dp engine/sampling engine/noise engine/nn engine/data engine/parallel base
+below.engine/dp/algorithms := engine/dp/algorithms $(below.engine/dp)
+below.engine      := engine $(below.engine/dp/algorithms)
+below.api         := api $(filter-out base,$(below.engine)) accountant store base
 below.service     := service $(below.api)
 LAYERS            := $(below.service)
 # Programs that stand in these folders of tests link what api may include.
@@ -39,6 +43,9 @@ libs.accountant    := -lm
 libs.engine/data   := -lz -lm
 libs.engine/nn     := -lopenblas -lm
 libs.engine/dp     := -lm
+libs.engine/noise  := -lm
+libs.engine/parallel := -lm -pthread
+libs.engine/dp/algorithms := -lm
 libs.api           := -ljansson -lm
 libs.service       := -lmicrohttpd
 libs.tests         := -lcmocka -ljansson -lcurl -lcrypto -lz -lm
@@ -105,7 +112,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
 traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_mask \
           matrix_gather batch_cut_cells workspace_losses workspace_spreads \
           workspace_layer_spreads noise_release noise_release_counts
-$(call programs,tests/engine/dp/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
+$(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
 $(e2e): $(e2e.kit)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
@@ -154,10 +161,10 @@ layers/%:
 	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null
 
 format:                                    ## clang-format everything in place
-	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*.h tests/*/*.[ch] tests/*/*/*.[ch])
+	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*.h tests/*/*.[ch] $(LAYERS:%=tests/%/*.[ch]))
 help:                                      ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p; s/^#   \([A-Z]*=\)/\1/p' Makefile
 clean:                                     ## remove build/
 	rm -rf build
 
--include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
+-include $(wildcard $(foreach depth,* */* */*/* */*/*/*,$(BUILD)/$(depth)/*.d))

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/dp/algorithms/registry.h"
 #include "api/json_reader.h"
 #include "api/json_writer.h"
 #include "base/check.h"

@@ -1,5 +1,6 @@
 #include "api/page_view.h"
 
+#include "engine/dp/algorithms/registry.h"
 #include "api/algorithm_request.h"
 #include "api/json_writer.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "engine/data/matrix.h"
-#include "engine/dp/team.h"
+#include "engine/parallel/team.h"
 #include "engine/dp/training.h"
 #include "engine/nn/network.h"
 #include "engine/trainer.h"

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "engine/dp/row_class.h"
-#include "engine/dp/team.h"
+#include "engine/parallel/team.h"
 #include "engine/dp/training.h"
 #include "engine/evaluator.h"
 #include "engine/nn/blas.h"

@@ -5,23 +5,6 @@
 
 #include "base/check.h"
 
-/* Algorithms are declared here alone: elsewhere each is a row of the table. */
-#define DECLARE(name) extern const struct algorithm name;
-ALGORITHM_TABLE(DECLARE)
-#undef DECLARE
-
-#define ADDRESS(name) &(name),
-const struct algorithm *const algorithms[] = {ALGORITHM_TABLE(ADDRESS) NULL};
-#undef ADDRESS
-
-const struct algorithm *algorithm_find(const char *name)
-{
-    for (size_t k = 0; algorithms[k] != NULL; k++)
-        if (strcmp(algorithms[k]->name, name) == 0)
-            return algorithms[k];
-    return NULL;
-}
-
 void algorithm_spec_init(struct algorithm_spec *spec, const struct algorithm *algorithm)
 {
     CHECK(algorithm->parameter_count <= ALGORITHM_PARAMETERS_MAX);

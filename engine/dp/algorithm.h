@@ -1,11 +1,8 @@
 /*
- * algorithm.h - the table of training algorithms: what each is called, which parameters
- * it takes, what it charges and how it takes a step. Everything else that knows about
- * algorithms (parsing a job, GET /v1/algorithms, the trainer) is derived from this
- * table.
- *
- * Adding an algorithm: one new file with its struct algorithm, one row in
- * ALGORITHM_TABLE, and the schema in openapi.yaml. README.md is the way.
+ * algorithm.h - what a training algorithm is: what it is called, which parameters it
+ * takes, what it charges and how it takes a step. The table of them is
+ * engine/dp/algorithms/registry.h; everything else that knows about algorithms (parsing a
+ * job, GET /v1/algorithms, the trainer) is derived from it.
  */
 #ifndef ENGINE_DP_ALGORITHM_H
 #define ENGINE_DP_ALGORITHM_H
@@ -16,7 +13,7 @@
 
 #include "base/mechanism.h"
 #include "base/status.h"
-#include "engine/dp/grid.h"
+#include "engine/noise/grid.h"
 #include "engine/dp/optimizer.h"
 #include "engine/nn/model_spec.h"
 
@@ -161,25 +158,6 @@ struct algorithm {
     size_t (*released)(const void *state,
                        struct released_value values[RELEASED_SERIES_MAX]);
 };
-
-/* The table, in the order in which it is shown: a row is the name of the algorithm and of
- * its struct. */
-#define ALGORITHM_TABLE(ROW)                                                           \
-    ROW(dpsgd)                                                                         \
-    ROW(adp)                                                                           \
-    ROW(dcsgd_p)                                                                       \
-    ROW(dcsgd_e)                                                                       \
-    ROW(value_clip)                                                                    \
-    ROW(dicesgd)                                                                       \
-    ROW(dpgd)                                                                          \
-    ROW(diff2_gd)                                                                      \
-    ROW(diff2_bvr_l_sgd)                                                               \
-    ROW(sgd)
-
-extern const struct algorithm *const algorithms[]; /* NULL-ended */
-
-/* NULL if there is none of that name. */
-const struct algorithm *algorithm_find(const char *name);
 
 /* Every parameter at its fallback. */
 void algorithm_spec_init(struct algorithm_spec *spec,

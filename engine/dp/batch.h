@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/dp/grid.h"
-#include "engine/dp/selection.h"
+#include "engine/noise/grid.h"
+#include "engine/sampling/selection.h"
 
 struct piece {
     size_t first, count; /* a stretch of batch->indices */

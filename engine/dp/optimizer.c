@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 struct optimizer {
     struct optimizer_spec spec;

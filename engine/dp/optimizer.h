@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/dp/span.h"
+#include "engine/parallel/span.h"
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM }; /* momentum is SGD's */
 

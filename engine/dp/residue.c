@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -20,7 +20,7 @@
 #ifndef ENGINE_DP_SUM_NORM_H
 #define ENGINE_DP_SUM_NORM_H
 
-#include "engine/dp/grid.h"
+#include "engine/noise/grid.h"
 
 struct norm_grid {
     double unit, limit; /* limit in grid steps of the sum */

@@ -5,10 +5,10 @@
 #define ENGINE_DP_TRAINING_INSIDE_H
 
 #include "engine/dp/batch.h"
-#include "engine/dp/noise.h"
-#include "engine/dp/partition.h"
+#include "engine/noise/noise.h"
+#include "engine/sampling/partition.h"
 #include "engine/dp/residue.h"
-#include "engine/dp/sampler.h"
+#include "engine/sampling/sampler.h"
 #include "engine/dp/training.h"
 #include "engine/dp/worker.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 VECTOR_CLONES
 static void relu_forward(float *y, const float *z, size_t count)

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "engine/nn/activation.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 /* An element is on after the step unless z' / s + dz <= 0. So a NaN is on, and is
  * seen. */

@@ -22,7 +22,7 @@
 #include "engine/nn/pass.h"
 #include "engine/nn/pooling.h"
 #include "engine/nn/row_difference.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 /* kappa: how large a record's spread may be beside its clip norm. Two terms whose norms
  * add up to more than twice that of their sum are rare, and kappa multiplies what

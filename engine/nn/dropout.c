@@ -1,7 +1,7 @@
 #include "engine/nn/dropout.h"
 
 #include "base/hash.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 enum { WORDS = 1024 }; /* read from the stream at a time: a multiple of a block's */
 

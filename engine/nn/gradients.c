@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "engine/nn/buffers.h"
 #include "engine/nn/row_difference.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 static struct rows inputs_of(const struct workspace *workspace, size_t layer)
 {

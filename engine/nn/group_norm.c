@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 /* What is computed of one record: sums of each channel, and what its group gives each. */
 struct work {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 enum {
     TOGETHER = 4,

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 struct softmax_row {
     const float *z, *dz;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 static size_t greatest(const float *z, size_t width)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 /* The outputs [first, end) of a line that read a tap inside the image, and the image's
  * column where the first of them reads it. */

@@ -21,7 +21,7 @@
 #include <cblas.h>
 
 #include "base/check.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 enum {
     SYRK_LEAST = 64, /* so many rows, or more, are faster by half of their products */

@@ -5,7 +5,7 @@
 #include <cblas.h>
 
 #include "engine/nn/kept.h"
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 /* Gram is the faster form up to these r = T (d + p) / (p d), as its products are in
  * double; the limit on T bounds its scratch (README.md). */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <cblas.h>
 
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 static bool is_zero(struct rows rows)
 {

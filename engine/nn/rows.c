@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cblas.h>
 
-#include "engine/nn/vector_math.h"
+#include "engine/parallel/vector_math.h"
 
 VECTOR_CLONES
 void rows_add(struct rows z, const float *bias, size_t width)

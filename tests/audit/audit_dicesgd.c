@@ -8,6 +8,7 @@
  * later each. The same attacks at a tenth of the noise find more than a guarantee of it
  * would allow: they do attack.
  *   RUNS=n  of each kind, at most 2000, each with a key of its own; 120 unless given */
+#include "engine/dp/algorithms/registry.h"
 #include "accountant/figures.h"
 #include "tests/engine/dp/algorithm_kit.h"
 

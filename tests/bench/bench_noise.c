@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/check.h"
-#include "engine/dp/noise_chunk.h"
+#include "engine/noise/noise_chunk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

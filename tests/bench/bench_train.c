@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "engine/dp/batch.h"
-#include "engine/dp/poisson.h"
+#include "engine/sampling/poisson.h"
 #include "engine/nn/blas.h"
 #include "tests/bench/floor.h"
 #include "tests/engine/kernels.h"

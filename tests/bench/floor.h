@@ -13,8 +13,8 @@
 #include <math.h>
 #include <cblas.h>
 
-#include "engine/dp/noise.h"
-#include "engine/dp/team.h"
+#include "engine/noise/noise.h"
+#include "engine/parallel/team.h"
 #include "tests/bench/workload.h"
 
 enum {

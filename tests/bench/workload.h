@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/dp/algorithms/registry.h"
 #include "base/check.h"
 #include "base/random.h"
 #include "engine/trainer.h"

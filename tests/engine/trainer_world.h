@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "engine/dp/algorithms/registry.h"
 #include "engine/trainer.h"
 
 enum { RECORDS = 1600, FEATURES = 23, CLASSES = 4 };

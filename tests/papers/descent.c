@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/dp/algorithms/registry.h"
 #include "base/check.h"
 #include "engine/trainer.h"
 

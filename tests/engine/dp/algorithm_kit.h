@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "engine/dp/algorithm.h"
+#include "engine/dp/algorithms/registry.h"
 #include "engine/dp/training.h"
 #include "engine/nn/difference.h"
 #include "engine/nn/blas.h"

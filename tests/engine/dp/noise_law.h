@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "engine/dp/noise_chunk.h"
+#include "engine/noise/noise_chunk.h"
 #include "tests/expect.h"
 
 enum { LAW_CELLS = 28 * 1024, LAW_LAGS = 3, LAW_TAILS = 9, LAW_POWERS = 9 };

@@ -21,7 +21,7 @@
 
 #include "base/check.h"
 #include "engine/dp/batch.h"
-#include "engine/dp/noise.h"
+#include "engine/noise/noise.h"
 #include "engine/nn/dropout.h"
 #include "tests/engine/dp/ways_fixture.h"
 #include "tests/engine/draw.h"

@@ -11,6 +11,7 @@
 #ifndef TESTS_ENGINE_DP_WAYS_FIXTURE_H
 #define TESTS_ENGINE_DP_WAYS_FIXTURE_H
 
+#include "engine/dp/algorithms/registry.h"
 #include "tests/engine/dp/algorithm_kit.h"
 
 struct way {

@@ -1,0 +1,15 @@
+#include "engine/dp/algorithms/adagrad_norm.h"
+
+#include <math.h>
+
+void adagrad_norm_take(struct adagrad_norm *rule, uint64_t step, double released_square)
+{
+    double beta = fmax(rule->gain / (double)(step % rule->epoch + 1), 1);
+    double value = fmax(beta * fmax(released_square, 0), rule->floor);
+    rule->square += fmin(value, beta * rule->clip_square);
+}
+
+double adagrad_norm_divisor(const struct adagrad_norm *rule)
+{
+    return sqrt(rule->square);
+}

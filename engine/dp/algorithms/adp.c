@@ -1,0 +1,488 @@
+/* ADP-SGD divides the step at t by b(t), which a schedule gives (step_schedule.h), and
+ * lets the noise multiplier grow as a power of b. Steps of one noise multiplier form a
+ * level; a level has one grid, planned when it begins (enter_level), and start tries the
+ * grids of all levels before the first record is read (try_levels).
+ *
+ * Each step is one sampled Gaussian whose noise multiplier was fixed before the first
+ * record was read, so a run is a list of them and the accountant adds them up as they
+ * are: never by an average multiplier, and never by the paper's Theorem 4.1, which does
+ * not hold in most of its own settings (adp.md 2.1, 2.2). The divisor b is public, so
+ * releasing the sum over m b instead of m is post-processing (m is the expected batch).
+ *
+ * With AdaGrad-Norm b follows what is released. That is either the norm of the sum, which
+ * is released beside it with noise of its own, so that both together are one release of
+ * multiplier
+ *   (z^-2 + z_norm^-2)^(-1/2)
+ * which is planned and charged; or it is the noisy gradient itself, which costs nothing
+ * more. A step's noise never reads the norm of the same batch: the noise is planned
+ * before the batch is drawn.
+ *
+ * Noise may follow b itself (adp.md 1.6.5). The job then reserves a number of like steps,
+ * and each step is taken off that before it samples, at the noise that b of the steps
+ * before gives. The run is over when the next step does not fit. */
+#include "engine/dp/algorithms/adp.h"
+
+#include <math.h>
+
+#include "base/check.h"
+#include "engine/dp/algorithms/adagrad_norm.h"
+#include "engine/dp/clip.h"
+#include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/algorithms/noise_follow.h"
+#include "engine/dp/algorithms/step_schedule.h"
+#include "engine/dp/training.h"
+
+/* What both grids plan for beyond their shares, so that together they carry the
+ * multiplier however the few operations on it round. */
+static const double split_margin = 1 + 0x1p-44;
+
+struct state {
+    struct step_schedule schedule;
+    struct flat_clip clip;
+    struct grid_demand demand; /* what the level's grid is planned from */
+    struct noise_plan noise;   /* the level's */
+    double rate, divisor, noise_first;
+    uint64_t step, level_end;
+    struct adagrad_norm adagrad; /* this and all below is used by adagrad_norm alone */
+    bool follows;                /* noise follows the divisor, not the schedule */
+    struct noise_follow follow;
+    double noise_now;      /* the noise of the grids as they are, if follows */
+    double norm_ratio;     /* norm's noise over the gradient's; 0: not released */
+    struct norm_grid norm; /* the level's */
+    struct shown {         /* what the last step released */
+        double gradient_norm, divisor;
+    } shown;
+};
+
+static const char *const rules[] = {
+    [STEP_CONSTANT] = "constant",         [STEP_INVERSE_SQRT] = "inverse_sqrt",
+    [STEP_SQRT_DECAY] = "sqrt_decay",     [STEP_INVERSE] = "inverse",
+    [STEP_ADAGRAD_NORM] = "adagrad_norm", NULL,
+};
+
+static const char *const leaders[] = {"envelope", "divisor", NULL};
+
+#define REAL_OF(choice, value, ...)                                                    \
+    {                                                                                  \
+        .kind = PARAMETER_REAL, .only_with = choice, .only_value = value, __VA_ARGS__  \
+    }
+#define ADAGRAD(...) REAL_OF("schedule", STEP_ADAGRAD_NORM, __VA_ARGS__)
+
+static const struct algorithm_parameter parameters[] = {
+    {.name = "schedule",
+     .kind = PARAMETER_CHOICE,
+     .choices = rules,
+     .fallback = STEP_INVERSE_SQRT,
+     .about =
+         "What the learning rate is divided by at step t from 1: constant 1; "
+         "inverse_sqrt sqrt(offset + slope t); inverse t; sqrt_decay multiplies it by "
+         "final + (initial - final)(1 - sqrt(t / steps)); adagrad_norm "
+         "sqrt(start_square + the squared gradient norms so far), from noisy norms."},
+    {.name = "noise_power",
+     .kind = PARAMETER_REAL,
+     .low = 0,
+     .high = 1,
+     .fallback = 0.25,
+     .about =
+         "Noise grows as this power of that divisor, from the job's noise "
+         "multiplier at the first step: 0 is constant noise, 0.5 the paper's rule, "
+         "which pays at small epsilon only."},
+    {.name = "clip_norm",
+     .kind = PARAMETER_REAL,
+     .low = 1e-12,
+     .high = 1e18,
+     .fallback = 1,
+     .about = "No record's part in the sum is longer than this; noise grows with it."},
+    REAL_OF("schedule", STEP_INVERSE_SQRT, .name = "offset", .low = 1e-6, .high = 1e12,
+            .fallback = 1,
+            .about =
+                "The larger, the later the learning rate falls. The paper has 20, with "
+                "slope 1, for a learning rate of 1."),
+    REAL_OF("schedule", STEP_INVERSE_SQRT, .name = "slope", .low = 0, .high = 1e12,
+            .fallback = 0.01, .about = "How fast the square of the divisor grows."),
+    REAL_OF("schedule", STEP_SQRT_DECAY, .name = "initial", .low = 1e-12, .high = 1e12,
+            .fallback = 0.1,
+            .about = "Times the learning rate: the rate just before the first step."),
+    REAL_OF("schedule", STEP_SQRT_DECAY, .name = "final", .low = 1e-12, .high = 1e12,
+            .fallback = 1e-10,
+            .about =
+                "Times the learning rate: the rate of the last step, at most initial."),
+    ADAGRAD(.name = "start_square", .low = 1e-6, .high = 1e12, .fallback = 20,
+            .about = "The square of the divisor before the first step."),
+    ADAGRAD(.name = "envelope", .low = 0, .high = 1e12, .fallback = 0.01,
+            .about = "Noise is planned as if the square grew by this at each step."),
+    {.name = "noise_follows",
+     .kind = PARAMETER_CHOICE,
+     .choices = leaders,
+     .fallback = 0,
+     .about =
+         "envelope: every step's noise is planned before the job. divisor: it follows "
+         "the divisor as released so far; the job reserves its steps at "
+         "noise_multiplier and ends, with a model, when they are used up.",
+     .only_with = "schedule",
+     .only_value = STEP_ADAGRAD_NORM},
+    REAL_OF(
+        "noise_follows", 1, .name = "noise_start", .low = 0.5, .high = 1,
+        .fallback = 0.8,
+        .about =
+            "The first step's noise over noise_multiplier: the less, the sooner the "
+            "job ends unless the divisor grows."),
+    REAL_OF(
+        "noise_follows", 1, .name = "filter_order", .low = 1.25, .high = 2048,
+        .fallback = 16,
+        .about =
+            "Up to this Renyi order the run is kept within what its steps at "
+            "noise_multiplier cost, above it it is charged as many at the least noise. "
+            "Give the order that :estimate shows, or a little more: about 9 at an "
+            "epsilon of 2, 40 at 0.5."),
+    ADAGRAD(.name = "increment_min", .low = 1e-12, .high = 1e12, .fallback = 1e-5,
+            .about = "The square grows by at least this at each step."),
+    ADAGRAD(.name = "gain", .low = 1, .high = 1e12, .fallback = 1,
+            .about = "Squared norms count as often as this over the steps since the "
+                     "epoch began, and at least once."),
+    ADAGRAD(.name = "norm_noise", .low = 0, .high = 1e6, .fallback = 4,
+            .about =
+                "Noise of the released norm of each step's sum over that of the sum, "
+                "charged together with it. 0: no release; the norm is that of the "
+                "noisy gradient, less what noise adds."),
+};
+
+static struct step_schedule schedule_of(const struct algorithm_demand *demand)
+{
+    const struct algorithm_spec *spec = demand->spec;
+    enum step_rule rule = (enum step_rule)algorithm_value(spec, "schedule");
+    bool envelope = rule == STEP_ADAGRAD_NORM;
+    return (struct step_schedule){
+        .rule = rule,
+        .steps = demand->steps,
+        .offset = algorithm_value(spec, envelope ? "start_square" : "offset"),
+        .slope = algorithm_value(spec, envelope ? "envelope" : "slope"),
+        .initial = algorithm_value(spec, "initial"),
+        .final = algorithm_value(spec, "final"),
+        .power = algorithm_value(spec, "noise_power"),
+    };
+}
+
+static bool follows(const struct algorithm_demand *demand)
+{
+    const struct algorithm_spec *spec = demand->spec;
+    return algorithm_value(spec, "schedule") == STEP_ADAGRAD_NORM &&
+           algorithm_value(spec, "noise_follows") == 1;
+}
+
+static double noise_first(const struct algorithm_demand *demand)
+{
+    double start = follows(demand) ? algorithm_value(demand->spec, "noise_start") : 1;
+    return start * demand->noise_multiplier;
+}
+
+static struct noise_follow follow_of(const struct algorithm_demand *demand)
+{
+    return (struct noise_follow){.first = noise_first(demand),
+                                 .power = algorithm_value(demand->spec, "noise_power"),
+                                 .square_first =
+                                     algorithm_value(demand->spec, "start_square")};
+}
+
+static double noise_last(const struct algorithm_demand *demand)
+{
+    struct step_schedule schedule = schedule_of(demand);
+    struct noise_follow follow = follow_of(demand);
+    /* A step adds at most gain C^2 to the divisor's square; sums are rounded. */
+    double most = (double)demand->steps * algorithm_value(demand->spec, "gain") *
+                  pow(algorithm_value(demand->spec, "clip_norm"), 2) * (1 + 1e-9);
+    if (follows(demand))
+        return noise_follow_at(&follow, follow.square_first + most);
+    return noise_first(demand) * step_noise_ratio(&schedule, schedule.steps - 1);
+}
+
+static enum status check(const struct algorithm_demand *demand, struct error *error)
+{
+    struct step_schedule schedule = schedule_of(demand);
+    double first = noise_first(demand), last = noise_last(demand);
+    if (schedule.rule == STEP_SQRT_DECAY && schedule.final > schedule.initial)
+        return error_set_at(error, ST_INVALID, "/algorithm/final",
+                            "must be at most initial: noise is planned for a learning "
+                            "rate that falls");
+    if (!(first >= ADP_NOISE_MIN))
+        return error_set(error, ST_INVALID,
+                         "the first step's noise multiplier would be %.3g, below %g, "
+                         "where early steps cost out of proportion: ask for less "
+                         "epsilon or give a smaller noise_power or a larger "
+                         "noise_start",
+                         first, ADP_NOISE_MIN);
+    if (!(last <= ADP_NOISE_MAX))
+        return error_set(error, ST_INVALID,
+                         "the last step's noise multiplier would be %.3g, above %g: "
+                         "give a smaller noise_power or a schedule that falls less",
+                         last, ADP_NOISE_MAX);
+    return ST_OK;
+}
+
+static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+                        struct error *error)
+{
+    struct step_schedule schedule = schedule_of(demand);
+    struct mechanism_run run = {.sampling_rate = algorithm_rate(demand)};
+    enum status status = check(demand, error);
+    if (status != ST_OK)
+        return status;
+    if (follows(demand)) {
+        run.noise_multiplier = demand->noise_multiplier;
+        run.steps = demand->steps;
+        mechanism_init(m, MECHANISM_FILTERED_GAUSSIAN, demand->relation, run);
+        m->prefixes_priced = false;
+        m->filter = (struct mechanism_filter){
+            .order_max = algorithm_value(demand->spec, "filter_order"),
+            .noise_share = algorithm_value(demand->spec, "noise_start")};
+        return ST_OK;
+    }
+    for (uint64_t step = 0, end; step < schedule.steps; step = end) {
+        end = step_level_end(&schedule, step);
+        run.steps = end - step;
+        run.noise_multiplier =
+            demand->noise_multiplier * step_noise_ratio(&schedule, step);
+        if (step == 0)
+            mechanism_init(m, MECHANISM_SAMPLED_GAUSSIAN, demand->relation, run);
+        else
+            mechanism_append(m, run);
+    }
+    return ST_OK;
+}
+
+/* Plans the grids of a step whose releases together have this noise multiplier: the grid
+ * of the sum and, where a norm is released, the norm's, with norm_ratio times the sum's
+ * noise. */
+static enum status plan_grids(struct state *state, double noise_multiplier,
+                              struct error *error)
+{
+    double ratio = state->norm_ratio;
+    double share = ratio > 0 ? sqrt(1 + 1 / (ratio * ratio)) * split_margin : 1;
+    state->demand.noise_multiplier = noise_multiplier * share;
+    enum status status = clipped_sum_plan(&state->noise, &state->demand, error);
+    if (status != ST_OK || ratio == 0)
+        return status;
+    status =
+        norm_grid_plan(&state->norm, &state->noise.grid,
+                       state->demand.noise_multiplier * ratio, state->divisor, error);
+    if (status != ST_OK)
+        return status;
+    CHECK(norm_joint_multiplier(state->noise.grid.multiplier, state->norm.multiplier) *
+              (1 - 0x1p-50) >=
+          noise_multiplier);
+    state->noise.norm_scale = state->norm.scale;
+    return ST_OK;
+}
+
+/* The noise multiplier of the next step, from the divisor of the steps before it. */
+static double following_noise(const struct state *state)
+{
+    return noise_follow_at(&state->follow, state->adagrad.square);
+}
+
+static enum status follow(struct state *state, double noise_multiplier,
+                          struct error *error)
+{
+    state->noise_now = noise_multiplier;
+    return plan_grids(state, noise_multiplier, error);
+}
+
+/* Plans the grids of the level that begins at state->step. Its noise multiplier is that
+ * of plan's run, computed by the same expression. */
+static enum status enter_level(struct state *state, struct error *error)
+{
+    if (state->follows)
+        return follow(state, following_noise(state), error);
+    state->level_end = step_level_end(&state->schedule, state->step);
+    return plan_grids(
+        state, state->noise_first * step_noise_ratio(&state->schedule, state->step),
+        error);
+}
+
+/* Every level must have a grid before the first record is read. */
+static enum status try_levels(const struct state *state,
+                              const struct algorithm_demand *demand,
+                              struct error *error)
+{
+    struct state trial = *state;
+    enum status status = ST_OK;
+    for (unsigned level = 0; state->follows && status == ST_OK; level++) {
+        double noise = noise_follow_level(&state->follow, level);
+        if (noise > noise_last(demand))
+            return ST_OK;
+        status = follow(&trial, noise, error);
+    }
+    for (; trial.step < trial.schedule.steps && status == ST_OK;
+         trial.step = trial.level_end)
+        status = enter_level(&trial, error);
+    return status;
+}
+
+static void start_adagrad(struct state *state, const struct algorithm_demand *demand)
+{
+    const struct algorithm_spec *spec = demand->spec;
+    uint64_t epoch = demand->records / demand->batch_size;
+    if (state->schedule.rule != STEP_ADAGRAD_NORM)
+        return;
+    state->norm_ratio = algorithm_value(spec, "norm_noise");
+    state->adagrad = (struct adagrad_norm){
+        .square = algorithm_value(spec, "start_square"),
+        .floor = algorithm_value(spec, "increment_min"),
+        .gain = algorithm_value(spec, "gain"),
+        .epoch = epoch > 0 ? epoch : 1,
+        .clip_square = state->clip.clip_norm * state->clip.clip_norm};
+    state->follow = follow_of(demand);
+}
+
+static enum status start(void *context, const struct algorithm_demand *demand,
+                         const struct algorithm_model *model, struct error *error)
+{
+    struct state *state = context;
+    double clip_norm = algorithm_value(demand->spec, "clip_norm");
+    state->schedule = schedule_of(demand);
+    state->follows = follows(demand);
+    state->noise_first = noise_first(demand);
+    state->rate = algorithm_rate(demand);
+    state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
+    state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
+    state->demand = clipped_sum_demand(demand, model, clip_norm);
+    start_adagrad(state, demand);
+    enum status status = check(demand, error);
+    if (status == ST_OK)
+        status = try_levels(state, demand, error);
+    if (status == ST_OK)
+        CHECK(enter_level(state, NULL) == ST_OK);
+    return status;
+}
+
+/* Releases norm and sum; the step's divisor comes from the noisy norm alone. */
+static void release_with_norm(struct state *state, struct training *training)
+{
+    double noise = GRID_NOISE_STDDEV / state->norm.scale, mean = 1 / state->divisor;
+    double norm = training_release_norm(training, &state->norm);
+    double square = fmax(norm * norm - noise * noise, 0) * mean * mean;
+    adagrad_norm_take(&state->adagrad, state->step, square);
+    state->shown.gradient_norm = norm * mean;
+    state->shown.divisor = adagrad_norm_divisor(&state->adagrad);
+    training_release(training, &state->noise.grid,
+                     state->divisor * state->shown.divisor);
+}
+
+/* Releases the sum; the step's divisor comes from the noisy gradient's square, less what
+ * d coordinates of noise add to it. */
+static void release_then_measure(struct state *state, struct training *training)
+{
+    double noise = GRID_NOISE_STDDEV / (state->noise.grid.scale * state->divisor);
+    training_release(training, &state->noise.grid, state->divisor);
+    double square =
+        training_gradient_square(training) - (double)state->demand.dim * noise * noise;
+    adagrad_norm_take(&state->adagrad, state->step, square);
+    state->shown.gradient_norm = sqrt(fmax(square, 0));
+    state->shown.divisor = adagrad_norm_divisor(&state->adagrad);
+    training_gradient_scale(training, 1 / state->shown.divisor);
+}
+
+static void release(struct state *state, struct training *training)
+{
+    if (state->schedule.rule != STEP_ADAGRAD_NORM)
+        training_release(training, &state->noise.grid,
+                         state->divisor * step_divisor(&state->schedule, state->step));
+    else if (state->norm_ratio > 0)
+        release_with_norm(state, training);
+    else
+        release_then_measure(state, training);
+}
+
+static bool next(const void *context, struct mechanism_run *step)
+{
+    const struct state *state = context;
+    if (state->follows)
+        *step = (struct mechanism_run){state->rate, following_noise(state), 1};
+    return state->follows;
+}
+
+static enum status step(void *context, struct training *training, struct error *error)
+{
+    struct state *state = context;
+    struct pass pass = {
+        .grid = &state->noise.grid, .weigh = clip_flat, .rule = &state->clip};
+    if (state->follows ? state->noise_now != following_noise(state)
+                       : state->step == state->level_end)
+        CHECK(enter_level(state, NULL) == ST_OK);
+    training_sample(training, state->rate);
+    enum status status = training_pass(training, &pass, error);
+    if (status != ST_OK)
+        return status;
+    release(state, training);
+    state->step++;
+    return training_update(training, error);
+}
+
+static const struct noise_plan *noise(const void *context)
+{
+    const struct state *state = context;
+    return &state->noise;
+}
+
+static size_t released(const void *context,
+                       struct released_value values[RELEASED_SERIES_MAX])
+{
+    const struct state *state = context;
+    if (state->schedule.rule != STEP_ADAGRAD_NORM)
+        return 0;
+    values[0] = (struct released_value){
+        .name = "gradient_norm", .numbers = &state->shown.gradient_norm, .count = 1};
+    values[1] = (struct released_value){
+        .name = "divisor", .numbers = &state->shown.divisor, .count = 1};
+    return 2;
+}
+
+double adp_claim(const struct algorithm_demand *demand, double epsilon, double delta,
+                 bool *holds)
+{
+    struct step_schedule schedule = schedule_of(demand);
+    double steps = (double)demand->steps, q = algorithm_rate(demand), sum = 0;
+    double b = log(16 * steps * q / delta) * log(1.25 / delta);
+    double first = log(6.25 * steps * q / delta); /* 1.25 / delta_0 */
+    for (uint64_t step = 0, end; step < schedule.steps; step = end) {
+        end = step_level_end(&schedule, step);
+        sum += (double)(end - step) / pow(step_noise_ratio(&schedule, step), 2);
+    }
+    *holds = q <= 0.5 && sum >= epsilon * epsilon * first / (32 * q * q * b) &&
+             epsilon * epsilon < 8 * log(1.25 / delta) * b / first;
+    return 16 * q * sqrt(b * sum) / epsilon;
+}
+
+/* There is no claim for AdaGrad-Norm: the paper's theorem is not about it as it is run
+ * here. */
+static double paper_claim(const struct algorithm_demand *demand, double epsilon,
+                          double delta)
+{
+    bool holds;
+    if (schedule_of(demand).rule == STEP_ADAGRAD_NORM)
+        return 0;
+    return adp_claim(demand, epsilon, delta, &holds);
+}
+
+const struct algorithm adp = {
+    .name = "adp",
+    .title = "ADP-SGD: noise that grows as the learning rate falls",
+    .paper =
+        "Wu, Wang, Cristali, Gu, Willett, Adaptive Differentially Private Empirical "
+        "Risk Minimization, 2021",
+    .charge = "sampled Gaussians, the noise multiplier of each step composed as it is",
+    .when_to_use =
+        "Falling learning rates and long runs at a small epsilon; for the last "
+        "iterate of a run that converges, dpsgd does as well or better.",
+    .is_private = true,
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .plan = plan,
+    .state_size = sizeof(struct state),
+    .start = start,
+    .step = step,
+    .next = next,
+    .noise = noise,
+    .paper_claim = paper_claim,
+    .released = released,
+};

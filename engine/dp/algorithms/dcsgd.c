@@ -1,0 +1,315 @@
+/* A step releases the clipped sum and, beside it, a noisy histogram of the norms before
+ * clipping (release). The histogram is what chooses the clip norm of the next step
+ * (adaptive_clip.h), by the rule of dcsgd_p or of dcsgd_e; then the grid is planned anew
+ * for that clip norm (follow). The two algorithms differ in this rule and in the range of
+ * the first histogram.
+ *
+ * One step is one sampled Gaussian (Theorem 2 of the paper). In units of the noise, a
+ * record moves the gradient's sum by at most 1 / sigma_T and the histogram of the same
+ * batch by 1 / sigma_H; both together by
+ *   sqrt(1 / sigma_T^2 + 1 / sigma_H^2) = 1 / sigma.
+ * On the integers that are released each has its own grid and its own Delta_Z, and the
+ * noise of both is s0. The same holds there with s0 / Delta_Z, which is no less (grid.h),
+ * in place of sigma_T and of sigma_H. The clip norm and the range are functions of what
+ * earlier steps released. It would charge too little to feed sigma_T to an accountant, or
+ * to compose the two releases as if each had its own batch. */
+#include "engine/dp/algorithms/dcsgd.h"
+
+#include <math.h>
+
+#include "base/check.h"
+#include "engine/dp/algorithms/adaptive_clip.h"
+#include "engine/dp/clip.h"
+#include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/training.h"
+
+/* What both grids plan for beyond sigma_T and sigma_H, so that the joint multiplier is at
+ * least sigma however the few operations on them round. */
+static const double split_margin = 1 + 0x1p-44;
+
+struct shown { /* what the last step released */
+    double clip_norm, range, counts[HISTOGRAM_BINS_MAX];
+};
+
+struct state {
+    double rate, divisor;
+    struct grid_demand demand; /* the gradient's; clip_norm follows adaptive */
+    struct noise_plan noise;
+    struct adaptive_clip adaptive; /* for the step to come */
+    double share;                  /* percentile rule */
+    struct clip_error error;       /* squared-error rule */
+    struct shown shown;
+};
+
+#define CLIP_NORM                                                                      \
+    {                                                                                  \
+        .name = "clip_norm", .kind = PARAMETER_REAL, .low = ADAPTIVE_MIN,              \
+        .high = ADAPTIVE_MAX, .fallback = 1,                                           \
+        .about =                                                                       \
+            "Of the first step; too small is corrected at less cost than too large."   \
+    }
+#define BINS                                                                           \
+    {                                                                                  \
+        .name = "bins", .kind = PARAMETER_COUNT, .low = 2, .high = HISTOGRAM_BINS_MAX, \
+        .fallback = 20, .about = "Of the histogram of gradient norms."                 \
+    }
+#define HISTOGRAM_NOISE                                                                \
+    {                                                                                  \
+        .name = "histogram_noise", .kind = PARAMETER_REAL, .low = 0.05, .high = 1e6,   \
+        .optional = true,                                                              \
+        .about =                                                                       \
+            "Standard deviation of each count, more than the noise multiplier. Not "   \
+            "given: 5, or 8 from multiplier 2, or 12 above 3 and at least twice it."   \
+    }
+
+static const struct algorithm_parameter percentile_parameters[] = {
+    CLIP_NORM,
+    {.name = "unclipped_fraction",
+     .kind = PARAMETER_REAL,
+     .low = 0.01,
+     .high = 0.99,
+     .fallback = 0.5,
+     .about =
+         "The share of gradients that the clip norm should leave whole; smaller for "
+         "harder tasks, up to 0.9 for easy ones."},
+    BINS,
+    HISTOGRAM_NOISE,
+    {.name = "histogram_range",
+     .kind = PARAMETER_REAL,
+     .low = ADAPTIVE_MIN,
+     .high = ADAPTIVE_MAX,
+     .optional = true,
+     .about =
+         "Norms that the first histogram tells apart. Not given: twice clip_norm."},
+};
+
+static const struct algorithm_parameter error_parameters[] = {
+    CLIP_NORM,
+    BINS,
+    HISTOGRAM_NOISE,
+    {.name = "histogram_range",
+     .kind = PARAMETER_REAL,
+     .low = ADAPTIVE_MIN,
+     .high = ADAPTIVE_MAX,
+     .optional = true,
+     .about =
+         "Norms that the first histogram tells apart. Not given: bins, for bins of "
+         "width 1."},
+};
+
+double dcsgd_gradient_noise(double noise_multiplier, double histogram_noise)
+{
+    double sigma = noise_multiplier, h = histogram_noise;
+    return h > sigma ? sigma * h / sqrt((h - sigma) * (h + sigma)) : (double)INFINITY;
+}
+
+double dcsgd_histogram_noise(double noise_multiplier)
+{
+    if (noise_multiplier < 2)
+        return 5;
+    return noise_multiplier <= 3 ? 8 : fmax(12, 2 * noise_multiplier);
+}
+
+/* A value that the job gave, or what the algorithm chooses. */
+static double value_or(const struct algorithm_spec *spec, const char *name,
+                       double chosen)
+{
+    double value = algorithm_value(spec, name);
+    return isnan(value) ? chosen : value;
+}
+
+static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+                        struct error *error)
+{
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
+}
+
+/* Whether the two grids together carry the multiplier that is charged. */
+static bool carries(const struct noise_plan *noise, double noise_multiplier)
+{
+    double gradient = noise->grid.multiplier, counts = noise->histogram_grid.multiplier;
+    double joint = 1 / sqrt(1 / (gradient * gradient) + 1 / (counts * counts));
+    return joint * (1 - 0x1p-50) >= noise_multiplier;
+}
+
+static enum status plan_grids(struct state *state,
+                              const struct algorithm_demand *demand,
+                              double histogram_noise, struct error *error)
+{
+    struct count_demand counts = {.noise_multiplier = histogram_noise * split_margin,
+                                  .batch = state->divisor,
+                                  .records = demand->records,
+                                  .counts = state->adaptive.histogram.bins};
+    enum status status = clipped_sum_plan(&state->noise, &state->demand, error);
+    if (status == ST_OK)
+        status = grid_plan_counts(&state->noise.histogram_grid, &counts, error);
+    if (status == ST_OK)
+        CHECK(carries(&state->noise, demand->noise_multiplier));
+    return status;
+}
+
+/* Starts what both rules share: all but the first histogram's range. */
+static enum status start(struct state *state, const struct algorithm_demand *demand,
+                         const struct algorithm_model *model, struct error *error)
+{
+    double sigma = demand->noise_multiplier;
+    double counts =
+        value_or(demand->spec, "histogram_noise", dcsgd_histogram_noise(sigma));
+    double gradient = dcsgd_gradient_noise(sigma, counts);
+    if (!isfinite(gradient))
+        return error_set_at(
+            error, ST_INVALID, "/algorithm/histogram_noise",
+            "must be more than the noise multiplier, which is %.6g: the "
+            "gradient would be left without a share of it",
+            sigma);
+    state->rate = algorithm_rate(demand);
+    state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
+    state->adaptive.clip_norm = algorithm_value(demand->spec, "clip_norm");
+    state->adaptive.histogram.bins = (size_t)algorithm_value(demand->spec, "bins");
+    state->demand = clipped_sum_demand(demand, model, state->adaptive.clip_norm);
+    state->demand.noise_multiplier = gradient * split_margin;
+    state->error.variance = gradient * gradient * (double)model->parameters /
+                            (state->divisor * state->divisor);
+    state->noise.histogram_bins = state->adaptive.histogram.bins;
+    return plan_grids(state, demand, counts, error);
+}
+
+static enum status start_percentile(void *context,
+                                    const struct algorithm_demand *demand,
+                                    const struct algorithm_model *model,
+                                    struct error *error)
+{
+    struct state *state = context;
+    double clip_norm = algorithm_value(demand->spec, "clip_norm");
+    state->share = algorithm_value(demand->spec, "unclipped_fraction");
+    state->adaptive.histogram.range =
+        value_or(demand->spec, "histogram_range", fmin(2 * clip_norm, ADAPTIVE_MAX));
+    return start(state, demand, model, error);
+}
+
+static enum status start_error(void *context, const struct algorithm_demand *demand,
+                               const struct algorithm_model *model, struct error *error)
+{
+    struct state *state = context;
+    state->adaptive.histogram.range = value_or(demand->spec, "histogram_range",
+                                               algorithm_value(demand->spec, "bins"));
+    return start(state, demand, model, error);
+}
+
+/* Plans the grid for the clip norm as it now is. Whether that is possible does not depend
+ * on the clip norm, which the rules keep in range. */
+static void follow(struct state *state)
+{
+    state->demand.clip_norm = state->adaptive.clip_norm;
+    CHECK(clipped_sum_plan(&state->noise, &state->demand, NULL) == ST_OK);
+}
+
+/* Everything up to the choice of the next clip norm. */
+static enum status release(struct state *state, struct training *training,
+                           struct error *error)
+{
+    struct flat_clip clip = {.clip_norm = state->adaptive.clip_norm,
+                             .spread = state->noise.spread};
+    struct pass pass = {.grid = &state->noise.grid,
+                        .weigh = clip_flat,
+                        .rule = &clip,
+                        .histogram = &state->adaptive.histogram};
+    training_sample(training, state->rate);
+    enum status status = training_pass(training, &pass, error);
+    if (status != ST_OK)
+        return status;
+    training_release(training, pass.grid, state->divisor);
+    state->shown.clip_norm = clip.clip_norm;
+    state->shown.range = state->adaptive.histogram.range;
+    training_release_counts(training, &state->noise.histogram_grid,
+                            state->shown.counts);
+    return training_update(training, error);
+}
+
+static enum status step_percentile(void *context, struct training *training,
+                                   struct error *error)
+{
+    struct state *state = context;
+    enum status status = release(state, training, error);
+    if (status != ST_OK)
+        return status;
+    adaptive_clip_percentile(&state->adaptive, state->shown.counts, state->share);
+    follow(state);
+    return ST_OK;
+}
+
+static enum status step_error(void *context, struct training *training,
+                              struct error *error)
+{
+    struct state *state = context;
+    enum status status = release(state, training, error);
+    if (status != ST_OK)
+        return status;
+    adaptive_clip_error(&state->adaptive, state->shown.counts, &state->error);
+    follow(state);
+    return ST_OK;
+}
+
+static const struct noise_plan *noise(const void *context)
+{
+    const struct state *state = context;
+    return &state->noise;
+}
+
+static size_t released(const void *context,
+                       struct released_value values[RELEASED_SERIES_MAX])
+{
+    const struct state *state = context;
+    values[0] = (struct released_value){
+        .name = "clip_norm", .numbers = &state->shown.clip_norm, .count = 1};
+    values[1] = (struct released_value){
+        .name = "histogram_range", .numbers = &state->shown.range, .count = 1};
+    values[2] = (struct released_value){.name = "histogram",
+                                        .numbers = state->shown.counts,
+                                        .count = state->noise.histogram_bins,
+                                        .is_list = true};
+    return 3;
+}
+
+static const char charge[] = "sampled Gaussian: gradient and histogram of one batch "
+                             "together, at the job's noise "
+                             "multiplier";
+
+const struct algorithm dcsgd_p = {
+    .name = "dcsgd_p",
+    .title = "DC-SGD with a percentile of the gradient norms as clip norm",
+    .paper = "Wei et al., DC-SGD: Differentially Private SGD with Dynamic Clipping "
+             "through Gradient Norm Distribution Estimation",
+    .charge = charge,
+    .when_to_use = "Where a constant share of gradients should stay whole while their "
+                   "norms change; one share serves all budgets of a dataset.",
+    .is_private = true,
+    .parameters = percentile_parameters,
+    .parameter_count = sizeof percentile_parameters / sizeof *percentile_parameters,
+    .plan = plan,
+    .state_size = sizeof(struct state),
+    .start = start_percentile,
+    .step = step_percentile,
+    .noise = noise,
+    .released = released,
+};
+
+const struct algorithm dcsgd_e = {
+    .name = "dcsgd_e",
+    .title = "DC-SGD with the clip norm of least expected squared error",
+    .paper = "Wei et al., DC-SGD: Differentially Private SGD with Dynamic Clipping "
+             "through Gradient Norm Distribution Estimation",
+    .charge = charge,
+    .when_to_use =
+        "Large models and small budgets, with Adam: nothing to tune. Weak on "
+        "small models, where dpsgd does better.",
+    .is_private = true,
+    .parameters = error_parameters,
+    .parameter_count = sizeof error_parameters / sizeof *error_parameters,
+    .plan = plan,
+    .state_size = sizeof(struct state),
+    .start = start_error,
+    .step = step_error,
+    .noise = noise,
+    .released = released,
+};

@@ -1,0 +1,33 @@
+/*
+ * registry.h - the table of training algorithms.
+ *
+ * Adding an algorithm: one new file in this folder with its struct algorithm, one row in
+ * ALGORITHM_TABLE, and the schema in openapi.yaml. README.md is the way.
+ *
+ * Threads: constant data.
+ */
+#ifndef ENGINE_DP_ALGORITHMS_REGISTRY_H
+#define ENGINE_DP_ALGORITHMS_REGISTRY_H
+
+#include "engine/dp/algorithm.h"
+
+/* The table, in the order in which it is shown: a row is the name of the algorithm and of
+ * its struct. */
+#define ALGORITHM_TABLE(ROW)                                                           \
+    ROW(dpsgd)                                                                         \
+    ROW(adp)                                                                           \
+    ROW(dcsgd_p)                                                                       \
+    ROW(dcsgd_e)                                                                       \
+    ROW(value_clip)                                                                    \
+    ROW(dicesgd)                                                                       \
+    ROW(dpgd)                                                                          \
+    ROW(diff2_gd)                                                                      \
+    ROW(diff2_bvr_l_sgd)                                                               \
+    ROW(sgd)
+
+extern const struct algorithm *const algorithms[]; /* NULL-ended */
+
+/* NULL if there is none of that name. */
+const struct algorithm *algorithm_find(const char *name);
+
+#endif

@@ -1,0 +1,203 @@
+/* DP-SGD with value clipping (Fang et al. 2023; papers/valueclip.md): a record's weight
+ * comes from a bound of its gradient norm by its own loss.
+ *
+ * Before a step draws its batch, the bound is aimed at the weights as they now are: their
+ * spectral norms, bounded from above, give the shares of the layers (aim; value_bound.h).
+ * They are released, so this costs nothing. Each record then has a bound from its own
+ * loss and the squares of its layers' inputs, and is clipped by that bound or by its
+ * exact norm, whichever is larger (weigh).
+ *
+ * The charge is that of dpsgd: all that value clipping could add to the risk is a bound
+ * that is none. So the exact norm is enforced besides (valueclip.md 2.4, NOISE.md 2.4): a
+ * weight is never more than the exact norm of what is summed allows, and float32's
+ * rounding or an error in a bound costs accuracy and never privacy. */
+#include "engine/dp/algorithm.h"
+
+#include <math.h>
+
+#include "engine/dp/clip.h"
+#include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/training.h"
+#include "engine/dp/algorithms/value_bound.h"
+#include "engine/nn/spectral.h"
+#include "engine/parallel/vector_math.h"
+
+/* Losses and activations come from float32. Their rounding must not bring an exact bound
+ * below the norm (valueclip.md 2.3, V9). */
+static const double bound_slack = 1 + 1e-6;
+
+struct rule {
+    struct value_bound bound;
+    struct flat_clip clip;
+};
+
+struct state {
+    double rate, divisor;
+    struct rule rule;
+    struct noise_plan noise;
+    struct spectral *spectral; /* NULL where no spectral norm is needed */
+};
+
+static const char *const bounds[] = {[BOUND_PAPER] = "paper",
+                                     [BOUND_TIGHT] = "tight",
+                                     [BOUND_FORWARD] = "forward",
+                                     NULL};
+
+static const struct algorithm_parameter parameters[] = {
+    {.name = "clip_norm",
+     .kind = PARAMETER_REAL,
+     .low = 1e-12,
+     .high = 1e18,
+     .fallback = 1,
+     .about =
+         "Gradients whose bound is larger are scaled down to it; noise grows with it."},
+    {.name = "bound",
+     .kind = PARAMETER_CHOICE,
+     .choices = bounds,
+     .fallback = BOUND_FORWARD,
+     .about = "Of a record's gradient norm by its loss: paper and tight take the norm "
+              "of the "
+              "record, tight with sharper constants, forward those of all layers' "
+              "inputs and "
+              "biases."},
+};
+
+static enum value_bound_kind kind_of(const struct algorithm_demand *demand)
+{
+    return (enum value_bound_kind)algorithm_value(demand->spec, "bound");
+}
+
+static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+                        struct error *error)
+{
+    struct value_bound bound;
+    enum status status =
+        value_bound_init(&bound, demand->model, kind_of(demand), error);
+    if (status != ST_OK)
+        return status;
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
+}
+
+/* The longest smaller side of a weight matrix, as far as the model alone tells. */
+static size_t side_of(const struct model_spec *model)
+{
+    size_t side = 1;
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (model->layers[i].kind == LAYER_DENSE && model->layers[i].out > side)
+            side = model->layers[i].out;
+    return side < SPECTRAL_SIDE_MAX ? side : SPECTRAL_SIDE_MAX;
+}
+
+static enum status start(void *context, const struct algorithm_demand *demand,
+                         const struct algorithm_model *model, struct error *error)
+{
+    struct state *state = context;
+    double clip_norm = algorithm_value(demand->spec, "clip_norm");
+    struct grid_demand sum = clipped_sum_demand(demand, model, clip_norm);
+    enum status status =
+        value_bound_init(&state->rule.bound, demand->model, kind_of(demand), error);
+    if (status == ST_OK)
+        status = clipped_sum_plan(&state->noise, &sum, error);
+    if (status == ST_OK && state->rule.bound.layers > 1)
+        status = spectral_create(&state->spectral, side_of(demand->model), error);
+    if (status != ST_OK)
+        return status;
+    state->rule.clip =
+        (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
+    state->rate = algorithm_rate(demand);
+    state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
+    return ST_OK;
+}
+
+static void finish(void *context)
+{
+    struct state *state = context;
+    spectral_destroy(state->spectral);
+}
+
+/* The weights are released: their norms cost nothing. */
+static void aim(struct state *state, struct training *training)
+{
+    struct value_bound *bound = &state->rule.bound;
+    const struct workspace *workspace = training_workspace(training, 0);
+    double norms[VALUE_BOUND_LAYERS_MAX] = {0};
+    for (size_t l = 0; l < bound->layers; l++) {
+        struct factors layer = workspace_factors(workspace, l);
+        if (value_bound_needs(bound, l))
+            norms[l] = spectral_bound(
+                state->spectral, training_parameters(training) + layer.weight,
+                (struct weight_shape){layer.outputs, layer.inputs});
+    }
+    value_bound_aim(bound, norms);
+}
+
+/* |a|^2 of one record. The sum takes the padding of the row too, so that what a record
+ * gets does not depend on its place. */
+VECTOR_CLONES
+static double square_of(const struct factors *layer, size_t record)
+{
+    const float *row = layer->a + record * layer->a_stride;
+    double sum = 0;
+    VECTOR_SUM(sum)
+    for (size_t j = 0; j < layer->a_stride; j++)
+        sum += (double)row[j] * (double)row[j];
+    return sum;
+}
+
+/* Flat clipping by the larger of the record's bound and its norm. */
+static void weigh(float *weights, const struct measures *measures, const void *context)
+{
+    const struct rule *rule = context;
+    const struct value_bound *bound = &rule->bound;
+    size_t layers = bound->from_input ? 1 : bound->layers;
+    double squares[VALUE_BOUND_LAYERS_MAX];
+    for (size_t i = 0; i < measures->count; i++) {
+        for (size_t l = 0; l < layers; l++) {
+            struct factors layer = workspace_factors(measures->workspace, l);
+            squares[l] = square_of(&layer, i);
+        }
+        double b = value_bound_of(bound, measures->losses[i], squares) * bound_slack;
+        double norm = fmax(b, measures->norms[i]);
+        struct measures one = {.norms = &norm,
+                               .spreads = &measures->spreads[i],
+                               .losses = &measures->losses[i],
+                               .count = 1};
+        clip_flat(&weights[i], &one, &rule->clip);
+    }
+}
+
+static enum status step(void *context, struct training *training, struct error *error)
+{
+    struct state *state = context;
+    struct pass pass = {
+        .grid = &state->noise.grid, .weigh = weigh, .rule = &state->rule};
+    aim(state, training);
+    training_sample(training, state->rate);
+    return training_descend(training, &pass, state->divisor, error);
+}
+
+static const struct noise_plan *noise(const void *context)
+{
+    const struct state *state = context;
+    return &state->noise;
+}
+
+const struct algorithm value_clip = {
+    .name = "value_clip",
+    .title = "DP-SGD with value clipping",
+    .paper = "Fang, Li, Fan, Li, Improved Convergence of Differential Private SGD with "
+             "Gradient Clipping, ICLR 2023",
+    .charge = "sampled Gaussian: one release a step at rate batch_size / n",
+    .when_to_use =
+        "To compare with the paper, on dense models: dpsgd's exact norms cost no "
+        "more time here and waste no clip norm.",
+    .is_private = true,
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .plan = plan,
+    .state_size = sizeof(struct state),
+    .start = start,
+    .finish = finish,
+    .step = step,
+    .noise = noise,
+};

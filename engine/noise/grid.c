@@ -1,0 +1,277 @@
+/* The file has two halves. The first plans a grid (grid_plan): it cuts the records into
+ * cells by index, bounds how many of a batch's records one cell holds (M, by Chernoff),
+ * bounds from that how far rounding moves a cell's sum (eta, rho), and chooses the scale
+ * G that leaves room for all of it under the noise. check_plan then computes the
+ * sensitivity once more from the rounded numbers, and refuses what does not fit.
+ * Roundings go toward more noise.
+ *
+ * The second half adds a float32 block to integers (grid_add). Blocks whose values are
+ * within the bounds of a plan, which is nearly all, take a loop without a clamp; others
+ * take one that clamps and reads a NaN as 0. Both give the same integers. */
+#include "engine/noise/grid.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/parallel/vector_math.h"
+
+#define FLOAT_ROUNDOFF  0x1p-24 /* u */
+#define DOUBLE_ROUNDOFF 0x1p-53
+#define GRID_SLACK      0x1p-36            /* conversions and underflow, in Theorem 1 */
+#define CELL_EXCESS     88.722839111672999 /* 128 ln 2: chance that a cell passes M */
+#define STEPS_MAX       0x1p50             /* one rounded value is at most that long */
+
+enum {
+    CELL_ROWS_LIMIT = 1 << 15,
+    TERMS_LIMIT = 1 << 24,
+    FLOAT_TERMS_LIMIT = 256,
+    AT_ONCE = 4096 /* coordinates: they stay in the first-level cache */
+};
+
+/* Whether a cell with mean mu holds more than m records with probability at most
+ * 2^-128: Chernoff, P(Bin >= m) <= e^-mu (e mu / m)^m. */
+static bool rarely_passed(double m, double mu)
+{
+    return m > mu && -mu + m - m * log(m / mu) <= -CELL_EXCESS;
+}
+
+/* The smallest m for which rarely_passed is true, or most where none below it is. */
+static uint64_t cell_bound(double mu, uint64_t most)
+{
+    uint64_t low = 0, high = most; /* low is passed too often */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (rarely_passed((double)middle, mu))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+static enum status check_demand(const struct grid_demand *demand, struct error *error)
+{
+    if (!(demand->noise_multiplier > 0) || !isfinite(demand->noise_multiplier))
+        return error_set(error, ST_INVALID, "the noise multiplier must be positive");
+    if (!(demand->clip_norm >= 0x1p-40 && demand->clip_norm <= 0x1p60))
+        return error_set(error, ST_INVALID, "the clip norm must be in [2^-40, 2^60]");
+    if (!(demand->sampling_rate > 0 && demand->sampling_rate <= 1))
+        return error_set(error, ST_INVALID, "the sampling rate must be in (0, 1]");
+    if (!(demand->spread >= 1) || demand->spread > 1024)
+        return error_set(error, ST_INVALID, "the spread must be in [1, 1024]");
+    if (demand->float_terms > FLOAT_TERMS_LIMIT)
+        return error_set(error, ST_INVALID, "too many terms of a record");
+    if (demand->records == 0 || demand->records >= UINT64_C(1) << 40 ||
+        demand->cell_mean == 0)
+        return error_set(error, ST_INVALID, "no records, or too many");
+    if (demand->dim > UINT64_C(1) << 40)
+        return error_set(error, ST_INVALID, "more than 2^40 parameters");
+    return ST_OK;
+}
+
+static void plan_cells(struct grid *grid, const struct grid_demand *demand)
+{
+    double batch = demand->sampling_rate * (double)demand->records;
+    uint64_t rows;
+
+    grid->records = demand->records;
+    grid->dim = demand->dim;
+    /* A batch that is a multiple of the mean keeps its number of cells when q n rounds
+     * up. */
+    grid->cells = (uint64_t)ceil(batch * (1 - 0x1p-50) / demand->cell_mean);
+    rows = (demand->records + grid->cells - 1) / grid->cells;
+    rows = cell_bound(demand->sampling_rate * (double)rows, rows);
+    grid->cell_rows_max = rows > CELL_ROWS_LIMIT ? CELL_ROWS_LIMIT + 1 : (uint32_t)rows;
+    uint32_t terms =
+        grid->cell_rows_max * (demand->float_terms > 1 ? demand->float_terms : 1);
+    grid->terms_max = demand->terms_max == 0 ? terms : demand->terms_max;
+    grid->roundings = (terms + grid->terms_max - 1) / grid->terms_max;
+}
+
+/* rho sqrt(d), rounded up: how far, in grid steps, rounding to the grid moves a sum. */
+static double rounding_norm(const struct grid *grid)
+{
+    return grid->roundings * nextafter(sqrt((double)grid->dim), INFINITY) *
+           (1 + 0x1p-52);
+}
+
+/* n u / (1 - n u) */
+static double gamma_of(double terms, double roundoff)
+{
+    return terms * roundoff / (1 - terms * roundoff);
+}
+
+/* How far rounding moves a cell's sum, per record and unit of clip norm. */
+static double rounding_error(const struct grid *grid, const struct grid_demand *demand)
+{
+    double in_float = gamma_of(grid->terms_max, FLOAT_ROUNDOFF);
+    if (demand->record_terms <= 1)
+        return demand->spread * in_float;
+    double terms = (double)demand->record_terms * grid->cell_rows_max;
+    double in_double = gamma_of(terms, DOUBLE_ROUNDOFF) * (1 + FLOAT_ROUNDOFF);
+    return in_float + FLOAT_ROUNDOFF + demand->spread * in_double;
+}
+
+static void plan_scale(struct grid *grid, const struct grid_demand *demand)
+{
+    double error = rounding_error(grid, demand);
+    double steps = GRID_NOISE_STDDEV / demand->noise_multiplier - rounding_norm(grid);
+
+    grid->inflation = 2 * error * grid->cell_rows_max * (1 + 0x1p-48) + GRID_SLACK;
+    grid->scale = steps / (demand->clip_norm * (1 + grid->inflation));
+    grid->scale = nextafter(grid->scale * (1 - 0x1p-40), 0);
+}
+
+static enum status check_plan(struct grid *grid, const struct grid_demand *demand,
+                              struct error *error)
+{
+    double sigma = demand->noise_multiplier;
+    double batch = demand->sampling_rate * (double)demand->records;
+    double reach = grid->scale * demand->clip_norm;
+    double sensitivity = reach * (1 + grid->inflation) + rounding_norm(grid);
+
+    if (reach * grid->cell_rows_max > 0x1p49)
+        return error_set(error, ST_INVALID, "the noise multiplier is too small");
+    if (reach * (2 * batch + 1024) + 0x1p41 > 0x1p62)
+        return error_set(error, ST_INVALID,
+                         "the noise multiplier is too small for this batch");
+    if (!(sigma * sensitivity * (1 + 0x1p-48) <= GRID_NOISE_STDDEV))
+        return error_set(error, ST_INVALID, "no grid carries this noise");
+    grid->multiplier = nextafter(GRID_NOISE_STDDEV / sensitivity * (1 - 0x1p-48), 0);
+    return ST_OK;
+}
+
+enum status grid_plan(struct grid *out, const struct grid_demand *demand,
+                      struct error *error)
+{
+    struct grid grid = {0};
+    enum status status = check_demand(demand, error);
+    if (status != ST_OK)
+        return status;
+
+    plan_cells(&grid, demand);
+    if (grid.cell_rows_max > CELL_ROWS_LIMIT || grid.terms_max > TERMS_LIMIT)
+        return error_set(error, ST_INVALID, "a cell would hold too many records");
+    if (demand->noise_multiplier * rounding_norm(&grid) > GRID_NOISE_STDDEV / 100)
+        return error_set(error, ST_INVALID, "the noise multiplier is too large");
+    plan_scale(&grid, demand);
+    status = check_plan(&grid, demand, error);
+    if (status != ST_OK)
+        return status;
+    *out = grid;
+    return ST_OK;
+}
+
+void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm)
+{
+    CHECK(clip_norm >= 0x1p-40 && clip_norm <= 0x1p60);
+    *out = *whole;
+    out->scale = nextafter(whole->scale / clip_norm * (1 - 0x1p-52), 0);
+}
+
+enum status grid_plan_counts(struct grid *out, const struct count_demand *demand,
+                             struct error *error)
+{
+    double sigma = demand->noise_multiplier;
+    if (!(sigma >= 0x1p-10 && sigma <= 0x1p26))
+        return error_set(error, ST_INVALID,
+                         "the histogram's noise must be in [2^-10, 2^26]");
+    /* Rounded down beyond doubt: G sigma <= s0. */
+    double scale = floor(nextafter(GRID_NOISE_STDDEV / sigma * (1 - 0x1p-52), 0));
+    if (scale * (2 * demand->batch + 1024) + 0x1p41 > 0x1p62)
+        return error_set(error, ST_INVALID,
+                         "the histogram's noise is too small for this batch");
+    *out = (struct grid){.scale = scale,
+                         .multiplier = nextafter(GRID_NOISE_STDDEV / scale, 0),
+                         .records = demand->records,
+                         .dim = demand->counts,
+                         .cells = 1};
+    return ST_OK;
+}
+
+uint64_t grid_cell_start(const struct grid *grid, uint64_t cell)
+{
+    __extension__ typedef unsigned __int128 wide;
+    CHECK(cell <= grid->cells);
+    return (uint64_t)((wide)cell * grid->records / grid->cells);
+}
+
+/* Adding 1.5 2^52 to a double below 2^51 leaves rint of it in the low bits, ties to
+ * even, whatever the instruction set. */
+static const double shift = 0x1.8p52;
+
+static inline uint64_t shifted_steps(double steps)
+{
+    uint64_t bits, origin;
+    steps += shift;
+    memcpy(&bits, &steps, sizeof bits);
+    memcpy(&origin, &shift, sizeof origin);
+    return bits - origin;
+}
+
+static inline uint64_t to_grid(float value, double scale)
+{
+    double steps = (double)value * scale;
+    steps = steps > STEPS_MAX ? STEPS_MAX : steps;
+    steps = steps < -STEPS_MAX ? -STEPS_MAX : steps;
+    return shifted_steps(steps == steps ? steps : 0);
+}
+
+VECTOR_CLONES
+static void add_any(double scale, int64_t *sum, const float *block, size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        sum[j] = (int64_t)((uint64_t)sum[j] + to_grid(block[j], scale));
+}
+
+/* The same for values that need no clamp, as all do that keep to the plan's bounds, in a
+ * third of the time. */
+VECTOR_CLONES
+static void add_bounded(double scale, int64_t *sum, const float *block, size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        sum[j] = (int64_t)((uint64_t)sum[j] + shifted_steps((double)block[j] * scale));
+}
+
+static uint32_t magnitude_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & UINT32_C(0x7fffffff);
+}
+
+/* The largest magnitude, as bits: these are in order of the magnitudes, with infinity and
+ * then NaN above all. */
+VECTOR_CLONES
+static uint32_t largest_bits(const float *block, size_t count)
+{
+    uint32_t largest = 0;
+    for (size_t j = 0; j < count; j++) {
+        uint32_t bits = magnitude_bits(block[j]);
+        largest = bits > largest ? bits : largest;
+    }
+    return largest;
+}
+
+/* The magnitude, as bits, up to which a float times scale is within STEPS_MAX. */
+static uint32_t bounded_bits(double scale)
+{
+    double limit = STEPS_MAX / scale;
+    return magnitude_bits(limit < (double)FLT_MAX ? nextafterf((float)limit, 0)
+                                                  : FLT_MAX);
+}
+
+void grid_add(const struct grid *grid, int64_t *sum, const float *block, size_t count)
+{
+    uint32_t bounded = bounded_bits(grid->scale);
+    for (size_t first = 0; first < count; first += AT_ONCE) {
+        size_t left = count - first, here = left < AT_ONCE ? left : AT_ONCE;
+        if (largest_bits(block + first, here) <= bounded)
+            add_bounded(grid->scale, sum + first, block + first, here);
+        else
+            add_any(grid->scale, sum + first, block + first, here);
+    }
+}

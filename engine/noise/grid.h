@@ -1,0 +1,98 @@
+/*
+ * grid.h - the public plan of a private sum: how the float32 blocks of a clipped sum
+ * become integers, and how far one record can move them (NOISE.md 1 and 2).
+ *
+ *   G = (s0 / sigma - rho sqrt(d)) / (C (1 + eta)), eta = 2 kappa gamma_b M + 2^-36
+ *   sigma (G C (1 + eta) + rho sqrt(d)) <= s0
+ *
+ * gamma_n is n u / (1 - n u) with u = 2^-24, the relative error of n roundings to
+ * float32; gamma64 is the same for doubles. The other letters stand beside their members
+ * below.
+ *
+ * Where a record has several terms in a sum (network_terms), those sums are products in
+ * double, rounded once to float, and the others have kappa = 1:
+ *   eta = 2 M (gamma_b + u + kappa gamma64 (1 + u)) + 2^-36
+ * with the gamma64 of a cell's record_terms M terms.
+ * The proof of Theorem 1 holds with sqrt(sum over layers of (gamma_l M_l)^2) in place of
+ * gamma_b M_j: M_l is the norm itself where a layer has one term a record.
+ *
+ * Differences of gradients have float_terms terms a record in float32 sums, as
+ * difference.h says: b = float_terms M, and M_j adds up their norms.
+ *
+ * The records are cut by index into cells; each cell's sum is one float32 product,
+ * rounded onto the grid and added in integers. So a record changes the rounding of its
+ * own cell only, and the bound above (Theorem 1) does not grow with the batch.
+ *
+ * Invariants
+ *   (1) The noise multiplier on the integers is at least the one asked for: what is
+ *       charged is never less than what is run.
+ *   (2) Nothing here reads a record: all of it is known before the first one is read.
+ *
+ * Threads: pure; a struct grid is constant once planned.
+ */
+#ifndef ENGINE_NOISE_GRID_H
+#define ENGINE_NOISE_GRID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define GRID_NOISE_STDDEV 0x1p36 /* s0, in grid steps, always */
+
+struct grid_demand {
+    double clip_norm;        /* C */
+    double noise_multiplier; /* sigma */
+    double sampling_rate;    /* q */
+    uint64_t records;        /* n */
+    uint64_t dim;            /* d */
+    uint32_t cell_mean;      /* expected records of a batch in a cell; 128 by default */
+    uint32_t terms_max;      /* b: terms of one float32 product; 0: the whole cell's */
+    uint32_t float_terms;    /* terms of a record in a float32 sum; 0 and 1: one */
+    double spread;           /* kappa: 1 where every sum has one term a record */
+    uint32_t record_terms;   /* the most terms of a record in a sum; 0 and 1: one */
+};
+
+struct grid {
+    double scale;          /* G: grid steps per unit */
+    double multiplier;     /* s0 / Delta_Z, rounded down; at least sigma. Delta_Z is how
+                            * far one record can move the integers, as a norm */
+    double inflation;      /* eta */
+    uint64_t records, dim; /* n, d */
+    uint64_t cells;
+    uint32_t cell_rows_max; /* M: passed with probability <= 2^-128 a cell and step */
+    uint32_t terms_max;     /* b */
+    uint32_t roundings;     /* rho: products a cell needs */
+};
+
+/*   ST_INVALID  a demand that NOISE.md 1 refuses; *out is untouched */
+enum status grid_plan(struct grid *out, const struct grid_demand *demand,
+                      struct error *error);
+
+/* *out = whole with the clip norm clip_norm, where whole was planned for clip norm 1:
+ *   G' = G / clip_norm, rounded down
+ * Cells and multiplier stay as they are: G' clip_norm <= G, and of the plan's bounds all
+ * but the clip norm's own range are about that product and the records. clip_norm must be
+ * in [2^-40, 2^60]. */
+void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm);
+
+/* A plan for counts of records, where each record adds one to at most one counter. As G
+ * is a whole number nothing is rounded, and Delta_Z = G.
+ *   counts  counters, at most NOISE_CHUNK
+ *   batch   expected records
+ *   ST_INVALID  noise_multiplier is not in [2^-10, 2^26], or too small for the batch */
+struct count_demand {
+    double noise_multiplier, batch;
+    uint64_t records, counts;
+};
+enum status grid_plan_counts(struct grid *out, const struct count_demand *demand,
+                             struct error *error);
+
+/* The first index of a cell; cell = grid->cells gives n. */
+uint64_t grid_cell_start(const struct grid *grid, uint64_t cell);
+
+/* sum[j] += rint(clamp(block[j] G, -2^50, 2^50)), modulo 2^64, ties to even, NaN as 0.
+ * The result does not depend on the order of calls. */
+void grid_add(const struct grid *grid, int64_t *sum, const float *block, size_t count);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * poisson.h - who is in a batch: every record independently, with the probability that
+ * the accountant was told or, by less than 2^-64, a smaller one (NOISE.md E5; DESIGN
+ * P3).
+ *
+ * Index i is in if its 64 random bits, read as a fraction, are below rate. Eight of
+ * them are byte i of the key stream (nonce 0); the other 56 matter once in 256 times
+ * and are drawn then (nonce 1), so that most records cost one byte.
+ *
+ * Threads: a struct poisson belongs to one thread at a time.
+ */
+#ifndef ENGINE_SAMPLING_POISSON_H
+#define ENGINE_SAMPLING_POISSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/noise/noise_key.h"
+
+struct poisson; /* cipher context and scratch, opaque */
+
+struct poisson *poisson_create(void);
+void poisson_destroy(struct poisson *poisson); /* NULL is allowed; zeroes */
+
+/* Writes the indices drawn from [0, records) in ascending order and returns how many
+ * there are: a pure function of (key, rate, records). No key may serve two batches.
+ *   indices  room for records; no more than are drawn, and one, are touched
+ *   rate     in (0, 1]; 1 takes every record */
+size_t poisson_draw(struct poisson *poisson, uint32_t *indices, uint32_t records,
+                    double rate, const struct noise_key *key);
+
+/* Draws the part of poisson_draw's batch that lies in [first, end), written from
+ * indices[0] on: ranges that cover all records draw that same batch. */
+enum { POISSON_PART = 1 << 14 };
+struct poisson_range {
+    uint32_t first, end; /* first: a multiple of POISSON_PART; end: one too, or all */
+};
+size_t poisson_draw_range(struct poisson *poisson, uint32_t *indices,
+                          struct poisson_range range, double rate,
+                          const struct noise_key *key);
+
+#endif

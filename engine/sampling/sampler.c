@@ -1,0 +1,86 @@
+#include "engine/sampling/sampler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+struct sampler {
+    struct team *team;
+    struct poisson **poissons; /* (team size) */
+    size_t *counts;            /* (team size) what each has drawn */
+};
+
+struct sampler *sampler_create(struct team *team)
+{
+    struct sampler *sampler = calloc(1, sizeof *sampler);
+    unsigned size = team_size(team);
+    CHECK(sampler != NULL);
+    sampler->team = team;
+    sampler->poissons = calloc(size, sizeof(struct poisson *));
+    sampler->counts = calloc(size, sizeof *sampler->counts);
+    CHECK(sampler->poissons != NULL && sampler->counts != NULL);
+    for (unsigned k = 0; k < size; k++)
+        sampler->poissons[k] = poisson_create();
+    return sampler;
+}
+
+void sampler_destroy(struct sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    unsigned size = team_size(sampler->team);
+    for (unsigned k = 0; k < size; k++)
+        poisson_destroy(sampler->poissons[k]);
+    hash_zero(sampler->counts, size * sizeof *sampler->counts);
+    free(sampler->counts);
+    free(sampler->poissons);
+    free(sampler);
+}
+
+struct draw {
+    struct sampler *sampler;
+    uint32_t *indices;
+    uint32_t records;
+    double rate;
+    const struct noise_key *key;
+};
+
+static uint32_t first_of(const struct draw *draw, unsigned member)
+{
+    unsigned size = team_size(draw->sampler->team);
+    uint64_t parts = ((uint64_t)draw->records + POISSON_PART - 1) / POISSON_PART;
+    uint64_t first = parts * member / size * POISSON_PART;
+    return first < draw->records ? (uint32_t)first : draw->records;
+}
+
+static void draw_member(void *context, unsigned member)
+{
+    const struct draw *draw = context;
+    struct poisson_range range = {first_of(draw, member), first_of(draw, member + 1)};
+    size_t *count = &draw->sampler->counts[member];
+    *count = 0;
+    if (range.first < range.end)
+        *count = poisson_draw_range(draw->sampler->poissons[member],
+                                    draw->indices + range.first, range, draw->rate,
+                                    draw->key);
+}
+
+size_t sampler_draw(struct sampler *sampler, uint32_t *indices, uint32_t records,
+                    double rate, const struct noise_key *key)
+{
+    struct draw draw = {sampler, indices, records, rate, key};
+    size_t drawn = 0;
+    team_run(sampler->team, draw_member, &draw);
+    for (unsigned k = 0; k < team_size(sampler->team); k++) {
+        size_t first = first_of(&draw, k), count = sampler->counts[k];
+        size_t end = drawn + count;
+        size_t left = first > end ? first : end; /* zeroed from here on */
+        memmove(indices + drawn, indices + first, count * sizeof *indices);
+        if (left < first + count)
+            hash_zero(indices + left, (first + count - left) * sizeof *indices);
+        drawn = end;
+    }
+    return drawn;
+}

@@ -1,0 +1,63 @@
+/* Goal: every member works on every piece, once, and what it wrote is seen. Method:
+ * many short pieces and a few long ones, at several sizes; run under tsan too. */
+#include "engine/parallel/team.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "tests/expect.h"
+
+enum { SIZE_MAX_TRIED = 7 };
+
+struct tally {
+    unsigned size;
+    uint64_t runs[SIZE_MAX_TRIED][8]; /* one line of cache each */
+    bool slow;
+};
+
+static void count_run(void *context, unsigned member)
+{
+    struct tally *tally = context;
+    struct timespec pause = {.tv_nsec = 3000000};
+    assert_true(member < tally->size);
+    if (tally->slow && member == tally->size - 1)
+        nanosleep(&pause, NULL);
+    tally->runs[member][0]++;
+}
+
+static void every_member_works_once_on_every_piece(void **state)
+{
+    (void)state;
+    for (unsigned size = 1; size <= SIZE_MAX_TRIED; size++) {
+        struct tally tally = {.size = size};
+        struct team *team;
+        assert_int_equal(team_create(&team, size, NULL), ST_OK);
+        assert_int_equal(team_size(team), size);
+        for (uint64_t piece = 1; piece <= 300; piece++) {
+            tally.slow =
+                piece % 50 == 0; /* long enough for the others to fall asleep */
+            team_run(team, count_run, &tally);
+            for (unsigned k = 0; k < size; k++)
+                assert_int_equal(tally.runs[k][0], piece);
+        }
+        team_destroy(team);
+    }
+}
+
+static void a_team_that_never_worked_ends(void **state)
+{
+    (void)state;
+    struct team *team;
+    assert_int_equal(team_create(&team, 3, NULL), ST_OK);
+    team_destroy(team);
+    team_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_member_works_once_on_every_piece),
+        cmocka_unit_test(a_team_that_never_worked_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
