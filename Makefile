@@ -81,8 +81,8 @@ fuzzers  := $(call programs,tests/fuzz/fuzz_*.c)
 e2e      := $(call programs,tests/e2e/test_*.c)
 e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%,$(wildcard tests/e2e/*.c)))
 
-# Those that read how much of a suite to run: HISTORIES, KILLS, ALLOCATIONS, FULL.
-slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FULL)"' tests)),$(tests) $(e2e))
+# Those that read how much of a suite to run: HISTORIES, KILLS, ALLOCATIONS, FLIPS, FULL.
+slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
 .PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python layers fuzzers format help clean
@@ -135,7 +135,7 @@ unit: $(call chosen,$(tests))              ## run the unit tests that are out of
 e2e slow: export EPSILOND := $(BUILD)/epsilond
 e2e: $(BUILD)/epsilond $(call chosen,$(e2e)) ## run the real daemon against a real client
 slow: all                                  ## the long suites: half an hour or more
-	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
+	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FLIPS=1000 FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
 	@$(MAKE) --no-print-directory mutants
 mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words")
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)

@@ -2,7 +2,7 @@
  * or by file. Method: a data directory with datasets, jobs in several states and models;
  * copies of it with one bit flipped, at places drawn with a fixed seed. Whether a start
  * refuses is asked of `epsilond regrant`, which opens all that a start opens, and ends by
- * itself: 64 once it finds that there is no such dataset. FLIPS flips, or 200. */
+ * itself: 64 once it finds that there is no such dataset. FLIPS flips, or 80. */
 #include <signal.h>
 #include <string.h>
 
@@ -105,12 +105,12 @@ static struct scene make_scene(void **state)
     scene.model = reply_text(done, "model");
     train(client, SAMPLE_JOB, "open", 7, 1.0);
     const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
-    await_step(client, job, 1);
+    await_training(client, job);
     cancel(client, job);
     await_end(client, job);
     job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
     submit(client, SAMPLE_JOB, "points", 30, 50.0);
-    await_step(client, job, 1);
+    await_training(client, job);
     assert_int_equal(daemon_stop(scene.daemon, SIGTERM), 0);
     snprintf(scene.copy, sizeof scene.copy, "%s/copy", scene.daemon->directory);
     snprintf(scene.database, sizeof scene.database, "%s/epsilond.db", scene.copy);
@@ -142,7 +142,7 @@ static void a_start_refuses_nothing_that_verify_found_good(void **state)
     struct scene scene = make_scene(state);
     char said[OUTPUT_SIZE], opened[OUTPUT_SIZE];
     const char *asked = getenv("FLIPS");
-    unsigned flips = asked != NULL ? (unsigned)atoi(asked) : 200;
+    unsigned flips = asked != NULL ? (unsigned)atoi(asked) : 80;
     unsigned refused = 0, rows = 0, told = 0;
     if (verify(&scene, said) != 0)
         fail_msg("%s", said);
