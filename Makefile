@@ -1,7 +1,7 @@
 # One Makefile, no recursion into folders. `make help` lists the targets.
 # Variables:
 #   MODE=release|debug|asan|tsan|fuzz  the flags; each mode has its own build folder
-#   ONLY=word                          of unit, e2e and test: the programs whose path holds it
+#   ONLY=word                          of unit, e2e, test: the programs whose path holds it
 #   SHARED=folder                      real data for tests that want it (../shared)
 #   V=1                                show the commands
 
@@ -155,7 +155,8 @@ check-python: all                          ## published models in Python, packag
 	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
-layers: $(LAYERS:%=layers/%)               ## refuse upward or misplaced #includes
+layers: $(LAYERS:%=layers/%)               ## refuse upward #includes, citations of nothing
+	@python3 tests/citations.py
 layers/%:
 	@! grep -nHE '#include "($(call either,$(filter-out $(below.$*),$(LAYERS))))/[^/"]*"' $(wildcard $*/*.[ch]) /dev/null
 	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null

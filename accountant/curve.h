@@ -2,7 +2,7 @@
  * curve.h - a Renyi-DP curve on the fixed grid g1, and what a mechanism costs on it.
  *
  * g1: 1.25 to 3.75 by .25; 4 to 7.5 by .5; 8 to 20 by 1; 22 to 32 by 2; 36, 40, 48, 56,
- * 64, 80, 96, 128, 256, 512, 1024, 2048: 50 orders (SERVICE.md A6). Every curve of every
+ * 64, 80, 96, 128, 256, 512, 1024, 2048: 50 orders (ledger.md 4). Every curve of every
  * dataset lives on it.
  *
  * Invariants

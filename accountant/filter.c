@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-static const double epsilon_max = 1000;  /* SERVICE.md B0, limits */
-static const double delta_min = 0x1p-39; /* exclusive: NOISE.md 5.3 */
-static const double main_weight = 0.75;  /* SERVICE.md A5: best of some 230 choices */
+static const double epsilon_max = 1000;  /* api.md, limits */
+static const double delta_min = 0x1p-39; /* exclusive: noise.md 5 */
+static const double main_weight = 0.75;  /* ledger.md 3: best of some 230 choices */
 static const double second_place = 0.65; /* of main order - 1, likewise */
 
 /* B(a) is a sum of terms, each within 2 units in the last place (logarithms) and added in

@@ -12,7 +12,7 @@
  *
  * Invariants
  *   (1) sum over the weighted orders of c_a exp((a-1)(B(a) - epsilon)) <= delta -
- * 2^-40, which makes the whole interaction (epsilon, delta)-DP (SERVICE.md A5; proof in
+ * 2^-40, which makes the whole interaction (epsilon, delta)-DP (ledger.md 3; proof in
  *       README.md).
  *   (2) Charges are rounded up, capacities down, to multiples of FILTER_UNIT, so their
  *       sums up to 2^13 nats are exact in binary64 and do not depend on their order.
@@ -32,7 +32,7 @@
 enum { LEDGER_WEIGHTED = 2 }; /* orders that carry weight */
 
 /* Taken from delta when a budget is opened or a job's epsilon is figured: covers the
- * sampler's distance from the ideal noise and cells that overflow (NOISE.md 5.3). */
+ * sampler's distance from the ideal noise and cells that overflow (noise.md 5). */
 #define LEDGER_NOISE_DELTA 0x1p-40
 
 #define FILTER_UNIT 0x1p-40 /* nats */

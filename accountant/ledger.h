@@ -20,7 +20,8 @@
  *       same numbers.
  *   (5) Entries are never changed or deleted, and hash-chained: hash = SHA-256("v1",
  *       previous hash, length-prefixed fields).
- *   (6) The time of an entry is a whole second. Hashes cover it and times are published as
+ *   (6) The time of an entry is a whole second. Hashes cover it and times are published
+ *   as
  *       seconds, so a finer one could be found by hashing what it may have been.
  *   (7) Memory changes when, and only when, the transaction that wrote the entry is
  *       durable.
@@ -28,7 +29,7 @@
  * Threads: any function may be called from any thread; the ledger locks itself. Lock
  * order: the store's transaction first, then the ledger.
  * Ownership: the caller keeps every argument; nothing is retained.
- * Source: DESIGN.md 4; proofs in SERVICE.md A5 and accountant/README.md.
+ * Source: ledger.md 2; proofs in ledger.md 3 and accountant/README.md.
  */
 #ifndef ACCOUNTANT_LEDGER_H
 #define ACCOUNTANT_LEDGER_H

@@ -6,7 +6,7 @@
  * rdp.c are theirs):
  *   zero_out     log E[(1 + x)^a] / (a - 1),  x = q expm1(t/s - 1/(2 s^2)),  t ~ N(0,
  * 1) replace_one  the same for the dominating pair (1-q)N(0) + qN(+1), (1-q)N(0) +
- * qN(-1) By a trapezoid rule on a non-negative integrand (ACCOUNTING.md 6.3): no signed
+ * qN(-1) By a trapezoid rule on a non-negative integrand (accounting.md 1.3): no signed
  * series, no cancellation. README.md has the error bound.
  *
  * Invariants

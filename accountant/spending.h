@@ -1,5 +1,5 @@
 /*
- * spending.h - the figures of a balance that are shown to people (SERVICE.md A6).
+ * spending.h - the figures of a balance that are shown to people (ledger.md 4).
  *
  *   epsilon_spent      = conv(committed), 0 if nothing is committed
  *   epsilon_held       = conv(committed + held) - conv(committed)

@@ -14,7 +14,7 @@ static const double cut_delta =
 static const double cut_log = 46.051701859880914; /* ln(1 / cut_delta) */
 
 /* What the noise of one run may be off by: (1 + e^epsilon) (2^-85 + 2^-86) over the life
- * of a dataset (NOISE.md 5.3), so for one run too; this for epsilon up to 8. */
+ * of a dataset (noise.md 5), so for one run too; this for epsilon up to 8. */
 static const double noise_delta = 0x1p-72;
 static const double noise_epsilon_max = 8;
 

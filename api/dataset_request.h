@@ -7,7 +7,7 @@
  *    "features":{"shape","scale"} | {"count","range"},
  *    "header","columns":[{"name","kind","range","values","default"}],
  *    "labels":[...],"target":{"range":[a,b]},
- *    "privacy":"public" | {"epsilon","delta","relation","order"}}     (SERVICE.md B0)
+ *    "privacy":"public" | {"epsilon","delta","relation","order"}}     (api.md)
  */
 #ifndef API_DATASET_REQUEST_H
 #define API_DATASET_REQUEST_H

@@ -69,10 +69,10 @@ struct job_dataset { /* what resolving needs to know of the dataset */
 };
 
 /* Fills in layers and loss for the task, batch size, epochs, learning rate, delta, and
- * from them steps = ceil(epochs n / batch_size) (DESIGN.md 2 and 6). Where nothing was
- * named: batch max(256, the power of two nearest n / 60), at most n; 20 epochs; SGD;
- * learning rate 2, of a regression 0.3, of a not private algorithm 0.1, of Adam 0.001;
- * delta the dataset's, on public data 1e-5.
+ * from them steps = ceil(epochs n / batch_size) (architecture.md 2, api.md 3). Where
+ * nothing was named: batch max(256, the power of two nearest n / 60), at most n; 20
+ * epochs; SGD; learning rate 2, of a regression 0.3, of a not private algorithm 0.1, of
+ * Adam 0.001; delta the dataset's, on public data 1e-5.
  *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers
  *                       that do not suit the data, too many parameters or steps, no
  *                       privacy for a private algorithm or privacy for another,

@@ -7,9 +7,9 @@ enum {
     EPOCHS_DEFAULT = 20,
     BATCH_MIN = 256,
     BATCHES_OF_AN_EPOCH = 60
-}; /* DESIGN.md 6 */
+}; /* api.md 3 */
 
-/* Learning rates of DESIGN.md 6, for sums whose terms are clipped to 1; without
+/* Learning rates of api.md 3, for sums whose terms are clipped to 1; without
  * clipping gradients are larger and 0.1 is safe. Adam: Kingma & Ba 2015. */
 static const double rate_private = 2, rate_regression = 0.3, rate_open = 0.1,
                     rate_adam = 0.001;

@@ -1,5 +1,5 @@
 /*
- * job_view.h - a job as answered (SERVICE.md B2), and what of it is stored beside its
+ * job_view.h - a job as answered (api.md 3), and what of it is stored beside its
  * request.
  */
 #ifndef API_JOB_VIEW_H

@@ -8,7 +8,7 @@
 #include "api/limits.h"
 #include "base/check.h"
 
-static const double group_norm_epsilon = 1e-5; /* MODELS.md 8 */
+static const double group_norm_epsilon = 1e-5; /* network.md 7 */
 
 static uint32_t read_count(const struct json_node *object, const char *name,
                            uint64_t low, uint64_t high)

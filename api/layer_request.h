@@ -1,5 +1,5 @@
 /*
- * layer_request.h - the layers of a model, as a list of JSON objects (MODELS.md 8).
+ * layer_request.h - the layers of a model, as a list of JSON objects (network.md 7).
  *
  *   {"type":"dense","out","bias"?:true}
  *   {"type":"conv2d","out","kernel","stride"?:1,"padding"?:0,"dilation"?:1,"bias"?:true}

@@ -1,5 +1,5 @@
 /*
- * limits.h - every limit of the contract, by name (SERVICE.md B0). Those that a flag
+ * limits.h - every limit of the contract, by name (api.md). Those that a flag
  * may change carry its name; the value here is its default.
  */
 #ifndef API_LIMITS_H

@@ -22,7 +22,7 @@ _Static_assert((int)LIMIT_STRIDE == (int)MODEL_STRIDE_MAX,
 _Static_assert(LIMIT_PARAMETERS == MODEL_PARAMETERS_MAX,
                "the contract and the engine agree");
 
-enum { MLP_HIDDEN = 128, RESNET_GROUPS = 32 }; /* MODELS.md 8 */
+enum { MLP_HIDDEN = 128, RESNET_GROUPS = 32 }; /* network.md 7 */
 
 /* False: refused. */
 static bool read_preset(enum preset *preset, struct json_node node)

@@ -1,5 +1,5 @@
 /*
- * model_request.h - the "model" of a job (MODELS.md 8): a preset or a list of layers
+ * model_request.h - the "model" of a job (network.md 7): a preset or a list of layers
  * (layer_request.h), and the loss.
  *
  *   {"preset":"linear","loss"?,"init_seed"?}

@@ -28,12 +28,12 @@ struct model_view {
     const char *version;
 };
 
-/* The member "noise" of a certificate (NOISE.md 5.4). */
+/* The member "noise" of a certificate (noise.md 5). */
 char *noise_render(const struct noise_certificate *noise);
 
-/* "certificate" of the safetensors metadata. Its "guarantee", of this model alone, and its
- * "dataset_guarantee", of all jobs in all epochs, are null where nothing was reserved; its
- * mechanism is the canonical text, byte for byte. */
+/* "certificate" of the safetensors metadata. Its "guarantee", of this model alone, and
+ * its "dataset_guarantee", of all jobs in all epochs, are null where nothing was
+ * reserved; its mechanism is the canonical text, byte for byte. */
 char *certificate_render(const struct model_view *view);
 
 /* Whether row's card reads back as the certificate of its model and job.

@@ -1,6 +1,6 @@
 /*
  * problem.h - failures as application/problem+json (RFC 9457) and their HTTP numbers
- * (SERVICE.md B5: the closed list).
+ * (api.md 5: the closed list).
  */
 #ifndef API_PROBLEM_H
 #define API_PROBLEM_H

@@ -33,7 +33,7 @@ int route_parameter(enum route route, const char *name)
 }
 
 /* Whether path has the form of template; then id and name are its parameters. An id
- * holds neither / nor : (SERVICE.md B0), so that "{id}:import" reads in one way
+ * holds neither / nor : (api.md), so that "{id}:import" reads in one way
  * only. */
 static bool match_template(struct route_match *match, const char *template,
                            const char *path)

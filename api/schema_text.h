@@ -1,6 +1,6 @@
 /*
  * schema_text.h - a dataset's schema as members of a JSON object: of the body that
- * creates it, of the dataset as answered, and of a model's "inputs" (SERVICE.md B0,
+ * creates it, of the dataset as answered, and of a model's "inputs" (api.md,
  * schema).
  *
  *   "format":name, "task":classification|regression, "classes":count,

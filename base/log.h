@@ -4,7 +4,8 @@
  *   {"ts":"2026-01-31T12:00:00Z","level":"info","event":"job_started","job":"job_..."}
  *
  * Invariants
- *   (1) No value derived from a private record is ever passed here (DESIGN P6): callers
+ *   (1) No value derived from a private record is ever passed here (privacy.md P6):
+ *   callers
  *       log identifiers, counts that are public, and the closed list of failure texts.
  *
  * Threads: any.

@@ -1,5 +1,5 @@
 /*
- * mechanism.h - one struct for what is run and for what is charged (DESIGN 2).
+ * mechanism.h - one struct for what is run and for what is charged (architecture.md 2).
  *
  * A mechanism is a list of runs of like steps. Each step releases one noisy sum over a
  * random batch of the records. Its canonical text is hashed, priced, stored in the ledger

@@ -1,6 +1,6 @@
 /*
  * random.h - the kernel's generator, and the ChaCha20 stream from which everything secret
- * or sampled is drawn (NOISE.md 4.3).
+ * or sampled is drawn (noise.md 4.3).
  *
  * The stream is a pure function of (key, nonce, block): the original ChaCha20 layout,
  * 64-bit block counter and 64-bit nonce, both little-endian, keystream bytes in order.

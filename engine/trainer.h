@@ -59,7 +59,7 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
 
 /* Whether a private run of spec is float safe in this process: its products' rows round
  * in few enough ways that every record can be kept to one, on which its sensitivity rests
- * (NOISE.md 2.5). Runs the network on made-up records: milliseconds of a small one, some
+ * (noise.md 2.5). Runs the network on made-up records: milliseconds of a small one, some
  * seconds of a ResNet.
  *   ST_NOT_FLOAT_SAFE  it is not ("/model")
  *   ST_INVALID         shapes do not fit
@@ -110,7 +110,7 @@ enum status trainer_save(struct trainer *trainer, const char *path,
 size_t trainer_released(const struct trainer *trainer,
                         struct released_value values[RELEASED_SERIES_MAX]);
 
-/* What the noise plan found, for the certificate (NOISE.md 5.4). */
+/* What the noise plan found, for the certificate (noise.md 5). */
 struct noise_certificate {
     double clip_norm, scale, inflation, spread; /* C, G, eta, kappa */
     uint64_t cells;

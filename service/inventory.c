@@ -85,7 +85,7 @@ static enum status check_dataset(const struct inventory *inventory,
 
 /* --- jobs --- */
 
-/* What is to run is what was reserved: the same canonical text (STYLE 8). */
+/* What is to run is what was reserved: the same canonical text (style.md 8). */
 static enum status check_reserved(const struct job *job, struct ledger *ledger,
                                   struct error *error)
 {

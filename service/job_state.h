@@ -21,7 +21,7 @@ enum job_state {
     JOB_CANCELLED,
 };
 
-/* The closed list of SERVICE.md B0, and why a success is shorter than asked. */
+/* The closed list of api.md, and why a success is shorter than asked. */
 enum job_reason {
     REASON_NONE,
     REASON_USER_CANCEL,

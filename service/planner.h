@@ -1,6 +1,6 @@
 /*
  * planner.h - a job's request to its plan: from public values only, what will be run
- * and what it would cost (DESIGN.md 2).
+ * and what it would cost (architecture.md 2).
  */
 #ifndef SERVICE_PLANNER_H
 #define SERVICE_PLANNER_H

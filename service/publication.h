@@ -1,7 +1,7 @@
 /*
- * publication.h - a trained model as a file with its certificate (DESIGN P10), written to
- * scratch, synced and renamed. It is published by its row alone, which the caller
- * inserts, with the time at which it does.
+ * publication.h - a trained model as a file with its certificate (privacy.md P10),
+ * written to scratch, synced and renamed. It is published by its row alone, which the
+ * caller inserts, with the time at which it does.
  *
  * Threads: the trainers'.
  */

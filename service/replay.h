@@ -1,6 +1,6 @@
 /*
  * replay.h - Idempotency-Key: a creation is remembered for ever, in the transaction
- * that made the thing; the same key and body get the same answer again (SERVICE.md B0).
+ * that made the thing; the same key and body get the same answer again (api.md).
  *
  * Threads: the desk's.
  */

@@ -167,7 +167,7 @@ static struct MHD_Daemon *daemon_start(struct server *server)
         MHD_OPTION_END);
 }
 
-/* Older ones have faults that admission does not make good (SERVICE.md C1). */
+/* Older ones have faults that admission does not make good (api.md 7). */
 static bool library_is_known(void)
 {
     unsigned major = 0, minor = 0, patch = 0;

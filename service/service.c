@@ -23,7 +23,7 @@ enum {
     PREDICTOR_THREADS_MAX = 4,
     PREDICTION_WAIT_MS = 30000,     /* then it is refused: its client may not wait on */
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle ones */
-    WAITERS_MAX = 1024,             /* long polls at once (SERVICE.md C3) */
+    WAITERS_MAX = 1024,             /* long polls at once (api.md 7) */
     STOP_TIMEOUT_MS = 60000,
 };
 

@@ -63,7 +63,7 @@ struct service_hooks {
 };
 
 /* Opens the directory, verifies the ledger and recovers what a dead process left
- * (SERVICE.md D3).
+ * (store/README.md).
  *   ST_IO       cannot be opened, or in use: exit 75
  *   ST_CORRUPT  the ledger does not verify: exit 65
  *   ST_INVALID  a newer schema: exit 78 */
@@ -81,15 +81,15 @@ void service_drain(struct service *service);
 /* After service_drain and the end of the HTTP server. A zeroed service is allowed. */
 void service_close(struct service *service);
 
-/*   ST_DISK_FULL  less than 64 MiB is free: nothing new is taken (SERVICE.md D3) */
+/*   ST_DISK_FULL  less than 64 MiB is free: nothing new is taken (store/README.md) */
 enum status service_check_disk(const struct service *service, struct error *error);
 
 /* Removes a file of the data directory, durably; a failure is logged. */
 bool service_remove(const struct service *service, const char *name);
 
 /* Bytes that may still be written before that: as the last tick found them, less what
- * uploads have written since. The disk itself would tell whoever asks often when a run put
- * its model there. */
+ * uploads have written since. The disk itself would tell whoever asks often when a run
+ * put its model there. */
 uint64_t service_disk_room(const struct service *service);
 void service_take_disk(struct service *service, uint64_t size);
 void service_measure_disk(struct service *service);

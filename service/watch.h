@@ -1,6 +1,6 @@
 /*
  * watch.h - deadlines of connections. libmicrohttpd's own time-out counts inactivity
- * only: a byte now and then keeps a connection for ever (SERVICE.md C1). Here headers
+ * only: a byte now and then keeps a connection for ever (api.md 7). Here headers
  * must be complete within WATCH_HEADERS_S of the connection, or of the idle time-out
  * after an earlier request; and a body within WATCH_BODY_S plus what its size needs at
  * WATCH_BODY_RATE. A connection that is late is shut down; the server then closes it.

@@ -18,7 +18,7 @@ struct blobs {
     int lock; /* file descriptor, -1 if none */
 };
 
-static const off_t ballast_size = 16 << 20; /* bytes (SERVICE.md D3) */
+static const off_t ballast_size = 16 << 20; /* bytes (store/README.md) */
 static const char *const folders[] = {"uploads", "datasets", "models", "scratch"};
 
 void blob_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE], const char *name)

@@ -15,7 +15,7 @@
  *   (3) After the first I/O error, corruption, full disk or failed allocation inside a
  *       transaction the store is poisoned: every later call answers ST_IO and nothing
  *       more is written, at close neither. A failed fsync is never retried. The owner
- *       of the process exits 75 (SERVICE.md D3).
+ *       of the process exits 75 (store/README.md).
  *   (4) The schema is forward only: PRAGMA user_version counts its steps; an older file
  *       is copied (VACUUM INTO) and moved forward in one transaction; a newer one is
  *       refused.

@@ -43,7 +43,7 @@ def sections(page, known={}):
             heading = re.match(r"#+ ([PE]?\d+(?:\.\d+)*|[A-Z]\d+)\b", line) or re.match(r"\* \*\*([PE]\d+)\*\*", line)
             if heading:
                 known[page].add(heading[1])
-            row = re.match(r"\| (E\d+) \|", line)
+            row = re.match(r"\| (E\d+) \|", line) or re.match(r"\*\*(\d+(?:\.\d+)+) ", line)
             if row:
                 known[page].add(row[1])
     return known[page]

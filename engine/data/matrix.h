@@ -29,7 +29,7 @@
 #include "base/status.h"
 
 enum { MATRIX_ALIGNMENT = 64 };      /* bytes; the size of header and trailer, too */
-#define MATRIX_RECORDS_MAX INT32_MAX /* SERVICE.md B0, Limits */
+#define MATRIX_RECORDS_MAX INT32_MAX /* api.md, Limits */
 
 enum element { ELEMENT_U8, ELEMENT_F32 };
 

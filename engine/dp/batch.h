@@ -3,8 +3,8 @@
  * that are summed on their own: cells of a grid, or even lengths.
  *
  * Invariants
- *   (1) Which cell a record is in depends on its index alone (NOISE.md E4).
- *   (2) Membership is raw data: zeroed by fini (DESIGN P9).
+ *   (1) Which cell a record is in depends on its index alone (noise.md E4).
+ *   (2) Membership is raw data: zeroed by fini (privacy.md P9).
  *
  * Threads: one at a time writes; any number read.
  */

@@ -29,7 +29,7 @@ struct flat_clip {
 };
 
 /* w = 1 if nu_up <= C and M_up <= kappa C, else (1 - 2^-22) min(1, C / nu_up,
- * kappa C / M_up) rounded toward zero: then ||fl(w b) x a|| <= C (NOISE.md 2.4).
+ * kappa C / M_up) rounded toward zero: then ||fl(w b) x a|| <= C (noise.md 2.4).
  *   context  struct flat_clip */
 clip_rule clip_flat;
 
@@ -50,7 +50,7 @@ struct automatic_clip {
     double spread;    /* kappa */
 };
 
-/* The most a rule may lengthen a record by: factors are at most 2^64 (NOISE.md 2.4),
+/* The most a rule may lengthen a record by: factors are at most 2^64 (noise.md 2.4),
  * and must stay far below the largest float32 once scaled. */
 #define CLIP_GAIN_MAX 0x1p60
 
@@ -72,7 +72,7 @@ struct rest_clip {
  * clip_flat had, and C its clip norm:
  *   w v = min(min(1, C3 / nu_up, kappa C3 / M_up) - v, rest / nu_up, kappa rest / M_up)
  * less 2^-21 and rounded toward zero, so that with C3 the norm of what was cut off is at
- * most rest: a second rounding to float32 lengthens it by 2^-24 more (NOISE.md 2.4,
+ * most rest: a second rounding to float32 lengthens it by 2^-24 more (noise.md 2.4,
  * proof). w is at least 0.
  *   context  struct rest_clip */
 clip_rule clip_rest;

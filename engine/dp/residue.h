@@ -12,7 +12,7 @@
  *   (2) Before it, e is projected onto the box [-2^52, 2^52]. Both projections are firmly
  *       non-expansive, which the proof of M2 needs (3.5, inequality (*)).
  *   (3) Squares are added exactly, so their sum does not depend on the order.
- *   (4) e is raw data: whoever holds it zeroes it and shows it to nobody (DESIGN P9).
+ *   (4) e is raw data: whoever holds it zeroes it and shows it to nobody (privacy.md P9).
  *
  * Threads: pure functions of their arguments.
  */

@@ -1,6 +1,6 @@
 /*
  * row_class.h - which rows of a block round alike in the BLAS at hand, and where a
- * record may therefore stand (NOISE.md 2.5).
+ * record may therefore stand (noise.md 2.5).
  *
  * A product may round a row differently at different places. One more record in front
  * would then move its neighbours to other rows and change their gradients. Rows that
@@ -55,8 +55,8 @@ enum status row_classes_find(struct row_classes *out, const struct network *netw
                              struct heights wanted, struct error *error);
 
 /* One block, and as many repetitions as tell trees apart in 512 outputs, instead of the
- * two blocks and eight records that a run insists on: what row_classes_find would find, in
- * down to a sixteenth of the time. */
+ * two blocks and eight records that a run insists on: what row_classes_find would find,
+ * in down to a sixteenth of the time. */
 enum status row_classes_try(struct row_classes *out, const struct network *network,
                             struct heights wanted, bool two_points,
                             struct error *error);

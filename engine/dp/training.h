@@ -20,7 +20,7 @@
  *   (3) Each step has its own keys for noise, sampling and dropout; each release in it
  *       has its own query.
  *   (4) The same seed gives the same parameters, bit for bit, at any number of threads.
- *   (5) Sums, the residue, batches and records are zeroed by destroy (DESIGN P9); the
+ *   (5) Sums, the residue, batches and records are zeroed by destroy (privacy.md P9); the
  *       residue has no way out but into the sum.
  *
  * Threads: one caller; the team's threads are its own.

@@ -1,6 +1,6 @@
 /*
  * activation_difference.h - elementwise layers at two parameter points: the difference
- * of what they give, over a scale s, from that of what they take (MODELS.md 6.4). Small
+ * of what they give, over a scale s, from that of what they take (network.md 5.1). Small
  * differences keep their digits, as nothing is subtracted; count is a multiple of 16.
  *
  * A prime marks the previous point: y' = f(z'), y = f(z), z = z' + s dz, y = y' + s dy;

@@ -1,5 +1,5 @@
 /*
- * blas.h - the state of the process that float32 products depend on (NOISE.md 2.1, E3).
+ * blas.h - the state of the process that float32 products depend on (noise.md 2.1, E3).
  */
 #ifndef ENGINE_NN_BLAS_H
 #define ENGINE_NN_BLAS_H

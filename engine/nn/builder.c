@@ -99,7 +99,7 @@ void builder_crop(struct builder *builder, size_t size)
     crop_to(builder, (struct image){size, size, builder->view.image.channels});
 }
 
-/* A preset with a public name goes by its public names (MODELS.md 9). */
+/* A preset with a public name goes by its public names (network.md 8). */
 static void name_layer(const struct builder *builder, char *name, size_t size)
 {
     const struct model_spec *model = builder->model;

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "engine/nn/graph.h"
 
-/* Norms are sums of at most 2^26 squares (NOISE.md 2.4). */
+/* Norms are sums of at most 2^26 squares (noise.md 2.4). */
 enum { WIDTH_MAX = 1 << 26, POINTER_SIZE = 160 };
 
 /* Where building stands: a value, and how it is read. */

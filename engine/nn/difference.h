@@ -1,7 +1,7 @@
 /*
  * difference.h - what one record does to the difference of gradients at two parameter
  * points, for DIFF2: propagated through the layers and never subtracted, so that it
- * keeps its digits however close the points are (MODELS.md 6.4).
+ * keeps its digits however close the points are (network.md 5.1).
  *
  *   motion_set -> workspace_difference -> measure -> scale -> sum
  *
@@ -29,7 +29,7 @@
  * or not finite, the caller must not run such a round: this header's functions do not
  * ask.
  *
- * grid_plan is told (NOISE.md 2.2, 2.3) that kappa = network_difference_spread, and that
+ * grid_plan is told (noise.md 2.2, 2.3) that kappa = network_difference_spread, and that
  * the float32 sums have b = network_difference_terms x M terms (grid_demand.float_terms).
  *
  * Invariants: those of workspace.h, with
@@ -57,7 +57,7 @@
 enum status network_check_differences(const struct network *network,
                                       struct error *error);
 
-/* The kappa of NOISE.md 2.4 in this mode: 2 where a dense layer stands on another layer,
+/* The kappa of noise.md 2.4 in this mode: 2 where a dense layer stands on another layer,
  * else 1. */
 double network_difference_spread(const struct network *network);
 

@@ -1,11 +1,11 @@
 /*
- * dropout.h - which activations of a record are dropped in a step (MODELS.md 4.2).
+ * dropout.h - which activations of a record are dropped in a step (network.md 4.2).
  *
  *   y = x m, m = 0 with probability rate, else 1 / (1 - rate)
  *
  * The mask of a record is a function of the step's key, the record's index in its
  * dataset and the layer. It is the same in micro-batches of any size and at any number of
- * threads, and does not depend on any other record (NOISE.md E2).
+ * threads, and does not depend on any other record (noise.md E2).
  *
  *   m_j = 0 where word j < rate 2^32, of the ChaCha20 stream of the key, nonce
  *   place 2^32 + index

@@ -1,5 +1,5 @@
 /*
- * group_norm.h - normalises each record over groups of its own channels (MODELS.md 4.2),
+ * group_norm.h - normalises each record over groups of its own channels (network.md 4.2),
  * in two steps: the normalisation, which has no parameters, and the scale behind it.
  *
  *   xh = (x - mu) r         r = 1 / sqrt(v + epsilon), mu and v mean and variance over a

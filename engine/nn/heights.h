@@ -1,6 +1,6 @@
 /*
  * heights.h - how many rows a product takes at a time (its height), and whether products
- * of all those heights round alike in the BLAS at hand (NOISE.md 2.5).
+ * of all those heights round alike in the BLAS at hand (noise.md 2.5).
  *
  * A dense layer's rows are multiplied block rows at a time. Where tallest is more than
  * block, as many rows as there are are multiplied at once, in multiples of block up to

@@ -1,6 +1,6 @@
 /*
  * kept.h - sums of gradients that were kept, one row a record, each with a weight: such a
- * sum has one term a record (MODELS.md 0, fact 3).
+ * sum has one term a record (network.md 0, fact 3).
  *
  * A record's contribution is its weight times its stored floats, exactly; scaling
  * touches the weight alone.

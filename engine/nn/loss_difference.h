@@ -1,6 +1,7 @@
 /*
  * loss_difference.h - the difference, over a scale s, of a loss's gradients at two
- * parameter points, record by record (MODELS.md 6.4). Only huber's depends on the target.
+ * parameter points, record by record (network.md 5.1). Only huber's depends on the
+ * target.
  *
  *   softmax cross-entropy  (p - p') / s, by p_j - p'_j = p'_j (e_j - m) / (1 + m) with
  *                          e_j = e^(s x_j) - 1, x_j = dz_j - dz_top, m = sum of p'_j e_j

@@ -69,7 +69,7 @@ static struct layer_spec conv2d(uint32_t out, uint32_t kernel, uint32_t stride,
                                .dilation = 1};
 }
 
-/* The network of 28,058 parameters on 28 x 28 images (papers/dcsgd.md; MODELS.md 8):
+/* The network of 28,058 parameters on 28 x 28 images (papers/dcsgd.md; network.md 7):
  * an image of one channel is read as three equal ones. */
 static void expand_cnn_mnist(struct model_spec *model, uint32_t outputs)
 {
@@ -94,7 +94,7 @@ static void expand_cnn_mnist(struct model_spec *model, uint32_t outputs)
     memcpy(model->layers, layers + skip, model->layer_count * sizeof *layers);
 }
 
-/* The network of 1,144,138 parameters on 24 x 24 x 3 (papers/adp.md 6; MODELS.md 8),
+/* The network of 1,144,138 parameters on 24 x 24 x 3 (papers/adp.md 6; network.md 7),
  * the middle of a larger image. All of it is trained. */
 static void expand_cnn_cifar(struct model_spec *model, uint32_t outputs)
 {

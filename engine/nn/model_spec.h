@@ -1,6 +1,6 @@
 /*
  * model_spec.h - a model as a client describes it: a list of layers and a loss, from a
- * preset or layer by layer (MODELS.md 8). Plain data; network.h compiles it.
+ * preset or layer by layer (network.md 7). Plain data; network.h compiles it.
  *
  * Ownership: a model_spec owns its layers; model_spec_fini releases them.
  */

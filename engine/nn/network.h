@@ -86,7 +86,7 @@ struct tile network_tile(const struct network *network, size_t index);
  * behind them, room to work in. */
 size_t network_tile_floats_max(const struct network *network);
 
-/* The kappa of NOISE.md 2.4: 1 where every sum has one term a record. Otherwise the sums
+/* The kappa of noise.md 2.4: 1 where every sum has one term a record. Otherwise the sums
  * that have several terms are products in double, whose rounding allows a kappa so large
  * that it hardly ever shortens a record. */
 double network_spread(const struct network *network);

@@ -1,5 +1,5 @@
 /*
- * pooling.h - pooling over windows of an image, channel by channel (MODELS.md 4.2).
+ * pooling.h - pooling over windows of an image, channel by channel (network.md 4.2).
  *
  *   max      the greatest value of the window; padding is minus infinity. The gradient
  *            goes back to where that value came from, the first place on ties, row-major
@@ -23,7 +23,7 @@ void max_pool_forward(const struct window *window, struct rows y, struct rows x,
 void max_pool_backward(const struct window *window, struct rows dx, struct rows dy,
                        const int32_t *taps);
 
-/* The same at two parameter points, for differences over a scale s (MODELS.md 6.4). A
+/* The same at two parameter points, for differences over a scale s (network.md 5.1). A
  * prime marks the previous point. Forward
  *   dy = the greatest (x'_k - y') / s + dx_k of the window,
  * and after takes the tap of that one, the greatest at the new point. Backward db goes to

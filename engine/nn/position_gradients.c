@@ -163,7 +163,7 @@ static double gram_square(const struct position_layer *layer, struct rows a,
     return product_sum(a_products, b_products, t);
 }
 
-/* NOISE.md 2.4, with products in double: nu^2 <= computed + eps_G M^2. */
+/* noise.md 2.4, with products in double: nu^2 <= computed + eps_G M^2. */
 static double gram_error(const struct position_layer *layer)
 {
     double t = (double)window_positions(&layer->window);

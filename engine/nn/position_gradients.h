@@ -1,6 +1,6 @@
 /*
  * position_gradients.h - the norms of records' gradients in a layer with positions, and
- * the sums of these gradients (MODELS.md 2, NOISE.md 2.4).
+ * the sums of these gradients (network.md 2, noise.md 2.4).
  *
  * The gradient of the bias is kept in every form, that of the weight if the form is
  * KEPT. What is kept is itself the factor that a sum reads, as if the layer had one row

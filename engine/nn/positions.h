@@ -2,7 +2,7 @@
  * positions.h - the weight layer in which a record has T rows, one for each position of a
  * convolution, or one for each pixel that a dense layer reads. The rows a (T x d) are
  * unfolded from the image when they are needed; z = a W^T + c, and the gradient of a
- * record is b^T a (MODELS.md 2, 4.1). The norms and sums of these gradients are in
+ * record is b^T a (network.md 2, 4.1). The norms and sums of these gradients are in
  * position_gradients.h.
  *
  *   form      the norm of b^T a comes from                 the sum of a cell is
@@ -36,7 +36,7 @@ struct position_layer {
 };
 
 /* Completes a layer whose window is that of its whole kernel: trims the window and
- * chooses the form (MODELS.md 2.2). */
+ * chooses the form (network.md 2.2). */
 void positions_plan(struct position_layer *layer);
 
 size_t positions_row_floats(const struct position_layer *layer); /* the tensor's */

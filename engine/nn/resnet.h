@@ -1,6 +1,6 @@
 /*
  * resnet.h - residual networks of 18 and 34 layers with group norms in place of batch
- * norms (papers/dcsgd.md; MODELS.md 8), named as torchvision names them.
+ * norms (papers/dcsgd.md; network.md 7), named as torchvision names them.
  *
  *   conv 64 of 7 x 7, stride 2, padding 3; norm; relu; max pool 3, stride 2, padding 1;
  *   four stages of 64, 128, 256, 512 channels, of 2, 2, 2, 2 or 3, 4, 6, 3 blocks;

@@ -82,7 +82,7 @@ struct bound { /* squared */
 
 /* |b x da + db x a'|^2 = |b|^2 |da|^2 + |db|^2 |a'|^2 + 2 (b.db)(a'.da)
  * The last term may cancel the others, so eps_G M^2 is added for the rounding of the sums
- * in double (NOISE.md 2.4, T = 2).
+ * in double (noise.md 2.4, T = 2).
  * Rounding w b and w db entry by entry may add 2^-24 M to the norm. */
 static struct bound bound_of(const struct row_layer *layer,
                              const struct pair_products *a,

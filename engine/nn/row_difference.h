@@ -1,7 +1,7 @@
 /*
  * row_difference.h - the weight layer with one row a record (rows.h) at two parameter
  * points: differences over a scale s go forward and backward by the product rule, and
- * the difference of a record's gradients has two terms (MODELS.md 6.4).
+ * the difference of a record's gradients has two terms (network.md 5.1).
  *
  *   dz = da W^T + a' D^T + dc      below = db W + b' D      D = (W - W') / s
  *   (g - g') / s = b x da + db x a',   and db for the bias
@@ -45,7 +45,7 @@ struct row_factors {
 };
 
 /* Writes for each record nu_up^2 of weight and bias, with room for rounding w b and w db,
- * and M_up^2, where M = |b||da| + |db||a'| (NOISE.md 2.4). Both are infinite where a
+ * and M_up^2, where M = |b||da| + |db||a'| (noise.md 2.4). Both are infinite where a
  * factor is not finite or beyond 2^64.
  *   squares, spreads  (rows) as many as factors->a.at has
  *   scratch           (2 rows) */

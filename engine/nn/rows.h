@@ -1,5 +1,5 @@
 /*
- * rows.h - the weight layer that all others are made of (MODELS.md 0, fact 1):
+ * rows.h - the weight layer that all others are made of (network.md 0, fact 1):
  *
  *   forward    z = a W^T + c            rows a (inputs) go in, rows z (outputs) come out
  *   backward   da = b W                 rows b (outputs) are the gradients at z
@@ -30,7 +30,7 @@ struct rows { /* a matrix; a layer uses its first inputs or outputs columns */
 void rows_add(struct rows z, const float *bias, size_t width);
 
 /* The square of 2^64: a record with a factor or a gradient longer than that is refused
- * (NOISE.md 2.4). */
+ * (noise.md 2.4). */
 #define NORM_SQUARE_MAX 0x1p128
 
 /* The sum of squares in double, in which squares of floats are exact. */
@@ -64,7 +64,7 @@ struct row_squares {
 
 /* Adds the square of each record's gradient norm, one row a record, in double:
  *   (|a|^2 + 1) |b|^2    with a bias, else |a|^2 |b|^2
- * or infinity where |a| or |b| is not finite or beyond 2^64 (NOISE.md 2.4).
+ * or infinity where |a| or |b| is not finite or beyond 2^64 (noise.md 2.4).
  *   squares  (of.count) accumulated into */
 void row_layer_measure(const struct row_layer *layer, double *squares,
                        struct row_squares of);

@@ -1,6 +1,6 @@
 /*
  * safetensors.h - the file format of published models, written and strictly read
- * (SERVICE.md E1).
+ * (model-file.md).
  *
  *   8 bytes: size of the header, little-endian
  *   JSON header, padded with blanks to a multiple of 8

@@ -1,6 +1,6 @@
 /*
  * window.h - a window of taps that slides over an image: what a convolution and a pool
- * read at each position (MODELS.md 4.1).
+ * read at each position (network.md 4.1).
  *
  * An image is (height, width, channels), a row's channels side by side. Position (y, x)
  * of the output reads, for each tap (ky, kx), the image's pixel

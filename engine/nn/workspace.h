@@ -1,7 +1,7 @@
 /*
  * workspace.h - the buffers of one micro-batch in blocks of a fixed number of rows, and
  * the passes over it: forward, loss, one backward pass with book-keeping, per-record
- * norms, weighted sums (MODELS.md 1 and 2, NOISE.md 2).
+ * norms, weighted sums (network.md 1 and 2, noise.md 2).
  *
  *   training        forward -> loss -> backward -> measure -> scale -> sum
  *   on public data  forward -> loss -> backward -> keep -> sum
@@ -114,7 +114,7 @@ const double *workspace_losses(const struct workspace *workspace); /* (count) */
 /* Computes b of every weight layer, from b of the last one and the same parameters. */
 void workspace_backward(struct workspace *workspace, const float *parameters);
 
-/* Bounds of every record's gradient over all parameters, rounded up (NOISE.md 2.4):
+/* Bounds of every record's gradient over all parameters, rounded up (noise.md 2.4):
  *   norms    nu_up >= ||c_i||
  *   spreads  M_up >= the root of the sum over layers of (sum_t ||b_t|| ||a_t||)^2
  * The clip weight is 1 if norms <= C and spreads <= kappa C, else (1 - 2^-22) times
@@ -175,7 +175,7 @@ double workspace_value(const struct workspace *workspace, size_t record);
 uint32_t workspace_class(const struct workspace *workspace, size_t record);
 
 /* All that the per-record pipeline leaves, for whoever compares rows bit by bit
- * (NOISE.md 2.5) or checks against explicit gradients. Each weight layer has its a and b,
+ * (noise.md 2.5) or checks against explicit gradients. Each weight layer has its a and b,
  * and after them what it keeps of each record's gradient, if it keeps any. After a pass
  * over differences it has a' and db, then da and b if da is not zero, and then what it
  * keeps. */

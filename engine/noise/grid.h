@@ -1,6 +1,6 @@
 /*
  * grid.h - the public plan of a private sum: how the float32 blocks of a clipped sum
- * become integers, and how far one record can move them (NOISE.md 1 and 2).
+ * become integers, and how far one record can move them (noise.md 1 and 2).
  *
  *   G = (s0 / sigma - rho sqrt(d)) / (C (1 + eta)), eta = 2 kappa gamma_b M + 2^-36
  *   sigma (G C (1 + eta) + rho sqrt(d)) <= s0
@@ -65,7 +65,7 @@ struct grid {
     uint32_t roundings;     /* rho: products a cell needs */
 };
 
-/*   ST_INVALID  a demand that NOISE.md 1 refuses; *out is untouched */
+/*   ST_INVALID  a demand that noise.md 1 refuses; *out is untouched */
 enum status grid_plan(struct grid *out, const struct grid_demand *demand,
                       struct error *error);
 

@@ -1,6 +1,6 @@
 /*
  * noise.h - the noise of every private release, and the one function that lets anything
- * out (NOISE.md; DESIGN P4).
+ * out (noise.md; privacy.md P4).
  *
  * A release is a sum of integers on a public grid (grid.h) plus, in each coordinate, an
  * independent X = floor(N(0, s0^2)), s0 = 2^36 grid steps. As

@@ -29,7 +29,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* 2^-44 is sixteen times the proved error of a decision in double (NOISE.md 4.5). */
+/* 2^-44 is sixteen times the proved error of a decision in double (noise.md 4.5). */
 const struct noise_layout noise_layout = {
     .extras = NOISE_EXTRAS, .flags = NOISE_FLAGS, .margin = 0x1p-44};
 

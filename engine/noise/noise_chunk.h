@@ -1,6 +1,6 @@
 /*
  * noise_chunk.h - 2,048 samples of floor(N(0, 2^72)) from one stretch of key stream:
- * the sampler proper (NOISE.md 4.2 to 4.6), below the interface of noise.h.
+ * the sampler proper (noise.md 4.2 to 4.6), below the interface of noise.h.
  *
  * A chunk has NOISE_CHUNK_BLOCKS blocks of the stream to itself. From the first of them
  * on it reads these words of 64 bits, one after the other:

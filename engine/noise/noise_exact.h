@@ -1,6 +1,6 @@
 /*
  * noise_exact.h - decides one trial of the ziggurat in integers alone: the answer to
- * the few trials that a double cannot decide (NOISE.md 4.4, `exact`).
+ * the few trials that a double cannot decide (noise.md 4.4, `exact`).
  *
  * Threads: pure.
  */

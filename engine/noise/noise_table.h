@@ -1,5 +1,5 @@
 /*
- * noise_table.h - the constant table of the ziggurat (NOISE.md 4.1): one shape,
+ * noise_table.h - the constant table of the ziggurat (noise.md 4.1): one shape,
  * standard deviation 2^36 grid steps, 256 layers, for every job there is.
  *
  * With f(x) = exp(-x^2 / 2 s0^2), s0 = 2^36, layer i is the rectangle of width w_i and

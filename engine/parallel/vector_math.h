@@ -1,7 +1,7 @@
 /*
  * vector_math.h - libm's functions under names whose loops gcc turns into calls of
  * libmvec, where VECTOR_LOOP asks for it: 0.2 ns an element against 1.5 to 14
- * (MODELS.md 7). Other compilers and sanitized builds call the scalar functions.
+ * (network.md 6). Other compilers and sanitized builds call the scalar functions.
  *
  *   VECTOR_LOOP      the rounds of the loop that follows are independent
  *   VECTOR_SUM(...)  they are independent, and add to these sums in any order
@@ -9,7 +9,7 @@
  *                    processor decides which one runs
  *
  * The widths differ in the last bits, the lanes of one width do not: loops run over
- * whole padded rows, so that what a row gets does not depend on its place (NOISE.md
+ * whole padded rows, so that what a row gets does not depend on its place (noise.md
  * 2.5).
  */
 #ifndef ENGINE_PARALLEL_VECTOR_MATH_H

@@ -5,7 +5,7 @@
  *
  * Invariants
  *   (1) No record is in two batches of a deal. This caps how often a record takes part.
- *   (2) Which record is where is raw data: fini zeroes it (DESIGN P9).
+ *   (2) Which record is where is raw data: fini zeroes it (privacy.md P9).
  * Only one proof depends on the order being uniform: the bound on how full a cell gets,
  * which holds for draws without replacement too (Hoeffding 1963, section 6).
  *

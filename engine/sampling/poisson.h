@@ -1,6 +1,6 @@
 /*
  * poisson.h - who is in a batch: every record independently, with the probability that
- * the accountant was told or, by less than 2^-64, a smaller one (NOISE.md E5; DESIGN
+ * the accountant was told or, by less than 2^-64, a smaller one (noise.md E5; DESIGN
  * P3).
  *
  * Index i is in if its 64 random bits, read as a fraction, are below rate. Eight of

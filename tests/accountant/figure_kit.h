@@ -1,6 +1,6 @@
 /*
  * figure_kit.h - what the tests of figures ask again and again: a mechanism of one run,
- * its epsilon, and a budget of the size that SERVICE.md A5 opens. Include after expect.h.
+ * its epsilon, and a budget of the size that ledger.md 3 opens. Include after expect.h.
  */
 #ifndef TESTS_ACCOUNTANT_FIGURE_KIT_H
 #define TESTS_ACCOUNTANT_FIGURE_KIT_H
@@ -28,7 +28,7 @@ static inline double epsilon_of(const struct mechanism *m, double delta)
 
 static inline struct balance opened(void)
 {
-    /* epsilon 2, delta 1e-5: the orders of SERVICE.md A5; capacities of that size. */
+    /* epsilon 2, delta 1e-5: the orders of ledger.md 3; capacities of that size. */
     return (struct balance){.epsilon = 2,
                             .delta = 1e-5,
                             .weighted = {curve_order_index(10), curve_order_index(7)},

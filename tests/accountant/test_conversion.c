@@ -1,5 +1,5 @@
 /* Goal: the tight conversion, both ways, never negative and never below the formula.
- * Method: epsilons of two other accountants at their own orders (ACCOUNTING.md 7). */
+ * Method: epsilons of two other accountants at their own orders (accounting.md 2). */
 #include "accountant/conversion.h"
 
 #include <float.h>

@@ -131,8 +131,8 @@ static void subsets_never_cost_more_than_the_papers_lemma(void **state)
     }
 }
 
-/* BVR's composition of diff2.md 2.4 at order 9: n_p = 1651, P = 10, K = 10, b = 32,
- * R = 200, T = 6, u1 = u2 = 3, all of the paper's K ceil(R / P) local releases. */
+/* BVR's composition of papers/diff2.md 2.4 at order 9: n_p = 1651, P = 10, K = 10, b =
+ * 32, R = 200, T = 6, u1 = u2 = 3, all of the paper's K ceil(R / P) local releases. */
 static void rounds_with_local_steps_stay_below_the_papers_epsilon(void **state)
 {
     (void)state;

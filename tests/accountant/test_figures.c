@@ -1,5 +1,5 @@
 /* Goal: a job's own figures are tight and never too small. Method: independent epsilons
- * (tests/vectors/epsilon.py, $SHARED/vectors, ACCOUNTING.md 7), and delta as the inverse
+ * (tests/vectors/epsilon.py, $SHARED/vectors, accounting.md 2), and delta as the inverse
  * of epsilon. */
 #include "accountant/figures.h"
 
@@ -160,7 +160,7 @@ static void prefixes_without_a_price_cost_the_whole(void **state)
 static void uneven_noise_is_not_its_mean(void **state)
 {
     (void)state;
-    /* ../shared/papers/adp.md, known answers: the "effective z" shortcut says 0.542 by
+    /* papers/adp.md, known answers: the "effective z" shortcut says 0.542 by
      * the older conversion; the tight one at whole orders is 0.50822109. */
     struct mechanism_run runs[1000];
     for (int t = 1; t <= 1000; t++)
@@ -228,7 +228,7 @@ static void composed_figures_are_tighter_and_never_spend_more(void **state)
 static void composing_pays_most_at_low_rate_and_noise(void **state)
 {
     (void)state;
-    /* ACCOUNTING.md 2.3: 1.865 by Renyi divergence, 0.142 composed. */
+    /* accounting.md 2.4: 1.865 by Renyi divergence, 0.142 composed. */
     struct mechanism_run run = {1e-5, 0.6, 100000};
     struct mechanism m = one(&run);
     struct figure figure;
@@ -285,7 +285,7 @@ static void delta_has_its_limits(void **state)
 static void fixed_subsets_are_priced_but_not_composed(void **state)
 {
     (void)state;
-    /* ACCOUNTING.md 6.4: 20.99 by the theorem, at whole orders to 64. */
+    /* accounting.md 1.4: 20.99 by the theorem, at whole orders to 64. */
     struct mechanism_run run = {0.01, 1, 1000};
     struct mechanism m = one(&run);
     struct figure figure;

@@ -1,5 +1,5 @@
-/* Goal: the capacities are those of SERVICE.md A5, sound for their delta, and the charge
- * and the comparison are exact. Expected values: SERVICE.md A5's table and long double
+/* Goal: the capacities are those of ledger.md 3, sound for their delta, and the charge
+ * and the comparison are exact. Expected values: ledger.md 3's table and long double
  * arithmetic written out here. */
 #include "accountant/filter.h"
 
@@ -19,7 +19,7 @@ static void the_orders_of_the_usual_budgets_are_those_of_the_design(void **state
 {
     (void)state;
     /* epsilon 8: B(a)/a is 1.22803 at 4 and 1.22781 at 3.75, so the rule says 4 and 3
-     * where SERVICE.md A5's table has 3.75 and 2.75. */
+     * where ledger.md 3's table has 3.75 and 2.75. */
     static const double all[][3] = {{1, 18, 12}, {2, 10, 7}, {4, 6, 4.5}, {8, 4, 3}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct filter filter = filter_for(all[i][0], 1e-5, 0);
@@ -199,7 +199,7 @@ static void the_comparison_is_plain(void **state)
 }
 
 /* (1 + e^epsilon)(N 2^-145 + L 2^-128) against the 2^-40 that is taken off delta, with
- * N = 2^60 coordinates and L = 2^42 cell-steps (NOISE.md 5.3): in logarithms, rounded
+ * N = 2^60 coordinates and L = 2^42 cell-steps (noise.md 5): in logarithms, rounded
  * against us. */
 static double sampler_slack_log(double epsilon)
 {

@@ -1,4 +1,4 @@
-/* Goal: what a fresh budget admits is what SERVICE.md A5 measured: the tight epsilon of
+/* Goal: what a fresh budget admits is what ledger.md 3 measured: the tight epsilon of
  * the largest lone job over the budget's, and the steps of a homogeneous workload over
  * those of the best single order in hindsight. Its table is the reference; it has two
  * digits, so ranges are widened by half of the last one. */

@@ -127,8 +127,8 @@ static void trainings_of_value_clipping(void **state)
     }
 }
 
-/* adp.md 2.2: noise grows with the root of the step size's inverse, over 60 epochs of
- * CIFAR-10 in batches of 256; each step composed as it is. */
+/* papers/adp.md 2.2: noise grows with the root of the step size's inverse, over 60 epochs
+ * of CIFAR-10 in batches of 256; each step composed as it is. */
 struct adp_run {
     double noise; /* of the first step */
     double (*growth)(double step);
@@ -182,9 +182,9 @@ static void trainings_of_adp(void **state)
     }
 }
 
-/* dcsgd.md 2.4, to 1 %: noise of one run that makes G of them cost epsilon together. Its
- * entry for 73,257 records at epsilon 8 and G = 90, 1.709, is 1.1 % low: by quadrature in
- * numpy that noise costs 8.127, and 1.728 costs 8.000. */
+/* papers/dcsgd.md 2.4, to 1 %: noise of one run that makes G of them cost epsilon
+ * together. Its entry for 73,257 records at epsilon 8 and G = 90, 1.709, is 1.1 % low: by
+ * quadrature in numpy that noise costs 8.127, and 1.728 costs 8.000. */
 static void noise_that_pays_for_tuning(void **state)
 {
     (void)state;

@@ -28,7 +28,7 @@ static void references_are_met_and_never_undercut(void **state)
 static void published_epsilons_are_met(void **state)
 {
     (void)state;
-    /* ../shared/papers/dicesgd.md 3.6: rho = mu^2 / 2, delta = 1e-5. */
+    /* papers/dicesgd.md 3.6: rho = mu^2 / 2, delta = 1e-5. */
     assert_close(profile_epsilon(sqrt(2 * 0.125), 1e-5), 1.993091, 3e-7);
     assert_close(profile_epsilon(1, 1e-5), 4.377178, 2e-7);
     assert_close(profile_epsilon(2, 1e-5), 9.997256, 1e-7);

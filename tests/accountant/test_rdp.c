@@ -1,7 +1,7 @@
 /* Goal: one step's divergence is the true one to 1e-12 and never below it, over the
  * whole range of parameters. Method: 40-digit references (tests/vectors/rdp.py,
- * $SHARED/vectors, ACCOUNTING.md 7), limits, and the defects of other libraries
- * (ACCOUNTING.md 5). */
+ * $SHARED/vectors, accounting.md 2), limits, and the defects of other libraries
+ * (accounting.md 3). */
 #include "accountant/rdp.h"
 
 #include <jansson.h>
@@ -153,7 +153,7 @@ static void replacing_costs_more_than_removing_and_less_than_both(void **state)
                 double below = cost(RELATION_ZERO_OUT, rate, noise, 2 * order - 1);
                 double replaced = cost(RELATION_REPLACE_ONE, rate, noise, order);
                 assert_true(replaced > one);
-                /* The weak triangle inequality of ACCOUNTING.md 6.4. */
+                /* The weak triangle inequality of accounting.md 1.4. */
                 double group = (order - 0.5) / (order - 1) * two + below;
                 assert_true(replaced < group);
             }

@@ -1,4 +1,4 @@
-/* Goal: the four figures are those of SERVICE.md A6. Expected values: its formulas in
+/* Goal: the four figures are those of ledger.md 4. Expected values: its formulas in
  * long double, on curves made here. */
 #include "accountant/spending.h"
 

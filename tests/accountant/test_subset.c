@@ -1,6 +1,6 @@
 /* Goal: the bound for fixed-size subsets is the theorem's, at distance 2, never below it,
  * and never above no sampling at all. Method: 400-digit values (tests/vectors/subset.py)
- * and the exact divergence of a worst case (ACCOUNTING.md 6.4). */
+ * and the exact divergence of a worst case (accounting.md 1.4). */
 #include "accountant/subset.h"
 
 #include "tests/expect.h"
@@ -32,7 +32,7 @@ static void own_values_are_met_and_never_undercut(void **state)
 static void it_is_below_the_older_lemma(void **state)
 {
     (void)state;
-    /* ../shared/papers/diff2.md 2.4, Lemma B.7: e(j) = B j, B = 2 / s^2. */
+    /* papers/diff2.md 2.4, Lemma B.7: e(j) = B j, B = 2 / s^2. */
     assert_true(cost(0.001, 10, 9) < 7.583091605721e-07);
     assert_true(cost(0.01, sqrt(2 / 0.05), 2) <= 4.206748238125e-05 * (1 + 1e-8));
     assert_true(cost(0.0005, sqrt(2 / 0.01), 25) < 2.780301115527e-07);
@@ -47,7 +47,7 @@ static void the_absent_record_is_at_distance_two(void **state)
     /* Rate .01, noise 1: exactly 1.057 at order 5 for a zeroed-out record among others at
      * the opposite end; the formula at distance 1 says .00147. */
     assert_true(cost(0.01, 1, 5) >= 1.057);
-    /* The same of diff2.md 2.1: rate .001, order 9, exactly 3.557. */
+    /* The same of papers/diff2.md 2.1: rate .001, order 9, exactly 3.557. */
     assert_true(cost(0.001, 1, 9) >= 3.557);
 }
 

@@ -1,5 +1,5 @@
 /* Goal: what a job does not say follows from its data, and what does not fit them is
- * refused at the member at fault. Method: the defaults of DESIGN.md 6 worked by hand. */
+ * refused at the member at fault. Method: the defaults of api.md 3 worked by hand. */
 #include "tests/expect.h"
 
 #include "api/job_request.h"
@@ -17,7 +17,7 @@ static void refused(const char *body, struct job_dataset dataset, enum status st
     job_request_fini(&request);
 }
 
-/* DESIGN.md 6, by hand: n / 60 is 1000, nearest 1024; 12500/60 = 208.3, nearest 256. */
+/* api.md 3, by hand: n / 60 is 1000, nearest 1024; 12500/60 = 208.3, nearest 256. */
 static void the_default_batch_is_the_power_of_two_nearest_a_sixtieth(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Goal: a job is answered with the members of SERVICE.md B2 and no others, and what is
+/* Goal: a job is answered with the members of api.md 3 and no others, and what is
  * stored of it reads back. Method: the members of B2 in their order, written out
  * here. */
 #include "tests/expect.h"

@@ -1,5 +1,5 @@
 /* Goal: every failure has one HTTP number and one body that says what to do. Method:
- * the list of SERVICE.md B5 written out by hand, and bodies read by jansson. */
+ * the list of api.md 5 written out by hand, and bodies read by jansson. */
 #include "tests/expect.h"
 
 #include <jansson.h>

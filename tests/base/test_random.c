@@ -1,5 +1,5 @@
-/* Goal: the stream is ChaCha20 in the layout of NOISE.md 4.3, addressed by (key, nonce,
- * block). Method: the known words of NOISE.md 9 and the all-zero vector of the cipher's
+/* Goal: the stream is ChaCha20 in the layout of noise.md 4.3, addressed by (key, nonce,
+ * block). Method: the known words of noise.md 9 and the all-zero vector of the cipher's
  * authors. */
 #include "base/random.h"
 

@@ -1,6 +1,6 @@
 /*
  * bench_growth - how a step of dpsgd grows with the depth and width of a model, with the
- * batch and with the records (issue 4, target 11): each by 10 and by 100, one thread,
+ * batch and with the records: each by 10 and by 100, one thread,
  * its processor time.
  *
  *   work  multiplications of the products of a batch + 100 a parameter, for its noise,

@@ -1,6 +1,6 @@
 /*
  * bench_noise - whether the time that a chunk of noise takes tells what was drawn
- * (NOISE.md 4.6). Over CHUNKS chunks, each with a key stream of its own, the correlation
+ * (noise.md 4.6). Over CHUNKS chunks, each with a key stream of its own, the correlation
  * of the time with
  *
  *   flagged   trials near a layer's edge, given the number of rejections: .38 with a

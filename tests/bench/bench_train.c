@@ -1,6 +1,6 @@
 /*
  * bench_train - a step of dpsgd beside a step of sgd by the same engine, beside the
- * floor, all in turns in one process (issue 4, targets 1 to 4), once for each family of
+ * floor, all in turns in one process, once for each family of
  * BLAS kernels that the processor has. Figures are medians of the turns, ratios medians
  * of the ratios within a turn: the machine is not as fast in every second. The argument
  * "rates" is for peers.py.

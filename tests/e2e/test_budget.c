@@ -60,7 +60,7 @@ static void a_fresh_budget_is_whole(void **state)
 }
 
 /* B(a) = epsilon - ln(c_a / (w_a delta)) / (a - 1), c_a = (1/a)(1 - 1/a)^(a-1): 3/4 of
- * delta at order 10 and 1/4 at order 7 for a budget of (2, 1e-5) (DESIGN.md 4). The
+ * delta at order 10 and 1/4 at order 7 for a budget of (2, 1e-5) (ledger.md 2). The
  * ledger keeps 2^-40 of delta for the noise, so it may be smaller by that share. */
 static void capacities_are_those_of_the_two_weighted_orders(void **state)
 {

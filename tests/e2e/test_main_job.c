@@ -152,7 +152,8 @@ static void assert_number(const struct reply *reply, const char *path, double ex
                  expected);
 }
 
-/* The figures of DESIGN.md 2: q = batch_size / n, steps = ceil(epochs n / batch_size). */
+/* The figures of architecture.md 2: q = batch_size / n, steps = ceil(epochs n /
+ * batch_size). */
 static void a_job_answers_every_field_that_clients_rely_on(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

@@ -199,7 +199,7 @@ static void read_tensors(struct tensors *tensors, const struct reply *content)
     json_decref(header);
 }
 
-/* Probability of "yes": one logistic output (SERVICE.md B0, loss). */
+/* Probability of "yes": one logistic output (api.md, loss). */
 static double probability(const struct tensors *tensors, const double x[INPUTS])
 {
     assert_int_equal(tensors->outputs, 1);

@@ -229,7 +229,7 @@ static void parameters_that_do_not_fit_are_refused(void **state)
     model_spec_fini(&model);
 }
 
-/* Worked out by hand from MODELS.md 2 and 6. */
+/* Worked out by hand from network.md 2 and 6. */
 static void the_work_of_a_row_is_that_of_its_products(void **state)
 {
     static const struct {

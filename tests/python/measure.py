@@ -38,7 +38,7 @@ def job(dataset, model, batch_size, epochs, rate, **privacy):
 
 
 def by_defaults(dataset, model):
-    """Names nothing but dataset, model, algorithm and epsilon: DESIGN 6's defaults."""
+    """Names nothing but dataset, model, algorithm and epsilon: api.md 3's defaults."""
     return {"dataset": dataset, "evaluation": f"{dataset}-test", "model": model,
             "algorithm": {"name": "dpsgd"}, "privacy": {"epsilon": 2}}
 

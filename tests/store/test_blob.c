@@ -165,7 +165,7 @@ static void a_walk_names_files_and_stops_when_told(void **state)
     place_remove(&place);
 }
 
-/* SERVICE.md D3. The machine that tests has 64 MiB free, or builds nothing either. */
+/* store/README.md. The machine that tests has 64 MiB free, or builds nothing either. */
 static void ballast_is_set_aside_until_it_is_dropped(void **state)
 {
     (void)state;

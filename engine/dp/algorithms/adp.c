@@ -6,8 +6,9 @@
  * Each step is one sampled Gaussian whose noise multiplier was fixed before the first
  * record was read, so a run is a list of them and the accountant adds them up as they
  * are: never by an average multiplier, and never by the paper's Theorem 4.1, which does
- * not hold in most of its own settings (adp.md 2.1, 2.2). The divisor b is public, so
- * releasing the sum over m b instead of m is post-processing (m is the expected batch).
+ * not hold in most of its own settings (papers/adp.md 2.1, 2.2). The divisor b is public,
+ * so releasing the sum over m b instead of m is post-processing (m is the expected
+ * batch).
  *
  * With AdaGrad-Norm b follows what is released. That is either the norm of the sum, which
  * is released beside it with noise of its own, so that both together are one release of
@@ -17,9 +18,9 @@
  * more. A step's noise never reads the norm of the same batch: the noise is planned
  * before the batch is drawn.
  *
- * Noise may follow b itself (adp.md 1.6.5). The job then reserves a number of like steps,
- * and each step is taken off that before it samples, at the noise that b of the steps
- * before gives. The run is over when the next step does not fit. */
+ * Noise may follow b itself (papers/adp.md 1.6.5). The job then reserves a number of like
+ * steps, and each step is taken off that before it samples, at the noise that b of the
+ * steps before gives. The run is over when the next step does not fit. */
 #include "engine/dp/algorithms/adp.h"
 
 #include <math.h>

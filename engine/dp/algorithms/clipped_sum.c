@@ -1,7 +1,7 @@
 #include "engine/dp/algorithms/clipped_sum.h"
 
 /* How many records of a batch a cell has on average. The inflation is then 1.1 %
- * (NOISE.md 2.3). */
+ * (noise.md 2.3). */
 enum { CELL_MEAN = 128 };
 
 enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,

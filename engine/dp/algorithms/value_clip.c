@@ -8,9 +8,9 @@
  * exact norm, whichever is larger (weigh).
  *
  * The charge is that of dpsgd: all that value clipping could add to the risk is a bound
- * that is none. So the exact norm is enforced besides (valueclip.md 2.4, NOISE.md 2.4): a
- * weight is never more than the exact norm of what is summed allows, and float32's
- * rounding or an error in a bound costs accuracy and never privacy. */
+ * that is none. So the exact norm is enforced besides (papers/valueclip.md 2.4, noise.md
+ * 2.4): a weight is never more than the exact norm of what is summed allows, and
+ * float32's rounding or an error in a bound costs accuracy and never privacy. */
 #include "engine/dp/algorithm.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@
 #include "engine/parallel/vector_math.h"
 
 /* Losses and activations come from float32. Their rounding must not bring an exact bound
- * below the norm (valueclip.md 2.3, V9). */
+ * below the norm (papers/valueclip.md 2.3, V9). */
 static const double bound_slack = 1 + 1e-6;
 
 struct rule {

@@ -83,7 +83,8 @@ static void ingest_mnist(struct ingest *ingest, const char *part, uint64_t *coun
     count_classes(&ingest->matrix, counts);
 }
 
-/* The hash of the original file, header and all, is the one in shared/data/README.md. */
+/* The hash of the original file, header and all, is the one in the README beside the
+ * data. */
 static void mnist_training_images_are_the_original_bytes(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * noise_law.h - a census of draws and what the law floor(N(0, s0^2)) says of it
- * (NOISE.md 7): histogram in steps of s0 / 1024 by chi-square and G, moments, signs,
+ * (noise.md 7): histogram in steps of s0 / 1024 by chi-square and G, moments, signs,
  * neighbours, squares of neighbours, tails. Each bound is that of p = 1e-6 at the number
  * of draws: by the normal law, by Wilson and Hilferty's cube root for sums of squares,
  * by Poisson's law itself for tails that hold few.

@@ -1,6 +1,6 @@
 /* Goal: a clipped record is never longer than the clip norm, nor its spread than kappa
  * times it, and a record inside is not touched. Method: random norms over the whole
- * range in long double, with the room that NOISE.md 2.4 proves is needed. */
+ * range in long double, with the room that noise.md 2.4 proves is needed. */
 #include "engine/dp/clip.h"
 
 #include <stdbool.h>

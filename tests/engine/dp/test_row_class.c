@@ -12,7 +12,7 @@
 #include "tests/engine/kernels.h"
 #include "tests/engine/small_network.h"
 
-/* Six rows of one kind, six of the other (NOISE.md 2.5). */
+/* Six rows of one kind, six of the other (noise.md 2.5). */
 static struct row_classes halves(size_t block)
 {
     struct row_classes rows = {.block = block, .count = 2, .safe = true, .period = 12};

@@ -1,4 +1,4 @@
-/* Goal: Theorem 1 of NOISE.md holds of the code that runs: one record moves the integer
+/* Goal: Theorem 1 of noise.md holds of the code that runs: one record moves the integer
  * sum by at most Delta_Z, whatever the kernel. Method: the engine's own pipeline with
  * and without a record, on generic data and on data made to sit on a kink, where a
  * product that rounds rows unlike moves the sum of the others by many clip norms. */

@@ -70,7 +70,7 @@ static void a_norm_is_the_norm_of_the_record_alone(void **state)
     }
 }
 
-/* NOISE.md 2.4: nu_up bounds the exact product of the stored factors, M_up likewise. */
+/* noise.md 2.4: nu_up bounds the exact product of the stored factors, M_up likewise. */
 static void a_norm_is_never_below_that_of_the_stored_factors(void **state)
 {
     (void)state;

@@ -98,7 +98,7 @@ static void check_records(struct batch *batch)
         batch_sum(batch, (struct row_range){i, 1}, sum);
         batch_as_file(batch, ours, sum);
         assert_true(distance(batch, sum, 1.0, gradient) <= 1e-5 * norm);
-        /* A bound of explicit products of T terms stands off by T u M (NOISE.md 2.4). */
+        /* A bound of explicit products of T terms stands off by T u M (noise.md 2.4). */
         double room = (double)(network_terms(batch->network) + 1) * 0x1p-24 *
                       workspace_spreads(batch->workspace)[i];
         assert_true(fabs(workspace_norms(batch->workspace)[i] - norm) <=

@@ -132,7 +132,7 @@ static void squared_is_half_the_square(void **state)
     }
 }
 
-/* MODELS.md 4.4: the gradient at the true class is minus the others', also near
+/* network.md 4.4: the gradient at the true class is minus the others', also near
  * certainty. */
 static void huber_is_squared_inside_and_straight_outside(void **state)
 {

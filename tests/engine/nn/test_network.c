@@ -1,5 +1,5 @@
 /* Goal: a model compiles to the tensors, tiles and start that its description implies.
- * Method: counts from MODELS.md, PyTorch's names, statistics of the start. */
+ * Method: counts from network.md, PyTorch's names, statistics of the start. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static void flops_are_those_of_the_products(void **state)
     static const uint32_t large[] = {1024, 1024};
     struct network *network = mlp(2, large, 784);
     (void)state;
-    /* MODELS.md 11.2: forward 3.72, backward 2.12, sum 3.72 million */
+    /* network.md 9.2: forward 3.72, backward 2.12, sum 3.72 million */
     assert_close(network_flops(network), 9.56e6, 1e-3);
     network_destroy(network);
 }

@@ -8,7 +8,7 @@
 
 #include "tests/engine/nn/position_shape.h"
 
-/* MODELS.md 2.2's table where images have these shapes, with what a product in double
+/* network.md 2.2's table where images have these shapes, with what a product in double
  * changes: README.md. */
 static void the_form_is_that_of_the_rule(void **state)
 {

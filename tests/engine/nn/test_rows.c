@@ -1,6 +1,6 @@
 /* Goal: the weight layer is its four products, and its measure refuses what the proof
  * does not cover. Method: three loops in double on odd shapes; the rule's threshold
- * from both sides; the demonstrations of NOISE.md 2 that concern one product. */
+ * from both sides; the demonstrations of noise.md 2 that concern one product. */
 #include "tests/expect.h"
 
 #include <stdint.h>
@@ -180,7 +180,7 @@ static void subnormal_factors_are_measured(void **state)
     assert_true(measured_with(false, 0x1p-149F) > 0.0);
 }
 
-/* NOISE.md 2.3: one more record in front of 2,047 of 1, one of 0.5 and 2,048 of
+/* noise.md 2.3: one more record in front of 2,047 of 1, one of 0.5 and 2,048 of
  * -0.75 * 2^-13 moves a float32 sum over the whole batch by more than the record's
  * norm, because the partial sums hover on the other side of 2^11. In cells only the
  * record's own differs, by at most 1 + 2 gamma M. */

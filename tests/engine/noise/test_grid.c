@@ -1,5 +1,5 @@
 /* Goal: the plan never promises more noise than it gives, and rounding to the grid is
- * what Theorem 1 of NOISE.md assumes. Method: the published numbers of 2.3, random
+ * what Theorem 1 of noise.md assumes. Method: the published numbers of 2.3, random
  * plans checked in long double (2^-64 against the plan's own margin of 2^-40), refusals
  * one by one, and the sums of 2.3 that break a float32 sum. */
 #include "engine/noise/grid.h"
@@ -321,7 +321,7 @@ static void addition_wraps_and_any_order_gives_the_same(void **state)
     assert_memory_equal(forward, backward, sizeof forward);
 }
 
-/* NOISE.md 2.3: one record of 1 before 4,096 others moves their float32 sum by 1.25. */
+/* noise.md 2.3: one record of 1 before 4,096 others moves their float32 sum by 1.25. */
 static float sum_of(size_t first, size_t count)
 {
     volatile float sum = 0;

@@ -1,5 +1,5 @@
 /* Goal: what is released is the integer sum plus floor(N(0, 2^72)), the same however
- * the vector is split. Method: known answers (NOISE.md 9); splits; 2^24 draws under a
+ * the vector is split. Method: known answers (noise.md 9); splits; 2^24 draws under a
  * fixed key against the exact law, every bound from the number of draws at p = 1e-6. */
 #include "engine/noise/noise.h"
 

@@ -1,4 +1,4 @@
-/* Goal: a chunk is what NOISE.md 4.3 and 4.4 say, in the common case and in the rare
+/* Goal: a chunk is what noise.md 4.3 and 4.4 say, in the common case and in the rare
  * ones. Method: an independent model (own ChaCha20, own 448-bit arithmetic, every
  * decision exact, no tricks), the published hash of 100 chunks, and layouts with so few
  * spare words that every rare path is taken in every chunk. */
@@ -260,7 +260,7 @@ static void a_double_decides_within_its_proved_error(void **state)
             worst = fmax(worst, fabs(chunk->gap[k] - exact));
         }
     }
-    assert_true(worst < 0x1p-48); /* NOISE.md 4.5 */
+    assert_true(worst < 0x1p-48); /* noise.md 4.5 */
     assert_true(worst > 0x1p-56);
     bench_destroy(bench);
 }

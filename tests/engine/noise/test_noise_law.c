@@ -1,6 +1,6 @@
 /* Goal: what is drawn follows floor(N(0, 2^72)) far out and in its low bits, and the base
  * strip, which holds the tail, accepts by its law down to heights no battery reaches.
- * Method: the battery of NOISE.md 7 on 2^21 draws, or 2^27 (FULL); the strip's own trials
+ * Method: the battery of noise.md 7 on 2^21 draws, or 2^27 (FULL); the strip's own trials
  * with heights scaled down by 2^0 ... 2^60. The sampler's source is part of this
  * program, so that single trials can be asked. */
 #include "engine/noise/noise_chunk.c" // NOLINT: its decisions are static

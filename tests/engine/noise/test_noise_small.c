@@ -1,6 +1,6 @@
 /* Goal: the floor, the sign and the wedges are right to the last integer. At 2^36 steps
  * no census can see one step; so the same source is compiled for s0 = 2^10, where each
- * integer has its own cell. Method: its table by the generator of NOISE.md 4.1 in 448
+ * integer has its own cell. Method: its table by the generator of noise.md 4.1 in 448
  * bits; 2^21 draws, or 2^27 (FULL), against the exact law. */
 #include "tests/engine/dp/big.h"
 #define NOISE_STDDEV_BITS 10
@@ -11,7 +11,7 @@
 #undef add
 #include "tests/engine/dp/noise_law.h"
 
-enum { AREA = 331864 }; /* 2^-16 grid steps (NOISE.md 7) */
+enum { AREA = 331864 }; /* 2^-16 grid steps (noise.md 7) */
 
 /* f(w) = exp(-w^2 / 2 s0^2) */
 static struct big density(uint64_t w)

@@ -1,4 +1,4 @@
-/* Goal: the constant table satisfies T1 to T5 of NOISE.md 4.1, on which the law of the
+/* Goal: the constant table satisfies T1 to T5 of noise.md 4.1, on which the law of the
  * sampler rests; statistics at 1e8 draws would not see a width that is off by one.
  * Method: heights and bases again from the widths in the tests' own 448-bit arithmetic,
  * f with an error bound; known limbs; mutated widths must fail. */

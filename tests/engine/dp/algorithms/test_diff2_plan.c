@@ -130,7 +130,7 @@ static void what_is_not_named_follows_from_the_job(void **state)
     kit_close(&kit);
 }
 
-/* 16,510 records at epsilon 3: sigma1 of diff2.md 2.3 and 2.4. */
+/* 16,510 records at epsilon 3: sigma1 of papers/diff2.md 2.3 and 2.4. */
 static void the_papers_noise_is_claimed(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* Goal: automatic clipping sums no record beyond the clip norm, is charged as flat
  * clipping is, and refuses what float32 could not carry. Method: random norms over the
- * whole range in long double with the room that NOISE.md 2.4 proves is needed; a
+ * whole range in long double with the room that noise.md 2.4 proves is needed; a
  * noiseless limit worked out by hand. */
 #include "engine/dp/clip.h"
 
