@@ -99,7 +99,7 @@ enum status page_token_parse(uint64_t *position, const char *text, struct error 
         if (text[0] == 'p')
             read = strtoull(text + 1, NULL, 16);
         page_token_render(again, read);
-        if (strcmp(again, text) != 0)
+        if (strcmp(again, text) != 0 || read >= (uint64_t)LIMIT_COUNT)
             return query_refuse("page_token", "is not one that was given out", error);
     }
     *position = read;

@@ -40,7 +40,7 @@ enum status query_page_size(size_t *page_size, const char *text, struct error *e
 
 enum { PAGE_TOKEN_SIZE = 32 };
 
-/* An opaque page token that holds a position; text NULL reads as 0.
+/* An opaque page token that holds a position below LIMIT_COUNT; text NULL reads as 0.
  *   ST_INVALID  not a token that was given out */
 void page_token_render(char token[PAGE_TOKEN_SIZE], uint64_t position);
 enum status page_token_parse(uint64_t *position, const char *text, struct error *error);

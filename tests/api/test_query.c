@@ -90,9 +90,21 @@ static void page_sizes_beyond_the_limit_are_refused(void **state)
 static void tokens_read_back_and_others_are_refused(void **state)
 {
     (void)state;
-    static const uint64_t positions[] = {0, 1, 4711, UINT64_MAX};
-    static const char *const bad[] = {
-        "", "p", "1", "p-1", "p 1", "P1", "p01", "p1 ", "p11111111111111111", "q1"};
+    static const uint64_t positions[] = {0, 1, 4711, LIMIT_COUNT - 1};
+    static const char *const bad[] = {"",
+                                      "p",
+                                      "1",
+                                      "p-1",
+                                      "p 1",
+                                      "P1",
+                                      "p01",
+                                      "p1 ",
+                                      "p11111111111111111",
+                                      "q1",
+                                      "p20000000000000",
+                                      "p7fffffffffffffff",
+                                      "p8000000000000000",
+                                      "pffffffffffffffff"};
     uint64_t read = 9;
     for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
         char token[PAGE_TOKEN_SIZE];

@@ -161,8 +161,13 @@ static void the_head_is_in_the_log_and_in_its_file(void **state)
 static void a_bad_page_is_refused(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    static const char *const bad[] = {"page_size=-1", "page_size=x", "page_size=1001",
-                                      "page_token=x", "page_token=-2"};
+    static const char *const bad[] = {"page_size=-1",
+                                      "page_size=x",
+                                      "page_size=1001",
+                                      "page_token=x",
+                                      "page_token=-2",
+                                      "page_token=p8000000000000000",
+                                      "page_token=pffffffffffffffff"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_problem(client_get(client, "/v1/datasets/points/ledger?%s", bad[i]), 400,
                        "invalid_argument");
