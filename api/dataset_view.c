@@ -19,9 +19,10 @@ static const char *state_reason(const struct import_failure *failure)
 char *dataset_render(const struct dataset_view *view)
 {
     struct json_writer writer;
-    json_writer_open(&writer, JSON_SHOWN);
+    json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     dataset_spec_write(&writer, view->spec);
+    writer.digits = JSON_SHOWN;
     json_write_text(&writer, "state", view->state);
     json_write_text(&writer, "state_reason", state_reason(&view->failure));
     json_write_count_if(&writer, view->records > 0, "records", view->records);

@@ -25,11 +25,13 @@ static void write_privacy(struct json_writer *writer, const struct job_view *vie
     }
     json_write_object(writer, "privacy");
     json_write_text(writer, "relation", relation_name(request->train.relation));
+    writer->digits = JSON_EXACT;
     json_write_real_if(writer, request->target == TARGET_EPSILON, "epsilon",
                        request->target_value);
     if (request->target == TARGET_BUDGET_FRACTION)
         json_write_real(writer, "budget_fraction", request->target_value);
     json_write_real(writer, "delta", request->delta);
+    writer->digits = JSON_SHOWN;
     json_write_text(writer, "accountant", job_accountant_name(request->accountant));
     json_write_real(writer, "noise_multiplier", view->noise_multiplier);
     json_write_real(writer, "sampling_rate", view->sampling_rate);
@@ -79,8 +81,10 @@ char *job_render(const struct job_view *view)
     json_write_text(&writer, "dataset", request->dataset.text);
     json_write_text(&writer, "evaluation",
                     request->has_evaluation ? request->evaluation.text : NULL);
+    writer.digits = JSON_EXACT;
     model_request_write(&writer, "model_spec", &request->train.model);
     job_request_write_run(&writer, request);
+    writer.digits = JSON_SHOWN;
     write_progress(&writer, view);
     write_privacy(&writer, view);
     write_metrics(&writer, view);

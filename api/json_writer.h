@@ -22,8 +22,8 @@ struct json_writer {
     FILE *stream;
     char *text;
     size_t size;
-    enum json_digits digits;
-    bool comma; /* a value stands before, at this level */
+    enum json_digits digits; /* of what comes next; may be set at any time */
+    bool comma;              /* a value stands before, at this level */
 };
 
 void json_writer_open(struct json_writer *writer, enum json_digits digits);

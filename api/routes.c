@@ -7,7 +7,7 @@
 #include "base/check.h"
 
 static const struct route_info table[ROUTE_COUNT] = {
-#define X(symbol, method, path, scope, body, query, types)                                    \
+#define X(symbol, method, path, scope, body, query, types)                             \
     [ROUTE_##symbol] = {method, path, scope, body, query, types},
     ROUTE_LIST(X)
 #undef X

@@ -40,6 +40,26 @@ static void a_fresh_dataset_knows_nothing_yet(void **state)
     free(text);
 }
 
+/* With fifteen digits these would be 1, which is refused, and infinity, which is null. */
+static void what_was_declared_is_shown_exactly(void **state)
+{
+    (void)state;
+    static const char body[] =
+        "{\"id\":\"a\",\"format\":\"libsvm\",\"task\":\"regression\","
+        "\"features\":{\"count\":3},\"target\":{\"range\":[0.1,"
+        "1.7976931348623157e+308]},\"privacy\":{\"epsilon\":0.30000000000000004,"
+        "\"delta\":0.9999999999999999,\"relation\":\"zero_out\"}";
+    struct dataset_spec spec;
+    char text[sizeof body + 1];
+    sprintf(text, "%s}", body);
+    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    char *shown =
+        dataset_render(&(struct dataset_view){.spec = &spec, .state = "READY"});
+    assert_memory_equal(shown, body, strlen(body));
+    free(shown);
+    dataset_spec_fini(&spec);
+}
+
 static void a_dataset_says_what_its_epochs_promise_together(void **state)
 {
     (void)state;
@@ -191,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fresh_dataset_knows_nothing_yet),
+        cmocka_unit_test(what_was_declared_is_shown_exactly),
         cmocka_unit_test(a_dataset_says_what_its_epochs_promise_together),
         cmocka_unit_test(the_digest_of_private_content_is_not_shown),
         cmocka_unit_test(why_an_import_failed_is_in_the_owners_answer_alone),

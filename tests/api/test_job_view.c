@@ -120,6 +120,24 @@ static void figures_have_fifteen_digits(void **state)
     job_request_fini(&request);
 }
 
+/* With fifteen digits momentum would be 1, which is refused. */
+static void what_was_asked_is_shown_exactly(void **state)
+{
+    (void)state;
+    resolve(",\"optimizer\":{\"name\":\"sgd\",\"learning_rate\":0.30000000000000004,"
+            "\"momentum\":0.9999999999999999},\"steps\":9,"
+            "\"privacy\":{\"epsilon\":0.1000000000000001}",
+            false);
+    struct job_view view = running();
+    char *text = job_render(&view);
+    assert_non_null(strstr(text, "\"learning_rate\":0.30000000000000004,"
+                                 "\"momentum\":0.9999999999999999"));
+    assert_non_null(strstr(text, "\"epsilon\":0.1000000000000001,"));
+    assert_non_null(strstr(text, "\"sampling_rate\":0.0170666666666667,"));
+    free(text);
+    job_request_fini(&request);
+}
+
 static void what_was_asked_is_told_from_what_was_planned(void **state)
 {
     (void)state;
@@ -224,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_has_the_members_of_the_contract),
         cmocka_unit_test(figures_have_fifteen_digits),
+        cmocka_unit_test(what_was_asked_is_shown_exactly),
         cmocka_unit_test(what_was_asked_is_told_from_what_was_planned),
         cmocka_unit_test(a_public_job_has_no_privacy),
         cmocka_unit_test(details_read_back),
