@@ -5,7 +5,6 @@
 #include <sys/types.h>
 #include <fts.h>
 
-#include "engine/dp/algorithms/registry.h"
 #include "tests/expect.h"
 #include "tests/e2e/sample.h"
 #include "tests/e2e/stage.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/dp/algorithms/registry.h"
 #include "tests/expect.h"
 #include "tests/e2e/sample.h"
 #include "tests/e2e/stage.h"
