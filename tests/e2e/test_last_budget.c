@@ -12,9 +12,12 @@
 
 enum { CLIENTS = 200, THREADS = 40 };
 
+/* A worker ends one job a second: so many that those of the races are soon gone. */
+static const char *const workers[] = {"--workers", "40", "--threads", "1", NULL};
+
 static int begin(void **state)
 {
-    return stage_begin_with(state, (const char *const[]){"--workers", "2", NULL});
+    return stage_begin_with(state, workers);
 }
 
 struct race {
@@ -126,7 +129,7 @@ static void no_entry_of_a_race_is_lost_by_a_kill(void **state)
         before[i] = entries_of(&stage->client, datasets[i]);
     assert_int_equal(daemon_stop(&stage->daemon, SIGKILL), 128 + SIGKILL);
     assert_int_equal(daemon_verify(&stage->daemon), 0);
-    daemon_start(&stage->daemon, (const char *const[]){"--workers", "2", NULL});
+    daemon_start(&stage->daemon, workers);
     for (int i = 0; i < 3; i++) {
         struct account account;
         account_read(&account, &stage->client, datasets[i]);
