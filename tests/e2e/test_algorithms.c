@@ -242,16 +242,15 @@ static void value_clipping_takes_certified_families_alone(void **state)
 static void a_job_shows_what_was_released_and_nothing_else(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    static const char *const algorithms[] = {"{'name':'value_clip'}",
-                                             "{'name':'dpsgd'}", "{'name':'dcsgd_e'}",
-                                             "{'name':'dcsgd_p'}"};
+    static const char *const asked[] = {"{'name':'value_clip'}", "{'name':'dpsgd'}",
+                                        "{'name':'dcsgd_e'}", "{'name':'dcsgd_p'}"};
     for (size_t k = 0; k < 4; k++) {
         const struct reply *job =
             await_end(client, submit(client,
                                      "{'dataset':'digits','model':{'preset':'linear'},"
                                      "'algorithm':%s,'batch_size':256,'steps':20,"
                                      "'privacy':{'noise_multiplier':4}}",
-                                     algorithms[k]));
+                                     asked[k]));
         json_t *metrics = json_object_get(job->json, "metrics"), *member, *point;
         const char *name;
         assert_string_equal(reply_text(job, "state"), "SUCCEEDED");

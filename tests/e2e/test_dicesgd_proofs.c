@@ -25,14 +25,14 @@ static const struct reply *train_dicesgd(struct client *client, const char *algo
 
 static void each_sound_accountant_trains_and_is_charged(void **state)
 {
-    static const char *const algorithms[] = {
+    static const char *const asked[] = {
         "{'name':'dicesgd'}",
         "{'name':'dicesgd','accountant':'m2','pre_clip_norm':1.5}",
         "{'name':'dicesgd','accountant':'m3','batches':'poisson'}"};
     struct client *client = &((struct stage *)*state)->client;
-    for (size_t k = 0; k < sizeof algorithms / sizeof *algorithms; k++) {
+    for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
         const struct reply *job =
-            train_dicesgd(client, algorithms[k], "{'noise_multiplier':10}");
+            train_dicesgd(client, asked[k], "{'noise_multiplier':10}");
         assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
     }
     /* m1 pays for all that its error could be: little of it, and much noise. */

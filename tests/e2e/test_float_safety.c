@@ -93,7 +93,7 @@ static void what_was_queued_under_other_kernels_ends_unpaid(void **state)
                "'dpsgd'},'batch_size':64,'steps':%d,'privacy':{'noise_multiplier':%g}}",
                SAMPLE_ENDLESS, 30000.0);
     const char *queued = submit(client, JOB, 20.0);
-    await_step(client, running, 1);
+    await_training(client, running);
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
 
     start_with(&stage->daemon, "Haswell");

@@ -96,12 +96,11 @@ static void a_residual_network_learns_the_digits(void **state)
 static void each_rule_of_clipping_takes_the_network(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    static const char *const algorithms[] = {"{'name':'dpsgd','clipping':'per_layer'}",
-                                             "{'name':'dpsgd','clipping':'automatic'}",
-                                             "{'name':'dcsgd_e'}",
-                                             "{'name':'dicesgd'}"};
-    for (size_t k = 0; k < sizeof algorithms / sizeof *algorithms; k++)
-        train_network(client, BLOCK_MODEL, algorithms[k],
+    static const char *const asked[] = {"{'name':'dpsgd','clipping':'per_layer'}",
+                                        "{'name':'dpsgd','clipping':'automatic'}",
+                                        "{'name':'dcsgd_e'}", "{'name':'dicesgd'}"};
+    for (size_t k = 0; k < sizeof asked / sizeof *asked; k++)
+        train_network(client, BLOCK_MODEL, asked[k],
                       "'batch_size':64,'steps':8,'privacy':{'noise_multiplier':4}");
 }
 
