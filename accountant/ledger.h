@@ -29,7 +29,7 @@
  * Threads: any function may be called from any thread; the ledger locks itself. Lock
  * order: the store's transaction first, then the ledger.
  * Ownership: the caller keeps every argument; nothing is retained.
- * Source: ledger.md 2; proofs in ledger.md 3 and accountant/README.md.
+ * Source: ledger.md 2; proofs in ledger.md 3 and 6.
  */
 #ifndef ACCOUNTANT_LEDGER_H
 #define ACCOUNTANT_LEDGER_H

@@ -14,7 +14,7 @@
  *   reading        the same with what the open epoch has spent in place of its whole
  *
  * Both are (epsilon, delta)-DP at every moment, whatever was chosen upon what was seen:
- * README.md has the theorem. With one epoch the guarantee is its grant.
+ * ledger.md 6 has the theorem. With one epoch the guarantee is its grant.
  *
  * Threads: pure. Small allocations that fail abort.
  */
