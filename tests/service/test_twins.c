@@ -146,6 +146,21 @@ static void anybody_else_reads_that_it_cannot_be_used(void **state)
     }
 }
 
+static void who_registered_one_of_them_is_anybody_else(void **state)
+{
+    (void)state;
+    static const char *const owners[2][2] = {{"mallory", "ward"}, {"ward", "mallory"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct error error = {0};
+        struct twin self = twin("self", false), other = twin("patients", false);
+        self.owner = owners[i][0];
+        other.owner = owners[i][1];
+        assert_int_equal(twins_refuse(&self, &other, "mallory", "/dataset", &error),
+                         ST_DATASET_UNAVAILABLE);
+        assert_null(strstr(error.text, "patients"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +171,7 @@ int main(void)
         cmocka_unit_test(guesses_of_another_principal_are_all_answered_alike),
         cmocka_unit_test(the_owner_of_both_is_told_which_and_why),
         cmocka_unit_test(anybody_else_reads_that_it_cannot_be_used),
+        cmocka_unit_test(who_registered_one_of_them_is_anybody_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

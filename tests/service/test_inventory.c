@@ -1,0 +1,108 @@
+/* Goal: rows that promise or run other than the ledger was told are found at the start.
+ * Method: a service on a directory of its own in which row and ledger are told unlike. */
+#include "service/inventory.h"
+
+#include "tests/expect.h"
+#include "tests/service/service_scene.h"
+
+static struct scene scene;
+
+static int begin(void **state)
+{
+    (void)state;
+    scene = (struct scene){0};
+    scene_open(&scene);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    scene_close(&scene);
+    return 0;
+}
+
+static enum status check(struct error *error)
+{
+    const struct inventory inventory = {.datasets = scene.service.datasets,
+                                        .jobs = scene.service.jobs,
+                                        .models = scene.service.models};
+    return inventory_check(&inventory, scene.service.ledger, error);
+}
+
+static const char budget[] = "{\"epsilon\":8,\"delta\":1e-5}";
+static const char run[] =
+    "\"batch_size\":50,\"steps\":40,\"privacy\":{\"noise_multiplier\":20}";
+
+static void what_is_as_the_ledger_was_told_is_good(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    struct dataset *points = scene_declare(&scene, "points", budget);
+    scene_declare(&scene, "others", "\"public\"");
+    assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
+    struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"", run);
+    scene_submit(&scene, &plan, &plan.mechanism);
+    if (check(&error) != ST_OK)
+        fail_msg("%s", error.text);
+}
+
+static void a_job_of_another_mechanism_than_was_reserved_is_found(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    struct mechanism reserved = {0};
+    struct dataset *points = scene_declare(&scene, "points", budget);
+    assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
+    struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"", run);
+    mechanism_copy(&reserved, &plan.mechanism);
+    reserved.runs[0].noise_multiplier = 20.0000001;
+    struct job *job = scene_submit(&scene, &plan, &reserved);
+    assert_int_equal(check(&error), ST_CORRUPT);
+    assert_non_null(strstr(error.text, job_id(job)->text));
+    assert_non_null(strstr(error.text, "another mechanism"));
+    mechanism_fini(&reserved);
+}
+
+/* The row says epsilon 8 at delta 1e-5, under zero_out. */
+static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
+{
+    (void)state;
+    static const struct grant granted[] = {{RELATION_ZERO_OUT, 9, 1e-5, 0},
+                                           {RELATION_ZERO_OUT, 8, 1e-4, 0},
+                                           {RELATION_REPLACE_ONE, 8, 1e-5, 0},
+                                           {RELATION_ZERO_OUT, 8, 1e-5, 8}};
+    for (size_t i = 0; i < sizeof granted / sizeof *granted; i++) {
+        struct error error = {0};
+        struct dataset_spec spec;
+        struct dataset *dataset = NULL;
+        char text[200];
+        snprintf(text, sizeof text,
+                 "{\"id\":\"points\",\"format\":\"libsvm\",\"task\":\"classification\","
+                 "\"classes\":2,\"features\":{\"count\":4},\"privacy\":%s}",
+                 budget);
+        assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+        struct store_tx *tx = scene_begin(&scene);
+        assert_int_equal(
+            datasets_add(scene.service.datasets, tx, &spec, &dataset, NULL), ST_OK);
+        scene_commit(tx, ledger_grant(scene.service.ledger, tx,
+                                      &dataset_spec(dataset)->id, &granted[i], NULL));
+        assert_int_equal(check(&error), ST_CORRUPT);
+        assert_non_null(strstr(error.text, "not what the ledger was granted"));
+        scene_close(&scene);
+        scene_open(&scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_as_the_ledger_was_told_is_good, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(
+            a_job_of_another_mechanism_than_was_reserved_is_found, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_dataset_of_another_promise_than_was_granted_is_found, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
