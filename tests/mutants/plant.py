@@ -345,7 +345,12 @@ def alone():
     return lock
 
 
+def stop(number, frame):
+    raise KeyboardInterrupt
+
+
 def main(words):
+    signal.signal(signal.SIGTERM, stop)
     jobs = int(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
     try:
         mutants = read_lists(words)
