@@ -127,7 +127,7 @@ $(BUILD)/tests/api/test_openapi.ok: api/limits.h tests/api/test_openapi.py
 test:                                      ## everything that must pass: unit, then e2e
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all unit
-	@$(MAKE) --no-print-directory -j2 e2e
+	@$(MAKE) --no-print-directory -j4 e2e
 demo:                                      ## the main job end to end (DATA=folder: MNIST)
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all
