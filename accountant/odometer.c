@@ -86,7 +86,7 @@ static double added(const struct epoch *first, const struct curve *spent)
     size_t high = curve_orders[weighted[0]] > curve_orders[weighted[1]] ? 0 : 1;
     double at_high = spent->at[weighted[high]];
     double at_low = fmin(at_high, spent->at[weighted[1 - high]]);
-    double dearer = whole(first) - first->filter.capacity[1 - high];
+    double dearer = upward_next(whole(first) - first->filter.capacity[1 - high]);
     return fmax(at_low, fmin(at_high, upward_add(at_low, fmax(0, dearer))));
 }
 

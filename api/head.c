@@ -99,6 +99,15 @@ static unsigned count_of(struct span span, char character)
     return count;
 }
 
+/* The library keeps a piece of memory for each. */
+static enum status check_parts(const struct head *head, struct error *error)
+{
+    if (head->parts <= LIMIT_HEAD_PARTS)
+        return ST_OK;
+    return error_set(error, ST_HEAD_TOO_LARGE,
+                     "at most %d headers, cookies and parameters", LIMIT_HEAD_PARTS);
+}
+
 /* --- the first line --- */
 
 static enum status read_request_line(struct head *head, struct span line,
@@ -118,7 +127,7 @@ static enum status read_request_line(struct head *head, struct span line,
     struct span asked = {target, (size_t)(blank - target)};
     enum status status = target_check(asked.text, asked.size, error);
     head->parts += count_of(asked, '&');
-    return status;
+    return status == ST_OK ? check_parts(head, error) : status;
 }
 
 /* --- the fields --- */
@@ -171,10 +180,10 @@ static enum status read_field(struct head *head, struct span line, struct error 
     }
     if (span_is(name, cookie))
         head->parts += count_of(value, ',') + count_of(value, ';');
-    if (++head->parts > LIMIT_HEAD_PARTS)
-        return error_set(error, ST_HEAD_TOO_LARGE,
-                         "at most %d headers, cookies and parameters",
-                         LIMIT_HEAD_PARTS);
+    head->parts++;
+    enum status status = check_parts(head, error);
+    if (status != ST_OK)
+        return status;
     for (int field = 0; field < ONCE_COUNT; field++)
         if (span_is(name, once_names[field]))
             return read_once(head, (enum once)field, value, error);

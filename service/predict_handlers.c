@@ -1,7 +1,9 @@
+#include <math.h>
 #include <stdlib.h>
 #include <microhttpd.h>
 
 #include "api/fault.h"
+#include "api/limits.h"
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
 #include "base/check.h"
@@ -51,8 +53,9 @@ uint64_t model_predict_cost(struct service *service, const struct request *reque
         return 0;
     size_t rows = predict_rows_most(request->body_size, subject.schema);
     size_t blocks = (rows + PREDICTOR_ROWS - 1) / PREDICTOR_ROWS;
+    double flops = (double)(blocks * PREDICTOR_ROWS) * row_flops(&subject);
     double run_ns =
-        (double)(blocks * PREDICTOR_ROWS) * row_flops(&subject) / flops_per_ns;
+        fmin(flops, LIMIT_PREDICT_FLOPS) / flops_per_ns; /* more is refused */
     return request->body_size * READING_NS + (uint64_t)run_ns;
 }
 

@@ -24,15 +24,23 @@ struct predictors {
     struct waiting
         *waiting; /* (PREDICTORS_WAITING_MAX), the first count, in no order */
     size_t count;
-    uint64_t waiting_cost, clock, submitted;
+    uint64_t waiting_cost[2]; /* of large items and, at 1, of small ones */
+    uint64_t clock, submitted;
     bool stopping, small_runs; /* the thread for small ones has begun */
     unsigned thread_count;
     pthread_t *threads;
 };
 
+/* What the waiting items cost together that are small, or large, like one of this cost. */
+static uint64_t *cost_of_like(struct predictors *predictors, uint64_t cost)
+{
+    return &predictors->waiting_cost[cost <= predictors->setup.small_max];
+}
+
 static void take_out(struct predictors *predictors, size_t index)
 {
-    predictors->waiting_cost -= predictors->waiting[index].cost;
+    uint64_t cost = predictors->waiting[index].cost;
+    *cost_of_like(predictors, cost) -= cost;
     predictors->waiting[index] = predictors->waiting[--predictors->count];
 }
 
@@ -148,14 +156,14 @@ void predictors_destroy(struct predictors *predictors)
     free(predictors);
 }
 
-static bool has_room(const struct predictors *predictors, uint64_t cost)
+static bool has_room(struct predictors *predictors, uint64_t cost)
 {
     uint64_t queued_max = predictors->setup.queued_max;
+    uint64_t waiting = *cost_of_like(predictors, cost);
     if (predictors->count == 0)
         return true;
-    return predictors->count < PREDICTORS_WAITING_MAX &&
-           predictors->waiting_cost <= queued_max &&
-           cost <= queued_max - predictors->waiting_cost;
+    return predictors->count < PREDICTORS_WAITING_MAX && waiting <= queued_max &&
+           cost <= queued_max - waiting;
 }
 
 enum status predictors_submit(struct predictors *predictors, void *item, uint64_t cost,
@@ -171,7 +179,7 @@ enum status predictors_submit(struct predictors *predictors, void *item, uint64_
             .number = predictors->submitted++,
             .deadline_ns = clock_monotonic_ns() + predictors->setup.wait_max_ms * MS,
         };
-        predictors->waiting_cost += cost;
+        *cost_of_like(predictors, cost) += cost;
         pthread_cond_broadcast(&predictors->wake);
     }
     pthread_mutex_unlock(&predictors->lock);

@@ -14,8 +14,9 @@
  * it is itself.
  *
  * Invariants
- *   (1) What waits costs at most queued_max together, save that anything is taken while
- *       nothing waits; and it is at most PREDICTORS_WAITING_MAX items.
+ *   (1) What waits costs at most queued_max together, small items and large ones each, so
+ *       that large ones never turn a small one away; save that anything is taken while
+ *       nothing waits. It is at most PREDICTORS_WAITING_MAX items in all.
  *   (2) One thread runs items of at most small_max alone, so that large ones never hold
  *       all threads.
  *   (3) Which of two waiting items is next depends on their costs and their order alone,

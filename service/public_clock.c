@@ -8,7 +8,10 @@
 #include "base/check.h"
 #include "base/clock.h"
 
-enum { NS_PER_S = 1000000000 };
+enum {
+    NS_PER_S = 1000000000,
+    GATE_SHUT_NS = 50000000, /* before a second: a synced authorisation takes less */
+};
 
 struct public_clock {
     void (*tick)(void *context, int64_t second);
@@ -117,18 +120,26 @@ void public_clock_stop(struct public_clock *clock)
 
 /* --- the gate --- */
 
-/* Waits while a tick runs, or a second has begun that has not had its tick: not merely a
- * later second, for the wall clock may be set back. The lock is held. */
-static void await_gate(struct public_clock *clock)
+/* Whether a tick runs, or a second has begun that has not had its tick: not merely a later
+ * second, for the wall clock may be set back. The lock is held. */
+static bool is_ticking(const struct public_clock *clock)
 {
-    while (clock->ticking || (clock->going && clock_wall_s() != clock->second))
-        pthread_cond_wait(&clock->change, &clock->lock);
+    return clock->ticking || (clock->going && clock_wall_s() != clock->second);
+}
+
+/* Whether the next second is so near that whoever entered might make its tick late. */
+static bool is_near(const struct public_clock *clock)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return clock->going && now.tv_nsec >= NS_PER_S - GATE_SHUT_NS;
 }
 
 void public_clock_enter(struct public_clock *clock)
 {
     pthread_mutex_lock(&clock->lock);
-    await_gate(clock);
+    while (is_ticking(clock) || is_near(clock))
+        pthread_cond_wait(&clock->change, &clock->lock);
     clock->inside++;
     pthread_mutex_unlock(&clock->lock);
 }
@@ -145,7 +156,8 @@ void public_clock_leave(struct public_clock *clock)
 void public_clock_wait(struct public_clock *clock)
 {
     pthread_mutex_lock(&clock->lock);
-    await_gate(clock);
+    while (is_ticking(clock))
+        pthread_cond_wait(&clock->change, &clock->lock);
     uint64_t seen = clock->ticks;
     while (clock->going && clock->ticks == seen)
         pthread_cond_wait(&clock->change, &clock->lock);

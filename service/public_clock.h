@@ -12,10 +12,13 @@
  *
  * Invariants
  *   (1) tick(context, second) is called when the second has begun, once for each second
- *       at most, never two at a time.
+ *       at most unless the wall clock is set back, never two at a time.
  *   (2) While it runs nobody is inside the gate, and nobody who comes after a second has
  *       begun gets in before its tick has run. So a tick sees what happened before its
- *       second, and nothing else, however late the thread is that calls it.
+ *       second, and nothing else, however late the thread is that calls it. Nor does
+ *       anybody get in during the last 50 ms of a second: a thread that syncs an
+ *       authorisation inside would make the tick late, and so show when a block ended.
+ *       A sync that takes longer than that still does.
  *   (3) Two ticks are at most a little over a second apart, whatever is done to the wall
  *       clock: the thread's waits are measured by the monotonic one.
  *   (4) Before public_clock_start and after public_clock_stop the gate is open.

@@ -208,6 +208,23 @@ static void what_waits_is_bounded(void **state)
     predictors_destroy(record.predictors);
 }
 
+static void what_large_ones_hold_turns_no_small_one_away(void **state)
+{
+    static struct record record;
+    struct item first = {50, false}, full = {100, false};
+    struct item small_held = {SMALL, true}, small = {SMALL, false};
+    (void)state;
+    begin(&record, 100, HOUR_MS);
+    hold(&record, &first);
+    submit(&record, &small_held); /* on the thread of the small ones */
+    await(&record, &record.started_count, 2);
+    submit(&record, &full); /* all that large ones may hold */
+    submit(&record, &small);
+    open_gate(&record);
+    await(&record, &record.ended, 4);
+    predictors_destroy(record.predictors);
+}
+
 static void the_number_of_those_that_wait_is_bounded(void **state)
 {
     static struct record record;
@@ -273,6 +290,7 @@ int main(void)
         cmocka_unit_test(equals_run_in_the_order_of_submission),
         cmocka_unit_test(a_small_one_runs_while_a_large_one_holds_the_others),
         cmocka_unit_test(what_waits_is_bounded),
+        cmocka_unit_test(what_large_ones_hold_turns_no_small_one_away),
         cmocka_unit_test(the_number_of_those_that_wait_is_bounded),
         cmocka_unit_test(whoever_waits_too_long_is_told),
     };

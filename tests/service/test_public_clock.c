@@ -62,6 +62,31 @@ static void hold(struct watch *watch, bool held)
     pthread_mutex_unlock(&watch->lock);
 }
 
+/* What is left of a second when the gate lets somebody in: never less than 50 ms, whenever
+ * it was asked. */
+static void nobody_enters_just_before_a_second(void **state)
+{
+    (void)state;
+    struct watch watch = WATCH;
+    struct public_clock *clock = public_clock_create(on_tick, &watch);
+    public_clock_start(clock);
+    for (int i = 0; i < 3; i++) {
+        struct timespec now, near = {0};
+        clock_gettime(CLOCK_REALTIME, &now);
+        near.tv_nsec = 980000000 - now.tv_nsec;
+        if (near.tv_nsec > 0)
+            nanosleep(&near, NULL);
+        clock_gettime(CLOCK_REALTIME, &now);
+        public_clock_enter(clock);
+        int64_t entered_s = clock_wall_s();
+        public_clock_leave(clock);
+        if (now.tv_nsec >= 950000000) /* else this machine overslept */
+            assert_true(entered_s > now.tv_sec);
+    }
+    public_clock_stop(clock);
+    public_clock_destroy(clock);
+}
+
 static void each_second_ticks_once_and_not_before_it_begins(void **state)
 {
     (void)state;
@@ -208,6 +233,7 @@ static void a_clock_that_does_not_go_holds_nobody_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_enters_just_before_a_second),
         cmocka_unit_test(each_second_ticks_once_and_not_before_it_begins),
         cmocka_unit_test(nobody_comes_in_while_a_tick_runs),
         cmocka_unit_test(a_tick_waits_for_who_is_inside_and_sees_what_they_did),
