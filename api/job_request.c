@@ -81,10 +81,23 @@ static void read_length(struct job_request *request, const struct json_node *roo
         request->train.steps = json_read_count(steps, 1, LIMIT_STEPS);
 }
 
+/* Private algorithms need it, others take none; what was refused needs nothing. */
+static void check_need(const struct algorithm *algorithm, struct json_node privacy)
+{
+    if (algorithm == NULL)
+        return;
+    if (algorithm->is_private && !json_present(privacy))
+        json_refuse(privacy,
+                    "is required: epsilon, noise_multiplier or budget_fraction");
+    if (!algorithm->is_private && json_present(privacy))
+        json_refuse(privacy, "%s is not private and takes no privacy", algorithm->name);
+}
+
 static void read_privacy(struct job_request *request, struct json_node node,
                          double epsilon_max)
 {
     struct json_node delta = json_member(&node, "delta");
+    check_need(request->train.algorithm.algorithm, node);
     if (!json_present(node))
         return;
     json_read_object(node, (const char *const[]){"epsilon", "noise_multiplier",

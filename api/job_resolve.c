@@ -3,11 +3,7 @@
 #include "api/job_request.h"
 #include "api/limits.h"
 
-enum {
-    EPOCHS_DEFAULT = 20,
-    BATCH_MIN = 256,
-    BATCHES_OF_AN_EPOCH = 60
-}; /* api.md 3 */
+enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
 
 /* Learning rates of api.md 3, for sums whose terms are clipped to 1; without
  * clipping gradients are larger and 0.1 is safe. Adam: Kingma & Ba 2015. */
@@ -26,15 +22,8 @@ static enum status resolve_privacy(struct job_request *request,
         return error_set_at(error, ST_DATASET_PRIVATE, "/algorithm/name",
                             "%s is not private: it trains on public data only",
                             algorithm->name);
-    if (!algorithm->is_private && request->target != TARGET_NONE)
-        return error_set_at(error, ST_INVALID, "/privacy",
-                            "%s is not private and takes no privacy", algorithm->name);
     if (!algorithm->is_private)
         return ST_OK;
-    if (request->target == TARGET_NONE)
-        return error_set_at(
-            error, ST_INVALID, "/privacy",
-            "is required: epsilon, noise_multiplier or budget_fraction");
     if (request->target == TARGET_BUDGET_FRACTION && dataset->is_public)
         return error_set_at(error, ST_INVALID, "/privacy/budget_fraction",
                             "public data has no budget");

@@ -313,8 +313,13 @@ static void read_labels(struct schema *schema, struct json_node labels)
     bool given = json_present(labels);
     if (schema->classes == 0) /* refused: how many there must be is not known */
         return;
-    if (given && json_read_array(labels, schema->classes, schema->classes) == 0)
-        return;
+    if (given) {
+        size_t count = json_read_array(labels, 2, LIMIT_CLASSES);
+        if (count != schema->classes) {
+            json_refuse(labels, "must be as many as classes, %u", schema->classes);
+            return;
+        }
+    }
     schema->labels = allocate(schema->classes, sizeof *schema->labels);
     for (uint32_t i = 0; i < schema->classes; i++) {
         schema->labels[i] = i;

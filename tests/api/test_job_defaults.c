@@ -234,14 +234,7 @@ static void what_is_not_private_needs_public_data(void **state)
     must_resolve(&request, OPEN, public_data(&images, 60000));
     assert_true(request.delta == 0);
     job_request_fini(&request);
-    char *body = edit(OPEN, "\"sgd\"}", "\"sgd\"},\"privacy\":{\"epsilon\":2}");
-    refused(body, public_data(&images, 60000), ST_INVALID, "/privacy");
-    free(body);
-    body = edit(SHORT, ",\"privacy\":{\"epsilon\":2}", "");
-    refused(body, private_data(&images, 60000), ST_INVALID, "/privacy");
-    refused(body, public_data(&images, 60000), ST_INVALID, "/privacy");
-    free(body);
-    body = edit(SHORT, "\"epsilon\":2", "\"budget_fraction\":1");
+    char *body = edit(SHORT, "\"epsilon\":2", "\"budget_fraction\":1");
     refused(body, public_data(&images, 60000), ST_INVALID, "/privacy/budget_fraction");
     must_resolve(&request, body, private_data(&images, 60000));
     job_request_fini(&request);

@@ -180,6 +180,19 @@ static void privacy_is_checked(void **state)
     REFUSE_EACH_TWICE(read_job, JOB, twice);
 }
 
+static void privacy_is_asked_for_where_there_is_some(void **state)
+{
+    (void)state;
+    static const struct broken private_jobs[] = {
+        {",\"privacy\":{\"epsilon\":2}", "", "/privacy"},
+        {"\"dpsgd\"", "\"sgd\"", "/privacy"},
+    };
+    REFUSE_EACH(read_job, SHORT, private_jobs);
+    struct job_request request;
+    must_parse(&request, OPEN);
+    job_request_fini(&request);
+}
+
 static void models_are_checked(void **state)
 {
     (void)state;
@@ -312,6 +325,7 @@ int main(void)
         cmocka_unit_test(all_faults_of_a_job_are_listed_in_its_order),
         cmocka_unit_test(one_fault_is_told_once),
         cmocka_unit_test(privacy_is_checked),
+        cmocka_unit_test(privacy_is_asked_for_where_there_is_some),
         cmocka_unit_test(models_are_checked),
         cmocka_unit_test(layers_and_hidden_widths_are_limited_in_number),
         cmocka_unit_test(optimizers_are_checked),

@@ -368,6 +368,8 @@ static json_t *refused(void)
                 {"\"mlp\"", "\"mlp\",\"init_seed\":9007199254740992"},
                 {"\"dpsgd\"", "\"dpsgd\",\"clip_norm\":0"},
                 {"\"dpsgd\"", "\"dpsgd\",\"clipnorm\":1"},
+                {"\"dpsgd\"", "\"sgd\""},
+                {",\"privacy\":{\"epsilon\":2}", ""},
                 {"\"epsilon\":2", "\"epsilon\":0"},
                 {"\"epsilon\":2", "\"epsilon\":1001"},
                 {"\"epsilon\":2", "\"noise_multiplier\":0.04"},
@@ -390,12 +392,20 @@ static json_t *refused(void)
                     {"7.5", "7.25"},
                     {"\"delta\":1e-5,", ""},
                     {"\"epsilon\":2", "\"epsilon\":-2"},
-                    {"1e-5", "1e-12"}};
+                    {"1e-5", "1e-12"}},
+      tables[] = {{"\"label\"", "\"categorical\""},
+                  {"\"ignored\"", "\"label\",\"values\":[\"a\",\"b\"]"},
+                  {"\"values\":[\"n\",\"y\"]", "\"range\":[0,1]"},
+                  {"classification", "regression"},
+                  {"\"x\"", "\"\\u0000\""},
+                  {"\"x\"", "\"x\\t\""}};
     json_t *job_list = json_array(), *dataset_list = json_array();
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
         take_refused(job_list, requests[0], jobs[i].from, jobs[i].to);
     for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++)
         take_refused(dataset_list, declarations[1], datasets[i].from, datasets[i].to);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        take_refused(dataset_list, declarations[2], tables[i].from, tables[i].to);
     return json_pack("{s:o,s:o}", "JobRequest", job_list, "DatasetRequest",
                      dataset_list);
 }

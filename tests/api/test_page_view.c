@@ -7,6 +7,7 @@
 
 #include "api/job_request.h"
 #include "api/page_view.h"
+#include "engine/dp/algorithms/registry.h"
 
 static void a_page_holds_its_items_as_they_are(void **state)
 {
@@ -80,6 +81,8 @@ static bool accepts(const char *algorithm, const char *parameter, json_t *value)
     json_auto_t *body = json_pack("{s:s,s:{s:s},s:o}", "dataset", "d", "model",
                                   "preset", "linear", "algorithm", members);
     assert_non_null(body);
+    if (algorithm_find(algorithm)->is_private)
+        json_object_set_new(body, "privacy", json_pack("{s:i}", "epsilon", 1));
     char *text = json_dumps(body, JSON_REAL_PRECISION(17));
     enum status status = job_request_parse(&request, text, strlen(text), NULL);
     free(text);
