@@ -85,7 +85,7 @@ e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%,$(wildcard
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-contract layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -154,6 +154,8 @@ bench-peers: $(BUILD)/tests/bench/bench_train ## beside PyTorch and Opacus, pack
 	@tests/bench/peers $< || [ $$? = 77 ]
 check-python: all                          ## published models in Python, packages of PyPI
 	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
+check-contract: all                        ## openapi.yaml by schemathesis of PyPI (MINUTES=10)
+	@tests/contract/check $(BUILD)/epsilond || [ $$? = 77 ]
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
 layers: $(LAYERS:%=layers/%)               ## refuse upward #includes, citations of nothing

@@ -1,0 +1,107 @@
+"""Holds the running daemon against openapi.yaml with schemathesis: all its checks, valid
+and broken requests, sequences of operations.
+
+    [MINUTES=10] contract.py EPSILOND SCHEMATHESIS
+
+The daemon runs on a free loopback port with a directory of its own, with datasets, a job
+and a model for the generated requests to meet. Afterwards it must still serve, its ledger
+must verify, and its log must tell of no failure.
+"""
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "python"))
+import digits  # noqa: E402
+from daemon import Daemon  # noqa: E402
+
+REFUSED = [400, 403, 404, 405, 406, 409, 412, 413, 415, 416, 417, 422, 503]
+SEED, EXAMPLES = 20260101, 40
+POINTS = {"format": "csv", "task": "regression",
+          "columns": [{"name": "x", "kind": "numeric", "range": [0, 1], "default": 0.5},
+                      {"name": "y", "kind": "label", "range": [0, 1]}]}
+LINES = b"".join(b"%.3f,%.3f\n" % (i / 400, (i * 7 % 400) / 400) for i in range(400))
+
+
+def furnish(daemon):
+    """What the generated requests find: by kind, the ids."""
+    budget = {"epsilon": 8, "delta": 1e-5}
+    daemon.register("digits", digits.SCHEMA, digits.files(False), budget)
+    daemon.register("points", POINTS, {"data": LINES}, "public")
+    for name in ("empty", "doomed"):
+        daemon.post("/v1/datasets", {"id": name, **POINTS, "privacy": budget})
+    spec = {"model": {"preset": "linear"}, "steps": 20}
+    first, _ = daemon.run_job({**spec, "dataset": "digits", "algorithm": {"name": "dpsgd"},
+                               "privacy": {"epsilon": 1}})
+    second, _ = daemon.run_job({**spec, "dataset": "points", "algorithm": {"name": "sgd"}})
+    jobs = [first, second]
+    return {"datasets": ["digits", "points", "empty"], "jobs": [job["id"] for job in jobs],
+            "models": [job["model"] for job in jobs], "doomed": ["doomed"]}
+
+
+def configuration(ids):
+    """schemathesis.toml: identifiers that exist, in most of the requests that take one."""
+    lines = [f'hooks = "{os.path.join(HERE, "hooks.py")}"', ""]
+    for kind, values in ids.items():
+        lines += [f"[dictionaries.{kind}]", f"values = {json.dumps(values)}", ""]
+    for kind in ("datasets", "jobs", "models"):
+        binding = f'{{dictionary = "{kind}", probability = 0.7}}'
+        lines += ["[[operations]]", f'include-path-regex = "^/v1/{kind}/.id."',
+                  'exclude-operation-id = "dataset_delete"',
+                  f'parameters = {{"path.id" = {binding}}}', ""]
+    lines += ["[[operations]]", 'include-operation-id = "dataset_delete"',
+              'parameters = {"path.id" = {dictionary = "doomed", probability = 0.7}}', ""]
+    binding = '{dictionary = "datasets", probability = 0.7}'
+    lines += ["[[operations]]", 'include-path = ["/v1/jobs", "/v1/jobs:estimate"]',
+              f'parameters = {{"body.dataset" = {binding}, "body.evaluation" = {binding}}}', ""]
+    lines += ["[checks]", f"negative_data_rejection.expected-statuses = {json.dumps(REFUSED)}", ""]
+    return "\n".join(lines)
+
+
+def run_schemathesis(schemathesis, daemon, minutes):
+    config = os.path.join(daemon.directory, "schemathesis.toml")
+    used = os.path.join(daemon.directory, "used")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(configuration(furnish(daemon)))
+    code = subprocess.call(
+        [os.path.abspath(schemathesis), "--config-file", config, "run", f"{daemon.base}/openapi.yaml",
+         "--checks", "all", "--mode", "all", "--continue-on-failure",
+         "--seed", str(SEED), "--max-examples", str(EXAMPLES),
+         "--max-time", str(int(minutes * 60)), "--request-timeout", "90",
+         "--generation-database", "none", "--output-truncate", "true", "--no-color"],
+        env={**os.environ, "EXCEPTIONS_USED": used, "NO_PROXY": "*"}, cwd=daemon.directory)
+    with open(used, encoding="utf-8") as file:
+        for name, times in json.load(file).items():
+            print(f"  exception {name}: {times} times")
+    return code == 0
+
+
+def faults_in_log(path):
+    with open(path, encoding="utf-8") as lines:
+        events = [json.loads(line) for line in lines if line.startswith("{")]
+    return [event for event in events if event["level"] == "error"]
+
+
+def main(binary, schemathesis):
+    minutes = float(os.environ.get("MINUTES", "10"))
+    with Daemon(binary, "--workers", "1", "--drain-timeout", "1") as daemon:
+        log = os.path.join(daemon.directory, "log")
+        right = run_schemathesis(schemathesis, daemon, minutes)
+        if daemon.process.poll() is not None:
+            print(f"the daemon ended with {daemon.process.returncode}")
+            with open(log, encoding="utf-8") as lines:
+                print("".join(lines.readlines()[-20:]))
+            return 1
+        daemon.get("/readyz")
+        data = os.path.join(daemon.directory, "data")
+        right = subprocess.call([binary, "verify", "--data-dir", data]) == 0 and right
+        for event in faults_in_log(log)[:20]:
+            print("logged:", event)
+            right = False
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

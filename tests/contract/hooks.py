@@ -1,0 +1,71 @@
+"""The exceptions of the contract's check: answers that schemathesis takes for failures and
+that are right. README.md says of each, by its name below, why.
+
+An exception names the operations, the status and the problem code of the answer, and the
+codes that its faults may have: a refusal with any other fault stays a failure. How often
+each was used is written to EXCEPTIONS_USED when the run ends, so that one that has become
+needless is seen.
+"""
+import atexit
+import collections
+import json
+import os
+import re
+
+import schemathesis
+
+TOMBSTONE = "UseAfterFree"  # schemathesis' name of "deleted resource still available"
+ANY = {"malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"}
+REFUSALS = {  # name: status, problem code, operations, codes of faults
+    "members_that_forbid_each_other":
+        (400, "invalid_argument", "^(dataset_create|job_create|job_estimate)$", {"invalid"}),
+    "a_job_beyond_the_machine":
+        (400, "job_too_large", "^(job_create|job_estimate)$", ANY),
+    "rows_of_another_model":
+        (400, "invalid_argument", "^model_predict$", {"invalid", "wrong_type", "out_of_range"}),
+    "another_body_under_the_key":
+        (422, "idempotency_key_reused", "^(dataset|job)_create$", ANY),
+    "files_that_are_no_such_data":
+        (422, "import_failed", "^dataset_import$", ANY),
+    "an_expected_tag": (412, "precondition_failed", "^model_content$", ANY),
+    "a_range_beyond_the_file": (416, "range_not_satisfiable", "^model_content$", ANY),
+}
+used = collections.Counter()
+
+
+def refusal(operation, response):
+    """The exception that a problem falls under, or None."""
+    if "problem+json" not in response.headers.get("content-type", [""])[0]:
+        return None
+    problem = response.json()
+    for name, (status, code, operations, faults) in REFUSALS.items():
+        if (status == response.status_code and code == problem["code"]
+                and re.search(operations, operation)
+                and {fault["code"] for fault in problem["errors"]} <= faults):
+            return name
+    return None
+
+
+def exception(failure, operation, response):
+    if type(failure).__name__ == TOMBSTONE and operation.startswith("dataset_"):
+        return "a_dataset_that_was_deleted"
+    if type(failure).__name__ == "RejectedPositiveData":
+        return refusal(operation, response)
+    return None
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    name = exception(failure, case.operation.definition.raw["operationId"], response)
+    if name is not None:
+        used[name] += 1
+    return name is None
+
+
+@atexit.register
+def report():
+    path = os.environ.get("EXCEPTIONS_USED")
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({name: used[name] for name in [*REFUSALS, "a_dataset_that_was_deleted"]},
+                      file)
