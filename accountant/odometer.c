@@ -64,7 +64,7 @@ struct guarantee odometer_guarantee(const struct epochs *epochs)
     return sum;
 }
 
-/* Of one epoch alone: the weighted conversion, S(a) + epsilon - B(a) at the better of
+/* One epoch alone has the weighted conversion, S(a) + epsilon - B(a) at the better of
  * the two orders. */
 static double alone(const struct epoch *epoch, const struct curve *spent)
 {

@@ -51,7 +51,7 @@ static bool wrong(struct audit *audit, uint64_t seq, const char *what)
     return false;
 }
 
-/* Of a table beside the chain. */
+/* A fault of a table beside the chain. */
 static bool wrong_row(struct audit *audit, const char *table, const char *row,
                       const char *what)
 {

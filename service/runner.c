@@ -80,7 +80,7 @@ static void run_close(struct run *run)
     matrix_close(&run->data);
 }
 
-/* Of the job's steps, rounded up: the length of a block. */
+/* A hundredth of the job's steps, rounded up, is the length of a block. */
 static uint64_t hundredth(const struct train_spec *train)
 {
     return (train->steps + PARTS - 1) / PARTS;

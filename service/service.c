@@ -27,7 +27,7 @@ enum {
     STOP_TIMEOUT_MS = 60000,
 };
 
-/* Of predictions, by their costs: nanoseconds of a core. */
+/* Limits of predictions by their costs, in nanoseconds of a core. */
 static const uint64_t predictions_queued_max = UINT64_C(60000000000);
 static const uint64_t prediction_small_max = UINT64_C(100000000);
 

@@ -22,7 +22,7 @@ static int report_failure(enum status status, const struct verify_report *report
     return status == ST_IO ? EX_TEMPFAIL : EX_DATAERR;
 }
 
-/* Of a budget that a restored backup has touched; of others the grant is all. */
+/* Said of a budget that a restored backup has touched; of others the grant is all. */
 static void print_epochs(void *context, const char *dataset,
                          const struct epochs *epochs)
 {
