@@ -125,7 +125,7 @@ static void noise_is_as_planned_by_two_threads(void **state)
     assert_true(smallest < 6 && largest > 10);
 }
 
-/* Of two jobs that were told the same: what a person outside sees, and what divides. */
+/* Two jobs that were told the same: what a person outside sees, and what divides. */
 static void assert_same_release(const struct way *way, size_t step,
                                 const struct trace_step *a, const struct trace_step *b)
 {
