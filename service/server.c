@@ -67,12 +67,13 @@ static void on_connection(void *context, struct MHD_Connection *connection,
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         mine = calloc(1, sizeof *mine);
         CHECK(mine != NULL);
-        mine->watched = watch_add(server->sessions.watch, info->connect_fd);
+        mine->deadline =
+            connection_deadline_add(server->sessions.deadlines, info->connect_fd);
         mine->gate = gate_open(info->connect_fd);
         *socket_context = mine;
     } else {
         gate_close(mine->gate);
-        watch_remove(server->sessions.watch, mine->watched);
+        connection_deadline_remove(mine->deadline);
         free(mine);
     }
 }
@@ -159,7 +160,7 @@ static struct MHD_Daemon *daemon_start(struct server *server)
         flags, config->port, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
         on_log, NULL, MHD_OPTION_SOCK_ADDR, &address.any, MHD_OPTION_THREAD_POOL_SIZE,
         pool_size(), MHD_OPTION_CONNECTION_LIMIT, connection_limit(),
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)WATCH_IDLE_S,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)DEADLINE_IDLE_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)BACKLOG, MHD_OPTION_STRICT_FOR_CLIENT,
         1, MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED,

@@ -48,7 +48,8 @@ static struct session *session_of(struct request *request)
 void sessions_init(struct sessions *sessions, struct service *service)
 {
     pthread_condattr_t monotonic;
-    *sessions = (struct sessions){.service = service, .watch = watch_create()};
+    *sessions = (struct sessions){.service = service,
+                                  .deadlines = connection_deadlines_create()};
     pthread_mutex_init(&sessions->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -82,7 +83,7 @@ void sessions_await_end(struct sessions *sessions, int64_t timeout_ms)
 
 void sessions_fini(struct sessions *sessions)
 {
-    watch_destroy(sessions->watch);
+    connection_deadlines_destroy(sessions->deadlines);
     pthread_cond_destroy(&sessions->fewer);
     pthread_mutex_destroy(&sessions->lock);
 }
@@ -201,7 +202,7 @@ void session_destroy(struct session *session)
         return;
     struct sessions *sessions = session->sessions;
     uint64_t body_bytes = session->request.body_capacity + session->reply_bytes;
-    watch_request_done(sessions->watch, session->connection->watched);
+    connection_deadline_request_done(session->connection->deadline);
     upload_abandon(sessions->service, &session->request);
     free(session->path);
     request_destroy(&session->request);
@@ -236,8 +237,8 @@ static enum MHD_Result session_reply(struct session *session)
         return MHD_NO;
     session->sent = true;
     log_access(request);
-    watch_reply_starts(session->sessions->watch, session->connection->watched,
-                       reply->file >= 0 ? reply->file_size : reply->size);
+    connection_deadline_reply_starts(session->connection->deadline,
+                                     reply->file >= 0 ? reply->file_size : reply->size);
     return response_queue(request);
 }
 
@@ -281,7 +282,7 @@ static enum MHD_Result admit(struct session *session)
     struct faults faults; /* not cleared: most requests have none */
     struct error error = {.faults = &faults};
     faults.count = 0;
-    watch_headers_done(session->sessions->watch, session->connection->watched);
+    connection_deadline_headers_done(session->connection->deadline);
     name_request(session->sessions, request);
     enum status status =
         gate_verdict(session->connection->gate, session->number, &error);
@@ -354,8 +355,7 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
     struct service *service = session->sessions->service;
     if (session->refused.status != ST_OK) {
         session->dropped += size;
-        watch_body_received(session->sessions->watch, session->connection->watched,
-                            size);
+        connection_deadline_body_received(session->connection->deadline, size);
         return session->dropped <= SESSION_DROPPED_MAX ? MHD_YES : MHD_NO;
     }
     enum status status =
@@ -363,8 +363,7 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
             ? upload_write(service, request, data, size, &session->refused)
             : body_append(session, data, size, &session->refused);
     if (status == ST_OK)
-        watch_body_received(session->sessions->watch, session->connection->watched,
-                            size);
+        connection_deadline_body_received(session->connection->deadline, size);
     else
         upload_abandon(service, request);
     return MHD_YES;
@@ -444,7 +443,7 @@ static enum MHD_Result complete(struct session *session)
     struct request *request = &session->request;
     const struct handler *handler = handler_of(request->match.route);
     if (session->stage == STAGE_BODY) {
-        watch_body_done(session->sessions->watch, session->connection->watched);
+        connection_deadline_body_done(session->connection->deadline);
         check_body(session);
         if (session->refused.status != ST_OK)
             return session_refuse(session, &session->refused);

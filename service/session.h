@@ -27,10 +27,10 @@
 #include <microhttpd.h>
 
 #include "api/limits.h"
+#include "service/connection_deadlines.h"
 #include "service/gate.h"
 #include "service/request.h"
 #include "service/service.h"
-#include "service/watch.h"
 
 enum {
     SESSION_BODIES_MAX = 256 << 20, /* bytes of JSON bodies in memory, all together */
@@ -40,7 +40,7 @@ enum {
 /* What all sessions of a server share. */
 struct sessions {
     struct service *service;
-    struct watch *watch;
+    struct connection_deadlines *deadlines;
     atomic_uint_fast64_t named; /* requests that came without an X-Request-Id */
     pthread_mutex_t lock;       /* guards the rest */
     pthread_cond_t fewer;       /* live or suspended has fallen */
@@ -58,7 +58,7 @@ void sessions_fini(struct sessions *sessions);
 
 /* One client's connection: what libmicrohttpd keeps as its socket's context. */
 struct connection {
-    struct watched *watched;
+    struct connection_deadline *deadline;
     struct gate *gate;
 };
 
