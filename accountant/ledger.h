@@ -43,7 +43,7 @@
 #include "base/id.h"
 #include "base/mechanism.h"
 #include "base/status.h"
-#include "store/db.h"
+#include "store/store.h"
 
 struct ledger; /* opaque */
 

@@ -15,7 +15,7 @@
 #define ACCOUNTANT_VERIFY_H
 
 #include "accountant/ledger.h"
-#include "store/db.h"
+#include "store/store.h"
 
 struct verify_report {
     uint64_t entries, datasets; /* read so far */

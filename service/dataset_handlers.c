@@ -14,10 +14,10 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "service/handlers.h"
+#include "service/idempotency.h"
 #include "service/importer.h"
 #include "service/page.h"
 #include "service/planner.h"
-#include "service/replay.h"
 
 static const int64_t import_answer_ns = INT64_C(10000000000);
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
@@ -101,7 +101,7 @@ static enum status remember(struct service *service, struct store_tx *tx,
     char *body = dataset_text(service->datasets, dataset, service->ledger);
     snprintf(location, sizeof location, "/v1/datasets/%s",
              dataset_spec(dataset)->id.text);
-    enum status status = replay_keep(request, tx, location, body, error);
+    enum status status = idempotency_keep(request, tx, location, body, error);
     reply_header_add(request, "Location", "%s", location);
     reply_json(request, MHD_HTTP_CREATED, body);
     return status;
@@ -143,11 +143,11 @@ static enum status create(struct service *service, struct request *request,
 
 void dataset_create(struct service *service, struct request *request)
 {
-    bool replayed = false;
+    bool answered = false;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    enum status status = replay_find(service, request, &replayed, &error);
-    if (status == ST_OK && replayed)
+    enum status status = idempotency_find(service, request, &answered, &error);
+    if (status == ST_OK && answered)
         return;
     if (status == ST_OK)
         status = create(service, request, &error);

@@ -28,7 +28,7 @@
 #include "api/job_request.h"
 #include "api/views.h"
 #include "base/file_seal.h"
-#include "store/db.h"
+#include "store/store.h"
 
 enum dataset_state {
     DATASET_CREATED,

@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "service/course.h"
 #include "service/handlers.h"
+#include "service/idempotency.h"
 #include "service/page.h"
 #include "service/planner.h"
-#include "service/replay.h"
 
 /* --- what a refusal says beyond its code --- */
 
@@ -215,7 +215,7 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
         return status;
     snprintf(location, sizeof location, "/v1/jobs/%s", addition.id.text);
     creation->body = job_text(service->jobs, creation->job);
-    status = replay_keep(creation->request, tx, location, creation->body, error);
+    status = idempotency_keep(creation->request, tx, location, creation->body, error);
     if (status == ST_OK)
         reply_header_add(creation->request, "Location", "%s", location);
     return status;
@@ -243,13 +243,13 @@ static enum status create(struct creation *creation, struct error *error)
 
 void job_create(struct service *service, struct request *request)
 {
-    bool replayed = false;
+    bool answered = false;
     struct creation creation = {.service = service, .request = request};
     struct trainer_cost cost;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    enum status status = replay_find(service, request, &replayed, &error);
-    if (status == ST_OK && replayed)
+    enum status status = idempotency_find(service, request, &answered, &error);
+    if (status == ST_OK && answered)
         return;
     if (status == ST_OK)
         status = plan_request(service, request, &creation.plan, &cost, &error);

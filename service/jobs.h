@@ -30,7 +30,7 @@
 #include "service/job_plan.h"
 #include "service/job_state.h"
 #include "service/waiters.h"
-#include "store/db.h"
+#include "store/store.h"
 
 struct jobs; /* opaque */
 struct job;  /* opaque */

@@ -13,7 +13,7 @@
 #include "base/file_seal.h"
 #include "service/checked_file.h"
 #include "store/blob.h"
-#include "store/db.h"
+#include "store/store.h"
 #include "store/table_rows.h"
 
 struct models; /* opaque */

@@ -33,7 +33,7 @@
 #include "service/public_clock.h"
 #include "service/waiters.h"
 #include "store/blob.h"
-#include "store/db.h"
+#include "store/store.h"
 
 struct service {
     const struct config *config;

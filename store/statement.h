@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "store/db.h"
+#include "store/store.h"
 
 struct sqlite3_stmt;
 
@@ -70,7 +70,7 @@ enum status statement_run(struct statement *statement, struct error *error);
 /* The same; ST_NOT_FOUND if it changed nothing. */
 enum status statement_run_one(struct statement *statement, struct error *error);
 
-/* db.c's side of it. */
+/* store.c's side of it. */
 struct sqlite3 *store_tx_db(struct store_tx *tx);
 bool store_tx_usable(const struct store_tx *tx);
 void store_tx_poison(struct store_tx *tx);

@@ -18,7 +18,7 @@
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/status.h"
-#include "store/db.h"
+#include "store/store.h"
 
 struct dataset_row {
     struct dataset_id id;
@@ -79,13 +79,13 @@ enum status model_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct model_row *row),
                             void *context, struct error *error);
 
-struct replay_name {
+struct idempotency_name {
     const char *route; /* "POST /v1/jobs" */
     const char *key;   /* the Idempotency-Key */
 };
 
-struct replay_row {
-    struct replay_name name;
+struct idempotency_row {
+    struct idempotency_name name;
     uint8_t fingerprint[SHA256_SIZE]; /* of method, path and canonical body */
     const char *location;             /* the Location answered */
     const char *body;                 /* the body answered */
@@ -93,12 +93,14 @@ struct replay_row {
 };
 
 /* ST_ALREADY_EXISTS: the name was used before. */
-enum status replay_row_insert(struct store_tx *tx, const struct replay_row *row,
-                              struct error *error);
+enum status idempotency_row_insert(struct store_tx *tx,
+                                   const struct idempotency_row *row,
+                                   struct error *error);
 /* Calls visit with the row of that name, if there is one. */
-enum status replay_row_find(struct store_tx *tx, const struct replay_name *name,
-                            bool (*visit)(void *context, const struct replay_row *row),
-                            void *context, struct error *error);
+enum status
+idempotency_row_find(struct store_tx *tx, const struct idempotency_name *name,
+                     bool (*visit)(void *context, const struct idempotency_row *row),
+                     void *context, struct error *error);
 
 struct ledger_row {
     uint64_t seq; /* dense, from 1 */

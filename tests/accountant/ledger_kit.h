@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "accountant/ledger.h"
-#include "store/db.h"
+#include "store/store.h"
 #include "store/table_rows.h"
 
 struct kit {

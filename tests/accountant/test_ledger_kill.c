@@ -58,13 +58,13 @@ static bool submit(struct kit *kit, unsigned job, struct fuse *fuse)
     struct ledger_claim claim = {&dataset, &id, &m};
     char key[16];
     snprintf(key, sizeof key, "key-%u", job);
-    struct replay_row replay = {
+    struct idempotency_row key_row = {
         .name = {"POST /v1/jobs", key}, .location = "/v1/jobs/x", .body = "{}"};
     struct job_row row = {
         .id = id, .version = 1, .state = "QUEUED", .spec = "{}", .detail = "{}"};
     bool good = store_begin(kit->store, &tx, NULL) == ST_OK;
     pass(fuse);
-    good = good && replay_row_insert(tx, &replay, NULL) == ST_OK;
+    good = good && idempotency_row_insert(tx, &key_row, NULL) == ST_OK;
     pass(fuse);
     good = good && job_row_insert(tx, &row, NULL) == ST_OK;
     pass(fuse);
@@ -117,7 +117,7 @@ static pid_t start(const char *path, struct told *told, int fuse_at, unsigned jo
 }
 
 struct counts {
-    unsigned jobs, replays;
+    unsigned jobs, keys;
 };
 
 static bool count_job(void *context, const struct job_row *row)
@@ -127,10 +127,10 @@ static bool count_job(void *context, const struct job_row *row)
     return true;
 }
 
-static bool count_replay(void *context, const struct replay_row *row)
+static bool count_key(void *context, const struct idempotency_row *row)
 {
     (void)row;
-    ((struct counts *)context)->replays++;
+    ((struct counts *)context)->keys++;
     return true;
 }
 
@@ -150,14 +150,14 @@ static unsigned check(const char *path, const struct told *told)
         struct job_id id = kit_job(job);
         struct ledger_entry_name entry;
         char key[16];
-        unsigned replays = counts.replays;
+        unsigned keys = counts.keys;
         snprintf(key, sizeof key, "key-%u", job);
-        assert_int_equal(replay_row_find(tx,
-                                         &(struct replay_name){"POST /v1/jobs", key},
-                                         count_replay, &counts, NULL),
-                         ST_OK);
+        assert_int_equal(
+            idempotency_row_find(tx, &(struct idempotency_name){"POST /v1/jobs", key},
+                                 count_key, &counts, NULL),
+            ST_OK);
         bool here = ledger_reservation(kit.ledger, &id, &entry);
-        assert_int_equal(here, counts.replays - replays);
+        assert_int_equal(here, counts.keys - keys);
         reserved += here;
         assert_true(here || job >= told->submitted);
         uint64_t authorised = ledger_authorised(kit.ledger, &id);

@@ -162,7 +162,7 @@ static void a_job_has_at_most_one_model(void **state)
     assert_string_equal(seen.texts[0], "mdl_1 job_a 77 1099511627776 {}");
 }
 
-static bool see_replay(void *context, const struct replay_row *row)
+static bool see_key(void *context, const struct idempotency_row *row)
 {
     struct seen *seen = context;
     snprintf(seen->texts[seen->count++], 200, "%s|%s|%d|%s|%s|%d", row->name.route,
@@ -175,22 +175,22 @@ static void a_key_is_remembered_once_a_route(void **state)
 {
     (void)state;
     struct seen seen = {0};
-    struct replay_row row = {.name = {"POST /v1/jobs", "k'1"},
-                             .location = "/v1/jobs/x",
-                             .body = "{}",
-                             .time_ms = 4};
+    struct idempotency_row row = {.name = {"POST /v1/jobs", "k'1"},
+                                  .location = "/v1/jobs/x",
+                                  .body = "{}",
+                                  .time_ms = 4};
     bytes(row.fingerprint, 3);
-    assert_int_equal(replay_row_insert(tx, &row, NULL), ST_OK);
-    assert_int_equal(replay_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
     row.name.route = "POST /v1/datasets";
-    assert_int_equal(replay_row_find(tx, &row.name, see_replay, &seen, NULL), ST_OK);
+    assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 0);
-    assert_int_equal(replay_row_insert(tx, &row, NULL), ST_OK);
-    const struct replay_name unused = {"POST /v1/jobs", "k"};
-    const struct replay_name used = {"POST /v1/jobs", "k'1"};
-    assert_int_equal(replay_row_find(tx, &unused, see_replay, &seen, NULL), ST_OK);
+    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
+    const struct idempotency_name unused = {"POST /v1/jobs", "k"};
+    const struct idempotency_name used = {"POST /v1/jobs", "k'1"};
+    assert_int_equal(idempotency_row_find(tx, &unused, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 0);
-    assert_int_equal(replay_row_find(tx, &used, see_replay, &seen, NULL), ST_OK);
+    assert_int_equal(idempotency_row_find(tx, &used, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.texts[0], "POST /v1/jobs|k'1|4|/v1/jobs/x|{}|4");
 }

@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 #include "tests/expect.h"
-#include "store/db.h"
+#include "store/store.h"
 #include "tests/store/place.h"
 
 static sqlite3 *open_raw(const char *path)

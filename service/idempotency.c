@@ -1,4 +1,4 @@
-#include "service/replay.h"
+#include "service/idempotency.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct finding {
     bool found, same;
 };
 
-static bool visit(void *context, const struct replay_row *row)
+static bool visit(void *context, const struct idempotency_row *row)
 {
     struct finding *finding = context;
     finding->found = true;
@@ -47,12 +47,13 @@ static bool visit(void *context, const struct replay_row *row)
     return false;
 }
 
-enum status replay_find(struct service *service, struct request *request, bool *found,
-                        struct error *error)
+enum status idempotency_find(struct service *service, struct request *request,
+                             bool *found, struct error *error)
 {
     char route[ROUTE_SIZE];
     uint8_t fingerprint[SHA256_SIZE];
-    const struct replay_name name = {route, request_header(request, "Idempotency-Key")};
+    const struct idempotency_name name = {route,
+                                          request_header(request, "Idempotency-Key")};
     struct finding finding = {.request = request, .fingerprint = fingerprint};
     struct store_tx *tx = NULL;
     enum status status = fingerprint_of(request, fingerprint, error);
@@ -61,7 +62,7 @@ enum status replay_find(struct service *service, struct request *request, bool *
     if (status != ST_OK)
         return status;
     route_name(request, route);
-    status = replay_row_find(tx, &name, visit, &finding, error);
+    status = idempotency_row_find(tx, &name, visit, &finding, error);
     store_rollback(tx);
     if (status == ST_OK && finding.found && !finding.same)
         return error_set(error, ST_IDEMPOTENCY_KEY_REUSED,
@@ -70,11 +71,12 @@ enum status replay_find(struct service *service, struct request *request, bool *
     return status;
 }
 
-enum status replay_keep(struct request *request, struct store_tx *tx,
-                        const char *location, const char *body, struct error *error)
+enum status idempotency_keep(struct request *request, struct store_tx *tx,
+                             const char *location, const char *body,
+                             struct error *error)
 {
     char route[ROUTE_SIZE];
-    struct replay_row row = {
+    struct idempotency_row row = {
         .name = {route, request_header(request, "Idempotency-Key")},
         .location = location,
         .body = body,
@@ -84,5 +86,5 @@ enum status replay_keep(struct request *request, struct store_tx *tx,
     enum status status = fingerprint_of(request, row.fingerprint, error);
     if (status != ST_OK)
         return status;
-    return replay_row_insert(tx, &row, error);
+    return idempotency_row_insert(tx, &row, error);
 }

@@ -1,5 +1,5 @@
 /*
- * db.h - the database: one SQLite file, one connection for writes and checkpoints, and
+ * store.h - the database: one SQLite file, one connection for writes and checkpoints, and
  * transactions that are passed as an argument to whoever has rows to put into them.
  *
  *                 store_begin            store_commit   -> durable (fsync done) on ST_OK
@@ -22,8 +22,8 @@
  *
  * Threads: any thread may call; a struct store_tx belongs to the thread that began it.
  */
-#ifndef STORE_DB_H
-#define STORE_DB_H
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
 
 #include <stdbool.h>
 

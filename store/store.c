@@ -1,4 +1,4 @@
-#include "store/db.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 enum {
     HOOKS_MAX = 8,
-    /* 4 MiB of pages of 4,096 bytes: keeps a crash's replay and the file short. */
+    /* 4 MiB of pages of 4,096 bytes: keeps the recovery after a crash and the file short. */
     WAL_PAGES_MAX = 1024,
     /* A reader waits at most this long for another that recovers the WAL. */
     READ_WAIT_MS = 5000,

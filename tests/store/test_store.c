@@ -1,6 +1,6 @@
 /* Goal: what is acknowledged is durable, what is not leaves no trace, and the first
  * failure is the last. Disks fail by a VFS of our own (fault_vfs.h). */
-#include "store/db.h"
+#include "store/store.h"
 
 #include <pthread.h>
 #include <sqlite3.h>

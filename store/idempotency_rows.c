@@ -2,8 +2,9 @@
 
 #include "store/statement.h"
 
-enum status replay_row_insert(struct store_tx *tx, const struct replay_row *row,
-                              struct error *error)
+enum status idempotency_row_insert(struct store_tx *tx,
+                                   const struct idempotency_row *row,
+                                   struct error *error)
 {
     struct statement statement;
     statement_open(&statement, tx,
@@ -18,9 +19,10 @@ enum status replay_row_insert(struct store_tx *tx, const struct replay_row *row,
     return statement_run(&statement, error);
 }
 
-enum status replay_row_find(struct store_tx *tx, const struct replay_name *name,
-                            bool (*visit)(void *context, const struct replay_row *row),
-                            void *context, struct error *error)
+enum status
+idempotency_row_find(struct store_tx *tx, const struct idempotency_name *name,
+                     bool (*visit)(void *context, const struct idempotency_row *row),
+                     void *context, struct error *error)
 {
     struct statement statement;
     statement_open(&statement, tx,
@@ -29,11 +31,11 @@ enum status replay_row_find(struct store_tx *tx, const struct replay_name *name,
     statement_bind_text(&statement, name->route);
     statement_bind_text(&statement, name->key);
     if (statement_next(&statement)) {
-        struct replay_row row = {.name = {.route = statement_text(&statement, 0),
-                                          .key = statement_text(&statement, 1)},
-                                 .location = statement_text(&statement, 3),
-                                 .body = statement_text(&statement, 4),
-                                 .time_ms = statement_time(&statement, 5)};
+        struct idempotency_row row = {.name = {.route = statement_text(&statement, 0),
+                                               .key = statement_text(&statement, 1)},
+                                      .location = statement_text(&statement, 3),
+                                      .body = statement_text(&statement, 4),
+                                      .time_ms = statement_time(&statement, 5)};
         statement_copy(&statement, 2, row.fingerprint, sizeof row.fingerprint);
         if (statement_good(&statement))
             visit(context, &row);

@@ -1,11 +1,11 @@
 /*
- * replay.h - Idempotency-Key: a creation is remembered for ever, in the transaction
+ * idempotency.h - Idempotency-Key: a creation is remembered for ever, in the transaction
  * that made the thing; the same key and body get the same answer again (api.md).
  *
  * Threads: the desk's.
  */
-#ifndef SERVICE_REPLAY_H
-#define SERVICE_REPLAY_H
+#ifndef SERVICE_IDEMPOTENCY_H
+#define SERVICE_IDEMPOTENCY_H
 
 #include "service/request.h"
 #include "service/service.h"
@@ -14,11 +14,12 @@
  *   ST_IDEMPOTENCY_KEY_REUSED  it had another body
  *   ST_INVALID                 the body is not JSON
  *   ST_IO                      the store is poisoned */
-enum status replay_find(struct service *service, struct request *request, bool *found,
-                        struct error *error);
+enum status idempotency_find(struct service *service, struct request *request,
+                             bool *found, struct error *error);
 
 /* Remembers, in tx, that the request is answered 201 with location and body. */
-enum status replay_keep(struct request *request, struct store_tx *tx,
-                        const char *location, const char *body, struct error *error);
+enum status idempotency_keep(struct request *request, struct store_tx *tx,
+                             const char *location, const char *body,
+                             struct error *error);
 
 #endif
