@@ -79,7 +79,7 @@ chosen    = $(if $(ONLY),$(addsuffix .run,$(foreach test,$(1),$(if $(findstring 
 tests    := $(call programs,$(LAYERS:%=tests/%/test_*.c))
 fuzzers  := $(call programs,tests/fuzz/fuzz_*.c)
 e2e      := $(call programs,tests/e2e/test_*.c)
-e2e.kit  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/e2e/test_%,$(wildcard tests/e2e/*.c)))
+e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 
 # Those that read how much of a suite to run: HISTORIES, KILLS, ALLOCATIONS, FLIPS, FULL.
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
@@ -114,7 +114,7 @@ traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_ma
           workspace_layer_spreads noise_release noise_release_counts
 $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=allowance_take
-$(e2e): $(e2e.kit)
+$(e2e): $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%

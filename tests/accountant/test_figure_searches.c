@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/accountant/figure_kit.h"
+#include "tests/accountant/figure_fixture.h"
 
 static void published_noises_are_met(void **state)
 {

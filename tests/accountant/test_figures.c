@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/accountant/figure_kit.h"
+#include "tests/accountant/figure_fixture.h"
 
 static void own_epsilons_are_met_at_the_best_real_order(void **state)
 {

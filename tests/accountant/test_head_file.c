@@ -4,8 +4,8 @@
 #include "accountant/head_file.h"
 
 #include "tests/expect.h"
-#include "tests/store/place.h"
-#include "tests/sync_trace.h"
+#include "tests/store/place_fixture.h"
+#include "tests/sync_trace_fixture.h"
 
 static struct head head_of(uint64_t seq)
 {

@@ -3,7 +3,7 @@
 #include "accountant/ledger.h"
 
 #include "tests/expect.h"
-#include "tests/accountant/ledger_kit.h"
+#include "tests/accountant/ledger_fixture.h"
 
 /* RDP of steps Gaussians at grid index i, and what rounding up to 2^-40 may add. */
 static double gaussian(size_t i, double sigma, double steps)

@@ -1,10 +1,10 @@
 /* Goal: no order of adaptively chosen jobs passes delta. Method: mechanisms of one bit
- * (bit_kit.h); a Gaussian may come last. The same adversaries are set against the naive
- * rule (tight capacities at every order at once), which must fall. */
+ * (bit_fixture.h); a Gaussian may come last. The same adversaries are set against the
+ * naive rule (tight capacities at every order at once), which must fall. */
 #include "accountant/filter.h"
 
 #include "tests/expect.h"
-#include "tests/accountant/bit_kit.h"
+#include "tests/accountant/bit_fixture.h"
 
 static const double epsilon = 2, delta = 1e-3;
 

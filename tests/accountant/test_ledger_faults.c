@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 
 #include "tests/expect.h"
-#include "tests/accountant/ledger_scene.h"
-#include "tests/store/fault_vfs.h"
-#include "tests/store/place.h"
-#include "tests/torture.h"
+#include "tests/accountant/ledger_life_fixture.h"
+#include "tests/store/fault_vfs_fixture.h"
+#include "tests/store/place_fixture.h"
+#include "tests/torture_fixture.h"
 
 static void a_failing_disk_loses_nothing_acknowledged(void **state)
 {

@@ -4,8 +4,8 @@
 
 #include "tests/expect.h"
 #include "accountant/head_file.h"
-#include "tests/accountant/ledger_kit.h"
-#include "tests/store/place.h"
+#include "tests/accountant/ledger_fixture.h"
+#include "tests/store/place_fixture.h"
 
 struct scene {
     struct place place;

@@ -12,8 +12,8 @@
 #include "tests/expect.h"
 #include "accountant/verify.h"
 #include "base/random.h"
-#include "tests/accountant/ledger_kit.h"
-#include "tests/store/place.h"
+#include "tests/accountant/ledger_fixture.h"
+#include "tests/store/place_fixture.h"
 
 enum { KILLS = 50, JOBS_MAX = 400, STEPS = 9 };
 

@@ -9,7 +9,7 @@
 
 #include "tests/expect.h"
 #include "base/random.h"
-#include "tests/accountant/ledger_kit.h"
+#include "tests/accountant/ledger_fixture.h"
 
 enum {
     DATASETS = 2,

@@ -6,8 +6,8 @@
 
 #include "tests/expect.h"
 #include "accountant/verify.h"
-#include "tests/accountant/ledger_kit.h"
-#include "tests/store/place.h"
+#include "tests/accountant/ledger_fixture.h"
+#include "tests/store/place_fixture.h"
 
 enum { CLIENTS = 200, WORKERS = 4, STEPS = 40 };
 

@@ -1,13 +1,13 @@
 /* Goal: what is shown over several epochs is kept, whatever is chosen upon what was
- * seen. Method: the sums by hand; mechanisms of one bit (bit_kit.h), random adversaries
- * that spend each epoch to its last bit, and the delta of all outcomes against the one
- * shown. The same adversaries are set against the tight conversion at the best order,
- * which must fall. */
+ * seen. Method: the sums by hand; mechanisms of one bit (bit_fixture.h), random
+ * adversaries that spend each epoch to its last bit, and the delta of all outcomes
+ * against the one shown. The same adversaries are set against the tight conversion at
+ * the best order, which must fall. */
 #include "accountant/odometer.h"
 
 #include "tests/expect.h"
 #include "accountant/conversion.h"
-#include "tests/accountant/bit_kit.h"
+#include "tests/accountant/bit_fixture.h"
 
 static struct epoch epoch_of(double epsilon, double delta, double order)
 {

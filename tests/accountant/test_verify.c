@@ -7,8 +7,8 @@
 
 #include "tests/expect.h"
 #include "accountant/entry.h"
-#include "tests/accountant/ledger_kit.h"
-#include "tests/store/place.h"
+#include "tests/accountant/ledger_fixture.h"
+#include "tests/store/place_fixture.h"
 
 /* seq: 1 GRANT a, 2 GRANT b, 3-5 RESERVE jobs 1-3 on a, 6 RESERVE job 4 on b, 7 COMMIT
  * job 2 with 4 of 10 steps. */

@@ -7,7 +7,7 @@
 
 #include "api/dataset_request.h"
 #include "api/limits.h"
-#include "tests/api/verdict.h"
+#include "tests/api/verdict_fixture.h"
 
 #define IDX                                                                            \
     "{\"id\":\"mnist\",\"format\":\"idx\",\"task\":\"classification\",\"classes\":10," \

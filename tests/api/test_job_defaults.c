@@ -4,7 +4,7 @@
 
 #include "api/job_request.h"
 #include "api/limits.h"
-#include "tests/api/job_scene.h"
+#include "tests/api/job_fixture.h"
 
 static void refused(const char *body, struct job_dataset dataset, enum status status,
                     const char *pointer)

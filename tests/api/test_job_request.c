@@ -4,7 +4,7 @@
 
 #include "api/job_request.h"
 #include "api/limits.h"
-#include "tests/api/job_scene.h"
+#include "tests/api/job_fixture.h"
 
 static enum status read_job(const char *body, struct error *error)
 {

@@ -4,7 +4,7 @@
 #include "tests/expect.h"
 
 #include "api/job_request.h"
-#include "tests/api/job_scene.h"
+#include "tests/api/job_fixture.h"
 
 static void every_default_is_written_out(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "api/json_reader.h"
 #include "api/limits.h"
-#include "tests/api/verdict.h"
+#include "tests/api/verdict_fixture.h"
 
 static struct json_reader reader;
 static struct json_node root;

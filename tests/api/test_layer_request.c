@@ -8,7 +8,7 @@
 #include "api/model_request.h"
 #include "api/json_reader.h"
 #include "api/limits.h"
-#include "tests/api/verdict.h"
+#include "tests/api/verdict_fixture.h"
 
 static const struct schema images = {.format = FORMAT_IDX,
                                      .task = TASK_CLASSIFICATION,

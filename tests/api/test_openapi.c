@@ -13,7 +13,7 @@
 #include "api/problem.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "tests/api/verdict.h"
+#include "tests/api/verdict_fixture.h"
 
 static char folder[] = "/tmp/epsilond-openapi-XXXXXX";
 static char facts_path[64], bodies_path[64];

@@ -9,7 +9,7 @@
 #include "api/limits.h"
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
-#include "tests/api/verdict.h"
+#include "tests/api/verdict_fixture.h"
 
 static const struct schema images = {.format = FORMAT_IDX,
                                      .task = TASK_CLASSIFICATION,

@@ -8,8 +8,8 @@
  * (papers/valueclip.md, A17), dcsgd over dpsgd below 1.01 (papers/dcsgd.md, check 19).
  */
 #include "engine/nn/blas.h"
-#include "tests/bench/workload.h"
-#include "tests/engine/kernels.h"
+#include "tests/bench/workload_fixture.h"
+#include "tests/engine/kernels_fixture.h"
 
 enum { RECORDS = 60000 };
 

@@ -7,8 +7,8 @@
  * differences, which propagates two points, at most 2.8.
  */
 #include "engine/nn/blas.h"
-#include "tests/bench/floor.h"
-#include "tests/engine/kernels.h"
+#include "tests/bench/floor_fixture.h"
+#include "tests/engine/kernels_fixture.h"
 
 enum { RECORDS = 4096 };
 enum { SGD, DPGD, DIFF2, NOISE, KINDS };

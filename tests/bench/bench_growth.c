@@ -10,7 +10,7 @@
  * time / work above one: something grows that the mathematics does not ask for.
  */
 #include "engine/nn/blas.h"
-#include "tests/bench/workload.h"
+#include "tests/bench/workload_fixture.h"
 
 enum { INPUTS = 64, ACTUAL_CLASSES = 10 };
 

@@ -5,7 +5,7 @@
  * of the ratios within a turn: the machine is not as fast in every second. The argument
  * "rates" is for peers.py.
  *
- *   floor     products + noise (floor.h)
+ *   floor     products + noise (floor_fixture.h)
  *   -noise    without the measured noise
  *   model     the cost model of engine/README.md: products at the rate of one large
  *             product, bytes at that of a copy of a micro-batch, and noise
@@ -25,8 +25,8 @@
 #include "engine/dp/batch.h"
 #include "engine/sampling/poisson.h"
 #include "engine/nn/blas.h"
-#include "tests/bench/floor.h"
-#include "tests/engine/kernels.h"
+#include "tests/bench/floor_fixture.h"
+#include "tests/engine/kernels_fixture.h"
 
 enum { RECORDS = 60000, PEAK = 1024 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 /* A job on the digits at noise that leaves a linear model far better than guessing. */
 static const struct reply *train_digits(struct client *client, const char *algorithm,

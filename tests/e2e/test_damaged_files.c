@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/account.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 static int begin(void **state)
 {

@@ -6,8 +6,8 @@
 #include <fts.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 static const struct reply *train_dicesgd(struct client *client, const char *algorithm,
                                          const char *noise)

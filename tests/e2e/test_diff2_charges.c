@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 static const struct reply *submit_diff2(struct client *client, const char *algorithm,
                                         const char *more)

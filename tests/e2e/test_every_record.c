@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 static void dpgd_trains_with_its_defaults(void **state)
 {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
-#include "tests/engine/kernels.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+#include "tests/engine/kernels_fixture.h"
 
 #define CONVOLUTIONS                                                                   \
     "{'input':{'shape':[8,8,1]},'layers':[{'type':'conv2d','out':16,'kernel':3,"       \

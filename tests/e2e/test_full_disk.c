@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/account.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 static const long mib = 1 << 20;
 static const char *const options[] = {"--workers", "1", "--threads", "1", NULL};

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 /* A cancellation takes effect at the next tick and its end is known at the one after: the
  * second after next, on a machine that others leave alone. A sanitizer makes the work of

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 /* The first block of sh after the heading, as text to be freed. */
 static char *readme_session(void)

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/stage_fixture.h"
 
 static void every_answer_is_one_that_the_document_promises(void **state)
 {

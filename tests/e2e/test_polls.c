@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 enum { ANSWERS_KEPT = 1024, MANY_JOBS = ANSWERS_KEPT + 30, POLLERS = 3 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 enum { ROWS = 10000, FEATURES = 784 };
 

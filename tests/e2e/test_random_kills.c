@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/account.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 enum { KILLS = 50, KILLS_A_LIFE = 50, JOBS_A_ROUND = 6, JOBS_MAX = 400 };
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 static const char *const two_workers[] = {"--workers", "2", NULL};
 

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 /* The line of /proc/PID/file that begins with name. */
 static void proc_line(const struct daemon *daemon, const char *file, const char *name,

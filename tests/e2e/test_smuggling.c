@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/front.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
-#include "tests/e2e/wire.h"
+#include "tests/e2e/front_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+#include "tests/e2e/wire_fixture.h"
 
 /* An answered exchange ends when the daemon closes, however busy the machine is; but
  * within less than the ten seconds that headers may take, so that it is the answer that

@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/chain.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/chain_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 enum { STEPS = 150000, HUNDREDTH = STEPS / 100, WORKERS = 6 };
 

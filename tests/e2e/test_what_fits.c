@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/account.h"
-#include "tests/e2e/sample.h"
-#include "tests/e2e/stage.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 #define JOB                                                                            \
     "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"        \

@@ -2,8 +2,8 @@
  * three loops over the parameters of a linear model, and steps too small to be seen. */
 #include "tests/expect.h"
 
-#include "tests/engine/kernels.h"
-#include "tests/engine/trainer_world.h"
+#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/trainer_fixture.h"
 
 static void evaluation_drops_nothing(void **state)
 {

@@ -5,7 +5,7 @@
 #include "engine/trainer.h"
 
 #include "tests/expect.h"
-#include "tests/engine/mnist.h"
+#include "tests/engine/mnist_fixture.h"
 
 struct workload {
     enum preset preset;

@@ -6,9 +6,9 @@
 
 #include "engine/dp/row_class.h"
 #include "engine/nn/blas.h"
-#include "tests/engine/kernels.h"
-#include "tests/engine/small_network.h"
-#include "tests/engine/trainer_world.h"
+#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/small_network_fixture.h"
+#include "tests/engine/trainer_fixture.h"
 
 static void set_two_convolutions(struct world *world)
 {

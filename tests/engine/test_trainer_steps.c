@@ -4,8 +4,8 @@
  * have none. */
 #include "tests/expect.h"
 
-#include "tests/engine/kernels.h"
-#include "tests/engine/trainer_world.h"
+#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/trainer_fixture.h"
 
 static void records_that_are_not_finite_leave_only_noise(void **state)
 {

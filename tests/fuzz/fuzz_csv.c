@@ -1,7 +1,7 @@
 /* fuzz_csv - the csv reader. The first byte chooses header and task, the rest is the
  * file. */
 #define _GNU_SOURCE
-#include "tests/fuzz/fuzz_import.h"
+#include "tests/fuzz/import_fixture.h"
 
 static char n_a[] = "a", n_b[] = "b", n_c[] = "c", n_d[] = "d";
 static char v_x[] = "x", v_y[] = "y \"z\"", v_long[] = "a,b", v_five[] = "5";

@@ -1,6 +1,6 @@
 /* fuzz_idx - the idx reader (fuzz_import_arrays). */
 #define _GNU_SOURCE
-#include "tests/fuzz/fuzz_import.h"
+#include "tests/fuzz/import_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* fuzz_libsvm - the libsvm reader. The first byte chooses range, labels and task, the
  * rest is the file. */
 #define _GNU_SOURCE
-#include "tests/fuzz/fuzz_import.h"
+#include "tests/fuzz/import_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
 #include <dirent.h>
 
 #include "tests/expect.h"
-#include "tests/service/service_scene.h"
+#include "tests/service/service_fixture.h"
 
 static struct scene scene;
 

@@ -3,7 +3,7 @@
 #include "service/inventory.h"
 
 #include "tests/expect.h"
-#include "tests/service/service_scene.h"
+#include "tests/service/service_fixture.h"
 
 static struct scene scene;
 

@@ -10,7 +10,7 @@
 #include "engine/trainer.h"
 #include "service/ending.h"
 #include "tests/expect.h"
-#include "tests/service/service_scene.h"
+#include "tests/service/service_fixture.h"
 
 enum { BLOCKS_MAX = 200 };
 

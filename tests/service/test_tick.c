@@ -13,7 +13,7 @@
 #include "service/planner.h"
 #include "service/service.h"
 #include "tests/expect.h"
-#include "tests/store/place.h"
+#include "tests/store/place_fixture.h"
 
 enum { FIRST = 1000, SECOND = 2000, THIRD = 3000 }; /* seconds at which it ticks */
 

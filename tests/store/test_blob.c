@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 
 #include "tests/expect.h"
-#include "tests/store/place.h"
-#include "tests/sync_trace.h"
+#include "tests/store/place_fixture.h"
+#include "tests/sync_trace_fixture.h"
 
 static struct blobs *open_at(const char *directory)
 {

@@ -1,5 +1,5 @@
 /* Goal: what is acknowledged is durable, what is not leaves no trace, and the first
- * failure is the last. Disks fail by a VFS of our own (fault_vfs.h). */
+ * failure is the last. Disks fail by a VFS of our own (fault_vfs_fixture.h). */
 #include "store/store.h"
 
 #include <pthread.h>
@@ -8,8 +8,8 @@
 #include "tests/expect.h"
 #include "store/statement.h"
 #include "store/table_rows.h"
-#include "tests/store/fault_vfs.h"
-#include "tests/store/place.h"
+#include "tests/store/fault_vfs_fixture.h"
+#include "tests/store/place_fixture.h"
 
 static struct store *open_at(const char *path)
 {

@@ -2,7 +2,7 @@
  * is never taken for something else. Method: first bytes as the programs write them, and
  * whole imports of such files. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest.h"
+#include "tests/engine/data/ingest_fixture.h"
 
 #include "engine/data/foreign.h"
 

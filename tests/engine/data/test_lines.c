@@ -1,7 +1,7 @@
 /* Goal: every line comes whole, once, in order, whatever its length and wherever the
  * buffer ends. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest.h"
+#include "tests/engine/data/ingest_fixture.h"
 #include "engine/data/lines.h"
 
 struct opened {

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "tests/expect.h"
-#include "tests/engine/data/ingest.h"
+#include "tests/engine/data/ingest_fixture.h"
 
 enum { RECORDS = 5, FEATURES = 30, ROWS_AT = 64 };
 /* 5 x 30 = 150 bytes of rows end at 214, so targets begin at 256; 20 bytes of them end

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tests/engine/data/ingest.h"
+#include "tests/engine/data/ingest_fixture.h"
 #include "engine/data/matrix_writer.h"
 
 static const struct matrix_bounds wide = {.records_max = MATRIX_RECORDS_MAX,

@@ -2,7 +2,7 @@
  * zlib's own writer beside every truncation and every flipped bit of a small gzip
  * file. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest.h"
+#include "tests/engine/data/ingest_fixture.h"
 #include "engine/data/source.h"
 
 enum { SIZE = 700001 };

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 static float weight_of(double norm, double spread, struct flat_clip clip)
 {

@@ -7,8 +7,8 @@
 
 #include "engine/nn/blas.h"
 #include "tests/expect.h"
-#include "tests/engine/kernels.h"
-#include "tests/engine/dp/worker_bench.h"
+#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/dp/worker_fixture.h"
 
 static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)
 {

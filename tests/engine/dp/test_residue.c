@@ -11,8 +11,8 @@
 
 #include "engine/dp/optimizer.h"
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
-#include "tests/engine/dp/residue_machine.h"
+#include "tests/engine/draw_fixture.h"
+#include "tests/engine/dp/residue_oracle.h"
 
 static void clipping_is_a_projection(void **state)
 {

@@ -9,8 +9,8 @@
 #include "engine/nn/difference.h"
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
-#include "tests/engine/kernels.h"
-#include "tests/engine/small_network.h"
+#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/small_network_fixture.h"
 
 /* Six rows of one kind, six of the other (noise.md 2.5). */
 static struct row_classes halves(size_t block)

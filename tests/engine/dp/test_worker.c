@@ -9,8 +9,8 @@
 #include "engine/nn/blas.h"
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
-#include "tests/engine/kernels.h"
-#include "tests/engine/dp/worker_bench.h"
+#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/dp/worker_fixture.h"
 
 static double bound(const struct bench *bench)
 {

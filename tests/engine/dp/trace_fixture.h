@@ -1,7 +1,7 @@
 /*
  * trace_fixture.h - what a job did, step by step, seen from between the engine's files:
- * the keys a step was given, every stretch of key stream that was read and for what, who
- * was in the batch, and each release's sum, divisor and outcome.
+ * the keys a step was given, every stretch of key stream that was read and for what,
+ * who was in the batch, and each release's sum, divisor and outcome.
  *
  * The linker puts the functions below in the way of those they are named for (`traced` in
  * the Makefile, --wrap): the engine's own objects run, as the daemon has them, and know
@@ -24,7 +24,7 @@
 #include "engine/noise/noise.h"
 #include "engine/nn/dropout.h"
 #include "tests/engine/dp/ways_fixture.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 enum { TRACE_KEYS = 8, TRACE_RELEASES = 4, TRACE_ROWS = 4096 };
 

@@ -1,7 +1,7 @@
 /*
- * ways_fixture.h - every way in which a private row of the algorithm table can be run: a
- * test written for all of them meets a new row, or a new parameter of an old one, without
- * naming it.
+ * ways_fixture.h - every way in which a private row of the algorithm table can be run:
+ * a test written for all of them meets a new row, or a new parameter of an old one,
+ * without naming it.
  *
  * A way of a row is one combination of its choices and flags with all numbers at their
  * defaults; or the same with one number changed: to 0 where that is allowed, for 0 often
@@ -12,7 +12,7 @@
 #define TESTS_ENGINE_DP_WAYS_FIXTURE_H
 
 #include "engine/dp/algorithms/registry.h"
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/algorithm_fixture.h"
 
 struct way {
     struct algorithm_spec spec;

@@ -1,11 +1,11 @@
 /*
  * record_oracle.h - what the oracle says of the records of a random batch, and how far
- * the workspace's sums are from it. Include after random_batch.h.
+ * the workspace's sums are from it. Include after random_batch_fixture.h.
  */
 #ifndef TESTS_ENGINE_NN_RECORD_ORACLE_H
 #define TESTS_ENGINE_NN_RECORD_ORACLE_H
 
-#include "tests/engine/nn/oracle.h"
+#include "tests/engine/nn/network_oracle.h"
 
 static inline double norm_of(const double *x, size_t count)
 {

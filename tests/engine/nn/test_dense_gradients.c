@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#include "tests/engine/nn/random_batch.h"
-#include "tests/engine/nn/dense_families.h"
+#include "tests/engine/nn/random_batch_fixture.h"
+#include "tests/engine/nn/dense_families_fixture.h"
 #include "tests/engine/nn/record_oracle.h"
-#include "tests/engine/nn/record_claims.h"
+#include "tests/engine/nn/record_claims_fixture.h"
 
 static void backward_is_the_derivative(void **state)
 {

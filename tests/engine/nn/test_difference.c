@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "tests/engine/nn/random_batch.h"
-#include "tests/engine/nn/point_pair.h"
-#include "tests/engine/nn/record_claims.h"
+#include "tests/engine/nn/random_batch_fixture.h"
+#include "tests/engine/nn/point_pair_fixture.h"
+#include "tests/engine/nn/record_claims_fixture.h"
 
 /* The exact norm and spread of what the workspace stores of a record. */
 struct exact {

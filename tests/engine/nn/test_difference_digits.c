@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "tests/engine/nn/random_batch.h"
-#include "tests/engine/nn/point_pair.h"
+#include "tests/engine/nn/random_batch_fixture.h"
+#include "tests/engine/nn/point_pair_fixture.h"
 
 /* The largest relative error of a record's difference, and of its norm. Where the
  * difference of one record is next to nothing, relative to a tenth of a usual one: an

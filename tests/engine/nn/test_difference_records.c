@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "tests/engine/nn/random_batch.h"
-#include "tests/engine/nn/point_pair.h"
-#include "tests/engine/nn/record_claims.h"
+#include "tests/engine/nn/random_batch_fixture.h"
+#include "tests/engine/nn/point_pair_fixture.h"
+#include "tests/engine/nn/record_claims_fixture.h"
 
 static void a_bad_record_changes_nothing_else(void **state)
 {

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "tests/engine/nn/random_batch.h"
+#include "tests/engine/nn/random_batch_fixture.h"
 #include "tests/engine/nn/record_oracle.h"
-#include "tests/engine/nn/record_claims.h"
+#include "tests/engine/nn/record_claims_fixture.h"
 
 enum { FORMS = 4 }; /* of a norm: as planned, and each forced */
 

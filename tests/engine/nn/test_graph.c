@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/nn/graph.h"
-#include "tests/engine/nn/random_batch.h"
+#include "tests/engine/nn/random_batch_fixture.h"
 
 static struct network *preset(enum preset preset, struct model_input input,
                               uint32_t outputs)

@@ -7,7 +7,7 @@
 
 #include "engine/nn/blas.h"
 #include "engine/nn/workspace.h"
-#include "tests/engine/kernels.h"
+#include "tests/engine/kernels_fixture.h"
 #include "tests/expect.h"
 
 static const uint8_t one_class[1],

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "engine/nn/model_file.h"
-#include "tests/engine/nn/random_batch.h"
-#include "tests/engine/nn/oracle.h"
+#include "tests/engine/nn/random_batch_fixture.h"
+#include "tests/engine/nn/network_oracle.h"
 
 static struct network *mlp(uint32_t features, uint32_t hidden, bool bias)
 {

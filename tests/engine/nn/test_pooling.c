@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/nn/pooling.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 struct pool { /* a window and two records of each value */
     struct window window;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "engine/nn/position_gradients.h"
-#include "tests/engine/nn/position_shape.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/nn/position_shape_fixture.h"
+#include "tests/engine/draw_fixture.h"
 
 static double draw(uint64_t *state) /* in [-1, 1) */
 {

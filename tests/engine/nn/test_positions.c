@@ -6,7 +6,7 @@
 #include <cblas.h>
 #include <string.h>
 
-#include "tests/engine/nn/position_shape.h"
+#include "tests/engine/nn/position_shape_fixture.h"
 
 /* network.md 2.2's table where images have these shapes, with what a product in double
  * changes: README.md. */

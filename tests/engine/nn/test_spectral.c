@@ -6,7 +6,7 @@
 #include <float.h>
 
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 enum { SIDE_MAX = 24, RANDOM = 1000 };
 

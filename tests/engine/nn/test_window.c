@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/nn/window.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 struct geometry {
     struct image image;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "tests/engine/nn/random_batch.h"
-#include "tests/engine/nn/dense_families.h"
+#include "tests/engine/nn/random_batch_fixture.h"
+#include "tests/engine/nn/dense_families_fixture.h"
 
 static void a_weight_of_one_leaves_every_bit(void **state)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 static const struct grid_demand usual = {.clip_norm = 1,
                                          .noise_multiplier = 1.1,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/engine/dp/noise_law.h"
+#include "tests/engine/dp/noise_law_oracle.h"
 
 static struct noise_key key_of(int step)
 {

@@ -5,7 +5,7 @@
 #include "engine/noise/noise_chunk.h"
 
 #include "base/hash.h"
-#include "tests/engine/dp/big.h"
+#include "tests/engine/dp/big_number_fixture.h"
 #include "tests/expect.h"
 
 __extension__ typedef unsigned __int128 wide;

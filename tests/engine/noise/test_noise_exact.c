@@ -3,7 +3,7 @@
  * the published thresholds and against the tests' own 448-bit arithmetic. */
 #include "engine/noise/noise_exact.h"
 
-#include "tests/engine/dp/big.h"
+#include "tests/engine/dp/big_number_fixture.h"
 #include "tests/expect.h"
 
 __extension__ typedef unsigned __int128 wide;

@@ -4,7 +4,7 @@
  * with heights scaled down by 2^0 ... 2^60. The sampler's source is part of this
  * program, so that single trials can be asked. */
 #include "engine/noise/noise_chunk.c" // NOLINT: its decisions are static
-#include "tests/engine/dp/noise_law.h"
+#include "tests/engine/dp/noise_law_oracle.h"
 
 static const uint8_t key[STREAM_KEY_SIZE] = {9, 4, 1};
 

@@ -2,14 +2,14 @@
  * no census can see one step; so the same source is compiled for s0 = 2^10, where each
  * integer has its own cell. Method: its table by the generator of noise.md 4.1 in 448
  * bits; 2^21 draws, or 2^27 (FULL), against the exact law. */
-#include "tests/engine/dp/big.h"
+#include "tests/engine/dp/big_number_fixture.h"
 #define NOISE_STDDEV_BITS 10
 #include "engine/noise/noise_chunk.c" // NOLINT: compiled for another deviation
 #include "engine/noise/noise_exact.c" // NOLINT
 #define add add_limbs              /* both have an addition of their own */
 #include "engine/noise/noise_table.c" // NOLINT
 #undef add
-#include "tests/engine/dp/noise_law.h"
+#include "tests/engine/dp/noise_law_oracle.h"
 
 enum { AREA = 331864 }; /* 2^-16 grid steps (noise.md 7) */
 

@@ -5,7 +5,7 @@
 #include "engine/noise/noise_table.h"
 
 #include "base/hash.h"
-#include "tests/engine/dp/big.h"
+#include "tests/engine/dp/big_number_fixture.h"
 #include "tests/expect.h"
 
 struct reference { /* heights, and bases with Y_256 */

@@ -13,7 +13,7 @@
 #include "engine/noise/noise.h"
 #include "engine/dp/algorithms/step_schedule.h"
 #include "engine/dp/sum_norm.h"
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 static void the_joint_noise_is_the_published_one(void **state)
 {

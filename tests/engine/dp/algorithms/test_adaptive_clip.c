@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 static const double first_fixture[] = {2, 2, 2, 1, 3};
 

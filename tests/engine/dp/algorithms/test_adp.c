@@ -7,7 +7,7 @@
 #include "engine/dp/algorithms/adp.h"
 
 #include "engine/dp/algorithms/step_schedule.h"
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 enum { POINTS = 60 };
 static struct points points;

@@ -4,8 +4,8 @@
  * at the noise that its calibration gives; seeds of the problem and of the noise are
  * fixed. Acceptance check 18; FULL: its twenty seeds. */
 #include "engine/dp/algorithms/step_schedule.h"
-#include "tests/engine/dp/algorithm_kit.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/dp/algorithm_fixture.h"
+#include "tests/engine/draw_fixture.h"
 
 enum { N = 2000, D = 200, M = 50, T = 1500, LOOKED_EVERY = 20, SEEDS_MAX = 20 };
 

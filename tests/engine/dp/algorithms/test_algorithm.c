@@ -6,7 +6,7 @@
 #include <glob.h>
 
 #include "engine/dp/algorithms/registry.h"
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/algorithm_fixture.h"
 
 enum { POINTS = 40, FEATURES = 3 };
 static float features[POINTS][FEATURES];

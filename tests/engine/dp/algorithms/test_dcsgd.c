@@ -6,7 +6,7 @@
 #include "engine/dp/algorithms/dcsgd.h"
 
 #include "engine/noise/noise.h"
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 enum { CLIP_NORM, RANGE, HISTOGRAM };
 

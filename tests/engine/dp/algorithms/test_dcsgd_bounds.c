@@ -5,7 +5,7 @@
 #include "engine/dp/algorithms/dcsgd.h"
 #include "engine/dp/histogram.h"
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 /* In units of their noise, a record's part of the sum and its one count are together at
  * most 1 / sigma, whatever its norm: what the joint charge stands on. */

@@ -10,7 +10,7 @@
 #include "engine/dp/algorithms/dcsgd.h"
 #include "engine/noise/noise.h"
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 enum {
     SEEN = 50,

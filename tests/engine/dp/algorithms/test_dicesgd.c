@@ -6,7 +6,7 @@
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/clip.h"
 
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 enum { M2R, M2, M1, M3, PAPER_CLAIM };
 enum { PARTITION, POISSON };

@@ -6,7 +6,7 @@
  * engine's noise) and 12. */
 #include <fcntl.h>
 
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 enum { M2R, M2, M1, M3 };
 enum { PARTITION, POISSON };

@@ -1,10 +1,10 @@
 /* Goal: DIFF2 runs the paper's rounds. Method: next to no noise against the reference in
- * double (diff2_reference.h, itself held against the specification); bit for bit against
+ * double (diff2_oracle.h, itself held against the specification); bit for bit against
  * what it must reduce to. */
 #include "engine/dp/algorithms/rounds.h"
 #include "engine/dp/algorithms/shards.h"
-#include "tests/engine/dp/diff2_kit.h"
-#include "tests/engine/dp/diff2_reference.h"
+#include "tests/engine/dp/diff2_fixture.h"
+#include "tests/engine/dp/diff2_oracle.h"
 
 /* Noise moves each coordinate by at most six deviations a round, and errors of the
  * estimate live for a window. */

@@ -2,7 +2,7 @@
  * noise alone, on features of zeros and no bias, where gradients are zero, against what
  * its multipliers say; neighbours told apart against the exact curve. */
 #include "engine/dp/algorithms/rounds.h"
-#include "tests/engine/dp/diff2_kit.h"
+#include "tests/engine/dp/diff2_fixture.h"
 
 enum { SILENT = 200, WIDE_IN = 256, WIDE_OUT = 400, WIDE = WIDE_IN * WIDE_OUT };
 

@@ -1,7 +1,7 @@
 /* Goal: DIFF2 plans the noise its proofs are about, from what a job names and what it
  * does not, and refuses by name what has no proof. Method: plans, refusals, and sigma1 of
  * papers/diff2.md 2.3 and 2.4. */
-#include "tests/engine/dp/diff2_kit.h"
+#include "tests/engine/dp/diff2_fixture.h"
 
 /* At the rate that the refusal names it is taken. A job that names none has the usual
  * one, halved until it is. */

@@ -1,7 +1,7 @@
 /* Goal: a record or a client moves what DIFF2 releases by no more than it is charged for,
  * at a restart and between. Method: one weight, so that a record's gradient is as long as
  * it likes, and runs that differ in one record under the same noise. */
-#include "tests/engine/dp/diff2_kit.h"
+#include "tests/engine/dp/diff2_fixture.h"
 
 /* Five records and two clients, of two and three: gradients of -C and +C cancel in the
  * mean of means, and would leave C / 5 in the mean of all. Noise of C / 64 on the sum. */

@@ -1,7 +1,7 @@
 /* Goal: the reference that the engine's DIFF2 is held against is the paper's, and DIFF2
  * gains what its specification measured. Method: toy A of papers/diff2.md 3.4, data and
  * figures of its own; splitmix64, so that the bits are the same. */
-#include "tests/engine/dp/diff2_reference.h"
+#include "tests/engine/dp/diff2_oracle.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * descent worked out in double where noise is next to nothing. */
 #include "engine/dp/algorithm.h"
 
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 enum { RECORDS = 300, FEATURES = 3, STEPS = 7 };
 

@@ -4,7 +4,7 @@
  * noiseless limit worked out by hand. */
 #include "engine/dp/clip.h"
 
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 enum { FLAT, AUTOMATIC, PER_LAYER };
 

@@ -3,7 +3,7 @@
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/algorithms/full_batch.h"
 
-#include "tests/engine/dp/algorithm_kit.h"
+#include "tests/engine/dp/algorithm_fixture.h"
 
 static void only_a_batch_of_all_records_is_taken(void **state)
 {

@@ -6,7 +6,7 @@
 #include "engine/dp/algorithms/noise_follow.h"
 
 #include "engine/dp/algorithms/step_schedule.h"
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 static void noise_rises_by_levels_below_the_rule(void **state)
 {

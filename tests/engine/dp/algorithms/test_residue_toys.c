@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
-#include "tests/engine/dp/residue_machine.h"
+#include "tests/engine/draw_fixture.h"
+#include "tests/engine/dp/residue_oracle.h"
 
 /* Toy A (App. B.1): records at -1, -1 and 2, full batch. */
 static double toy_a_gradient(double x, int record, double clip)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 static struct step_schedule poly(double offset, double slope, uint64_t steps)
 {

@@ -4,7 +4,7 @@
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/training_inside.h"
 
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 enum { RECORDS = 1200, FEATURES = 3, BATCH = 500 };
 

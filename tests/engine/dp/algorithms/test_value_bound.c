@@ -11,7 +11,7 @@
 
 #include "engine/nn/spectral.h"
 #include "tests/expect.h"
-#include "tests/engine/draw.h"
+#include "tests/engine/draw_fixture.h"
 
 enum { H_MAX = 4, WIDTH_MAX = 6 };
 #define HUBER_DELTA 1.25

@@ -6,7 +6,7 @@
 
 #include "engine/dp/algorithms/value_bound.h"
 #include "engine/nn/spectral.h"
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 enum { RECORDS = 40, FEATURES = 7 };
 

@@ -7,7 +7,7 @@
  * (x_i w)^2 / 2 is |w|^2 / 2: the same descent, as long as nothing is clipped. */
 #include "engine/dp/algorithm.h"
 
-#include "tests/engine/dp/line_kit.h"
+#include "tests/engine/dp/line_fixture.h"
 
 static bool full(void)
 {

@@ -8,7 +8,7 @@
 #include "engine/sampling/poisson.h"
 #include "engine/sampling/selection.h"
 #include "engine/dp/algorithms/shards.h"
-#include "tests/engine/dp/noise_law.h"
+#include "tests/engine/dp/noise_law_oracle.h"
 #include "tests/engine/dp/points_fixture.h"
 #include "tests/engine/dp/trace_fixture.h"
 

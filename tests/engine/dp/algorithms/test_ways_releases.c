@@ -5,7 +5,7 @@
  * other batches that are told the same releases. */
 #include "tests/expect.h"
 
-#include "tests/engine/dp/noise_law.h"
+#include "tests/engine/dp/noise_law_oracle.h"
 #include "tests/engine/dp/points_fixture.h"
 #include "tests/engine/dp/trace_fixture.h"
 

@@ -1,0 +1,42 @@
+/*
+ * account_fixture.h - the filter's own arithmetic, from the numbers that the daemon
+ * shows: what an owner could compute with a pencil from /budget and /ledger.
+ *
+ * Charges are multiples of 2^-40 nats (accountant/filter.h), so sums of them are exact in
+ * doubles and do not depend on their order.
+ */
+#ifndef TESTS_E2E_ACCOUNT_FIXTURE_H
+#define TESTS_E2E_ACCOUNT_FIXTURE_H
+
+#include <stdbool.h>
+
+#include "tests/e2e/client_fixture.h"
+
+enum { ACCOUNT_ORDERS = 50 };
+
+struct account {
+    bool weighted[ACCOUNT_ORDERS];
+    double capacity[ACCOUNT_ORDERS]; /* where weighted */
+    double committed[ACCOUNT_ORDERS], held[ACCOUNT_ORDERS];
+};
+
+void account_read(struct account *account, struct client *client, const char *dataset);
+
+/* A list of numbers, null for infinity. */
+void account_curve(double curve[ACCOUNT_ORDERS], const json_t *list);
+
+/* capacity - committed - held at the two weighted orders, lower order first. */
+void account_room(const struct account *account, double room[2]);
+
+/* Whether at some weighted order committed + held <= capacity. */
+bool account_is_sound(const struct account *account);
+
+/* The largest k with committed + held + k curves <= capacity at some weighted order. */
+unsigned account_admits(const struct account *account,
+                        const double curve[ACCOUNT_ORDERS]);
+
+/* The entry of this kind of the job in a page of the ledger, or NULL. */
+const json_t *account_entry(const struct reply *ledger, const char *kind,
+                            const char *job);
+
+#endif

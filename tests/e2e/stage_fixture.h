@@ -1,0 +1,24 @@
+/*
+ * stage_fixture.h - what most test programs stand on: one daemon and one client, begun
+ * before the first test of a group and ended after the last.
+ */
+#ifndef TESTS_E2E_STAGE_FIXTURE_H
+#define TESTS_E2E_STAGE_FIXTURE_H
+
+#include "tests/e2e/client_fixture.h"
+#include "tests/e2e/daemon_fixture.h"
+
+struct stage {
+    struct daemon daemon;
+    struct client client;
+};
+
+/* cmocka's setup and teardown, of a test or of a group. The end fails if a sanitizer said
+ * anything in the daemon's log. */
+int stage_begin(void **state);
+int stage_begin_with(void **state, const char *const *options);
+/* With the digits: "digits" under this member privacy, "digits-test" public. */
+int stage_begin_digits(void **state, const char *privacy);
+int stage_end(void **state);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * wire_fixture.h - bytes to the daemon's port as they are: what no honest client would
+ * send.
+ */
+#ifndef TESTS_E2E_WIRE_FIXTURE_H
+#define TESTS_E2E_WIRE_FIXTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct exchange {
+    char received[1 << 16]; /* ends in NUL */
+    size_t size;
+    unsigned answers;   /* those that are complete */
+    unsigned successes; /* those among them of 2xx */
+    unsigned problems;  /* those of type application/problem+json */
+    unsigned status;    /* of the first, 0 if none */
+    bool whole;         /* complete answers one after another, and nothing else */
+    bool closed;        /* by the daemon, before the time was up */
+};
+
+/* Sends the bytes to 127.0.0.1:port and reads until it closes or is silent for quiet_ms. */
+void wire_exchange(struct exchange *exchange, unsigned port, const void *bytes,
+                   size_t size, int quiet_ms);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * ingest_fixture.h - files of given bytes in a fresh folder, imported there, for the
+ * tests of the readers. Include after tests/expect.h.
+ */
+#ifndef TESTS_ENGINE_DATA_INGEST_FIXTURE_H
+#define TESTS_ENGINE_DATA_INGEST_FIXTURE_H
+
+#include <stdbool.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "engine/data/import.h"
+#include "engine/data/matrix.h"
+
+struct ingest {
+    char folder[64];
+    char features[96], labels[96], data[96], out[96];
+    struct import_files files;
+    struct import_limits limits;
+    enum status status;
+    struct import_result result;
+    struct import_place place;
+    struct error error;
+    struct matrix matrix; /* mapped where the import succeeded */
+};
+
+static inline void ingest_init(struct ingest *ingest)
+{
+    *ingest = (struct ingest){.limits = {1 << 30}};
+    strcpy(ingest->folder, "/tmp/epsilond-data-XXXXXX");
+    assert_non_null(mkdtemp(ingest->folder));
+    snprintf(ingest->features, sizeof ingest->features, "%s/features", ingest->folder);
+    snprintf(ingest->labels, sizeof ingest->labels, "%s/labels", ingest->folder);
+    snprintf(ingest->data, sizeof ingest->data, "%s/data", ingest->folder);
+    snprintf(ingest->out, sizeof ingest->out, "%s/out", ingest->folder);
+}
+
+static inline void ingest_fini(struct ingest *ingest)
+{
+    matrix_close(&ingest->matrix);
+    unlink(ingest->features);
+    unlink(ingest->labels);
+    unlink(ingest->data);
+    unlink(ingest->out);
+    assert_int_equal(rmdir(ingest->folder), 0); /* nothing else was left there */
+}
+
+static inline void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Appends a gzip member. */
+static inline void write_gzip(const char *path, const void *bytes, size_t size)
+{
+    gzFile file = gzopen(path, "ab6");
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, bytes, (unsigned)size), (int)size);
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static inline size_t read_back(const char *path, void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t got = fread(bytes, 1, size, file);
+    fclose(file);
+    return got;
+}
+
+/* The import of the files named. */
+static inline struct import ingest_import(const struct ingest *ingest,
+                                          const struct schema *schema)
+{
+    return (struct import){.schema = schema,
+                           .files = ingest->files,
+                           .limits = ingest->limits,
+                           .path = ingest->out};
+}
+
+/* Imports the files named, maps the outcome, and checks that a failure left nothing. */
+static inline void ingest_run(struct ingest *ingest, const struct schema *schema)
+{
+    matrix_close(&ingest->matrix);
+    memset(&ingest->error, 0, sizeof ingest->error);
+    memset(&ingest->place, 0, sizeof ingest->place);
+    const struct import import = ingest_import(ingest, schema);
+    ingest->status =
+        import_run(&import, &ingest->result, &ingest->place, &ingest->error);
+    if (ingest->status == ST_OK) {
+        assert_int_equal(matrix_open(&ingest->matrix, ingest->out, NULL), ST_OK);
+    } else {
+        assert_int_equal(access(ingest->out, F_OK), -1);
+        assert_int_equal(ingest->error.status, ingest->status);
+    }
+}
+
+/* Imports text as the file `data`. */
+static inline void ingest_text(struct ingest *ingest, const struct schema *schema,
+                               const char *text)
+{
+    write_file(ingest->data, text, strlen(text));
+    ingest->files = (struct import_files){.data = ingest->data};
+    ingest_run(ingest, schema);
+}
+
+/* The import was refused at a place, with a reason that holds words. */
+#define assert_refused(ingest, name, at_line, at_column, words)                        \
+    do {                                                                               \
+        assert_int_equal((ingest)->status, ST_IMPORT_FAILED);                          \
+        assert_string_equal((ingest)->place.file, name);                               \
+        if (strstr((ingest)->error.text, words) == NULL)                               \
+            fail_msg("\"%s\" does not say \"%s\"", (ingest)->error.text, words);       \
+        assert_int_equal((ingest)->place.line, at_line);                               \
+        assert_int_equal((ingest)->place.column, at_column);                           \
+    } while (0)
+
+static inline float feature_at(const struct matrix *matrix, uint32_t record, size_t at)
+{
+    float *row = calloc(matrix->features, sizeof *row);
+    assert_non_null(row);
+    matrix_gather(matrix, row, matrix->features, &record, 1);
+    float value = row[at];
+    free(row);
+    return value;
+}
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * algorithm_fixture.h - one algorithm on a small matrix in memory, with a fixed key,
+ * step by step as the trainer would: what the tests of the algorithms stand on.
+ *
+ * Ownership: the kit borrows matrix and parameters' values; kit_close releases the rest.
+ */
+#ifndef TESTS_ENGINE_DP_ALGORITHM_FIXTURE_H
+#define TESTS_ENGINE_DP_ALGORITHM_FIXTURE_H
+
+#include <string.h>
+
+#include "engine/dp/algorithms/registry.h"
+#include "engine/dp/training.h"
+#include "engine/nn/difference.h"
+#include "engine/nn/blas.h"
+#include "tests/expect.h"
+
+struct kit_setup {
+    const char *algorithm;
+    const struct matrix *data;
+    const struct model_spec *model;
+    struct optimizer_spec optimizer;
+    uint64_t batch_size, steps;
+    double noise_multiplier;
+    unsigned threads;
+    uint8_t key;      /* every byte of the seed */
+    uint16_t salt;    /* changes two of them */
+    bool rows_differ; /* records stand in every other row, by class */
+    bool from_kernel; /* keys come from random_bytes, as in a job: no key, no salt */
+};
+
+struct kit {
+    struct algorithm_spec spec;
+    struct algorithm_demand demand;
+    struct network *network;
+    struct team *team;
+    struct training *training;
+    float *parameters;
+    void *state;
+    uint64_t step;
+};
+
+/* A value by name, to be set between kit_spec and kit_open. */
+static inline void kit_set(struct kit *kit, const char *name, double value)
+{
+    size_t k = 0;
+    while (strcmp(kit->spec.algorithm->parameters[k].name, name) != 0)
+        k++;
+    kit->spec.values[k] = value;
+}
+
+static inline void kit_spec(struct kit *kit, const char *algorithm)
+{
+    *kit = (struct kit){0};
+    assert_non_null(algorithm_find(algorithm));
+    algorithm_spec_init(&kit->spec, algorithm_find(algorithm));
+}
+
+static inline void kit_compile(struct kit *kit, const struct kit_setup *setup)
+{
+    struct network_shape shape = {
+        .features = setup->data->features,
+        .outputs = model_spec_outputs(setup->model, setup->data->classes)};
+    assert_int_equal(network_create(&kit->network, setup->model, shape, NULL), ST_OK);
+    kit->demand = (struct algorithm_demand){.spec = &kit->spec,
+                                            .model = setup->model,
+                                            .records = setup->data->records,
+                                            .batch_size = setup->batch_size,
+                                            .steps = setup->steps,
+                                            .noise_multiplier = setup->noise_multiplier,
+                                            .optimizer = &setup->optimizer};
+}
+
+/* What an algorithm is told of the compiled network. */
+static inline struct algorithm_model kit_model(const struct kit *kit)
+{
+    struct algorithm_model model = {.parameters = network_parameters(kit->network),
+                                    .spread = network_spread(kit->network),
+                                    .record_terms =
+                                        (uint32_t)network_terms(kit->network),
+                                    .layers = network_layers(kit->network)};
+    if (kit->spec.algorithm->uses_differences) {
+        model.difference_spread = network_difference_spread(kit->network);
+        model.difference_terms = network_difference_terms(kit->network);
+    }
+    return model;
+}
+
+/* What start answers, with everything before it done. */
+static inline enum status kit_start(struct kit *kit, const struct kit_setup *setup,
+                                    struct error *error)
+{
+    kit_compile(kit, setup);
+    struct algorithm_model model = kit_model(kit);
+    kit->state = calloc(1, kit->spec.algorithm->state_size);
+    assert_non_null(kit->state);
+    return kit->spec.algorithm->start(kit->state, &kit->demand, &model, error);
+}
+
+static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
+{
+    struct noise_key seed;
+    struct error error = {0};
+    if (kit_start(kit, setup, &error) != ST_OK)
+        fail_msg("start: %s", error.text);
+    memset(seed.bytes, setup->key, sizeof seed.bytes);
+    seed.bytes[0] ^= (uint8_t)setup->salt;
+    seed.bytes[1] ^= (uint8_t)(setup->salt >> 8);
+    blas_use_one_thread();
+    assert_int_equal(team_create(&kit->team, setup->threads, NULL), ST_OK);
+    kit->parameters = calloc(network_parameters(kit->network), sizeof *kit->parameters);
+    assert_non_null(kit->parameters);
+    network_init(kit->network, kit->parameters, 0);
+    struct row_classes rows = row_classes_alike(32);
+    if (setup->rows_differ)
+        rows = (struct row_classes){.block = 32,
+                                    .tallest = 32,
+                                    .count = 2,
+                                    .safe = true,
+                                    .period = 2,
+                                    .of = {0, 1}};
+    const struct noise_plan *noise = kit->spec.algorithm->noise(kit->state);
+    struct training_setup training = {
+        .network = kit->network,
+        .data = setup->data,
+        .team = kit->team,
+        .parameters = kit->parameters,
+        .optimizer = &setup->optimizer,
+        .steps = setup->steps,
+        .records = setup->data->records,
+        .batch_size = setup->batch_size,
+        .keeps_residue = kit->spec.algorithm->keeps_residue,
+        .uses_differences = kit->spec.algorithm->uses_differences,
+        .uses_subsets = kit->spec.algorithm->uses_subsets,
+        .local_grid = noise->local_grid.cells > 0 ? &noise->local_grid : NULL,
+        .rows = rows,
+        .grid = &noise->grid,
+        .seed = setup->from_kernel ? NULL : &seed};
+    assert_int_equal(training_create(&kit->training, &training, NULL), ST_OK);
+}
+
+static inline void kit_step(struct kit *kit)
+{
+    training_begin_step(kit->training, kit->step++);
+    assert_int_equal(kit->spec.algorithm->step(kit->state, kit->training, NULL), ST_OK);
+}
+
+static inline void kit_close(struct kit *kit)
+{
+    training_destroy(kit->training);
+    team_destroy(kit->team);
+    network_destroy(kit->network);
+    free(kit->parameters);
+    if (kit->state != NULL && kit->spec.algorithm->finish != NULL)
+        kit->spec.algorithm->finish(kit->state);
+    free(kit->state);
+}
+
+#endif

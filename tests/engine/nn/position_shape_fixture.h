@@ -1,0 +1,30 @@
+/*
+ * position_shape_fixture.h - a convolution by its numbers, and the layer that is
+ * planned for it. Include after tests/expect.h.
+ */
+#ifndef TESTS_ENGINE_NN_POSITION_SHAPE_FIXTURE_H
+#define TESTS_ENGINE_NN_POSITION_SHAPE_FIXTURE_H
+
+#include "engine/nn/positions.h"
+
+struct position_shape {
+    struct image image;
+    size_t kernel, stride, padding, outputs, copies;
+};
+
+static inline struct position_layer
+position_layer_of(const struct position_shape *shape, bool bias)
+{
+    struct window_demand demand = {shape->kernel, shape->kernel, shape->stride,
+                                   shape->padding, 1};
+    struct position_layer layer = {
+        .rows = {.outputs = shape->outputs, .bias = bias ? 1 : SIZE_MAX},
+        .kernel_height = shape->kernel,
+        .kernel_width = shape->kernel,
+        .copies = shape->copies};
+    assert_true(window_fit(&layer.window, shape->image, &demand));
+    positions_plan(&layer);
+    return layer;
+}
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * random_batch_fixture.h - a network, random parameters, a workspace and random records
+ * for it, from a fixed seed; and the calls that tests make again and again. Include
+ * after expect.h.
+ */
+#ifndef TESTS_ENGINE_NN_RANDOM_BATCH_FIXTURE_H
+#define TESTS_ENGINE_NN_RANDOM_BATCH_FIXTURE_H
+
+#include <cblas.h>
+#include <string.h>
+
+#include "engine/nn/graph.h"
+#include "engine/nn/workspace.h"
+
+struct batch {
+    struct model_spec model;
+    struct network *network;
+    struct workspace *workspace;
+    size_t rows, count, features, parameters;
+    float *x;          /* (count, features) */
+    float *theta;      /* (parameters) */
+    float *block;      /* of a tile, aligned */
+    uint32_t *classes; /* (count) */
+    float *values;     /* (count) */
+    uint32_t *indices; /* (rows) of the record in each row, in its dataset */
+    uint8_t drop_key[STREAM_KEY_SIZE];
+    uint64_t state;
+};
+
+/* xorshift64*: any fixed sequence will do. */
+static inline double batch_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (double)((*state * 2685821657736338717U) >> 11) * 0x1p-53;
+}
+
+/* A sum of three uniforms: bell-shaped, of deviation 1. */
+static inline float batch_normal(uint64_t *state)
+{
+    double sum = batch_random(state) + batch_random(state) + batch_random(state);
+    return (float)(2.0 * (sum - 1.5));
+}
+
+/* The numbers behind a letter: "4,3,2" */
+static inline uint32_t batch_number(const char **text)
+{
+    uint32_t number = (uint32_t)strtoul(*text, (char **)(uintptr_t)text, 10);
+    if (**text == ',')
+        ++*text;
+    return number;
+}
+
+static inline bool batch_digit(const char *text)
+{
+    return *text >= '0' && *text <= '9';
+}
+
+/* Layers from text: "d5" dense of 5, "D5" without bias, "r" relu, "t" tanh, "s"
+ * sigmoid, "p" softplus, "u" gelu, "U" gelu_tanh;
+ * "c5,3,2,1,2" a convolution to 5 channels, kernel 3, stride 2, padding 1, dilation 2,
+ * "C" without bias; "m3,2,1" and "a2,2" maximum and average pools of kernel, stride,
+ * padding; "g" the global one, "f" flatten, "x3" three copies of a channel; "n2" group
+ * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "[...]" a residual,
+ * "[...|...]" one with a shortcut. Numbers left out are 1, and 0 for padding. */
+static inline void batch_layers(struct model_spec *model, const char *text)
+{
+    struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
+    size_t depth = 0;
+    model->layers = calloc(64, sizeof *model->layers);
+    while (*text != '\0') {
+        static const char letters[] = "drtcmagfxspuno[k";
+        static const enum layer_kind kinds[] = {LAYER_DENSE,
+                                                LAYER_RELU,
+                                                LAYER_TANH,
+                                                LAYER_CONV2D,
+                                                LAYER_MAX_POOL2D,
+                                                LAYER_AVG_POOL2D,
+                                                LAYER_GLOBAL_AVG_POOL,
+                                                LAYER_FLATTEN,
+                                                LAYER_REPLICATE,
+                                                LAYER_SIGMOID,
+                                                LAYER_SOFTPLUS,
+                                                LAYER_GELU,
+                                                LAYER_GROUP_NORM,
+                                                LAYER_DROPOUT,
+                                                LAYER_RESIDUAL,
+                                                LAYER_CROP};
+        struct layer_spec *layer = &model->layers[model->layer_count];
+        char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
+        const char *at = strchr(letters, lower);
+        if (letter == '|' || letter == ']') {
+            branch = open[depth - 1];
+            uint32_t inside = (uint32_t)(layer - branch) - 1;
+            if (letter == '|')
+                branch->body = inside;
+            else if (branch->body > 0)
+                branch->shortcut = inside - branch->body, depth--;
+            else
+                branch->body = inside, depth--;
+            continue;
+        }
+        assert_true(at != NULL && ++model->layer_count <= 64);
+        layer->kind = kinds[at - letters];
+        if (letter == '[')
+            open[depth++] = layer;
+        if (letter == 'U')
+            layer->kind = LAYER_GELU_TANH;
+        layer->bias = letter == lower && (lower == 'd' || lower == 'c');
+        if (strchr("dcxk", lower) != NULL)
+            layer->out = batch_number(&text);
+        if (lower == 'n')
+            layer->groups = batch_number(&text), layer->epsilon = 1e-5;
+        if (lower == 'o')
+            layer->rate = (double)batch_number(&text) / 8.0;
+        if (strchr("cma", lower) == NULL)
+            continue;
+        layer->kernel_height = layer->kernel_width = batch_number(&text);
+        if (*text == 'x') {
+            text++;
+            layer->kernel_width = batch_number(&text);
+        }
+        layer->stride = batch_digit(text) ? batch_number(&text) : 1;
+        layer->padding = batch_digit(text) ? batch_number(&text) : 0;
+        layer->dilation = batch_digit(text) ? batch_number(&text) : 1;
+    }
+}
+
+/* Any description of records and network. form: a norm_form for all layers with
+ * positions, or -1. */
+struct batch_demand {
+    const char *layers; /* or NULL: those of preset */
+    enum preset preset;
+    enum loss loss;
+    size_t features, count;
+    struct model_input input; /* or 0: vectors */
+    int form;
+};
+
+static inline void batch_make(struct batch *batch, const struct batch_demand *demand)
+{
+    size_t count = demand->count, features = demand->features;
+    memset(batch, 0, sizeof *batch);
+    openblas_set_num_threads(1);
+    batch->model.input = demand->input;
+    if (demand->layers != NULL) {
+        batch_layers(&batch->model, demand->layers);
+    } else {
+        batch->model.preset = demand->preset;
+        batch->model.groups = 32;
+        model_spec_expand(&batch->model, 3);
+    }
+    batch->model.loss = demand->loss;
+    batch->model.huber_delta = 0.75;
+    batch->features = features;
+    batch->count = count;
+    batch->rows = (count + 15) / 16 * 16;
+    batch->state = 88172645463325252U + features * 7919 + count;
+
+    size_t outputs = 0;
+    for (size_t l = 0; l < batch->model.layer_count; l++)
+        if (batch->model.layers[l].out > 0)
+            outputs = batch->model.layers[l].out;
+    struct network_shape shape = {(uint32_t)features, (uint32_t)outputs};
+    struct error error = {0};
+    if (network_create(&batch->network, &batch->model, shape, &error) != ST_OK)
+        fail_msg("%s: %s: %s", demand->layers != NULL ? demand->layers : "a preset",
+                 error.pointer, error.text);
+    if (demand->form >= 0)
+        graph_force_form(batch->network, (enum norm_form)demand->form);
+    assert_int_equal(
+        workspace_create(&batch->workspace, batch->network, batch->rows, NULL), ST_OK);
+    batch->parameters = network_parameters(batch->network);
+    batch->theta = calloc(batch->parameters, sizeof *batch->theta);
+    batch->x = calloc(count * features, sizeof *batch->x);
+    batch->classes = calloc(count, sizeof *batch->classes);
+    batch->values = calloc(count, sizeof *batch->values);
+    batch->indices = calloc(batch->rows, sizeof *batch->indices);
+    memset(batch->drop_key, 0x5e, sizeof batch->drop_key);
+    workspace_drop(batch->workspace, (struct drop){batch->drop_key, batch->indices});
+    batch->block = aligned_alloc(
+        64, (network_tile_floats_max(batch->network) * sizeof(float) + 63) / 64 * 64);
+
+    network_init(batch->network, batch->theta, 2385);
+    for (size_t i = 0; i < batch->parameters; i++)
+        batch->theta[i] += 0.1F * batch_normal(&batch->state);
+    for (size_t i = 0; i < count * features; i++)
+        batch->x[i] = batch_normal(&batch->state);
+    for (size_t i = 0; i < count; i++) {
+        double share = batch_random(&batch->state);
+        batch->classes[i] =
+            (uint32_t)(share * (double)network_predictions(batch->network));
+        batch->values[i] = batch_normal(&batch->state);
+    }
+}
+
+static inline void batch_init(struct batch *batch, const char *layers, enum loss loss,
+                              size_t features, size_t count)
+{
+    batch_make(batch, &(struct batch_demand){.layers = layers,
+                                             .loss = loss,
+                                             .features = features,
+                                             .count = count,
+                                             .form = -1});
+}
+
+static inline void batch_fini(struct batch *batch)
+{
+    workspace_destroy(batch->workspace);
+    network_destroy(batch->network);
+    model_spec_fini(&batch->model);
+    free(batch->x);
+    free(batch->theta);
+    free(batch->classes);
+    free(batch->values);
+    free(batch->indices);
+    free(batch->block);
+}
+
+/* Of a record in its dataset: none is the row it happens to stand in. */
+static inline uint32_t batch_index(size_t record)
+{
+    return (uint32_t)(7 * record + 1000);
+}
+
+/* Puts record of the batch into row. */
+static inline void batch_place(struct batch *batch, size_t row, size_t record)
+{
+    memcpy(workspace_input(batch->workspace) + row * workspace_stride(batch->workspace),
+           batch->x + record * batch->features, batch->features * sizeof(float));
+    workspace_classes(batch->workspace)[row] = batch->classes[record];
+    workspace_values(batch->workspace)[row] = batch->values[record];
+    batch->indices[row] = batch_index(record);
+}
+
+/* Everything up to the norms, for what lies in the first count rows. */
+static inline void batch_pass(struct batch *batch, size_t count)
+{
+    workspace_forward(batch->workspace, batch->theta, count);
+    workspace_loss(batch->workspace);
+    workspace_backward(batch->workspace, batch->theta);
+    workspace_measure(batch->workspace, NULL);
+}
+
+static inline void batch_place_all(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        batch_place(batch, i, i);
+}
+
+static inline void batch_run(struct batch *batch)
+{
+    batch_place_all(batch);
+    batch_pass(batch, batch->count);
+}
+
+/* out (parameters) = the sum over range, tile by tile. */
+static inline void batch_sum(struct batch *batch, struct row_range range, float *out)
+{
+    for (size_t t = 0; t < network_tile_count(batch->network); t++) {
+        struct tile tile = network_tile(batch->network, t);
+        for (size_t j = 0; j < tile.count; j++)
+            batch->block[j] = NAN;
+        workspace_sum(batch->workspace, t, range, batch->block);
+        memcpy(out + tile.offset, batch->block, tile.count * sizeof *out);
+    }
+}
+
+/* to (parameters) = from, each tensor as PyTorch's file has it. */
+static inline void batch_as_file(const struct batch *batch, double *to,
+                                 const float *from)
+{
+    for (size_t t = 0; t < network_tensor_count(batch->network); t++) {
+        const struct tensor *tensor = network_tensor(batch->network, t);
+        size_t row = tensor->count / tensor->shape[0], channels = row / tensor->taps;
+        for (size_t j = 0; j < tensor->count; j++) {
+            size_t at = j / row * row, channel = j % row / tensor->taps;
+            at += j % row % tensor->taps * channels + channel;
+            to[tensor->offset + j] = (double)from[tensor->offset + at];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,141 @@
+/*
+ * shapes_oracle.h - what each layer of a model makes of an image, and how many
+ * parameters it has; for network_oracle.h.
+ */
+#ifndef TESTS_ENGINE_NN_SHAPES_ORACLE_H
+#define TESTS_ENGINE_NN_SHAPES_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/nn/model_spec.h"
+
+/* c channels of h x w; a vector is c x 1 x 1. */
+struct oracle_shape {
+    size_t c, h, w;
+};
+
+static inline size_t oracle_size(struct oracle_shape s)
+{
+    return s.c * s.h * s.w;
+}
+
+static inline size_t oracle_out(size_t in, size_t kernel, const struct layer_spec *spec)
+{
+    size_t dilation = spec->kind == LAYER_CONV2D ? spec->dilation : 1;
+    return (in + 2 * spec->padding - dilation * (kernel - 1) - 1) / spec->stride + 1;
+}
+
+/* A dense layer takes the whole of the record, of a vector, and of what was flattened;
+ * of an image it takes each pixel. */
+static inline bool oracle_pixelwise(const struct model_spec *model, size_t l,
+                                    struct oracle_shape in)
+{
+    bool is_record = true;
+    for (size_t k = 0; k < l; k++)
+        if (model->layers[k].kind == LAYER_FLATTEN)
+            return false;
+        else
+            is_record = false;
+    return !is_record && in.h * in.w > 1;
+}
+
+static inline struct oracle_shape oracle_shape_after(const struct model_spec *model,
+                                                     size_t first, size_t count,
+                                                     struct oracle_shape in);
+
+static inline struct oracle_shape oracle_shape_out(const struct model_spec *model,
+                                                   size_t l, struct oracle_shape in)
+{
+    const struct layer_spec *spec = &model->layers[l];
+    switch (spec->kind) {
+    case LAYER_DENSE:
+        if (oracle_pixelwise(model, l, in))
+            return (struct oracle_shape){spec->out, in.h, in.w};
+        return (struct oracle_shape){spec->out, 1, 1};
+    case LAYER_RELU:
+    case LAYER_TANH:
+    case LAYER_SIGMOID:
+    case LAYER_SOFTPLUS:
+    case LAYER_GELU:
+    case LAYER_GELU_TANH:
+    case LAYER_GROUP_NORM:
+    case LAYER_DROPOUT: return in;
+    case LAYER_RESIDUAL: return oracle_shape_after(model, l + 1, spec->body, in);
+    case LAYER_CONV2D:
+        return (struct oracle_shape){spec->out,
+                                     oracle_out(in.h, spec->kernel_height, spec),
+                                     oracle_out(in.w, spec->kernel_width, spec)};
+    case LAYER_MAX_POOL2D:
+    case LAYER_AVG_POOL2D:
+        return (struct oracle_shape){in.c, oracle_out(in.h, spec->kernel_height, spec),
+                                     oracle_out(in.w, spec->kernel_width, spec)};
+    case LAYER_GLOBAL_AVG_POOL: return (struct oracle_shape){in.c, 1, 1};
+    case LAYER_FLATTEN: return (struct oracle_shape){oracle_size(in), 1, 1};
+    case LAYER_CROP: return (struct oracle_shape){in.c, spec->out, spec->out};
+    case LAYER_REPLICATE: return (struct oracle_shape){spec->out * in.c, in.h, in.w};
+    }
+    return in;
+}
+
+/* Behind the layers [first, first + count) of the list, branches counted. */
+static inline struct oracle_shape oracle_shape_after(const struct model_spec *model,
+                                                     size_t first, size_t count,
+                                                     struct oracle_shape in)
+{
+    for (size_t l = first; l < first + count;
+         l += 1 + (size_t)model->layers[l].body + model->layers[l].shortcut)
+        in = oracle_shape_out(model, l, in);
+    return in;
+}
+
+static inline size_t oracle_list_parameters(const struct model_spec *model,
+                                            size_t first, size_t count,
+                                            struct oracle_shape in);
+
+static inline size_t oracle_layer_parameters(const struct model_spec *model, size_t l,
+                                             struct oracle_shape in)
+{
+    const struct layer_spec *spec = &model->layers[l];
+    size_t bias = spec->bias ? spec->out : 0;
+    if (spec->kind == LAYER_DENSE)
+        return bias +
+               spec->out * (oracle_pixelwise(model, l, in) ? in.c : oracle_size(in));
+    if (spec->kind == LAYER_CONV2D)
+        return bias + spec->out * in.c * spec->kernel_height * spec->kernel_width;
+    if (spec->kind == LAYER_GROUP_NORM)
+        return 2 * in.c;
+    if (spec->kind == LAYER_RESIDUAL)
+        return oracle_list_parameters(model, l + 1, spec->body, in) +
+               oracle_list_parameters(model, l + 1 + spec->body, spec->shortcut, in);
+    return 0;
+}
+
+static inline size_t oracle_list_parameters(const struct model_spec *model,
+                                            size_t first, size_t count,
+                                            struct oracle_shape in)
+{
+    size_t total = 0;
+    for (size_t l = first; l < first + count;
+         l += 1 + (size_t)model->layers[l].body + model->layers[l].shortcut) {
+        total += oracle_layer_parameters(model, l, in);
+        in = oracle_shape_out(model, l, in);
+    }
+    return total;
+}
+
+static inline struct oracle_shape oracle_start(const struct model_spec *model,
+                                               size_t features)
+{
+    struct oracle_shape shape = {model->input.channels, model->input.height,
+                                 model->input.width};
+    return shape.c > 0 ? shape : (struct oracle_shape){features, 1, 1};
+}
+
+static inline size_t oracle_parameters(const struct model_spec *model, size_t features)
+{
+    return oracle_list_parameters(model, 0, model->layer_count,
+                                  oracle_start(model, features));
+}
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * small_network_fixture.h - small networks for classes: two dense layers, or a residual
+ * block on images of one channel. Include after tests/expect.h; network_destroy
+ * releases them.
+ */
+#ifndef TESTS_ENGINE_SMALL_NETWORK_FIXTURE_H
+#define TESTS_ENGINE_SMALL_NETWORK_FIXTURE_H
+
+#include "engine/nn/network.h"
+
+/* Dense, relu, dense, with biases. */
+static inline struct network *small_network_dense(uint32_t features, uint32_t hidden,
+                                                  uint32_t outputs)
+{
+    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = hidden, .bias = true},
+                                  {.kind = LAYER_RELU},
+                                  {.kind = LAYER_DENSE, .out = outputs, .bias = true}};
+    struct model_spec model = {
+        .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    struct network *network;
+    assert_int_equal(network_create(&network, &model,
+                                    (struct network_shape){features, outputs}, NULL),
+                     ST_OK);
+    return network;
+}
+
+/* Of 3 x 3 pixels, as many out as in. */
+static inline struct layer_spec small_network_conv(uint32_t out, bool bias)
+{
+    return (struct layer_spec){.kind = LAYER_CONV2D,
+                               .out = out,
+                               .bias = bias,
+                               .kernel_height = 3,
+                               .kernel_width = 3,
+                               .stride = 1,
+                               .padding = 1,
+                               .dilation = 1};
+}
+
+struct small_residual {
+    uint32_t side, channels, groups;
+    bool bias;           /* of the convolutions */
+    double rate;         /* of the dropout */
+    enum layer_kind end; /* below the dense layer: LAYER_FLATTEN or a global pool */
+};
+
+/* Convolutions with group norms, one of them in a residual, and dropout; ten outputs. */
+static inline struct network *small_network_residual(const struct small_residual *sizes)
+{
+    struct layer_spec conv = small_network_conv(sizes->channels, sizes->bias);
+    struct layer_spec norm = {
+        .kind = LAYER_GROUP_NORM, .groups = sizes->groups, .epsilon = 1e-5};
+    struct layer_spec layers[] = {conv,
+                                  norm,
+                                  {.kind = LAYER_SOFTPLUS},
+                                  {.kind = LAYER_RESIDUAL, .body = 4},
+                                  conv,
+                                  norm,
+                                  {.kind = LAYER_GELU},
+                                  {.kind = LAYER_DROPOUT, .rate = sizes->rate},
+                                  {.kind = sizes->end},
+                                  {.kind = LAYER_DENSE, .out = 10, .bias = true}};
+    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
+                               .layers = layers,
+                               .input = {sizes->side, sizes->side, 1},
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    struct network_shape shape = {sizes->side * sizes->side, 10};
+    struct network *network;
+    assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
+    return network;
+}
+
+#endif

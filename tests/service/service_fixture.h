@@ -1,0 +1,167 @@
+/*
+ * service_fixture.h - a service on a directory of its own whose threads do nothing: the
+ * test itself imports, runs and ticks. After tests/expect.h; one scene at a time.
+ *
+ * Ownership: scene_open's is released by scene_close.
+ */
+#ifndef TESTS_SERVICE_SERVICE_FIXTURE_H
+#define TESTS_SERVICE_SERVICE_FIXTURE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/course.h"
+#include "service/importer.h"
+#include "service/planner.h"
+#include "service/service.h"
+#include "tests/store/place_fixture.h"
+
+enum { SCENE_RECORDS = 500 };
+
+struct scene {
+    struct place place;
+    char database[96];
+    struct config config;
+    struct service service;
+};
+
+static inline void scene_do_nothing(void *context, void *item)
+{
+    (void)context, (void)item;
+}
+
+static inline void scene_wake_nobody(void *waiting)
+{
+    (void)waiting;
+}
+
+static inline void scene_open(struct scene *scene)
+{
+    enum config_outcome outcome;
+    struct error error = {0};
+    const struct service_hooks hooks = {scene_do_nothing, scene_do_nothing,
+                                        scene_wake_nobody};
+    scene->place = place_make();
+    snprintf(scene->database, sizeof scene->database, "%s/epsilond.db",
+             scene->place.folder);
+    const char *const argv[] = {"epsilond",  "--data-dir", scene->place.folder,
+                                "--workers", "1",          "--threads",
+                                "1",         NULL};
+    log_level_set(LOG_INFO);
+    /* config_read changes none of them. */
+    if (config_read(&scene->config, &outcome, 7, (char **)(uintptr_t)argv, &error) !=
+            ST_OK ||
+        service_open(&scene->service, &scene->config, &hooks, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    pool_destroy(scene->service.trainers);
+    scene->service.trainers = pool_create(1, 1, scene_do_nothing, &scene->service);
+}
+
+static inline void scene_close(struct scene *scene)
+{
+    service_close(&scene->service);
+    place_remove(&scene->place);
+}
+
+static inline struct store_tx *scene_begin(struct scene *scene)
+{
+    struct store_tx *tx = NULL;
+    assert_int_equal(store_begin(scene->service.store, &tx, NULL), ST_OK);
+    return tx;
+}
+
+static inline void scene_commit(struct store_tx *tx, enum status status)
+{
+    assert_int_equal(status, ST_OK);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+}
+
+/* The path of a file of the data directory. */
+static inline const char *scene_path(const struct scene *scene, const char *name)
+{
+    static char path[BLOB_PATH_SIZE];
+    blob_path(scene->service.blobs, path, name);
+    return path;
+}
+
+/* Points on a line under this member privacy, in the ledger where it is a budget. */
+static inline struct dataset *scene_declare(struct scene *scene, const char *id,
+                                            const char *privacy)
+{
+    char text[512];
+    struct service *service = &scene->service;
+    struct dataset_spec spec;
+    struct dataset *dataset = NULL;
+    snprintf(text, sizeof text,
+             "{\"id\":\"%s\",\"format\":\"csv\",\"task\":\"classification\","
+             "\"classes\":2,\"columns\":[{\"name\":\"x\",\"kind\":\"numeric\","
+             "\"range\":[0,1]},{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"a\","
+             "\"b\"]}],\"privacy\":%s}",
+             id, privacy);
+    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    struct store_tx *tx = scene_begin(scene);
+    assert_int_equal(datasets_add(service->datasets, tx, &spec, &dataset, NULL), ST_OK);
+    const struct dataset_spec *added = dataset_spec(dataset);
+    scene_commit(tx, added->is_public ? ST_OK
+                                      : ledger_grant(service->ledger, tx, &added->id,
+                                                     &added->grant, NULL));
+    return dataset;
+}
+
+/* Uploads SCENE_RECORDS points, the first of which has this x, and imports them. */
+static inline struct dataset_info
+scene_import(struct scene *scene, struct dataset *dataset, const char *first)
+{
+    char name[UPLOAD_NAME_SIZE];
+    struct dataset_info info = {.state = DATASET_IMPORTING};
+    upload_file_name(name, &dataset_spec(dataset)->id, "data");
+    FILE *file = fopen(scene_path(scene, name), "w");
+    assert_non_null(file);
+    fprintf(file, "%s,a\n", first);
+    for (int i = 1; i < SCENE_RECORDS; i++)
+        fprintf(file, "%g,%s\n", i / (double)SCENE_RECORDS, i % 3 == 0 ? "a" : "b");
+    assert_int_equal(fclose(file), 0);
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, dataset_move(scene->service.datasets, tx, dataset, &info, NULL));
+    importer_run(&scene->service, dataset);
+    dataset_read(scene->service.datasets, dataset, &info);
+    return info;
+}
+
+/* What planner_plan makes of a job on the dataset "points". */
+static inline struct job_plan scene_plan(struct scene *scene, const char *algorithm,
+                                         const char *rest)
+{
+    char body[512];
+    struct job_request request;
+    struct job_plan plan = {0};
+    struct trainer_cost cost;
+    struct error error = {0};
+    snprintf(body, sizeof body,
+             "{\"dataset\":\"points\",\"model\":{\"preset\":\"linear\"},"
+             "\"algorithm\":{%s},%s}",
+             algorithm, rest);
+    if (job_request_parse(&request, body, strlen(body), &error) != ST_OK ||
+        planner_plan(&scene->service, &request, &plan, &cost, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    return plan;
+}
+
+/* Reserves m for the job and queues it as the desk does. */
+static inline struct job *scene_submit(struct scene *scene, struct job_plan *plan_take,
+                                       const struct mechanism *m)
+{
+    struct job *job = NULL;
+    struct ledger_entry_name entry = {0};
+    struct job_addition addition = {.plan_take = plan_take};
+    job_id_make(&addition.id);
+    const struct ledger_claim claim = {&plan_take->request.dataset, &addition.id, m};
+    struct store_tx *tx = scene_begin(scene);
+    assert_int_equal(ledger_reserve(scene->service.ledger, tx, &claim, &entry, NULL),
+                     ST_OK);
+    addition.ledger_seq = entry.seq;
+    scene_commit(tx, jobs_add(scene->service.jobs, tx, &addition, &job, NULL));
+    return job;
+}
+
+#endif
