@@ -10,7 +10,7 @@
 #include "accountant/curve.h"
 #include "accountant/ledger.h"
 #include "base/status.h"
-#include "engine/data/import.h"
+#include "engine/data/readers/import.h"
 
 /* The HTTP status of every outcome; 200 for ST_OK. */
 unsigned problem_http_status(enum status status);

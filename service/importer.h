@@ -8,7 +8,7 @@
 #ifndef SERVICE_IMPORTER_H
 #define SERVICE_IMPORTER_H
 
-#include "engine/data/import.h"
+#include "engine/data/readers/import.h"
 #include "service/service.h"
 
 /* Imports that have been asked for and have not ended, the one under way among them. */

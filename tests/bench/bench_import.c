@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "engine/data/import.h"
+#include "engine/data/readers/import.h"
 
 enum { FEATURES = 64, RUNS = 3, PATH_SIZE = 512, COLUMNS = FEATURES + 1 };
 #define FILE_SIZE 200e6

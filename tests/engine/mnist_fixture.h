@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "engine/data/import.h"
+#include "engine/data/readers/import.h"
 #include "engine/data/matrix.h"
 
 struct mnist {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "engine/data/import.h"
+#include "engine/data/readers/import.h"
 #include "engine/data/matrix.h"
 
 enum { FUZZ_LIMIT = 1 << 22 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""NPY files as numpy 2.4 writes them, for tests/engine/data/test_npy_reader.c: npy/*.npy.
+"""NPY files as numpy 2.4 writes them, for tests/engine/data/readers/test_npy_reader.c: npy/*.npy.
 
 usage: npy.py    writes into the folder npy beside this script
 

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/matrix_fixture.h"
 
 enum { RECORDS = 5, FEATURES = 30, ROWS_AT = 64 };
 /* 5 x 30 = 150 bytes of rows end at 214, so targets begin at 256; 20 bytes of them end
@@ -34,22 +34,22 @@ static void fill(unsigned char file[SIZE])
     put_u32(file + TRAILER_AT + 8, RECORDS);
 }
 
-static enum status open_bytes(struct ingest *ingest, struct matrix *matrix,
+static enum status open_bytes(struct matrix_place *place, struct matrix *matrix,
                               const void *bytes, size_t size)
 {
-    write_file(ingest->out, bytes, size);
-    return matrix_open(matrix, ingest->out, NULL);
+    write_file(place->out, bytes, size);
+    return matrix_open(matrix, place->out, NULL);
 }
 
 static void a_drawn_file_is_read_as_drawn(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     unsigned char file[SIZE];
-    ingest_init(&ingest);
+    matrix_place_init(&place);
     fill(file);
-    struct matrix *matrix = &ingest.matrix;
-    assert_int_equal(open_bytes(&ingest, matrix, file, SIZE), ST_OK);
+    struct matrix *matrix = &place.matrix;
+    assert_int_equal(open_bytes(&place, matrix, file, SIZE), ST_OK);
     assert_int_equal(matrix->records, RECORDS);
     assert_int_equal(matrix->features, FEATURES);
     assert_int_equal(matrix->classes, 7);
@@ -59,22 +59,22 @@ static void a_drawn_file_is_read_as_drawn(void **state)
     for (uint32_t i = 0; i < RECORDS; i++)
         assert_int_equal(matrix->targets[i], 6 - i);
     assert_memory_equal(matrix->rows, file + ROWS_AT, RECORDS * FEATURES);
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 static void a_gathered_row_is_the_quotient_rounded_once(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     unsigned char file[SIZE];
     float out[3 * 40];
     const uint32_t indices[] = {4, 0, 4};
-    ingest_init(&ingest);
+    matrix_place_init(&place);
     fill(file);
-    assert_int_equal(open_bytes(&ingest, &ingest.matrix, file, SIZE), ST_OK);
+    assert_int_equal(open_bytes(&place, &place.matrix, file, SIZE), ST_OK);
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
         out[i] = -2.385F;
-    matrix_gather(&ingest.matrix, out, 40, indices, 3);
+    matrix_gather(&place.matrix, out, 40, indices, 3);
     for (size_t i = 0; i < 3; i++) {
         for (size_t j = 0; j < 40; j++) {
             double value = file[ROWS_AT + indices[i] * FEATURES + j];
@@ -82,13 +82,13 @@ static void a_gathered_row_is_the_quotient_rounded_once(void **state)
             assert_true(out[i * 40 + j] == expected);
         }
     }
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 static void float_rows_and_values_are_read_too(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     static const float rows[2 * 16] = {
         [0] = 2.385F, [15] = -7, [16] = 0.5F, [31] = 1e9F};
     static const float values[2] = {-0.25F, 1};
@@ -99,45 +99,45 @@ static void float_rows_and_values_are_read_too(void **state)
     memcpy(file + 64, rows, sizeof rows);
     memcpy(file + 192, values, sizeof values);
     memcpy(file + 256, "EPSEND01\2", 9);
-    ingest_init(&ingest);
-    assert_int_equal(open_bytes(&ingest, &ingest.matrix, file, sizeof file), ST_OK);
-    assert_int_equal(ingest.matrix.element, ELEMENT_F32);
-    assert_null(ingest.matrix.targets);
-    assert_true(ingest.matrix.values[0] == -0.25F && ingest.matrix.values[1] == 1);
-    matrix_gather(&ingest.matrix, out, 16, (const uint32_t[]){1}, 1);
+    matrix_place_init(&place);
+    assert_int_equal(open_bytes(&place, &place.matrix, file, sizeof file), ST_OK);
+    assert_int_equal(place.matrix.element, ELEMENT_F32);
+    assert_null(place.matrix.targets);
+    assert_true(place.matrix.values[0] == -0.25F && place.matrix.values[1] == 1);
+    matrix_gather(&place.matrix, out, 16, (const uint32_t[]){1}, 1);
     assert_memory_equal(out, rows + 16, sizeof out);
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 static void any_other_length_is_refused(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     unsigned char file[SIZE + 64];
-    ingest_init(&ingest);
+    matrix_place_init(&place);
     fill(file);
     struct matrix matrix = {.records = 31};
     for (size_t size = 0; size < sizeof file; size++) {
         if (size == SIZE)
             continue;
-        assert_int_equal(open_bytes(&ingest, &matrix, file, size), ST_CORRUPT);
+        assert_int_equal(open_bytes(&place, &matrix, file, size), ST_CORRUPT);
         /* The same with a sound trailer at the end of what is left. */
         unsigned char cut[sizeof file];
         memcpy(cut, file, sizeof file);
         if (size >= 128) {
             memcpy(cut + size - 64, file + TRAILER_AT, 64);
-            assert_int_equal(open_bytes(&ingest, &matrix, cut, size), ST_CORRUPT);
+            assert_int_equal(open_bytes(&place, &matrix, cut, size), ST_CORRUPT);
         }
     }
     assert_int_equal(matrix.records, 31);
     assert_null(matrix.map);
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 static void a_frame_that_lies_is_refused(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     static const struct {
         size_t at;
         uint32_t value;
@@ -156,16 +156,16 @@ static void a_frame_that_lies_is_refused(void **state)
                 {TRAILER_AT + 8, 100},
                 {TRAILER_AT + 12, 1}, /* 2^32 + 5 */
                 {TRAILER_AT + 12, UINT32_MAX}};
-    ingest_init(&ingest);
+    matrix_place_init(&place);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         unsigned char file[SIZE];
         struct matrix matrix = {0};
         fill(file);
         put_u32(file + lies[i].at, lies[i].value);
-        assert_int_equal(open_bytes(&ingest, &matrix, file, SIZE), ST_CORRUPT);
+        assert_int_equal(open_bytes(&place, &matrix, file, SIZE), ST_CORRUPT);
         assert_null(matrix.map);
     }
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 static void what_cannot_be_opened_is_an_io_error(void **state)

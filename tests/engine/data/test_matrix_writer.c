@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/matrix_fixture.h"
 #include "engine/data/matrix_writer.h"
 
 static const struct matrix_bounds wide = {.records_max = MATRIX_RECORDS_MAX,
@@ -32,20 +32,20 @@ static enum status add(struct matrix_writer *writer, uint64_t record, uint32_t f
 
 static void write_and_check(uint32_t features, uint64_t records)
 {
-    struct ingest ingest;
+    struct matrix_place place;
     struct matrix_writer *writer;
     struct matrix_digest digest;
     const struct matrix_shape shape = {features, 5, ELEMENT_F32, 1};
-    ingest_init(&ingest);
-    assert_int_equal(matrix_writer_open(&writer, ingest.out, wide, NULL, NULL), ST_OK);
+    matrix_place_init(&place);
+    assert_int_equal(matrix_writer_open(&writer, place.out, wide, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
     for (uint64_t i = 0; i < records; i++)
         assert_int_equal(add(writer, i, features, NULL), ST_OK);
     assert_int_equal(matrix_writer_finish(writer, &digest, NULL), ST_OK);
     matrix_writer_close(writer);
 
-    assert_int_equal(matrix_open(&ingest.matrix, ingest.out, NULL), ST_OK);
-    const struct matrix *matrix = &ingest.matrix;
+    assert_int_equal(matrix_open(&place.matrix, place.out, NULL), ST_OK);
+    const struct matrix *matrix = &place.matrix;
     assert_int_equal(digest.records, records);
     assert_int_equal(digest.size, matrix->map_size);
     uint8_t sha256[SHA256_SIZE];
@@ -59,9 +59,9 @@ static void write_and_check(uint32_t features, uint64_t records)
             assert_true(((const float *)matrix->rows)[i * features + j] == cell(i, j));
     }
     struct stat about;
-    assert_int_equal(stat(ingest.out, &about), 0);
+    assert_int_equal(stat(place.out, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0600);
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 /* One value, rows larger than the buffer, targets that fill their array (65,536)
@@ -79,35 +79,35 @@ static void matrices_of_all_shapes_are_written_whole(void **state)
 static void what_is_not_finished_is_removed(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     struct matrix_writer *writer;
     const struct matrix_shape shape = {1, 5, ELEMENT_F32, 1};
-    ingest_init(&ingest);
-    assert_int_equal(matrix_writer_open(&writer, ingest.out, wide, NULL, NULL), ST_OK);
+    matrix_place_init(&place);
+    assert_int_equal(matrix_writer_open(&writer, place.out, wide, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
     for (uint64_t i = 0; i < 100000; i++)
         assert_int_equal(add(writer, i, 1, NULL), ST_OK);
-    assert_int_equal(access(ingest.out, F_OK), 0);
+    assert_int_equal(access(place.out, F_OK), 0);
     matrix_writer_close(writer);
-    assert_int_equal(access(ingest.out, F_OK), -1);
+    assert_int_equal(access(place.out, F_OK), -1);
     matrix_writer_close(NULL);
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 static void bounds_are_met_exactly(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     struct matrix_writer *writer;
     struct matrix_digest digest;
     const struct matrix_shape shape = {16, 5, ELEMENT_F32, 1};
     /* header, 9 rows of 64 bytes, 36 bytes of targets in 64, trailer */
     const struct matrix_bounds bounds[] = {{9, 1 << 20, 0},
                                            {1000, 64 * (1 + 9 + 1 + 1), 0}};
-    ingest_init(&ingest);
+    matrix_place_init(&place);
     for (size_t i = 0; i < 2; i++) {
         struct error error = {0};
-        assert_int_equal(matrix_writer_open(&writer, ingest.out, bounds[i], NULL, NULL),
+        assert_int_equal(matrix_writer_open(&writer, place.out, bounds[i], NULL, NULL),
                          ST_OK);
         assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
         for (uint64_t j = 0; j < 9; j++)
@@ -122,29 +122,29 @@ static void bounds_are_met_exactly(void **state)
         matrix_writer_close(writer);
     }
     struct matrix_bounds room = {1000, 1 << 20, 64 * (1 + 9 + 1 + 1)};
-    assert_int_equal(matrix_writer_open(&writer, ingest.out, room, NULL, NULL), ST_OK);
+    assert_int_equal(matrix_writer_open(&writer, place.out, room, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
     assert_int_equal(matrix_writer_fits(writer, 9, NULL), ST_OK);
     assert_int_equal(matrix_writer_fits(writer, 10, NULL), ST_DISK_FULL);
     matrix_writer_close(writer);
-    assert_int_equal(matrix_writer_open(&writer, ingest.out, wide, NULL, NULL), ST_OK);
+    assert_int_equal(matrix_writer_open(&writer, place.out, wide, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
     assert_int_equal(matrix_writer_fits(writer, UINT64_MAX / 3, NULL),
                      ST_IMPORT_FAILED);
     matrix_writer_close(writer);
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 static void a_set_flag_cancels(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     struct matrix_writer *writer;
     struct error error = {0};
     const struct matrix_shape shape = {40000, 5, ELEMENT_F32, 1};
     atomic_bool cancel = false;
-    ingest_init(&ingest);
-    assert_int_equal(matrix_writer_open(&writer, ingest.out, wide, &cancel, NULL),
+    matrix_place_init(&place);
+    assert_int_equal(matrix_writer_open(&writer, place.out, wide, &cancel, NULL),
                      ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
     assert_int_equal(add(writer, 0, 40000, NULL), ST_OK);
@@ -155,41 +155,41 @@ static void a_set_flag_cancels(void **state)
     assert_int_equal(status, ST_CANCELLED);
     assert_int_equal(error.status, ST_CANCELLED);
     matrix_writer_close(writer);
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 /* What is written goes where no byte fits. */
 static void a_full_disk_is_told_from_other_failures(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     struct matrix_writer *writer;
     struct error error = {0};
     const struct matrix_shape shape = {1000, 5, ELEMENT_F32, 1};
-    ingest_init(&ingest);
-    assert_int_equal(symlink("/dev/full", ingest.out), 0);
-    assert_int_equal(matrix_writer_open(&writer, ingest.out, wide, NULL, NULL), ST_OK);
+    matrix_place_init(&place);
+    assert_int_equal(symlink("/dev/full", place.out), 0);
+    assert_int_equal(matrix_writer_open(&writer, place.out, wide, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, &error), ST_DISK_FULL);
     assert_non_null(strstr(error.text, "No space left"));
     matrix_writer_close(writer);
-    assert_int_equal(access(ingest.out, F_OK), -1);
-    ingest_fini(&ingest);
+    assert_int_equal(access(place.out, F_OK), -1);
+    matrix_place_fini(&place);
 }
 
 static void a_file_that_may_not_grow_is_an_io_error(void **state)
 {
     (void)state;
-    struct ingest ingest;
+    struct matrix_place place;
     struct matrix_writer *writer;
     struct error error = {0};
     struct rlimit before, small;
     const struct matrix_shape shape = {1000, 5, ELEMENT_F32, 1};
-    ingest_init(&ingest);
+    matrix_place_init(&place);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small = before;
     small.rlim_cur = 1000000;
-    assert_int_equal(matrix_writer_open(&writer, ingest.out, wide, NULL, NULL), ST_OK);
+    assert_int_equal(matrix_writer_open(&writer, place.out, wide, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     enum status status = ST_OK;
@@ -201,7 +201,7 @@ static void a_file_that_may_not_grow_is_an_io_error(void **state)
     matrix_writer_close(writer);
     assert_int_equal(
         matrix_writer_open(&writer, "/nonexistent/matrix", wide, NULL, &error), ST_IO);
-    ingest_fini(&ingest);
+    matrix_place_fini(&place);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
  * allocation (small ones abort by rule) fails in turn, by way of our own malloc; not
  * under the sanitizers, which bring theirs. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 

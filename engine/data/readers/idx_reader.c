@@ -3,7 +3,7 @@
  * There are two files: features (records x shape) and labels (records). */
 #include <string.h>
 
-#include "engine/data/array.h"
+#include "engine/data/readers/array.h"
 
 static uint64_t big_endian(const unsigned char *bytes, size_t size)
 {

@@ -1,6 +1,6 @@
 /* Goal: sparse lines become whole rows; the first bad place is named by line and byte. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
 
 static const struct schema sparse = {.format = FORMAT_LIBSVM,
                                      .task = TASK_CLASSIFICATION,

@@ -2,8 +2,8 @@
  * zlib's own writer beside every truncation and every flipped bit of a small gzip
  * file. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
-#include "engine/data/source.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/source.h"
 
 enum { SIZE = 700001 };
 

@@ -1,9 +1,9 @@
-#include "engine/data/lines.h"
+#include "engine/data/readers/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/data/import.h"
+#include "engine/data/readers/import.h"
 
 enum {
     READ_SIZE = 256 << 10,

@@ -1,4 +1,4 @@
-#include "engine/data/array.h"
+#include "engine/data/readers/array.h"
 
 #include <inttypes.h>
 #include <math.h>

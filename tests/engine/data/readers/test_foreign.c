@@ -2,9 +2,9 @@
  * is never taken for something else. Method: first bytes as the programs write them, and
  * whole imports of such files. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
 
-#include "engine/data/foreign.h"
+#include "engine/data/readers/foreign.h"
 
 static char n_x[] = "x", n_y[] = "y", v_no[] = "no", v_yes[] = "yes";
 static char *answers[] = {v_no, v_yes};

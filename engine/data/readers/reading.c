@@ -1,4 +1,4 @@
-#include "engine/data/reader.h"
+#include "engine/data/readers/reading.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,15 +4,15 @@
  *
  * Threads: one caller.
  */
-#ifndef ENGINE_DATA_LINES_H
-#define ENGINE_DATA_LINES_H
+#ifndef ENGINE_DATA_READERS_LINES_H
+#define ENGINE_DATA_READERS_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/data/source.h"
+#include "engine/data/readers/source.h"
 
 struct lines; /* opaque */
 

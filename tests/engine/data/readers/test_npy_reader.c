@@ -2,7 +2,7 @@
  * refused. Method: files of numpy itself (tests/vectors/npy.py), whose values follow a
  * formula; headers written by hand, each wrong in one place. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
 
 enum { RECORDS = 5, FEATURES = 6 };
 

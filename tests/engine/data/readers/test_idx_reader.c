@@ -1,7 +1,7 @@
 /* Goal: IDX files of every type arrive as declared, and every way of being wrong is
  * refused at its place. Method: files built byte by byte. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
 
 static const struct schema image = {.format = FORMAT_IDX,
                                     .task = TASK_CLASSIFICATION,

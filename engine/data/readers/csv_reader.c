@@ -9,8 +9,8 @@
 #include "base/check.h"
 #include "engine/data/encode.h"
 #include "engine/data/lexicon.h"
-#include "engine/data/lines.h"
-#include "engine/data/reader.h"
+#include "engine/data/readers/lines.h"
+#include "engine/data/readers/reading.h"
 
 struct csv_cell {
     struct cell cell;

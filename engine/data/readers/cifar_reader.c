@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/data/reader.h"
+#include "engine/data/readers/reading.h"
 
 enum {
     IMAGE_SIZE = 3 * 32 * 32,

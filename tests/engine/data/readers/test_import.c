@@ -1,7 +1,7 @@
 /* Goal: real files arrive whole. Method: counts and sums of MNIST, a9a, Adult and
  * California housing beside those that Python's gzip, csv and collections gave. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
 
 struct texts { /* a NULL-ended list of declared values */
     const char *at[44];

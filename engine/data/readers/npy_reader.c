@@ -7,7 +7,7 @@
  * each once, in any order; blanks are spaces. */
 #include <string.h>
 
-#include "engine/data/array.h"
+#include "engine/data/readers/array.h"
 
 enum {
     PREFIX_SIZE = 8, /* magic and version */

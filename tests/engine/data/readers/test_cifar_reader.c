@@ -1,7 +1,7 @@
 /* Goal: CIFAR's binary records arrive whole, by the label that was declared, and files
  * that are not such records are refused. Method: records built byte by byte. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
 
 enum { IMAGE = 3072, MANY = 100 /* more than are read at a time, in two buffers */ };
 

@@ -2,15 +2,15 @@
  * ingest_fixture.h - files of given bytes in a fresh folder, imported there, for the
  * tests of the readers. Include after tests/expect.h.
  */
-#ifndef TESTS_ENGINE_DATA_INGEST_FIXTURE_H
-#define TESTS_ENGINE_DATA_INGEST_FIXTURE_H
+#ifndef TESTS_ENGINE_DATA_READERS_INGEST_FIXTURE_H
+#define TESTS_ENGINE_DATA_READERS_INGEST_FIXTURE_H
 
 #include <stdbool.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "engine/data/import.h"
-#include "engine/data/matrix.h"
+#include "engine/data/readers/import.h"
+#include "tests/engine/data/matrix_fixture.h"
 
 struct ingest {
     char folder[64];
@@ -45,14 +45,6 @@ static inline void ingest_fini(struct ingest *ingest)
     assert_int_equal(rmdir(ingest->folder), 0); /* nothing else was left there */
 }
 
-static inline void write_file(const char *path, const void *bytes, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Appends a gzip member. */
 static inline void write_gzip(const char *path, const void *bytes, size_t size)
 {
@@ -60,15 +52,6 @@ static inline void write_gzip(const char *path, const void *bytes, size_t size)
     assert_non_null(file);
     assert_int_equal(gzwrite(file, bytes, (unsigned)size), (int)size);
     assert_int_equal(gzclose(file), Z_OK);
-}
-
-static inline size_t read_back(const char *path, void *bytes, size_t size)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t got = fread(bytes, 1, size, file);
-    fclose(file);
-    return got;
 }
 
 /* The import of the files named. */

@@ -7,14 +7,14 @@
  * Checked here: both shapes against each other and the declaration, every size for
  * overflow, both files for their exact length, every value and label.
  */
-#ifndef ENGINE_DATA_ARRAY_H
-#define ENGINE_DATA_ARRAY_H
+#ifndef ENGINE_DATA_READERS_ARRAY_H
+#define ENGINE_DATA_READERS_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/data/reader.h"
+#include "engine/data/readers/reading.h"
 
 enum { ARRAY_DIMENSIONS_MAX = UINT8_MAX }; /* idx has one byte for their number */
 
@@ -34,7 +34,7 @@ struct array { /* one open file, read up to its values */
 };
 
 /* Reads array->source up to the first value and fills in the rest.
- *   ST_IMPORT_FAILED, ST_CANCELLED, ST_IO  as a reader (reader.h) */
+ *   ST_IMPORT_FAILED, ST_CANCELLED, ST_IO  as a reader (reading.h) */
 typedef enum status array_header_reader(struct reading *reading, struct array *array);
 
 /* Imports the files features and labels; returns as a reader. */

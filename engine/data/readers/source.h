@@ -4,8 +4,8 @@
  *
  * Threads: one caller; the cancel flag may be set by any thread.
  */
-#ifndef ENGINE_DATA_SOURCE_H
-#define ENGINE_DATA_SOURCE_H
+#ifndef ENGINE_DATA_READERS_SOURCE_H
+#define ENGINE_DATA_READERS_SOURCE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
 
 #include "engine/data/decimal.h"
 #include "engine/data/encode.h"
-#include "engine/data/lines.h"
-#include "engine/data/reader.h"
+#include "engine/data/readers/lines.h"
+#include "engine/data/readers/reading.h"
 
 struct label {
     double value;

@@ -1,7 +1,7 @@
 /* Goal: RFC 4180 read as declared; the first bad place named by line and cell, its text
  * never shown. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
 
 static char n_age[] = "age", n_job[] = "job", n_note[] = "note", n_pay[] = "pay";
 static char v_clerk[] = "clerk", v_cook[] = "cook, chief", v_none[] = "?";

@@ -1,11 +1,11 @@
-#include "engine/data/import.h"
+#include "engine/data/readers/import.h"
 
 #include <string.h>
 
 #include <string.h>
 
-#include "engine/data/foreign.h"
-#include "engine/data/reader.h"
+#include "engine/data/readers/foreign.h"
+#include "engine/data/readers/reading.h"
 
 static enum status (*const readers[])(struct reading *reading) = {
     [FORMAT_IDX] = idx_read,       [FORMAT_CSV] = csv_read,

@@ -1,4 +1,4 @@
-#include "engine/data/foreign.h"
+#include "engine/data/readers/foreign.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  *
  * Threads: pure function of its arguments.
  */
-#ifndef ENGINE_DATA_FOREIGN_H
-#define ENGINE_DATA_FOREIGN_H
+#ifndef ENGINE_DATA_READERS_FOREIGN_H
+#define ENGINE_DATA_READERS_FOREIGN_H
 
 #include <stddef.h>
 

@@ -8,8 +8,8 @@
  *
  * Threads: one import a call; the cancel flag may be set by another thread.
  */
-#ifndef ENGINE_DATA_IMPORT_H
-#define ENGINE_DATA_IMPORT_H
+#ifndef ENGINE_DATA_READERS_IMPORT_H
+#define ENGINE_DATA_READERS_IMPORT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

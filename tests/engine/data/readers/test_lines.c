@@ -1,8 +1,8 @@
 /* Goal: every line comes whole, once, in order, whatever its length and wherever the
  * buffer ends. */
 #include "tests/expect.h"
-#include "tests/engine/data/ingest_fixture.h"
-#include "engine/data/lines.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/lines.h"
 
 struct opened {
     struct ingest ingest;

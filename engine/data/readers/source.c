@@ -1,4 +1,4 @@
-#include "engine/data/source.h"
+#include "engine/data/readers/source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,20 +1,20 @@
 /*
- * reader.h - what every format's reader is given, and the readers. To add a format, write
+ * reading.h - what every format's reader is given, and the readers. To add a format, write
  * a file, a line here and a row in import.c's table.
  *
  * A reader opens its files, calls matrix_writer_begin once, writes every record with
  * its target, and checks all of both; import.c opens, finishes and removes the matrix.
  */
-#ifndef ENGINE_DATA_READER_H
-#define ENGINE_DATA_READER_H
+#ifndef ENGINE_DATA_READERS_READING_H
+#define ENGINE_DATA_READERS_READING_H
 
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/data/import.h"
+#include "engine/data/readers/import.h"
 #include "engine/data/matrix_writer.h"
 #include "engine/data/schema.h"
-#include "engine/data/source.h"
+#include "engine/data/readers/source.h"
 
 struct reading {
     const struct schema *schema;
