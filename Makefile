@@ -115,7 +115,7 @@ traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_ma
           matrix_gather batch_cut_cells workspace_losses workspace_spreads \
           workspace_layer_spreads noise_release noise_release_counts
 $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
-$(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=allowance_take
+$(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take
 $(e2e): $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 /* Each logarithm, product and sum is within 2 ulp; terms are added at most thrice. */
@@ -20,14 +20,14 @@ double conversion_epsilon(double rdp, double order, double delta)
     CHECK(order > 1 && rdp >= 0 && delta > 0 && delta < 1);
     if (isinf(rdp))
         return INFINITY;
-    if (-expm1(-upward_error(rdp, rounding)) <= delta * delta * (1 - rounding))
+    if (-expm1(-round_up_error(rdp, rounding)) <= delta * delta * (1 - rounding))
         return 0;
     double beta = order - 1, rest = log_rest(order);
     double delta_log = log(delta), order_log = log(order);
     double epsilon = rdp + rest - (delta_log + order_log) / beta;
     double size =
         rdp + fabs(rest) + log1p(1 / beta) + (fabs(delta_log) + order_log) / beta;
-    return fmax(0, upward_next(epsilon + rounding * size));
+    return fmax(0, round_up_next(epsilon + rounding * size));
 }
 
 double conversion_delta(double rdp, double order, double epsilon)
@@ -42,7 +42,7 @@ double conversion_delta(double rdp, double order, double epsilon)
     double size = beta * (rdp + epsilon + fabs(rest) + log1p(1 / beta)) + log(order);
     double tight = exp(exponent + rounding * size) * (1 + rounding);
     double total_variation = sqrt(-expm1(-rdp)) * (1 + rounding);
-    return fmin(1, upward_next(fmin(tight, total_variation)));
+    return fmin(1, round_up_next(fmin(tight, total_variation)));
 }
 
 double conversion_curve(const struct curve *curve, double delta, double *order)

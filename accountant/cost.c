@@ -4,9 +4,9 @@
 #include <stdbool.h>
 
 #include "accountant/curve.h"
-#include "accountant/feedback.h"
+#include "accountant/error_feedback.h"
 #include "accountant/laplace.h"
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 static bool kind_known(enum mechanism_kind kind)
@@ -57,7 +57,8 @@ enum status cost_supports(const struct mechanism *m, struct error *error)
     }
     if (!mechanism_turns_valid(m))
         return error_set(error, ST_INVALID, "turns that do not fit the runs");
-    return m->kind == MECHANISM_ERROR_FEEDBACK ? feedback_supports(m, error) : ST_OK;
+    return m->kind == MECHANISM_ERROR_FEEDBACK ? error_feedback_supports(m, error)
+                                               : ST_OK;
 }
 
 /* In a subset of fixed size another record takes the place of an absent one. */
@@ -102,7 +103,7 @@ double cost_of_run(struct cost *cost, const struct mechanism *m, size_t run,
 {
     if (charged_already(m, run))
         return 0;
-    return upward_mul(upward_count(count), step_cost(cost, m, run, order));
+    return round_up_mul(round_up_count(count), step_cost(cost, m, run, order));
 }
 
 /* Of a filtered run at an order of the grid: that of its run, or above the filter's
@@ -113,7 +114,7 @@ static double filtered_cost(struct cost *cost, const struct mechanism *m, double
     if (order > m->filter.order_max)
         run.noise_multiplier *= m->filter.noise_share;
     rdp_set(&cost->rdp, m->relation, &run);
-    return upward_mul(upward_count(run.steps), rdp_at(&cost->rdp, order));
+    return round_up_mul(round_up_count(run.steps), rdp_at(&cost->rdp, order));
 }
 
 /* A filtered run is bounded at the orders of the grid alone. Between two of them (a - 1)
@@ -141,12 +142,12 @@ double cost_of(struct cost *cost, const struct mechanism *m, uint64_t steps,
     if (steps > 0 && !m->prefixes_priced)
         steps = mechanism_steps(m);
     if (m->kind == MECHANISM_ERROR_FEEDBACK)
-        return feedback_rdp(m, steps, order);
+        return error_feedback_rdp(m, steps, order);
     if (m->kind == MECHANISM_FILTERED_GAUSSIAN)
         return steps > 0 ? between_orders(cost, m, order) : 0;
     for (size_t i = 0; i < m->run_count && steps > 0; i++) {
         uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
-        total = upward_add(total, cost_of_run(cost, m, i, count, order));
+        total = round_up_add(total, cost_of_run(cost, m, i, count, order));
         steps -= count;
     }
     return total;

@@ -8,7 +8,7 @@
  *   fixed_subset       zero_out, replace_one (alike)    subset.h; rate 1: as gaussian; by
  *                                                       turns: of every turns-th subset
  *   laplace            zero_out, replace_one (twice)    laplace.h
- *   error_feedback     as its bound says                feedback.h, no sum over steps
+ *   error_feedback     as its bound says                error_feedback.h, no sum over steps
  *
  * Threads: a struct cost belongs to one thread at a time.
  */
@@ -27,7 +27,7 @@ struct cost { /* scratch: what is known of steps already seen; zeroed at first *
 /* Whether m has a proof under its relation and every number in range.
  *   ST_INVALID  kind or relation unknown, no run, a rate outside (0, 1] (1 for a gaussian
  *               and a laplace), a noise multiplier outside [RDP_NOISE_MIN,
- *               RDP_NOISE_MAX], a run of no steps, or what feedback_supports refuses;
+ *               RDP_NOISE_MAX], a run of no steps, or what error_feedback_supports refuses;
  *               the error names the run */
 enum status cost_supports(const struct mechanism *m, struct error *error);
 

@@ -1,7 +1,7 @@
 #include "accountant/curve.h"
 
 #include "accountant/cost.h"
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 
 const double curve_orders[CURVE_ORDERS] = {
     1.25, 1.5, 1.75, 2,   2.25, 2.5, 2.75, 3,   3.25, 3.5,  3.75, 4,  4.5,
@@ -25,7 +25,7 @@ static void add_runs(struct curve *curve, const struct mechanism *m, uint64_t st
         uint64_t count = steps < m->runs[run].steps ? steps : m->runs[run].steps;
         for (size_t i = 0; i < CURVE_ORDERS; i++) {
             double added = cost_of_run(&cost, m, run, count, curve_orders[i]);
-            curve->at[i] = upward_add(curve->at[i], added);
+            curve->at[i] = round_up_add(curve->at[i], added);
         }
         steps -= count;
     }
@@ -57,5 +57,5 @@ enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t st
 void curve_add(struct curve *sum, const struct curve *addend)
 {
     for (size_t i = 0; i < CURVE_ORDERS; i++)
-        sum->at[i] = upward_add(sum->at[i], addend->at[i]);
+        sum->at[i] = round_up_add(sum->at[i], addend->at[i]);
 }

@@ -6,11 +6,11 @@
 #include "accountant/calibration.h"
 #include "accountant/conversion.h"
 #include "accountant/cost.h"
-#include "accountant/feedback.h"
+#include "accountant/error_feedback.h"
 #include "accountant/order.h"
 #include "accountant/pld.h"
 #include "accountant/profile.h"
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 /* A mechanism being priced, and the question it is priced for. */
@@ -61,15 +61,15 @@ static double profile_mu(const struct mechanism *m, uint64_t steps)
 {
     double sum = 0;
     if (m->kind == MECHANISM_ERROR_FEEDBACK)
-        return upward_next(sqrt(feedback_energy(m, steps)));
+        return round_up_next(sqrt(error_feedback_energy(m, steps)));
     for (size_t i = 0; i < m->run_count && steps > 0; i++) {
         uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
-        double ratio = upward_next(cost_distance(m, i) / m->runs[i].noise_multiplier);
-        double energy = upward_mul(upward_count(count), upward_mul(ratio, ratio));
-        sum = upward_add(sum, energy);
+        double ratio = round_up_next(cost_distance(m, i) / m->runs[i].noise_multiplier);
+        double energy = round_up_mul(round_up_count(count), round_up_mul(ratio, ratio));
+        sum = round_up_add(sum, energy);
         steps -= count;
     }
-    return upward_next(sqrt(sum));
+    return round_up_next(sqrt(sum));
 }
 
 /* The pure epsilon of a laplace: sum of steps distance / scale, rounded up. */
@@ -78,8 +78,8 @@ static double pure_epsilon(const struct mechanism *m, uint64_t steps)
     double sum = 0;
     for (size_t i = 0; i < m->run_count && steps > 0; i++) {
         uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
-        double one = upward_next(cost_distance(m, i) / m->runs[i].noise_multiplier);
-        sum = upward_add(sum, upward_mul(upward_count(count), one));
+        double one = round_up_next(cost_distance(m, i) / m->runs[i].noise_multiplier);
+        sum = round_up_add(sum, round_up_mul(round_up_count(count), one));
         steps -= count;
     }
     return sum;
@@ -171,7 +171,7 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
         double rdp = cost_of(&p.cost, m, p.steps, order);
         least = fmin(least, conversion_delta(rdp, order, epsilon));
     }
-    *delta = steps == 0 ? 0 : fmin(1, upward_add(least, LEDGER_NOISE_DELTA));
+    *delta = steps == 0 ? 0 : fmin(1, round_up_add(least, LEDGER_NOISE_DELTA));
     return ST_OK;
 }
 
@@ -302,13 +302,13 @@ static double room_excess(const struct price *p, size_t weighted, double cost)
 {
     const struct balance *b = p->balance;
     size_t i = b->weighted[weighted];
-    double used = upward_add(b->committed.at[i], b->held.at[i]);
+    double used = round_up_add(b->committed.at[i], b->held.at[i]);
     double room = b->capacity[weighted] - used;
     if (!(room > 0))
         return INFINITY;
     double allowed = p->fraction * room;
-    double one = upward_add(used, cost);
-    double other = upward_add(b->committed.at[i], upward_add(b->held.at[i], cost));
+    double one = round_up_add(used, cost);
+    double other = round_up_add(b->committed.at[i], round_up_add(b->held.at[i], cost));
     if (cost <= allowed && fmax(one, other) <= b->capacity[weighted])
         return fmin(0, log(cost / allowed));
     return fmax(0x1p-60, log(cost / allowed));

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 /* Some ten operations within 2 ulp, and e^x - 1 - x by its series or with 1e-15. */
@@ -25,12 +25,12 @@ static double beyond_line(double x)
 double laplace_rdp(double scale, double order)
 {
     CHECK(order > 1 && scale > 0);
-    double beta = order - 1, pure = upward_error(1 / scale, 2 * DBL_EPSILON);
+    double beta = order - 1, pure = round_up_error(1 / scale, 2 * DBL_EPSILON);
     double steep = beta / scale;
     if (isinf(order) || steep > 600)
         return pure;
     double mean = order * (beyond_line(steep) / beta) + beyond_line(-order / scale);
     mean /= 2 * order - 1;
     double divergence = log1p(beta * mean) / beta;
-    return fmin(pure, upward_error(divergence, rounding) + DBL_MIN);
+    return fmin(pure, round_up_error(divergence, rounding) + DBL_MIN);
 }

@@ -7,7 +7,7 @@
 
 #include "accountant/entry.h"
 #include "accountant/ledger_inside.h"
-#include "accountant/history.h"
+#include "accountant/ledger_replay.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,7 +19,7 @@ static void on_durable(void *context)
     struct ledger *ledger = context;
     struct error error = {0};
     pthread_mutex_lock(&ledger->lock);
-    book_keep(&ledger->book);
+    ledger_state_keep(&ledger->state);
     ledger->now = ledger->next;
     ledger->changing = false;
     if (ledger->head_path != NULL &&
@@ -34,7 +34,7 @@ static void on_undone(void *context)
 {
     struct ledger *ledger = context;
     pthread_mutex_lock(&ledger->lock);
-    book_drop(&ledger->book);
+    ledger_state_drop(&ledger->state);
     ledger->changing = false;
     pthread_mutex_unlock(&ledger->lock);
 }
@@ -66,8 +66,8 @@ enum status ledger_open_in(struct ledger **out, struct store *store,
     CHECK(ledger != NULL);
     CHECK(pthread_mutex_init(&ledger->lock, NULL) == 0);
     ledger->store = store;
-    book_init(&ledger->book);
-    enum status status = history_read(&ledger->book, &ledger->now, tx, error);
+    ledger_state_init(&ledger->state);
+    enum status status = ledger_replay_read(&ledger->state, &ledger->now, tx, error);
     if (status != ST_OK) {
         ledger_close(ledger);
         return status;
@@ -81,7 +81,7 @@ void ledger_close(struct ledger *ledger)
     if (ledger == NULL)
         return;
     CHECK(!ledger->changing);
-    book_fini(&ledger->book);
+    ledger_state_fini(&ledger->state);
     pthread_mutex_destroy(&ledger->lock);
     free(ledger->head_path);
     free(ledger);
@@ -125,19 +125,19 @@ enum status ledger_grant_epoch(struct ledger *ledger, struct store_tx *tx,
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
     char *meta = entry_grant_render(grant, &filter);
-    const struct account *account = book_account(&ledger->book, dataset);
-    struct ledger_row row = {.dataset = dataset->text,
-                             .epoch =
-                                 account == NULL ? 1 : book_view(account)->epoch + 1,
-                             .job = "",
-                             .kind = "GRANT",
-                             .curve = bytes,
-                             .curve_size = sizeof bytes,
-                             .meta = meta};
+    const struct account *account = ledger_state_account(&ledger->state, dataset);
+    struct ledger_row row = {
+        .dataset = dataset->text,
+        .epoch = account == NULL ? 1 : ledger_state_view(account)->epoch + 1,
+        .job = "",
+        .kind = "GRANT",
+        .curve = bytes,
+        .curve_size = sizeof bytes,
+        .meta = meta};
     status = append(ledger, tx, &row, error);
     free(meta);
     if (status == ST_OK)
-        book_grant(&ledger->book, dataset, grant, &filter);
+        ledger_state_grant(&ledger->state, dataset, grant, &filter);
     return status;
 }
 
@@ -147,7 +147,7 @@ enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
 {
     enum status status;
     pthread_mutex_lock(&ledger->lock);
-    if (book_account(&ledger->book, dataset) != NULL)
+    if (ledger_state_account(&ledger->state, dataset) != NULL)
         status = error_set(error, ST_ALREADY_EXISTS, "dataset %s has a budget",
                            dataset->text);
     else
@@ -202,7 +202,7 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
 {
     struct curve charge;
     uint8_t bytes[ENTRY_CURVE_SIZE];
-    const struct balances *balances = book_view(account);
+    const struct balances *balances = ledger_state_view(account);
     enum status status = ledger_charge(&charge, balances, claim->mechanism, error);
     if (status == ST_OK)
         status = check_fits(balances, &charge, error);
@@ -223,8 +223,8 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
         return status;
     struct mechanism copy = {0};
     mechanism_copy(&copy, claim->mechanism);
-    book_reserve_take(&ledger->book, account, claim->job, &copy, &charge)->entry =
-        ledger->next.entry;
+    ledger_state_reserve_take(&ledger->state, account, claim->job, &copy, &charge)
+        ->entry = ledger->next.entry;
     return ST_OK;
 }
 
@@ -234,10 +234,10 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
 {
     enum status status;
     pthread_mutex_lock(&ledger->lock);
-    struct account *account = book_account(&ledger->book, claim->dataset);
+    struct account *account = ledger_state_account(&ledger->state, claim->dataset);
     if (account == NULL)
         status = ledger_no_dataset(claim->dataset, error);
-    else if (book_reservation(&ledger->book, claim->job) != NULL)
+    else if (ledger_state_reservation(&ledger->state, claim->job) != NULL)
         status = error_set(error, ST_ALREADY_EXISTS, "job %s has a reservation",
                            claim->job->text);
     else
@@ -262,7 +262,7 @@ enum status ledger_raise(struct ledger *ledger, struct store_tx *tx,
         return status;
     ledger_join(ledger, tx);
     struct reservation_state *state =
-        book_change_reservation(&ledger->book, reservation);
+        ledger_state_change_reservation(&ledger->state, reservation);
     ledger->next.authorised += steps - state->authorised;
     state->authorised = steps;
     return ST_OK;
@@ -297,7 +297,7 @@ enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
     if (status != ST_OK)
         return status;
     pthread_mutex_lock(&ledger->lock);
-    struct reservation *reservation = book_reservation(&ledger->book, job);
+    struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
     status = check_authorise(reservation, job, steps, error);
     if (status == ST_OK)
         status = ledger_raise(ledger, tx, reservation, steps, error);
@@ -343,7 +343,7 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
     entry_curve_encode(released_bytes, &released);
     char *meta = entry_commit_render(&commit);
     struct ledger_row row = {.dataset = reservation->account->dataset.text,
-                             .epoch = book_view(reservation->account)->epoch,
+                             .epoch = ledger_state_view(reservation->account)->epoch,
                              .job = reservation->job.text,
                              .kind = "COMMIT",
                              .curve = bytes,
@@ -353,7 +353,7 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
     enum status status = append(ledger, tx, &row, error);
     free(meta);
     if (status == ST_OK)
-        book_settle(&ledger->book, reservation, &charge);
+        ledger_state_settle(&ledger->state, reservation, &charge);
     return status;
 }
 
@@ -363,7 +363,7 @@ enum status ledger_settle(struct ledger *ledger, struct store_tx *tx,
 {
     enum status status;
     pthread_mutex_lock(&ledger->lock);
-    struct reservation *reservation = book_reservation(&ledger->book, job);
+    struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
     bool open = reservation != NULL &&
                 (reservation->changed ? reservation->next.open : reservation->now.open);
     if (open)

@@ -11,10 +11,10 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
                            const struct dataset_id *dataset, const struct grant *grant,
                            struct error *error)
 {
-    struct account *account = book_account(&ledger->book, dataset);
+    struct account *account = ledger_state_account(&ledger->state, dataset);
     if (account == NULL)
         return ledger_no_dataset(dataset, error);
-    const struct balances *balances = book_view(account);
+    const struct balances *balances = ledger_state_view(account);
     if (!balances->frozen)
         return error_set(error, ST_INVALID, "dataset %s is not frozen", dataset->text);
     if (balances->grant.relation != grant->relation)
@@ -94,7 +94,7 @@ static enum status freeze(struct ledger *ledger, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     ledger_join(ledger, tx);
-    book_change(&ledger->book, account)->frozen = true;
+    ledger_state_change(&ledger->state, account)->frozen = true;
     return ST_OK;
 }
 
@@ -102,8 +102,8 @@ static enum status freeze_all(struct ledger *ledger, struct store_tx *tx,
                               const struct ledger_entry_name *kept, struct error *error)
 {
     enum status status = ST_OK;
-    for (size_t i = 0; status == ST_OK && i < ledger->book.accounts.count; i++) {
-        struct account *account = ledger->book.accounts.items[i];
+    for (size_t i = 0; status == ST_OK && i < ledger->state.accounts.count; i++) {
+        struct account *account = ledger->state.accounts.items[i];
         if (!account->now->frozen)
             status = freeze(ledger, tx, account, kept, error);
     }
@@ -115,7 +115,7 @@ static enum status check_head(struct ledger *ledger, struct store_tx *tx,
                               struct error *error)
 {
     bool contained = false;
-    if (kept->entry.seq > 0 && ledger->book.accounts.count == 0)
+    if (kept->entry.seq > 0 && ledger->state.accounts.count == 0)
         return error_set(error, ST_CORRUPT,
                          "the store is empty, the head kept elsewhere is not");
     enum status status = contains(ledger, tx, kept, &contained, error);

@@ -7,14 +7,14 @@
 
 #include <pthread.h>
 
-#include "accountant/book.h"
+#include "accountant/ledger_state.h"
 #include "accountant/head_file.h"
 #include "accountant/ledger.h"
 
 struct ledger {
     pthread_mutex_t lock; /* guards all that follows but store */
     struct store *store;
-    struct book book;
+    struct ledger_state state;
     struct head now, next; /* next: what the open transaction makes of it */
     bool changing;         /* the open transaction has entries or marks of ours */
     char *head_path;       /* NULL: the head is kept nowhere else */

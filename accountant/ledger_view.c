@@ -10,7 +10,8 @@ bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
                         struct ledger_entry_name *entry)
 {
     pthread_mutex_lock(&ledger->lock);
-    const struct reservation *reservation = book_reservation(&ledger->book, job);
+    const struct reservation *reservation =
+        ledger_state_reservation(&ledger->state, job);
     bool found = reservation != NULL && reservation->durable;
     if (found)
         *entry = reservation->entry;
@@ -21,7 +22,8 @@ bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
 char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job)
 {
     pthread_mutex_lock(&ledger->lock);
-    const struct reservation *reservation = book_reservation(&ledger->book, job);
+    const struct reservation *reservation =
+        ledger_state_reservation(&ledger->state, job);
     char *text = reservation != NULL && reservation->durable
                      ? mechanism_render(&reservation->mechanism)
                      : NULL;
@@ -32,7 +34,8 @@ char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job)
 uint64_t ledger_authorised(struct ledger *ledger, const struct job_id *job)
 {
     pthread_mutex_lock(&ledger->lock);
-    const struct reservation *reservation = book_reservation(&ledger->book, job);
+    const struct reservation *reservation =
+        ledger_state_reservation(&ledger->state, job);
     uint64_t authorised = reservation != NULL ? reservation->now.authorised : 0;
     pthread_mutex_unlock(&ledger->lock);
     return authorised;
@@ -53,7 +56,7 @@ static int compare_seq(const void *a, const void *b)
 /* All open reservations, to be freed; in the order of seq over all datasets. */
 static struct opened *copy_open(struct ledger *ledger, size_t *count)
 {
-    const struct pointers *accounts = &ledger->book.accounts;
+    const struct pointers *accounts = &ledger->state.accounts;
     size_t total = 0;
     for (size_t i = 0; i < accounts->count; i++) {
         const struct account *account = accounts->items[i];
@@ -97,7 +100,7 @@ void ledger_open_walk(struct ledger *ledger,
 static const struct balances *durable(struct ledger *ledger,
                                       const struct dataset_id *dataset)
 {
-    const struct account *account = book_account(&ledger->book, dataset);
+    const struct account *account = ledger_state_account(&ledger->state, dataset);
     return account != NULL ? account->now : NULL;
 }
 
@@ -138,7 +141,7 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
     pthread_mutex_lock(&ledger->lock);
     const struct balances *from = durable(ledger, dataset);
     if (from != NULL) {
-        struct epoch last = book_epoch(from);
+        struct epoch last = ledger_state_epoch(from);
         copy_balance(balance, from);
         *epochs = epochs_copy(&from->closed);
         epochs_append(epochs, &last);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 /* What an epoch that ended within its filter weighs at most, at the lower order: there
@@ -24,7 +24,7 @@ static double joined_epsilon(const struct epoch *epochs, size_t count)
         double sum = epochs[j].grant.epsilon;
         for (size_t e = 0; e < count; e++)
             if (e != j)
-                sum = upward_add(sum, whole(&epochs[e]));
+                sum = round_up_add(sum, whole(&epochs[e]));
         most = fmax(most, sum);
     }
     return most;
@@ -57,8 +57,8 @@ struct guarantee odometer_guarantee(const struct epochs *epochs)
     struct guarantee sum = {joined_epsilon(epochs->items, joined),
                             epochs->items[0].grant.delta};
     for (size_t e = joined; e < epochs->count; e++) {
-        sum.epsilon = upward_add(sum.epsilon, epochs->items[e].grant.epsilon);
-        sum.delta = upward_add(sum.delta, epochs->items[e].grant.delta);
+        sum.epsilon = round_up_add(sum.epsilon, epochs->items[e].grant.epsilon);
+        sum.delta = round_up_add(sum.delta, epochs->items[e].grant.delta);
     }
     sum.delta = fmin(1, sum.delta);
     return sum;
@@ -72,9 +72,9 @@ static double alone(const struct epoch *epoch, const struct curve *spent)
     bool any = false;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         double charge = spent->at[epoch->filter.weighted[i]];
-        double rest = upward_next(epoch->grant.epsilon - epoch->filter.capacity[i]);
+        double rest = round_up_next(epoch->grant.epsilon - epoch->filter.capacity[i]);
         any = any || charge > 0;
-        least = fmin(least, upward_add(charge, fmax(0, rest)));
+        least = fmin(least, round_up_add(charge, fmax(0, rest)));
     }
     return any ? least : 0;
 }
@@ -86,8 +86,8 @@ static double added(const struct epoch *first, const struct curve *spent)
     size_t high = curve_orders[weighted[0]] > curve_orders[weighted[1]] ? 0 : 1;
     double at_high = spent->at[weighted[high]];
     double at_low = fmin(at_high, spent->at[weighted[1 - high]]);
-    double dearer = upward_next(whole(first) - first->filter.capacity[1 - high]);
-    return fmax(at_low, fmin(at_high, upward_add(at_low, fmax(0, dearer))));
+    double dearer = round_up_next(whole(first) - first->filter.capacity[1 - high]);
+    return fmax(at_low, fmin(at_high, round_up_add(at_low, fmax(0, dearer))));
 }
 
 static double read_last(const struct epochs *epochs, const struct curve *spent)
@@ -96,10 +96,10 @@ static double read_last(const struct epochs *epochs, const struct curve *spent)
     const struct epoch *last = &epochs->items[closed];
     double epsilon = joined_epsilon(epochs->items, joined < closed ? joined : closed);
     if (closed > 0 && joined == epochs->count)
-        return upward_add(epsilon, added(epochs->items, spent));
+        return round_up_add(epsilon, added(epochs->items, spent));
     for (size_t e = joined; e < closed; e++)
-        epsilon = upward_add(epsilon, epochs->items[e].grant.epsilon);
-    return upward_add(epsilon, alone(last, spent));
+        epsilon = round_up_add(epsilon, epochs->items[e].grant.epsilon);
+    return round_up_add(epsilon, alone(last, spent));
 }
 
 struct guarantee odometer_reading(const struct epochs *epochs,

@@ -6,9 +6,9 @@
 
 #include "accountant/cost.h"
 #include "accountant/fft.h"
-#include "accountant/loss.h"
+#include "accountant/privacy_loss.h"
 #include "accountant/saddle.h"
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 
 /* What the grid may add to epsilon, as a share of it: connecting dots h apart adds about
  * (s + 1) h^2 / 12 per step at tilt s. */
@@ -30,7 +30,7 @@ enum { WINDOW_MIN = 256, WINDOW_MAX = 1 << 20, CELLS_MAX = 1 << 22 };
 
 /* A direction of the comparison. */
 struct side {
-    enum loss_direction direction;
+    enum privacy_loss_direction direction;
     struct saddle *saddle;      /* owned */
     double tilt, top, top_tilt; /* of the window, its end, of the bound beyond it */
     double bottom, tilt_most;
@@ -76,7 +76,7 @@ static void composition_fini(struct composition *c)
 
 static bool parts_init(struct composition *c, const struct mechanism *m, uint64_t steps)
 {
-    double total = upward_count(steps);
+    double total = round_up_count(steps);
     c->parts = calloc(m->run_count, sizeof *c->parts);
     if (c->parts == NULL)
         return false;
@@ -84,10 +84,10 @@ static bool parts_init(struct composition *c, const struct mechanism *m, uint64_
         const struct mechanism_run *run = &m->runs[i];
         uint64_t count = steps < run->steps ? steps : run->steps;
         struct saddle_part *part = &c->parts[c->part_count++];
-        part->step =
-            (struct loss_step){m->relation, run->sampling_rate, run->noise_multiplier};
-        part->range = loss_range_of(&part->step, tail_share * c->delta / total);
-        part->steps = upward_count(count);
+        part->step = (struct privacy_loss_step){m->relation, run->sampling_rate,
+                                                run->noise_multiplier};
+        part->range = privacy_loss_range_of(&part->step, tail_share * c->delta / total);
+        part->steps = round_up_count(count);
         c->steps += part->steps;
         steps -= count;
     }
@@ -160,8 +160,8 @@ static void window_place(struct composition *c)
     c->spacing = width / (double)(c->window - 4);
     for (size_t i = 0; i < c->part_count; i++) {
         const struct saddle_part *part = &c->parts[i];
-        double losses = loss_at(&part->step, part->range.high) -
-                        loss_at(&part->step, part->range.low);
+        double losses = privacy_loss_at(&part->step, part->range.high) -
+                        privacy_loss_at(&part->step, part->range.low);
         c->spacing = fmax(c->spacing, losses / (CELLS_MAX - 4));
     }
 }
@@ -184,7 +184,7 @@ static bool arrays_init(struct composition *c)
 }
 
 /* log sum of mass exp(tilt l), to a few roundings: the sum is compensated. */
-static double loss_moment(const struct loss *loss, double spacing, double tilt)
+static double loss_moment(const struct privacy_loss *loss, double spacing, double tilt)
 {
     double most = -HUGE_VAL, sum = 0, carry = 0;
     for (size_t i = 0; i < loss->count; i++) {
@@ -203,7 +203,7 @@ static double loss_moment(const struct loss *loss, double spacing, double tilt)
 /* Adds the tilted measure of steps steps to the circle, and what is known of it to the
  * side. */
 static void side_add(const struct composition *c, struct side *side,
-                     const struct loss *loss, double steps, double *circle)
+                     const struct privacy_loss *loss, double steps, double *circle)
 {
     double log_moment = loss_moment(loss, c->spacing, side->tilt);
     double log_moment_top = loss_moment(loss, c->spacing, side->top_tilt);
@@ -339,13 +339,14 @@ static bool compose(struct composition *c)
         for (size_t j = 0; j < c->window; j++)
             c->step_real[j] = c->step_imaginary[j] = 0;
         const struct saddle_part *part = &c->parts[p];
-        struct loss loss[2];
-        if (!loss_measure(loss, &part->step, part->range, c->spacing, CELLS_MAX))
+        struct privacy_loss loss[2];
+        if (!privacy_loss_measure(loss, &part->step, part->range, c->spacing,
+                                  CELLS_MAX))
             return false;
         for (size_t i = 0; i < c->side_count; i++)
             side_add(c, &c->sides[i], &loss[i], part->steps, circles[i]);
-        loss_fini(&loss[0]);
-        loss_fini(&loss[1]);
+        privacy_loss_fini(&loss[0]);
+        privacy_loss_fini(&loss[1]);
         fft_forward(c->fft, c->step_real, c->step_imaginary);
         spectrum_add(c, part->steps, p == 0);
     }

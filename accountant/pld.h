@@ -1,7 +1,7 @@
 /*
  * pld.h - tight epsilon by numerical composition of privacy losses: an upper bound.
  *
- * Each step's loss is replaced by a measure on a grid that dominates it (loss.h),
+ * Each step's loss is replaced by a measure on a grid that dominates it (privacy_loss.h),
  * tilted by exp(s l) so that what decides epsilon is in the middle, and composed by a
  * Fourier transform. Added to delta, or to epsilon, are bounds on all that is lost: the
  * mass beyond the grid, the tail beyond the transform's window, and every rounding

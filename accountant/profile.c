@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 /* Relative error of gap below: exp(-a^2/2) with a up to 38 gives 722 ulp, the rest is
@@ -74,7 +74,7 @@ static double gap(double a, double mu)
         value = density * (mills(a) - mills(a + mu));
     else
         value = 0.5 * erfc(a / root_two) - density * mills(a + mu);
-    return fmin(1, upward_error(fmax(0, value), rounding) + DBL_MIN);
+    return fmin(1, round_up_error(fmax(0, value), rounding) + DBL_MIN);
 }
 
 double profile_delta(double mu, double epsilon)
@@ -110,5 +110,5 @@ double profile_epsilon(double mu, double delta)
     }
     /* epsilon = mu (high + mu/2), its rounding relative to the size of both terms. */
     double size = mu * (fabs(high) + mu / 2);
-    return fmax(0, upward_next(mu * (high + mu / 2) + 4 * DBL_EPSILON * size));
+    return fmax(0, round_up_next(mu * (high + mu / 2) + 4 * DBL_EPSILON * size));
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 /* A Gaussian is cut where it has fallen to exp(-45). */
@@ -306,7 +306,7 @@ static double sum_mean(const struct sum *sum, double *relative)
     *relative =
         rounding_base + 4 * DBL_EPSILON * (sum->exponents / fmax(sum->value, DBL_MIN));
     /* Squares of tiny rates underflow: DBL_MIN covers what was lost. */
-    return upward_error(sum->value * (sum->rdp->spacing / root_two_pi), *relative) +
+    return round_up_error(sum->value * (sum->rdp->spacing / root_two_pi), *relative) +
            DBL_MIN;
 }
 
@@ -314,7 +314,7 @@ static double unsampled(const struct rdp *rdp, double order)
 {
     double distance = rdp->relation == RELATION_REPLACE_ONE ? 2 : 1;
     double ratio = distance / rdp->noise;
-    return upward_error(0.5 * order * ratio * ratio, 4 * DBL_EPSILON);
+    return round_up_error(0.5 * order * ratio * ratio, 4 * DBL_EPSILON);
 }
 
 /* log(1 + (a - 1) mean exp(scale)) / (a - 1) */
@@ -327,7 +327,7 @@ static double divergence_of(const struct order *o, double scale, double mean)
         double log_excess = scale + log(o->beta * mean);
         log_moment = log_excess + log1p(exp(-log_excess));
     }
-    return upward_error(log_moment / o->beta, 4 * DBL_EPSILON);
+    return round_up_error(log_moment / o->beta, 4 * DBL_EPSILON);
 }
 
 /* Where all that counts of the moment lies so far out that 1 + x is q e^u to the last
@@ -358,7 +358,7 @@ double rdp_at(struct rdp *rdp, double order)
         return bound;
     double far = log_moment_far(rdp, order);
     if (far > 0)
-        return fmin(bound, upward_error(far / (order - 1), 4 * DBL_EPSILON));
+        return fmin(bound, round_up_error(far / (order - 1), 4 * DBL_EPSILON));
     struct order o = order_of(order);
     long peak = peak_find(rdp, &o);
     struct rdp_node top = node_at(rdp, peak);

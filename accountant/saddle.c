@@ -15,7 +15,7 @@ struct saddle {
 };
 
 static bool nodes_init(struct nodes *nodes, const struct saddle_part *part,
-                       enum loss_direction direction)
+                       enum privacy_loss_direction direction)
 {
     double width = part->range.high - part->range.low;
     double step = fmin(part->step.noise, 1) / 4;
@@ -27,15 +27,15 @@ static bool nodes_init(struct nodes *nodes, const struct saddle_part *part,
     nodes->weight = nodes->loss + nodes->count;
     for (size_t i = 0; i < nodes->count; i++) {
         double t = part->range.low + (double)i * step;
-        double loss = loss_at(&part->step, t);
+        double loss = privacy_loss_at(&part->step, t);
         nodes->loss[i] = direction == LOSS_ADDING ? -loss : loss;
-        nodes->weight[i] = step * loss_density(&part->step, direction, t);
+        nodes->weight[i] = step * privacy_loss_density(&part->step, direction, t);
     }
     return true;
 }
 
 struct saddle *saddle_create(const struct saddle_part *parts, size_t count,
-                             enum loss_direction direction)
+                             enum privacy_loss_direction direction)
 {
     struct saddle *saddle = calloc(1, sizeof *saddle);
     if (saddle == NULL)

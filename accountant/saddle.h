@@ -11,11 +11,11 @@
 
 #include <stddef.h>
 
-#include "accountant/loss.h"
+#include "accountant/privacy_loss.h"
 
 struct saddle_part { /* steps that are alike */
-    struct loss_step step;
-    struct loss_range range;
+    struct privacy_loss_step step;
+    struct privacy_loss_range range;
     double steps;
 };
 
@@ -23,7 +23,7 @@ struct saddle; /* opaque */
 
 /* Steps are summed over parts, all in one direction; NULL without memory. */
 struct saddle *saddle_create(const struct saddle_part *parts, size_t count,
-                             enum loss_direction direction);
+                             enum privacy_loss_direction direction);
 void saddle_destroy(struct saddle *saddle); /* NULL is allowed */
 
 struct saddle_moment {

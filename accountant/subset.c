@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 /* Two thousand factors of a binomial, each within 2 ulp, in logarithms up to some 1e4,
@@ -108,13 +108,13 @@ static double log_moment_whole(struct subset *subset, double rate, double d, int
     double excess = most + log(sum) + rounding;
     double log_moment = excess < 0 ? log1p(exp(excess)) : excess + log1p(exp(-excess));
     double plain = 0.5 * d * d * order * (order - 1);
-    return upward_error(fmin(log_moment, plain), rounding) + DBL_MIN;
+    return round_up_error(fmin(log_moment, plain), rounding) + DBL_MIN;
 }
 
 static double answer(struct subset *subset, double rate, double noise, double order)
 {
     double d = 2 / noise;
-    double plain = upward_error(0.5 * d * d * order, 4 * DBL_EPSILON);
+    double plain = round_up_error(0.5 * d * d * order, 4 * DBL_EPSILON);
     if (order > SUBSET_ORDER_MAX)
         return plain;
     aim(subset, noise);
@@ -123,7 +123,7 @@ static double answer(struct subset *subset, double rate, double noise, double or
     double at_low = low == 1 ? 0 : log_moment_whole(subset, rate, d, low);
     double at_high = share == 0 ? at_low : log_moment_whole(subset, rate, d, low + 1);
     double chord = at_low + share * (at_high - at_low);
-    return fmin(plain, upward_error(chord / (order - 1), rounding));
+    return fmin(plain, round_up_error(chord / (order - 1), rounding));
 }
 
 /* Where an answer at order has its place. */

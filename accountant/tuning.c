@@ -6,7 +6,7 @@
 #include "accountant/cost.h"
 #include "accountant/filter.h"
 #include "accountant/order.h"
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 static const double cut_delta =
@@ -28,7 +28,7 @@ static double epsilon_at(void *context, double order)
 {
     struct price *price = context;
     double rdp = cost_of(&price->cost, price->m, mechanism_steps(price->m), order);
-    return conversion_epsilon(upward_mul(rdp, price->runs), order, price->delta);
+    return conversion_epsilon(round_up_mul(rdp, price->runs), order, price->delta);
 }
 
 /* epsilon of runs runs of m together. */

@@ -20,13 +20,13 @@ static const char *kind_name(enum mechanism_kind kind)
     return "";
 }
 
-static const char *bound_name(enum feedback_bound bound)
+static const char *bound_name(enum error_feedback_bound bound)
 {
     switch (bound) {
-    case FEEDBACK_M1: return "m1";
-    case FEEDBACK_M2: return "m2";
-    case FEEDBACK_M2R: return "m2r";
-    case FEEDBACK_M3: return "m3";
+    case ERROR_FEEDBACK_M1: return "m1";
+    case ERROR_FEEDBACK_M2: return "m2";
+    case ERROR_FEEDBACK_M2R: return "m2r";
+    case ERROR_FEEDBACK_M3: return "m3";
     }
     return "";
 }
@@ -67,10 +67,10 @@ static bool kind_parse(enum mechanism_kind *kind, const char *text)
     return false;
 }
 
-static bool bound_parse(enum feedback_bound *bound, const char *text)
+static bool bound_parse(enum error_feedback_bound *bound, const char *text)
 {
-    static const enum feedback_bound all[] = {FEEDBACK_M1, FEEDBACK_M2, FEEDBACK_M2R,
-                                              FEEDBACK_M3};
+    static const enum error_feedback_bound all[] = {
+        ERROR_FEEDBACK_M1, ERROR_FEEDBACK_M2, ERROR_FEEDBACK_M2R, ERROR_FEEDBACK_M3};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(text, bound_name(all[i])) == 0) {
             *bound = all[i];
@@ -144,9 +144,9 @@ char *mechanism_render(const struct mechanism *m)
     whole = fprintf(out, "]") > 0 && whole;
     if (m->kind == MECHANISM_ERROR_FEEDBACK)
         whole = fprintf(out, ",\"feedback\":[\"%s\",%llu,%.17g,%.17g]",
-                        bound_name(m->feedback.bound),
-                        (unsigned long long)m->feedback.period, m->feedback.rest,
-                        m->feedback.error_clip) > 0 &&
+                        bound_name(m->error_feedback.bound),
+                        (unsigned long long)m->error_feedback.period,
+                        m->error_feedback.rest, m->error_feedback.error_clip) > 0 &&
                 whole;
     if (m->turns > 0)
         whole =
@@ -254,11 +254,12 @@ bool mechanism_turns_valid(const struct mechanism *m)
 }
 
 /* What the bound does not use is 0, so that one mechanism has one text. */
-bool mechanism_feedback_valid(const struct mechanism *m)
+bool mechanism_error_feedback_valid(const struct mechanism *m)
 {
-    const struct mechanism_feedback *f = &m->feedback;
-    bool has_rest = f->bound != FEEDBACK_M1, sampled = f->bound == FEEDBACK_M3;
-    bool has_clip = f->bound != FEEDBACK_M2R;
+    const struct error_feedback *f = &m->error_feedback;
+    bool has_rest = f->bound != ERROR_FEEDBACK_M1,
+         sampled = f->bound == ERROR_FEEDBACK_M3;
+    bool has_clip = f->bound != ERROR_FEEDBACK_M2R;
     return m->run_count == 1 && isfinite(f->rest) && isfinite(f->error_clip) &&
            (has_rest ? f->rest > 0 : f->rest == 0) &&
            (has_clip ? f->error_clip >= 0 : f->error_clip == 0) &&
@@ -266,7 +267,7 @@ bool mechanism_feedback_valid(const struct mechanism *m)
            (sampled || m->runs[0].sampling_rate == 1);
 }
 
-static bool feedback_parse(const char **at, struct mechanism_feedback *feedback)
+static bool feedback_parse(const char **at, struct error_feedback *feedback)
 {
     char name[8], *end;
     if (!skip(at, ",\"feedback\":[\"") || !word(at, name, sizeof name) ||
@@ -327,7 +328,7 @@ static bool parse(struct mechanism *m, const char *text)
     bool feeds_back = ok && m->kind == MECHANISM_ERROR_FEEDBACK;
     bool filters = ok && m->kind == MECHANISM_FILTERED_GAUSSIAN;
     if (feeds_back)
-        ok = feedback_parse(&at, &m->feedback);
+        ok = feedback_parse(&at, &m->error_feedback);
     if (filters)
         ok = filter_parse(&at, &m->filter);
     ok = ok && turns_parse(&at, m);
@@ -335,7 +336,7 @@ static bool parse(struct mechanism *m, const char *text)
         return false;
     m->prefixes_priced = skip(&at, "true}");
     return (m->prefixes_priced || skip(&at, "false}")) && *at == '\0' &&
-           (!feeds_back || mechanism_feedback_valid(m)) &&
+           (!feeds_back || mechanism_error_feedback_valid(m)) &&
            (!filters || mechanism_filter_valid(m)) && mechanism_turns_valid(m);
 }
 

@@ -41,16 +41,16 @@ enum mechanism_kind {
 };
 
 /* Which proof bounds an error feedback (papers/dicesgd.md 3.5). */
-enum feedback_bound {
-    FEEDBACK_M1,  /* any gradients: the error's own clip norm bounds what comes back */
-    FEEDBACK_M2,  /* errors shortened, a record in one batch a period */
-    FEEDBACK_M2R, /* M2, and the error is forgotten when a period starts */
-    FEEDBACK_M3,  /* errors shortened, Poisson batches, priced whole */
+enum error_feedback_bound {
+    ERROR_FEEDBACK_M1, /* any gradients: the error's own clip norm bounds what comes back */
+    ERROR_FEEDBACK_M2,  /* errors shortened, a record in one batch a period */
+    ERROR_FEEDBACK_M2R, /* M2, and the error is forgotten when a period starts */
+    ERROR_FEEDBACK_M3,  /* errors shortened, Poisson batches, priced whole */
 };
 
 /* Norms here are relative to the clip norm of the sum, as the noise multiplier is. */
-struct mechanism_feedback {
-    enum feedback_bound bound;
+struct error_feedback {
+    enum error_feedback_bound bound;
     uint64_t period; /* steps in which a record is in at most one batch; 0: m3 */
     double rest; /* the most one use of a record adds to the error; 0: m1, no bound */
     double error_clip; /* the most error that comes back in a step; 0: m2r, any */
@@ -81,10 +81,10 @@ struct mechanism {
     enum relation relation;
     bool prefixes_priced; /* false: authorised whole, before its first step */
     size_t run_count;
-    struct mechanism_run *runs;         /* in the order in which they are run; owned */
-    uint64_t turns;                     /* a fixed subset's: >= 2, or 0 */
-    struct mechanism_feedback feedback; /* an error feedback's, which has one run */
-    struct mechanism_filter filter;     /* a filtered Gaussian's, which has one run */
+    struct mechanism_run *runs; /* in the order in which they are run; owned */
+    uint64_t turns;             /* a fixed subset's: >= 2, or 0 */
+    struct error_feedback error_feedback; /* an error feedback's, which has one run */
+    struct mechanism_filter filter;       /* a filtered Gaussian's, which has one run */
 };
 
 enum { MECHANISM_RUNS_MAX = 65536 };
@@ -105,7 +105,7 @@ bool mechanism_turns_valid(const struct mechanism *m);
 
 /* Whether the feedback of an error feedback, its run and prefixes_priced fit together:
  * there is one run, of rate 1 except under m3, and what its bound does not use is 0. */
-bool mechanism_feedback_valid(const struct mechanism *m);
+bool mechanism_error_feedback_valid(const struct mechanism *m);
 
 /* The same for the filter of a filtered Gaussian. */
 bool mechanism_filter_valid(const struct mechanism *m);

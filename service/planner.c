@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "accountant/allowance.h"
+#include "accountant/run_filter.h"
 #include "accountant/figures.h"
 #include "api/limits.h"
 #include "service/twins.h"
@@ -149,7 +149,7 @@ static const char *target_pointer(enum privacy_target target)
 /* What a filtered run reserves is charged whole, so it must train at all. */
 static enum status check_first_step(const struct mechanism *m, struct error *error)
 {
-    if (m->kind != MECHANISM_FILTERED_GAUSSIAN || allowance_begins(m))
+    if (m->kind != MECHANISM_FILTERED_GAUSSIAN || run_filter_begins(m))
         return ST_OK;
     return error_set_at(error, ST_INVALID, "/algorithm/noise_start",
                         "the first step alone would cost more than all that is "

@@ -1,6 +1,6 @@
 #include "service/runner.h"
 
-#include "accountant/allowance.h"
+#include "accountant/run_filter.h"
 #include "accountant/figures.h"
 #include "api/views.h"
 #include "base/check.h"
@@ -19,11 +19,11 @@ struct run {
     bool is_private;
     struct matrix data, evaluation;
     struct trainer *trainer;
-    uint64_t authorised;        /* steps */
-    double spent;               /* by them */
-    uint64_t evaluated;         /* the step of the last evaluation */
-    struct allowance allowance; /* of a filtered run */
-    bool used_up;               /* its next step does not fit */
+    uint64_t authorised;      /* steps */
+    double spent;             /* by them */
+    uint64_t evaluated;       /* the step of the last evaluation */
+    struct run_filter filter; /* of a filtered run */
+    bool used_up;             /* its next step does not fit */
 };
 
 /* The matrix as it was imported, byte for byte: a training on damaged records would be
@@ -68,14 +68,14 @@ static enum status run_open(struct run *run, struct error *error)
         .cancel = cancel,
     };
     if (job_plan(run->job)->mechanism.kind == MECHANISM_FILTERED_GAUSSIAN)
-        status = allowance_init(&run->allowance, &job_plan(run->job)->mechanism, error);
+        status = run_filter_init(&run->filter, &job_plan(run->job)->mechanism, error);
     return status == ST_OK ? trainer_create(&run->trainer, &options, error) : status;
 }
 
 static void run_close(struct run *run)
 {
     trainer_destroy(run->trainer);
-    allowance_fini(&run->allowance);
+    run_filter_fini(&run->filter);
     matrix_close(&run->evaluation);
     matrix_close(&run->data);
 }
@@ -223,7 +223,7 @@ static bool may_step(struct run *run)
     if (job_plan(run->job)->mechanism.kind != MECHANISM_FILTERED_GAUSSIAN)
         return true;
     CHECK(trainer_next(run->trainer, &step));
-    run->used_up = !allowance_take(&run->allowance, &step);
+    run->used_up = !run_filter_take(&run->filter, &step);
     return !run->used_up;
 }
 
@@ -301,7 +301,7 @@ static struct ending *end(struct run *run)
     if (ending->status == ST_OK) {
         const struct trained trained = {
             .trainer = run->trainer,
-            .ran = run->allowance.ran.run_count > 0 ? &run->allowance.ran : NULL};
+            .ran = run->filter.ran.run_count > 0 ? &run->filter.ran : NULL};
         ending->status = publication_write(&ending->model, run->service, run->job,
                                            &trained, &ending->error);
     }

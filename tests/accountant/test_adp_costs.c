@@ -3,7 +3,7 @@
  * than it claims. Method: its vectors, which agree with 60-digit arithmetic; its table
  * of what the paper's formula really costs, by its orders and conversions. Acceptance
  * checks 4, 5, 6, 7 and 17 of papers/adp.md. */
-#include "accountant/allowance.h"
+#include "accountant/run_filter.h"
 #include "accountant/curve.h"
 #include "accountant/figures.h"
 #include "accountant/profile.h"
@@ -235,20 +235,20 @@ static void full_batches_are_filtered_by_their_sum(void **state)
                           .run_count = 1,
                           .runs = &run,
                           .filter = {.order_max = 2048, .noise_share = 0.5}};
-    struct allowance allowance;
-    assert_int_equal(allowance_init(&allowance, &m, NULL), ST_OK);
+    struct run_filter filter;
+    assert_int_equal(run_filter_init(&filter, &m, NULL), ST_OK);
     double left = 100 / 400.0;
     for (int t = 0;; t++) {
         struct mechanism_run step = {1, 10 + 0.3 * t, 1};
         double cost = pow(step.noise_multiplier, -2);
-        bool taken = allowance_take(&allowance, &step);
+        bool taken = run_filter_take(&filter, &step);
         assert_true(fabs(left - cost) > 1e-6); /* no tie */
         assert_true(taken == (left > cost));
         if (!taken)
             break;
         left -= cost;
     }
-    allowance_fini(&allowance);
+    run_filter_fini(&filter);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 static struct saddle_part part(double rate, double noise, double steps)
 {
     struct saddle_part p = {.step = {RELATION_ZERO_OUT, rate, noise}, .steps = steps};
-    p.range = loss_range_of(&p.step, 1e-18);
+    p.range = privacy_loss_range_of(&p.step, 1e-18);
     return p;
 }
 
@@ -31,7 +31,7 @@ static void a_gaussian_has_its_mean_and_variance_in_both_directions(void **state
     (void)state;
     struct saddle_part parts[] = {part(1, 5, 40), part(1, 2.385, 3)};
     double mu2 = 40 / 25.0 + 3 / (2.385 * 2.385);
-    for (enum loss_direction d = LOSS_REMOVING; d <= LOSS_ADDING; d++) {
+    for (enum privacy_loss_direction d = LOSS_REMOVING; d <= LOSS_ADDING; d++) {
         struct saddle *saddle = saddle_create(parts, 2, d);
         struct saddle_moment m = saddle_moment(saddle, 0.7);
         assert_close(m.mean, mu2 / 2 + 0.7 * mu2, 1e-6);

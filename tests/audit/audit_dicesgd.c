@@ -122,9 +122,9 @@ static void the_charge_of_m1_holds(void **state)
                               .prefixes_priced = true,
                               .run_count = 1,
                               .runs = &run,
-                              .feedback = {.bound = FEEDBACK_M1,
-                                           .period = batches == 1 ? 1 : N / B,
-                                           .error_clip = B}};
+                              .error_feedback = {.bound = ERROR_FEEDBACK_M1,
+                                                 .period = batches == 1 ? 1 : N / B,
+                                                 .error_clip = B}};
         double noise;
         assert_int_equal(figure_noise(&noise, &m, 2, 1e-5, NULL), ST_OK);
         struct attack result = attack(noise, batches);
@@ -152,9 +152,9 @@ struct scene {
     uint64_t from;     /* the attacker adds up the updates from this step on */
 };
 
-static const struct mechanism_feedback m2 = {.bound = FEEDBACK_M2, .rest = 1};
-static const struct mechanism_feedback m2r = {.bound = FEEDBACK_M2R, .rest = 1};
-static const struct mechanism_feedback m3 = {.bound = FEEDBACK_M3, .rest = 1};
+static const struct error_feedback m2 = {.bound = ERROR_FEEDBACK_M2, .rest = 1};
+static const struct error_feedback m2r = {.bound = ERROR_FEEDBACK_M2R, .rest = 1};
+static const struct error_feedback m3 = {.bound = ERROR_FEEDBACK_M3, .rest = 1};
 
 /* For 147 steps the others push the parameter down by 1 + C2 while their error stays at
  * the ball's border; then it is below 0, where a ReLU has no gradient, and the error
@@ -260,28 +260,28 @@ static struct attack attempt(const struct scene *scene, double noise)
 }
 
 static double charged_noise(const struct scene *scene,
-                            const struct mechanism_feedback *feedback)
+                            const struct error_feedback *feedback)
 {
-    bool poisson = feedback->bound == FEEDBACK_M3;
+    bool poisson = feedback->bound == ERROR_FEEDBACK_M3;
     struct mechanism_run run = {1, 1, scene->steps};
     struct mechanism m = {.kind = MECHANISM_ERROR_FEEDBACK,
                           .prefixes_priced = !poisson,
                           .run_count = 1,
                           .runs = &run,
-                          .feedback = *feedback};
+                          .error_feedback = *feedback};
     double noise;
     if (poisson)
         run.sampling_rate = (double)scene->batch / (double)scene->records;
     else
-        m.feedback.period = scene->records / scene->batch;
-    if (feedback->bound != FEEDBACK_M2R)
-        m.feedback.error_clip = scene->error_clip * (double)scene->batch;
+        m.error_feedback.period = scene->records / scene->batch;
+    if (feedback->bound != ERROR_FEEDBACK_M2R)
+        m.error_feedback.error_clip = scene->error_clip * (double)scene->batch;
     assert_int_equal(figure_noise(&noise, &m, 2, 1e-5, NULL), ST_OK);
     return noise;
 }
 
 static void charge_holds(const struct scene *scene,
-                         const struct mechanism_feedback *feedback)
+                         const struct error_feedback *feedback)
 {
     double noise = charged_noise(scene, feedback), cap = cap_of(2, 1e-5);
     struct attack held = attempt(scene, noise), broken = attempt(scene, noise / 10);

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "accountant/allowance.h"
+#include "accountant/run_filter.h"
 #include "engine/trainer.h"
 #include "service/ending.h"
 #include "tests/expect.h"
@@ -20,7 +20,7 @@ static struct watched {
     size_t blocks;
     uint64_t ends[BLOCKS_MAX]; /* asked of the ledger */
     size_t refused;            /* the block that the ledger refuses, from 1; 0: none */
-    uint64_t steps, taken;     /* run, and taken off an allowance */
+    uint64_t steps, taken;     /* run, and taken off a run filter */
 } run;
 
 /* --- between the runner and what it calls --- */
@@ -31,10 +31,10 @@ enum status __real_ledger_authorise(struct ledger *ledger, const struct job_id *
                                     uint64_t steps, struct error *error);
 enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *job,
                                     uint64_t steps, struct error *error);
-bool __real_allowance_take(struct allowance *allowance,
-                           const struct mechanism_run *step);
-bool __wrap_allowance_take(struct allowance *allowance,
-                           const struct mechanism_run *step);
+bool __real_run_filter_take(struct run_filter *filter,
+                            const struct mechanism_run *step);
+bool __wrap_run_filter_take(struct run_filter *filter,
+                            const struct mechanism_run *step);
 
 static bool read_mark(void *context, const char *job, uint64_t authorised)
 {
@@ -88,10 +88,9 @@ enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *
     return __real_ledger_authorise(ledger, job, steps, error);
 }
 
-bool __wrap_allowance_take(struct allowance *allowance,
-                           const struct mechanism_run *step)
+bool __wrap_run_filter_take(struct run_filter *filter, const struct mechanism_run *step)
 {
-    bool fits = __real_allowance_take(allowance, step);
+    bool fits = __real_run_filter_take(filter, step);
     run.taken += fits;
     return fits;
 }

@@ -36,7 +36,7 @@ enum accountant {
 enum batches { BATCHES_PARTITION, BATCHES_POISSON };
 
 struct state {
-    struct mechanism_feedback feedback;
+    struct error_feedback error_feedback;
     enum batches batches;
     double rate, divisor, radius; /* radius of what comes back, in grid steps */
     uint64_t step, epoch_steps;
@@ -87,16 +87,16 @@ static const struct algorithm_parameter parameters[] = {
               "gradient. Noise grows with it under m1; it costs nothing under m2r."},
 };
 
-static enum feedback_bound bound_of(enum accountant accountant)
+static enum error_feedback_bound bound_of(enum accountant accountant)
 {
     switch (accountant) {
-    case ACCOUNTANT_M1: return FEEDBACK_M1;
-    case ACCOUNTANT_M2: return FEEDBACK_M2;
-    case ACCOUNTANT_M3: return FEEDBACK_M3;
+    case ACCOUNTANT_M1: return ERROR_FEEDBACK_M1;
+    case ACCOUNTANT_M2: return ERROR_FEEDBACK_M2;
+    case ACCOUNTANT_M3: return ERROR_FEEDBACK_M3;
     case ACCOUNTANT_M2R:
     case ACCOUNTANT_PAPER_CLAIM: break;
     }
-    return FEEDBACK_M2R;
+    return ERROR_FEEDBACK_M2R;
 }
 
 static enum status check_accountant(enum accountant accountant,
@@ -162,7 +162,7 @@ static uint64_t epoch_steps(const struct algorithm_demand *demand)
 }
 
 /* What the accountant is told. start takes its norms from the same. */
-static struct mechanism_feedback feedback_of(const struct algorithm_demand *demand)
+static struct error_feedback feedback_of(const struct algorithm_demand *demand)
 {
     const struct algorithm_spec *spec = demand->spec;
     enum accountant accountant = (enum accountant)algorithm_value(spec, "accountant");
@@ -170,31 +170,31 @@ static struct mechanism_feedback feedback_of(const struct algorithm_demand *dema
     double clip_norm = algorithm_value(spec, "clip_norm");
     double whole = algorithm_value(spec, "pre_clip_norm");
     double back = algorithm_value(spec, "error_clip_norm");
-    struct mechanism_feedback feedback = {.bound = bound_of(accountant)};
-    if (feedback.bound != FEEDBACK_M3)
+    struct error_feedback feedback = {.bound = bound_of(accountant)};
+    if (feedback.bound != ERROR_FEEDBACK_M3)
         feedback.period = poisson ? 1 : epoch_steps(demand);
-    if (feedback.bound != FEEDBACK_M1)
+    if (feedback.bound != ERROR_FEEDBACK_M1)
         feedback.rest = (whole - clip_norm) / clip_norm;
-    if (feedback.bound != FEEDBACK_M2R)
+    if (feedback.bound != ERROR_FEEDBACK_M2R)
         feedback.error_clip = (double)demand->batch_size * back / clip_norm;
     return feedback;
 }
 
 /* The error is hidden and has no noise, so steps are not releases of their own: the
- * proofs bound the whole path (accountant/feedback.h). */
+ * proofs bound the whole path (accountant/error_feedback.h). */
 static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
                         struct error *error)
 {
     enum status status = check(demand, error);
     if (status != ST_OK)
         return status;
-    struct mechanism_feedback feedback = feedback_of(demand);
-    bool sampled = feedback.bound == FEEDBACK_M3;
+    struct error_feedback feedback = feedback_of(demand);
+    bool sampled = feedback.bound == ERROR_FEEDBACK_M3;
     struct mechanism_run run = {.sampling_rate = sampled ? algorithm_rate(demand) : 1,
                                 .noise_multiplier = demand->noise_multiplier,
                                 .steps = demand->steps};
     mechanism_init(m, MECHANISM_ERROR_FEEDBACK, demand->relation, run);
-    m->feedback = feedback;
+    m->error_feedback = feedback;
     m->prefixes_priced = !sampled;
     return ST_OK;
 }
@@ -209,8 +209,8 @@ static enum status plan(struct mechanism *m, const struct algorithm_demand *dema
 static double rounded_steps(const struct state *state,
                             const struct algorithm_demand *demand)
 {
-    double steps = 2 * (double)state->feedback.period;
-    if (state->feedback.bound == FEEDBACK_M3)
+    double steps = 2 * (double)state->error_feedback.period;
+    if (state->error_feedback.bound == ERROR_FEEDBACK_M3)
         steps = (double)demand->steps;
     return steps + 2 * sqrt(steps);
 }
@@ -221,14 +221,14 @@ static double rounded_steps(const struct state *state,
 static double overhead(const struct state *state, const struct algorithm_demand *demand,
                        uint64_t dim)
 {
-    const struct mechanism_feedback *feedback = &state->feedback;
+    const struct error_feedback *feedback = &state->error_feedback;
     double unit = GRID_NOISE_STDDEV / demand->noise_multiplier;
     double back = (double)demand->batch_size *
                   algorithm_value(demand->spec, "error_clip_norm") /
                   algorithm_value(demand->spec, "clip_norm");
     double rounding = 2 * residue_rounding((size_t)dim, back * unit), most = 0;
     double sum = sqrt((double)dim) * (1 + 0x1p-50);
-    if (feedback->bound != FEEDBACK_M1)
+    if (feedback->bound != ERROR_FEEDBACK_M1)
         most = (sum + rounded_steps(state, demand) * rounding) / feedback->rest;
     if (feedback->error_clip > 0)
         most = fmax(most, rounding / (2 * feedback->error_clip));
@@ -252,7 +252,7 @@ static enum status check_rest(const struct state *state,
                               struct error *error)
 {
     const struct grid *grid = &state->noise.grid;
-    double reach = state->feedback.rest * grid->scale * state->clip.clip_norm;
+    double reach = state->error_feedback.rest * grid->scale * state->clip.clip_norm;
     double batch = (double)demand->batch_size;
     if (reach * grid->cell_rows_max > 0x1p49 ||
         reach * (2 * batch + 1024) + 0x1p41 > 0x1p61)
@@ -284,7 +284,7 @@ static enum status start(void *context, const struct algorithm_demand *demand,
     enum status status = check(demand, error);
     if (status != ST_OK)
         return status;
-    state->feedback = feedback_of(demand);
+    state->error_feedback = feedback_of(demand);
     state->batches = (enum batches)algorithm_value(demand->spec, "batches");
     state->epoch_steps = epoch_steps(demand);
     state->rate = algorithm_rate(demand);
@@ -299,7 +299,7 @@ static enum status start(void *context, const struct algorithm_demand *demand,
 static void draw(struct state *state, struct training *training)
 {
     uint64_t place = state->step++ % state->epoch_steps;
-    if (place == 0 && state->feedback.bound == FEEDBACK_M2R)
+    if (place == 0 && state->error_feedback.bound == ERROR_FEEDBACK_M2R)
         training_forget(training);
     if (state->batches == BATCHES_POISSON) {
         training_sample(training, state->rate);

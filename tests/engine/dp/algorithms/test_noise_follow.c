@@ -2,7 +2,7 @@
  * step, is what the step is run with, and is offered to be taken off before it. Method:
  * the rule against its formula; the engine's steps against what they showed. Acceptance
  * checks 14, 15 and 16 of papers/adp.md as far as the engine goes; the filter is
- * test_allowance. */
+ * test_run_filter. */
 #include "engine/dp/algorithms/noise_follow.h"
 
 #include "engine/dp/algorithms/step_schedule.h"

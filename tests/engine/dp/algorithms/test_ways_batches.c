@@ -26,7 +26,7 @@ static enum scheme scheme_of(const struct way *way, size_t step)
     case MECHANISM_FIXED_SUBSET: return rate < 1 ? SCHEME_SUBSET : SCHEME_ALL;
     case MECHANISM_ERROR_FEEDBACK:
         /* m1 of period 1 bounds any batches, and draws them as the rate says. */
-        return m->feedback.period > 1 ? SCHEME_PARTITION : SCHEME_POISSON;
+        return m->error_feedback.period > 1 ? SCHEME_PARTITION : SCHEME_POISSON;
     case MECHANISM_GAUSSIAN:
     case MECHANISM_LAPLACE: break;
     }
@@ -89,7 +89,7 @@ static bool is_poisson(struct draws *draws, double rate, const struct trace_step
 static bool is_dealt(struct draws *draws, const struct way *way,
                      const struct trace *trace, size_t k, size_t source)
 {
-    size_t period = (size_t)way->mechanism.feedback.period, place = k % period;
+    size_t period = (size_t)way->mechanism.error_feedback.period, place = k % period;
     partition_deal(&draws->partition, period, &trace->steps[k - place].keys[source]);
     size_t count = partition_take(&draws->partition, draws->indices, place);
     return same_batch(draws, count, &trace->steps[k]);
@@ -258,7 +258,7 @@ static void assert_uses(const struct way *way, const struct trace *trace)
 {
     double *uses = calloc(trace->records, sizeof *uses);
     double rate = rate_of(way, 0);
-    size_t period = (size_t)way->mechanism.feedback.period;
+    size_t period = (size_t)way->mechanism.error_feedback.period;
     enum scheme scheme = scheme_of(way, 0);
     assert_non_null(uses);
     for (size_t k = 0; k < trace->step_count; k++)

@@ -32,8 +32,8 @@ static double step_energy(const struct trace_step *with,
 }
 
 /* In clip norms, squared: what the proof of an error feedback allows a record that was
- * read used times in steps steps (accountant/feedback.h). */
-static double feedback_allows(const struct mechanism_feedback *feedback, double used,
+ * read used times in steps steps (accountant/error_feedback.h). */
+static double feedback_allows(const struct error_feedback *feedback, double used,
                               double steps)
 {
     double rest = feedback->rest;
@@ -42,10 +42,10 @@ static double feedback_allows(const struct mechanism_feedback *feedback, double 
     if (used == 0)
         return 0;
     switch (feedback->bound) {
-    case FEEDBACK_M1: return m1;
-    case FEEDBACK_M2:
-    case FEEDBACK_M3: return fmin(m1, m2);
-    case FEEDBACK_M2R: break;
+    case ERROR_FEEDBACK_M1: return m1;
+    case ERROR_FEEDBACK_M2:
+    case ERROR_FEEDBACK_M3: return fmin(m1, m2);
+    case ERROR_FEEDBACK_M2R: break;
     }
     return used * (1 + rest * rest);
 }
@@ -65,7 +65,7 @@ static double assert_within_reach(const struct way *way, const struct trace *wit
                                   const struct trace *without, size_t record)
 {
     const struct mechanism *m = &way->mechanism;
-    const struct mechanism_feedback *feedback = &m->feedback;
+    const struct error_feedback *feedback = &m->error_feedback;
     double nearest = 0, used = 0, path = 0;
     for (size_t k = 0; k < with->step_count; k++) {
         const struct trace_step *step = &with->steps[k];
@@ -79,7 +79,7 @@ static double assert_within_reach(const struct way *way, const struct trace *wit
         else
             assert_allowed(way, k, path,
                            feedback_allows(feedback, used, (double)(k + 1)));
-        if (feedback->bound == FEEDBACK_M2R && feedback->period > 0 &&
+        if (feedback->bound == ERROR_FEEDBACK_M2R && feedback->period > 0 &&
             k % feedback->period == 0)
             assert_allowed(way, k, share, uses); /* nothing has been kept */
         nearest = uses > 0 ? fmax(nearest, share) : nearest;
@@ -91,7 +91,7 @@ static double assert_within_reach(const struct way *way, const struct trace *wit
  * reads: what it leaves would have far to come. */
 static size_t most_used(const struct way *way, const struct trace *trace)
 {
-    size_t best = 0, most = 0, last = (size_t)way->mechanism.feedback.period;
+    size_t best = 0, most = 0, last = (size_t)way->mechanism.error_feedback.period;
     for (size_t i = 0; i < trace->records; i++) {
         size_t uses = 0;
         for (size_t k = 0; k < trace->step_count; k++) {

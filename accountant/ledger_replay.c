@@ -1,4 +1,4 @@
-#include "accountant/history.h"
+#include "accountant/ledger_replay.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct mark {
 };
 
 struct reading {
-    struct book *book;
+    struct ledger_state *state;
     struct head *head;
     struct mark *marks; /* sorted by job */
     size_t mark_count, mark_capacity;
@@ -66,13 +66,13 @@ static bool read_grant(struct reading *reading, const struct ledger_row *row,
 {
     struct grant grant;
     struct filter filter;
-    struct account *account = book_account(reading->book, dataset);
+    struct account *account = ledger_state_account(reading->state, dataset);
     uint64_t epoch = account != NULL ? account->now->epoch : 0;
     if (!entry_grant_parse(&grant, &filter, row))
         return wrong(reading, row->seq, "is not the form of a GRANT");
     if (row->epoch != epoch + 1 || (account != NULL && account->now->open_count > 0))
         return wrong(reading, row->seq, "grants an epoch out of turn");
-    book_grant(reading->book, dataset, &grant, &filter);
+    ledger_state_grant(reading->state, dataset, &grant, &filter);
     return true;
 }
 
@@ -88,7 +88,8 @@ static bool take_mark(struct reading *reading, uint64_t seq,
          mark->authorised != reservation->steps))
         return wrong(reading, seq, "authorised steps that were not reserved");
     mark->used = true;
-    book_change_reservation(reading->book, reservation)->authorised = mark->authorised;
+    ledger_state_change_reservation(reading->state, reservation)->authorised =
+        mark->authorised;
     return true;
 }
 
@@ -97,14 +98,14 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
 {
     struct mechanism m;
     struct curve charge;
-    if (book_reservation(reading->book, job) != NULL)
+    if (ledger_state_reservation(reading->state, job) != NULL)
         return wrong(reading, row->seq, "the job has a reservation already");
     if (!entry_charge_decode(&charge, row->curve, row->curve_size))
         return wrong(reading, row->seq, "the curve is not one of grid g1");
     if (!entry_reserve_parse(&m, row))
         return wrong(reading, row->seq, "is not the form of a RESERVE");
     struct reservation *reservation =
-        book_reserve_take(reading->book, account, job, &m, &charge);
+        ledger_state_reserve_take(reading->state, account, job, &m, &charge);
     reservation->entry.seq = row->seq;
     memcpy(reservation->entry.hash, row->hash, SHA256_SIZE);
     return take_mark(reading, row->seq, reservation);
@@ -124,7 +125,7 @@ static bool read_commit(struct reading *reading, const struct ledger_row *row,
 {
     struct entry_commit commit;
     struct curve charge, released, expected;
-    struct reservation *reservation = book_reservation(reading->book, job);
+    struct reservation *reservation = ledger_state_reservation(reading->state, job);
     if (reservation == NULL || !reservation->now.open ||
         reservation->account != account)
         return wrong(reading, row->seq, "commits a job that holds nothing");
@@ -140,7 +141,7 @@ static bool read_commit(struct reading *reading, const struct ledger_row *row,
     entry_released(&expected, &reservation->charge, &charge);
     if (memcmp(&released, &expected, sizeof released) != 0)
         return wrong(reading, row->seq, "releases another curve than the rest");
-    book_settle(reading->book, reservation, &charge);
+    ledger_state_settle(reading->state, reservation, &charge);
     return true;
 }
 
@@ -152,7 +153,7 @@ static bool read_kind(struct reading *reading, const struct ledger_row *row)
         return wrong(reading, row->seq, "is not of a dataset");
     if (strcmp(row->kind, "GRANT") == 0)
         return read_grant(reading, row, &dataset);
-    struct account *account = book_account(reading->book, &dataset);
+    struct account *account = ledger_state_account(reading->state, &dataset);
     if (account == NULL || account->now->epoch != row->epoch)
         return wrong(reading, row->seq, "is not of the dataset's epoch");
     if (!job_id_parse(&job, row->job))
@@ -180,9 +181,10 @@ static bool read_row(void *context, const struct ledger_row *row)
     if (!read_kind(reading, row))
         return false;
     if (!dataset_id_parse(&dataset, row->dataset) ||
-        !book_sound(book_view(book_account(reading->book, &dataset))))
+        !ledger_state_sound(
+            ledger_state_view(ledger_state_account(reading->state, &dataset))))
         return wrong(reading, row->seq, "passes the capacity at every weighted order");
-    book_keep(reading->book);
+    ledger_state_keep(reading->state);
     head->seq = row->seq;
     memcpy(head->hash, row->hash, SHA256_SIZE);
     return true;
@@ -203,15 +205,15 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     struct dataset_id dataset;
     struct account *account = NULL;
     if (dataset_id_parse(&dataset, row->dataset))
-        account = book_account(reading->book, &dataset);
+        account = ledger_state_account(reading->state, &dataset);
     if (account == NULL || row->epoch < 1 || row->epoch > account->now->epoch)
         return wrong_freeze(reading, row);
-    struct balances *balances = book_change(reading->book, account);
+    struct balances *balances = ledger_state_change(reading->state, account);
     if (row->epoch == balances->epoch)
         balances->frozen = true;
     else
         balances->closed.items[row->epoch - 1].frozen = true;
-    book_keep(reading->book);
+    ledger_state_keep(reading->state);
     return true;
 }
 
@@ -234,16 +236,16 @@ static enum status read_all(struct reading *reading, struct store_tx *tx,
     return status != ST_OK ? status : reading->status;
 }
 
-enum status history_read(struct book *book, struct head *head, struct store_tx *tx,
-                         struct error *error)
+enum status ledger_replay_read(struct ledger_state *state, struct head *head,
+                               struct store_tx *tx, struct error *error)
 {
-    struct reading reading = {.book = book, .head = head, .error = error};
+    struct reading reading = {.state = state, .head = head, .error = error};
     *head = (struct head){0};
-    book->replaying = true;
+    state->replaying = true;
     enum status status = read_all(&reading, tx, error);
     free(reading.marks);
     if (status != ST_OK)
-        book_drop(book);
-    book_replayed(book);
+        ledger_state_drop(state);
+    ledger_state_replayed(state);
     return status;
 }

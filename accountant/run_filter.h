@@ -1,5 +1,5 @@
 /*
- * allowance.h - what a run whose noise follows its own releases may still spend: a Renyi
+ * run_filter.h - what a run whose noise follows its own releases may still spend: a Renyi
  * filter inside one job (Feldman and Zrnic 2021; papers/adp.md 2.4, F1).
  *
  * Before each step its cost is added, at every order of the grid, to what was spent;
@@ -15,17 +15,17 @@
  *   (3) Steps alike in a row cost count times one, rounded up once: as many as were
  *       reserved fit, to the last.
  *
- * Threads: one at a time. Ownership: allowance_fini releases ran.
+ * Threads: one at a time. Ownership: run_filter_fini releases ran.
  */
-#ifndef ACCOUNTANT_ALLOWANCE_H
-#define ACCOUNTANT_ALLOWANCE_H
+#ifndef ACCOUNTANT_RUN_FILTER_H
+#define ACCOUNTANT_RUN_FILTER_H
 
 #include <stdbool.h>
 
 #include "accountant/curve.h"
 #include "base/mechanism.h"
 
-struct allowance {
+struct run_filter {
     struct curve reserved;
     struct curve before, step; /* spent by ran but its last run; of one step of that */
     struct mechanism ran; /* sampled Gaussians taken so far; no runs before the first */
@@ -34,16 +34,16 @@ struct allowance {
 
 /* All that m, a filtered Gaussian, reserves.
  *   ST_INVALID  m has no price */
-enum status allowance_init(struct allowance *allowance, const struct mechanism *m,
-                           struct error *error);
-void allowance_fini(struct allowance *allowance); /* a zeroed one is allowed */
+enum status run_filter_init(struct run_filter *filter, const struct mechanism *m,
+                            struct error *error);
+void run_filter_fini(struct run_filter *filter); /* a zeroed one is allowed */
 
 /* Takes one step of this rate and noise multiplier. False, and nothing has changed: it
  * does not fit, or has no price. step->steps is not read. */
-bool allowance_take(struct allowance *allowance, const struct mechanism_run *step);
+bool run_filter_take(struct run_filter *filter, const struct mechanism_run *step);
 
 /* Whether m, a filtered Gaussian, takes its first step at the least noise of its filter:
  * what does not would spend its reserve on nothing. */
-bool allowance_begins(const struct mechanism *m);
+bool run_filter_begins(const struct mechanism *m);
 
 #endif

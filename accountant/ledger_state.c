@@ -1,10 +1,10 @@
-#include "accountant/book.h"
+#include "accountant/ledger_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 static void append(struct pointers *list, void *item)
@@ -78,35 +78,37 @@ static void reservation_destroy(struct reservation *reservation)
     free(reservation);
 }
 
-void book_init(struct book *book)
+void ledger_state_init(struct ledger_state *state)
 {
-    *book = (struct book){0};
+    *state = (struct ledger_state){0};
 }
 
-void book_fini(struct book *book)
+void ledger_state_fini(struct ledger_state *state)
 {
-    for (size_t i = 0; i < book->accounts.count; i++)
-        account_destroy(book->accounts.items[i]);
-    for (size_t i = 0; i < book->reservations.count; i++)
-        reservation_destroy(book->reservations.items[i]);
-    free(book->accounts.items);
-    free(book->reservations.items);
-    free(book->changed_accounts.items);
-    free(book->changed_reservations.items);
-    *book = (struct book){0};
+    for (size_t i = 0; i < state->accounts.count; i++)
+        account_destroy(state->accounts.items[i]);
+    for (size_t i = 0; i < state->reservations.count; i++)
+        reservation_destroy(state->reservations.items[i]);
+    free(state->accounts.items);
+    free(state->reservations.items);
+    free(state->changed_accounts.items);
+    free(state->changed_reservations.items);
+    *state = (struct ledger_state){0};
 }
 
-struct account *book_account(const struct book *book, const struct dataset_id *dataset)
+struct account *ledger_state_account(const struct ledger_state *state,
+                                     const struct dataset_id *dataset)
 {
-    return find(&book->accounts, dataset->text);
+    return find(&state->accounts, dataset->text);
 }
 
-struct reservation *book_reservation(const struct book *book, const struct job_id *job)
+struct reservation *ledger_state_reservation(const struct ledger_state *state,
+                                             const struct job_id *job)
 {
-    return find(&book->reservations, job->text);
+    return find(&state->reservations, job->text);
 }
 
-const struct balances *book_view(const struct account *account)
+const struct balances *ledger_state_view(const struct account *account)
 {
     return account->next != NULL ? account->next : account->now;
 }
@@ -125,40 +127,42 @@ static struct balances *copy_of(const struct balances *from)
     return copy;
 }
 
-struct balances *book_change(struct book *book, struct account *account)
+struct balances *ledger_state_change(struct ledger_state *state,
+                                     struct account *account)
 {
     static const struct balances nothing = {0};
     if (account->next == NULL) {
         account->next = copy_of(account->now != NULL ? account->now : &nothing);
-        append(&book->changed_accounts, account);
+        append(&state->changed_accounts, account);
     }
     return account->next;
 }
 
-struct reservation_state *book_change_reservation(struct book *book,
-                                                  struct reservation *reservation)
+struct reservation_state *
+ledger_state_change_reservation(struct ledger_state *state,
+                                struct reservation *reservation)
 {
     if (!reservation->changed) {
         reservation->next = reservation->now;
         reservation->changed = true;
-        append(&book->changed_reservations, reservation);
+        append(&state->changed_reservations, reservation);
     }
     return &reservation->next;
 }
 
-void book_grant(struct book *book, const struct dataset_id *dataset,
-                const struct grant *grant, const struct filter *filter)
+void ledger_state_grant(struct ledger_state *state, const struct dataset_id *dataset,
+                        const struct grant *grant, const struct filter *filter)
 {
-    struct account *account = book_account(book, dataset);
+    struct account *account = ledger_state_account(state, dataset);
     if (account == NULL) {
         account = calloc(1, sizeof *account);
         CHECK(account != NULL);
         account->dataset = *dataset;
-        insert(&book->accounts, account);
+        insert(&state->accounts, account);
     }
-    struct balances *balances = book_change(book, account);
+    struct balances *balances = ledger_state_change(state, account);
     CHECK(balances->open_count == 0);
-    struct epoch before = book_epoch(balances);
+    struct epoch before = ledger_state_epoch(balances);
     if (balances->epoch > 0)
         epochs_append(&balances->closed, &before);
     balances->epoch++;
@@ -168,9 +172,11 @@ void book_grant(struct book *book, const struct dataset_id *dataset,
     balances->committed = balances->held = (struct curve){{0}};
 }
 
-struct reservation *book_reserve_take(struct book *book, struct account *account,
-                                      const struct job_id *job, struct mechanism *m,
-                                      const struct curve *charge)
+struct reservation *ledger_state_reserve_take(struct ledger_state *state,
+                                              struct account *account,
+                                              const struct job_id *job,
+                                              struct mechanism *m,
+                                              const struct curve *charge)
 {
     struct reservation *reservation = calloc(1, sizeof *reservation);
     CHECK(reservation != NULL);
@@ -180,10 +186,10 @@ struct reservation *book_reserve_take(struct book *book, struct account *account
     *m = (struct mechanism){0};
     reservation->charge = *charge;
     reservation->steps = mechanism_steps(&reservation->mechanism);
-    insert(&book->reservations, reservation);
-    book_change_reservation(book, reservation)->open = true;
+    insert(&state->reservations, reservation);
+    ledger_state_change_reservation(state, reservation)->open = true;
 
-    struct balances *balances = book_change(book, account);
+    struct balances *balances = ledger_state_change(state, account);
     balances->open =
         reallocarray(balances->open, balances->open_count + 1, sizeof *balances->open);
     CHECK(balances->open != NULL);
@@ -206,15 +212,15 @@ static void hold_weighted(struct balances *balances)
         size_t order = balances->filter.weighted[i];
         double held = 0;
         for (size_t j = 0; j < balances->open_count; j++)
-            held = upward_add(held, balances->open[j]->charge.at[order]);
+            held = round_up_add(held, balances->open[j]->charge.at[order]);
         balances->held.at[order] = held;
     }
 }
 
-void book_settle(struct book *book, struct reservation *reservation,
-                 const struct curve *charge)
+void ledger_state_settle(struct ledger_state *state, struct reservation *reservation,
+                         const struct curve *charge)
 {
-    struct balances *balances = book_change(book, reservation->account);
+    struct balances *balances = ledger_state_change(state, reservation->account);
     size_t kept = 0;
     for (size_t i = 0; i < balances->open_count; i++) {
         if (balances->open[i] != reservation)
@@ -222,25 +228,25 @@ void book_settle(struct book *book, struct reservation *reservation,
     }
     CHECK(kept + 1 == balances->open_count);
     balances->open_count = kept;
-    if (book->replaying)
+    if (state->replaying)
         hold_weighted(balances);
     else
         hold_all(balances);
     curve_add(&balances->committed, charge);
-    book_change_reservation(book, reservation)->open = false;
+    ledger_state_change_reservation(state, reservation)->open = false;
 }
 
-void book_replayed(struct book *book)
+void ledger_state_replayed(struct ledger_state *state)
 {
-    for (size_t i = 0; i < book->accounts.count; i++) {
-        struct account *account = book->accounts.items[i];
+    for (size_t i = 0; i < state->accounts.count; i++) {
+        struct account *account = state->accounts.items[i];
         if (account->now != NULL)
             hold_all(account->now);
     }
-    book->replaying = false;
+    state->replaying = false;
 }
 
-struct epoch book_epoch(const struct balances *balances)
+struct epoch ledger_state_epoch(const struct balances *balances)
 {
     return (struct epoch){.grant = balances->grant,
                           .filter = balances->filter,
@@ -248,7 +254,7 @@ struct epoch book_epoch(const struct balances *balances)
                           .frozen = balances->frozen};
 }
 
-bool book_sound(const struct balances *balances)
+bool ledger_state_sound(const struct balances *balances)
 {
     struct curve sum = balances->committed;
     curve_add(&sum, &balances->held);
@@ -259,44 +265,44 @@ bool book_sound(const struct balances *balances)
     return false;
 }
 
-void book_keep(struct book *book)
+void ledger_state_keep(struct ledger_state *state)
 {
-    for (size_t i = 0; i < book->changed_accounts.count; i++) {
-        struct account *account = book->changed_accounts.items[i];
+    for (size_t i = 0; i < state->changed_accounts.count; i++) {
+        struct account *account = state->changed_accounts.items[i];
         balances_destroy(account->now);
         account->now = account->next;
         account->next = NULL;
-        CHECK(book_sound(account->now));
+        CHECK(ledger_state_sound(account->now));
     }
-    for (size_t i = 0; i < book->changed_reservations.count; i++) {
-        struct reservation *reservation = book->changed_reservations.items[i];
+    for (size_t i = 0; i < state->changed_reservations.count; i++) {
+        struct reservation *reservation = state->changed_reservations.items[i];
         reservation->now = reservation->next;
         reservation->changed = false;
         reservation->durable = true;
         if (!reservation->now.open)
             mechanism_fini(&reservation->mechanism);
     }
-    book->changed_accounts.count = book->changed_reservations.count = 0;
+    state->changed_accounts.count = state->changed_reservations.count = 0;
 }
 
-void book_drop(struct book *book)
+void ledger_state_drop(struct ledger_state *state)
 {
-    for (size_t i = 0; i < book->changed_accounts.count; i++) {
-        struct account *account = book->changed_accounts.items[i];
+    for (size_t i = 0; i < state->changed_accounts.count; i++) {
+        struct account *account = state->changed_accounts.items[i];
         balances_destroy(account->next);
         account->next = NULL;
         if (account->now == NULL) {
-            take_out(&book->accounts, account->dataset.text);
+            take_out(&state->accounts, account->dataset.text);
             account_destroy(account);
         }
     }
-    for (size_t i = 0; i < book->changed_reservations.count; i++) {
-        struct reservation *reservation = book->changed_reservations.items[i];
+    for (size_t i = 0; i < state->changed_reservations.count; i++) {
+        struct reservation *reservation = state->changed_reservations.items[i];
         reservation->changed = false;
         if (!reservation->durable) {
-            take_out(&book->reservations, reservation->job.text);
+            take_out(&state->reservations, reservation->job.text);
             reservation_destroy(reservation);
         }
     }
-    book->changed_accounts.count = book->changed_reservations.count = 0;
+    state->changed_accounts.count = state->changed_reservations.count = 0;
 }

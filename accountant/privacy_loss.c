@@ -1,4 +1,4 @@
-#include "accountant/loss.h"
+#include "accountant/privacy_loss.h"
 
 #include <float.h>
 #include <math.h>
@@ -21,7 +21,7 @@ static double log_mixture(double rate, double u)
     return excess < -0.5 ? log((1 - rate) + rate * exp(u)) : log1p(excess);
 }
 
-double loss_at(const struct loss_step *step, double t)
+double privacy_loss_at(const struct privacy_loss_step *step, double t)
 {
     double offset = 0.5 / (step->noise * step->noise);
     double loss = log_mixture(step->rate, t / step->noise - offset);
@@ -31,7 +31,7 @@ double loss_at(const struct loss_step *step, double t)
 }
 
 /* The t at which the loss is l; minus infinity where all losses are larger. */
-static double place_of(const struct loss_step *step, double l)
+static double place_of(const struct privacy_loss_step *step, double l)
 {
     double r = step->rate, s = step->noise, offset = 0.5 / (s * s), u;
     if (step->relation == RELATION_REPLACE_ONE) {
@@ -55,7 +55,7 @@ static double place_of(const struct loss_step *step, double l)
 /* How far the loss at the computed place of l may be from l: a few roundings of u and t,
  * passed on with the slope of the loss, which is at most (portions of the mixtures)
  * / s. */
-static double misplaced_at(const struct loss_step *step, double l, double t)
+static double misplaced_at(const struct privacy_loss_step *step, double l, double t)
 {
     double s = step->noise, sides = step->relation == RELATION_REPLACE_ONE ? 2 : 1;
     double size = fabs(t) / s + 1 / (s * s) + fabs(l) + 1;
@@ -69,14 +69,15 @@ static double misplaced_at(const struct loss_step *step, double l, double t)
            DBL_EPSILON * fabs(l);
 }
 
-static double density_mixture(const struct loss_step *step, double shift, double t)
+static double density_mixture(const struct privacy_loss_step *step, double shift,
+                              double t)
 {
     double here = exp(-0.5 * t * t), there = exp(-0.5 * (t - shift) * (t - shift));
     return ((1 - step->rate) * here + step->rate * there) / root_two_pi;
 }
 
-double loss_density(const struct loss_step *step, enum loss_direction direction,
-                    double t)
+double privacy_loss_density(const struct privacy_loss_step *step,
+                            enum privacy_loss_direction direction, double t)
 {
     double shift = 1 / step->noise;
     if (direction == LOSS_REMOVING)
@@ -86,7 +87,8 @@ double loss_density(const struct loss_step *step, enum loss_direction direction,
     return exp(-0.5 * t * t) / root_two_pi;
 }
 
-struct loss_range loss_range_of(const struct loss_step *step, double tail)
+struct privacy_loss_range privacy_loss_range_of(const struct privacy_loss_step *step,
+                                                double tail)
 {
     /* Tails of the standard normal below the least double are no tails. */
     static const double reach = 38;
@@ -97,7 +99,7 @@ struct loss_range loss_range_of(const struct loss_step *step, double tail)
             (1 - step->rate) * upper_tail(t) + step->rate * upper_tail(t - shift);
         *(mass <= tail ? &high : &low) = t;
     }
-    struct loss_range range = {-high, high};
+    struct privacy_loss_range range = {-high, high};
     if (step->relation == RELATION_REPLACE_ONE)
         return range;
     low = 0;
@@ -152,7 +154,7 @@ struct edge {
     struct end middle, up, down;
 };
 
-static struct edge edge_of(const struct loss_step *step, double t)
+static struct edge edge_of(const struct privacy_loss_step *step, double t)
 {
     double shift = 1 / step->noise;
     struct edge edge = {.middle = end_of(t), .up = end_of(t - shift)};
@@ -165,8 +167,8 @@ struct cell {
     struct mass p, q;
 };
 
-static struct cell cell_between(const struct loss_step *step, const struct edge *a,
-                                const struct edge *b)
+static struct cell cell_between(const struct privacy_loss_step *step,
+                                const struct edge *a, const struct edge *b)
 {
     struct mass middle = mass_between(a->middle, b->middle);
     struct mass up = mass_between(a->up, b->up);
@@ -199,8 +201,8 @@ static void split(double *mass, struct cell cell, double l, double misplaced,
 }
 
 /* Fills the measures from the cells between the places low and high of the grid. */
-static void fill(struct loss made[2], const struct loss_step *step, long low, long high,
-                 double spacing)
+static void fill(struct privacy_loss made[2], const struct privacy_loss_step *step,
+                 long low, long high, double spacing)
 {
     double t = place_of(step, (double)low * spacing);
     double misplaced = misplaced_at(step, (double)low * spacing, t), worst = misplaced;
@@ -232,17 +234,18 @@ static void fill(struct loss made[2], const struct loss_step *step, long low, lo
     made[LOSS_ADDING].infinite = below.q.value + below.q.error;
 }
 
-bool loss_measure(struct loss loss[2], const struct loss_step *step,
-                  struct loss_range range, double spacing, size_t max)
+bool privacy_loss_measure(struct privacy_loss loss[2],
+                          const struct privacy_loss_step *step,
+                          struct privacy_loss_range range, double spacing, size_t max)
 {
-    double bottom = floor(loss_at(step, range.low) / spacing);
-    double top = ceil(loss_at(step, range.high) / spacing);
+    double bottom = floor(privacy_loss_at(step, range.low) / spacing);
+    double top = ceil(privacy_loss_at(step, range.high) / spacing);
     if (!(top - bottom + 1 <= (double)max && fabs(top) < 0x1p52 &&
           fabs(bottom) < 0x1p52))
         return false;
     long low = (long)bottom, high = (long)top;
     size_t count = (size_t)(high - low) + 1;
-    struct loss made[2] = {{.first = low, .count = count}, {.first = -high}};
+    struct privacy_loss made[2] = {{.first = low, .count = count}, {.first = -high}};
     bool both = step->relation == RELATION_ZERO_OUT;
     made[LOSS_REMOVING].mass = calloc(count, sizeof *made->mass);
     if (both) {
@@ -250,8 +253,8 @@ bool loss_measure(struct loss loss[2], const struct loss_step *step,
         made[LOSS_ADDING].mass = calloc(count, sizeof *made->mass);
     }
     if (made[0].mass == NULL || (both && made[1].mass == NULL)) {
-        loss_fini(&made[0]);
-        loss_fini(&made[1]);
+        privacy_loss_fini(&made[0]);
+        privacy_loss_fini(&made[1]);
         return false;
     }
     fill(made, step, low, high, spacing);
@@ -260,8 +263,8 @@ bool loss_measure(struct loss loss[2], const struct loss_step *step,
     return true;
 }
 
-void loss_fini(struct loss *loss)
+void privacy_loss_fini(struct privacy_loss *loss)
 {
     free(loss->mass);
-    *loss = (struct loss){0};
+    *loss = (struct privacy_loss){0};
 }

@@ -1,5 +1,5 @@
 /*
- * feedback.h - what error feedback costs (DiceSGD; papers/dicesgd.md 3.5, proofs there).
+ * error_feedback.h - what error feedback costs (DiceSGD; papers/dicesgd.md 3.5, proofs there).
  *
  * What clipping cuts off is kept as an un-noised error e and comes back, clipped, in
  * later sums. With the batches and everything released fixed, e is a function of the
@@ -19,26 +19,26 @@
  *
  * Threads: pure.
  */
-#ifndef ACCOUNTANT_FEEDBACK_H
-#define ACCOUNTANT_FEEDBACK_H
+#ifndef ACCOUNTANT_ERROR_FEEDBACK_H
+#define ACCOUNTANT_ERROR_FEEDBACK_H
 
 #include <stdint.h>
 
 #include "base/mechanism.h"
 
 /* m3 adds a term for every step. Longer runs cost infinity. */
-#define FEEDBACK_SAMPLED_STEPS_MAX (UINT64_C(1) << 16)
+#define ERROR_FEEDBACK_SAMPLED_STEPS_MAX (UINT64_C(1) << 16)
 
 /* Whether m, an error feedback, has a proof under its relation.
  *   ST_INVALID  m3 under replace_one, or parts that do not fit together */
-enum status feedback_supports(const struct mechanism *m, struct error *error);
+enum status error_feedback_supports(const struct mechanism *m, struct error *error);
 
 /* Delta^2 / s^2 of the first steps steps of m, rounded up: for m3 as if every batch held
- * the record. m is an error feedback that mechanism_feedback_valid accepts. */
-double feedback_energy(const struct mechanism *m, uint64_t steps);
+ * the record. m is an error feedback that mechanism_error_feedback_valid accepts. */
+double error_feedback_energy(const struct mechanism *m, uint64_t steps);
 
 /* Renyi divergence of the first steps steps at order > 1, nats, rounded up; m3: steps is
  * all of them. */
-double feedback_rdp(const struct mechanism *m, uint64_t steps, double order);
+double error_feedback_rdp(const struct mechanism *m, uint64_t steps, double order);
 
 #endif

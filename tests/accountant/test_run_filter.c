@@ -3,14 +3,14 @@
  * numbers of steps that papers/adp.md 2.4 publishes for one order at a time; runs
  * against sums of curves. Acceptance check 15 of papers/adp.md (F1; its F2, a union
  * bound over a few orders, is not used: here all orders of the grid hold at once). */
-#include "accountant/allowance.h"
+#include "accountant/run_filter.h"
 
 #include <string.h>
 
 #include "accountant/cost.h"
 #include "accountant/figures.h"
 #include "accountant/pld.h"
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "tests/expect.h"
 
 static struct mechanism filtered(struct mechanism_run *run)
@@ -36,18 +36,18 @@ static void published_numbers_of_steps_are_taken(void **state)
     } rows[] = {{14, 832},  {16, 1475}, {18, 1812}, {20, 1982}, {22, 2056},
                 {24, 2073}, {26, 2058}, {28, 2022}, {32, 1920}, {40, 20}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        struct allowance allowance = {0};
+        struct run_filter filter = {0};
         for (size_t i = 0; i < CURVE_ORDERS; i++)
-            allowance.reserved.at[i] = (double)INFINITY;
-        allowance.reserved.at[curve_order_index(rows[k].order)] =
+            filter.reserved.at[i] = (double)INFINITY;
+        filter.reserved.at[curve_order_index(rows[k].order)] =
             1 - log(1e5) / (rows[k].order - 1);
         int taken = 0;
-        for (struct mechanism_run run = example(0); allowance_take(&allowance, &run);
+        for (struct mechanism_run run = example(0); run_filter_take(&filter, &run);
              run = example(taken))
             taken++;
         assert_int_equal(taken, rows[k].steps);
-        assert_int_equal(mechanism_steps(&allowance.ran), rows[k].steps);
-        allowance_fini(&allowance);
+        assert_int_equal(mechanism_steps(&filter.ran), rows[k].steps);
+        run_filter_fini(&filter);
     }
 }
 
@@ -57,19 +57,19 @@ static void what_was_reserved_fits_exactly(void **state)
     (void)state;
     struct mechanism_run run = {0.0171, 1.385, 1172};
     struct mechanism m = filtered(&run);
-    struct allowance allowance;
-    assert_int_equal(allowance_init(&allowance, &m, NULL), ST_OK);
+    struct run_filter filter;
+    assert_int_equal(run_filter_init(&filter, &m, NULL), ST_OK);
     for (uint64_t t = 0; t < run.steps; t++)
-        assert_true(allowance_take(&allowance, &run));
-    struct allowance before = allowance;
-    assert_false(allowance_take(&allowance, &run));
-    assert_memory_equal(&before, &allowance, sizeof before);
+        assert_true(run_filter_take(&filter, &run));
+    struct run_filter before = filter;
+    assert_false(run_filter_take(&filter, &run));
+    assert_memory_equal(&before, &filter, sizeof before);
     struct mechanism_run quiet = {0.0171, 30, 1}, wild = {0.0171, 1e-3, 1};
-    assert_false(allowance_take(&allowance, &quiet));
-    assert_false(allowance_take(&allowance, &wild)); /* it has no price */
-    assert_memory_equal(&before, &allowance, sizeof before);
-    assert_int_equal(allowance.ran.runs[0].steps, 1172);
-    allowance_fini(&allowance);
+    assert_false(run_filter_take(&filter, &quiet));
+    assert_false(run_filter_take(&filter, &wild)); /* it has no price */
+    assert_memory_equal(&before, &filter, sizeof before);
+    assert_int_equal(filter.ran.runs[0].steps, 1172);
+    run_filter_fini(&filter);
 }
 
 /* Exactly what is left is taken, a little more is not. */
@@ -82,20 +82,20 @@ static void the_last_of_it_is_taken_and_no_more(void **state)
                             .run_count = 1,
                             .runs = &second};
     struct mechanism m = filtered(&first);
-    struct allowance allowance;
+    struct run_filter filter;
     struct curve cost;
     assert_int_equal(curve_of(&cost, &one, 1, NULL), ST_OK);
     for (int less = 0; less < 2; less++) {
-        assert_int_equal(allowance_init(&allowance, &m, NULL), ST_OK);
+        assert_int_equal(run_filter_init(&filter, &m, NULL), ST_OK);
         for (int t = 0; t < 9; t++)
-            assert_true(allowance_take(&allowance, &first));
+            assert_true(run_filter_take(&filter, &first));
         for (size_t i = 0; i < CURVE_ORDERS; i++)
-            allowance.reserved.at[i] =
-                upward_add(upward_mul(9, allowance.step.at[i]), cost.at[i]);
+            filter.reserved.at[i] =
+                round_up_add(round_up_mul(9, filter.step.at[i]), cost.at[i]);
         if (less == 1)
-            allowance.reserved.at[17] = nextafter(allowance.reserved.at[17], 0);
-        assert_true(allowance_take(&allowance, &second) == (less == 0));
-        allowance_fini(&allowance);
+            filter.reserved.at[17] = nextafter(filter.reserved.at[17], 0);
+        assert_true(run_filter_take(&filter, &second) == (less == 0));
+        run_filter_fini(&filter);
     }
 }
 
@@ -107,26 +107,25 @@ static void no_path_passes_what_was_reserved(void **state)
     for (int path = 0; path < 20; path++) {
         struct mechanism_run run = {0.05, 1.5, 200};
         struct mechanism m = filtered(&run);
-        struct allowance allowance;
+        struct run_filter filter;
         struct curve spent;
-        assert_int_equal(allowance_init(&allowance, &m, NULL), ST_OK);
+        assert_int_equal(run_filter_init(&filter, &m, NULL), ST_OK);
         for (struct mechanism_run next = {0.05, 1, 1};
-             allowance_take(&allowance, &next);) {
+             run_filter_take(&filter, &next);) {
             seed = seed * 6364136223846793005 + 1442695040888963407;
             next.noise_multiplier *= 1 + 0.1 * (double)(seed >> 11) * 0x1p-53 - 0.03;
-            if (mechanism_steps(&allowance.ran) > 300)
+            if (mechanism_steps(&filter.ran) > 300)
                 break;
         }
         assert_int_equal(
-            curve_of(&spent, &allowance.ran, mechanism_steps(&allowance.ran), NULL),
-            ST_OK);
+            curve_of(&spent, &filter.ran, mechanism_steps(&filter.ran), NULL), ST_OK);
         bool used = false;
         for (size_t i = 0; i < CURVE_ORDERS; i++) {
-            assert_true(spent.at[i] <= allowance.reserved.at[i]);
-            used |= spent.at[i] > 0.9 * allowance.reserved.at[i];
+            assert_true(spent.at[i] <= filter.reserved.at[i]);
+            used |= spent.at[i] > 0.9 * filter.reserved.at[i];
         }
         assert_true(used);
-        allowance_fini(&allowance);
+        run_filter_fini(&filter);
     }
 }
 
@@ -191,14 +190,14 @@ static void a_run_begins_where_its_first_step_fits(void **state)
     (void)state;
     struct mechanism_run run = {0.01, 5, 1};
     struct mechanism m = filtered(&run);
-    assert_false(allowance_begins(&m));
+    assert_false(run_filter_begins(&m));
     run.steps = 2;
-    assert_true(allowance_begins(&m));
+    assert_true(run_filter_begins(&m));
     run.noise_multiplier = 1.4;
     run.steps = 400;
-    assert_false(allowance_begins(&m));
+    assert_false(run_filter_begins(&m));
     m.filter.noise_share = 1;
-    assert_true(allowance_begins(&m));
+    assert_true(run_filter_begins(&m));
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* Goal: an error feedback is charged what the proofs of papers/dicesgd.md 3.5 say, never
  * less and never by the paper's own theorem. Method: the specification's figures; the
  * mixture of m3 against a plain sum in long double; properties of every bound. */
-#include "accountant/feedback.h"
+#include "accountant/error_feedback.h"
 
 #include <string.h>
 
@@ -18,37 +18,39 @@
 
 static struct mechanism_run cifar = {1, 1, 150};
 
-static struct mechanism of(struct mechanism_run *run, enum feedback_bound bound)
+static struct mechanism of(struct mechanism_run *run, enum error_feedback_bound bound)
 {
-    bool sampled = bound == FEEDBACK_M3, cut = bound != FEEDBACK_M1;
+    bool sampled = bound == ERROR_FEEDBACK_M3, cut = bound != ERROR_FEEDBACK_M1;
     return (struct mechanism){
         .kind = MECHANISM_ERROR_FEEDBACK,
         .relation = RELATION_ZERO_OUT,
         .prefixes_priced = !sampled,
         .run_count = 1,
         .runs = run,
-        .feedback = {.bound = bound,
-                     .period = sampled ? 0 : 50,
-                     .rest = cut ? 1 : 0,
-                     .error_clip = bound == FEEDBACK_M2R ? 0 : BATCH}};
+        .error_feedback = {.bound = bound,
+                           .period = sampled ? 0 : 50,
+                           .rest = cut ? 1 : 0,
+                           .error_clip = bound == ERROR_FEEDBACK_M2R ? 0 : BATCH}};
 }
 
 static double delta_of(const struct mechanism *m)
 {
-    return sqrt(feedback_energy(m, mechanism_steps(m))) / BATCH;
+    return sqrt(error_feedback_energy(m, mechanism_steps(m))) / BATCH;
 }
 
 static void distances_are_the_specification_s(void **state)
 {
     (void)state;
-    struct mechanism m1 = of(&cifar, FEEDBACK_M1), m2 = of(&cifar, FEEDBACK_M2),
-                     m2r = of(&cifar, FEEDBACK_M2R);
+    struct mechanism m1 = of(&cifar, ERROR_FEEDBACK_M1),
+                     m2 = of(&cifar, ERROR_FEEDBACK_M2),
+                     m2r = of(&cifar, ERROR_FEEDBACK_M2R);
     assert_close(delta_of(&m1), 24.414843282275, 1e-13);
     assert_close(delta_of(&m2), 0.004202005979, 1e-9);
     assert_close(delta_of(&m2r), 0.002449489743, 1e-9);
     struct mechanism_run gpt2 = {1, 1, 420};
     m1.runs = m2.runs = m2r.runs = &gpt2;
-    m1.feedback.period = m2.feedback.period = m2r.feedback.period = 42;
+    m1.error_feedback.period = m2.error_feedback.period = m2r.error_feedback.period =
+        42;
     assert_close(delta_of(&m1), 40.9421, 2e-6);
     assert_close(delta_of(&m2), 0.0128062, 4e-6);
     assert_close(delta_of(&m2r), 0.00447214, 1e-6);
@@ -73,11 +75,11 @@ static void conversions_are_the_specification_s(void **state)
         assert_close(exact, rows[k][3], 3e-7);
     }
     static const struct {
-        enum feedback_bound bound;
+        enum error_feedback_bound bound;
         double classic, improved;
-    } noises[] = {{FEEDBACK_M1, 61.019806, 52.47},
-                  {FEEDBACK_M2, 0.010502037, 0.009031},
-                  {FEEDBACK_M2R, 0.0061219884, 0.005264}};
+    } noises[] = {{ERROR_FEEDBACK_M1, 61.019806, 52.47},
+                  {ERROR_FEEDBACK_M2, 0.010502037, 0.009031},
+                  {ERROR_FEEDBACK_M2R, 0.0061219884, 0.005264}};
     for (size_t k = 0; k < 3; k++) {
         struct mechanism m = of(&cifar, noises[k].bound);
         double classic = delta_of(&m) * (sqrt(ld + 2) + sqrt(ld)) / (2 * sqrt(2));
@@ -91,11 +93,11 @@ static void least_noise_is_the_specification_s(void **state)
 {
     (void)state;
     const struct {
-        enum feedback_bound bound;
+        enum error_feedback_bound bound;
         double noise;
-    } rows[] = {{FEEDBACK_M1, 48.678618},
-                {FEEDBACK_M2, 0.0083780118},
-                {FEEDBACK_M2R, 0.0048838231}};
+    } rows[] = {{ERROR_FEEDBACK_M1, 48.678618},
+                {ERROR_FEEDBACK_M2, 0.0083780118},
+                {ERROR_FEEDBACK_M2R, 0.0048838231}};
     for (size_t i = 0; i < 3; i++) {
         struct mechanism m = of(&cifar, rows[i].bound);
         double noise;
@@ -109,11 +111,11 @@ static void least_noise_of_the_mixture_is_near_the_specification_s(void **state)
 {
     (void)state;
     struct mechanism_run run = {0.02, 0.02602 * BATCH, 150};
-    struct mechanism m3 = of(&run, FEEDBACK_M3);
+    struct mechanism m3 = of(&run, ERROR_FEEDBACK_M3);
     double best = HUGE_VAL, noise;
     for (double order = 2; order < 64; order++)
-        best =
-            fmin(best, conversion_epsilon(feedback_rdp(&m3, 150, order), order, 1e-5));
+        best = fmin(
+            best, conversion_epsilon(error_feedback_rdp(&m3, 150, order), order, 1e-5));
     assert_close(best, 2, 1e-3);
     assert_int_equal(figure_noise(&noise, &m3, 2, 1e-5, NULL), ST_OK);
     assert_close(noise / BATCH, 0.0249878, 1e-5);
@@ -124,7 +126,7 @@ static void the_paper_s_noise_is_no_guarantee_here(void **state)
 {
     (void)state;
     struct mechanism_run run = {1, 3.324517103667 * BATCH, 150};
-    struct mechanism m1 = of(&run, FEEDBACK_M1);
+    struct mechanism m1 = of(&run, ERROR_FEEDBACK_M1);
     struct figure figure;
     assert_int_equal(figure_epsilon(&figure, &m1, 150, 1e-5, NULL), ST_OK);
     assert_true(figure.epsilon > 18.4);
@@ -163,9 +165,9 @@ static void the_mixture_over_uses_is_summed_from_above(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mechanism_run run = {rows[i].rate, rows[i].noise, rows[i].steps};
-        struct mechanism m = of(&run, FEEDBACK_M3);
-        m.feedback.error_clip = rows[i].error_clip;
-        double cost = feedback_rdp(&m, run.steps, rows[i].order);
+        struct mechanism m = of(&run, ERROR_FEEDBACK_M3);
+        m.error_feedback.error_clip = rows[i].error_clip;
+        double cost = error_feedback_rdp(&m, run.steps, rows[i].order);
         assert_true(cost >= rows[i].cost);
         assert_close(cost, rows[i].cost, 1e-9);
     }
@@ -174,27 +176,28 @@ static void the_mixture_over_uses_is_summed_from_above(void **state)
 static void costs_grow_with_steps_uses_and_norms(void **state)
 {
     (void)state;
-    static const enum feedback_bound all[] = {FEEDBACK_M1, FEEDBACK_M2, FEEDBACK_M2R};
+    static const enum error_feedback_bound all[] = {
+        ERROR_FEEDBACK_M1, ERROR_FEEDBACK_M2, ERROR_FEEDBACK_M2R};
     for (size_t b = 0; b < 3; b++) {
         struct mechanism m = of(&cifar, all[b]), more = m;
         double before = 0;
         for (uint64_t t = 1; t <= 150; t++) {
-            double now = feedback_energy(&m, t);
+            double now = error_feedback_energy(&m, t);
             assert_true(now >= before);
             before = now;
         }
-        more.feedback.period = 25;
+        more.error_feedback.period = 25;
         assert_true(delta_of(&more) > delta_of(&m));
         more = m;
         more.relation = RELATION_REPLACE_ONE;
         assert_true(delta_of(&more) > delta_of(&m));
     }
-    struct mechanism m2 = of(&cifar, FEEDBACK_M2), wide = m2;
-    wide.feedback.error_clip = 1e9;
+    struct mechanism m2 = of(&cifar, ERROR_FEEDBACK_M2), wide = m2;
+    wide.error_feedback.error_clip = 1e9;
     assert_true(delta_of(&wide) == delta_of(&m2));
-    wide.feedback.error_clip = 1e-3; /* m1 is then the smaller */
+    wide.error_feedback.error_clip = 1e-3; /* m1 is then the smaller */
     assert_true(delta_of(&wide) < delta_of(&m2));
-    struct mechanism m2r = of(&cifar, FEEDBACK_M2R);
+    struct mechanism m2r = of(&cifar, ERROR_FEEDBACK_M2R);
     m2r.relation = RELATION_REPLACE_ONE;
     assert_close(delta_of(&m2r), 2 * 0.002449489743, 1e-9);
 }
@@ -203,21 +206,22 @@ static void costs_grow_with_steps_uses_and_norms(void **state)
 static void a_prefix_costs_the_periods_it_began(void **state)
 {
     (void)state;
-    struct mechanism m = of(&cifar, FEEDBACK_M2R);
-    assert_true(feedback_energy(&m, 0) == 0);
-    assert_true(feedback_energy(&m, 1) == feedback_energy(&m, 50));
-    assert_close(feedback_energy(&m, 51), 2 * feedback_energy(&m, 50), 1e-12);
-    assert_true(feedback_energy(&m, 101) == feedback_energy(&m, 150));
-    struct mechanism m1 = of(&cifar, FEEDBACK_M1);
-    assert_close(feedback_energy(&m1, 1), 1, 1e-13);
-    assert_close(feedback_energy(&m1, 5), 4001.0 * 4001.0, 1e-13);
+    struct mechanism m = of(&cifar, ERROR_FEEDBACK_M2R);
+    assert_true(error_feedback_energy(&m, 0) == 0);
+    assert_true(error_feedback_energy(&m, 1) == error_feedback_energy(&m, 50));
+    assert_close(error_feedback_energy(&m, 51), 2 * error_feedback_energy(&m, 50),
+                 1e-12);
+    assert_true(error_feedback_energy(&m, 101) == error_feedback_energy(&m, 150));
+    struct mechanism m1 = of(&cifar, ERROR_FEEDBACK_M1);
+    assert_close(error_feedback_energy(&m1, 1), 1, 1e-13);
+    assert_close(error_feedback_energy(&m1, 5), 4001.0 * 4001.0, 1e-13);
 }
 
 static void a_run_priced_whole_has_one_price(void **state)
 {
     (void)state;
     struct mechanism_run run = {0.02, 40, 150};
-    struct mechanism m = of(&run, FEEDBACK_M3);
+    struct mechanism m = of(&run, ERROR_FEEDBACK_M3);
     struct curve first, whole, none;
     assert_int_equal(curve_of(&none, &m, 0, NULL), ST_OK);
     assert_int_equal(curve_of(&first, &m, 1, NULL), ST_OK);
@@ -232,10 +236,10 @@ static void a_run_priced_whole_has_one_price(void **state)
 static void more_steps_than_can_be_summed_cost_infinity(void **state)
 {
     (void)state;
-    struct mechanism_run run = {0.02, 40, FEEDBACK_SAMPLED_STEPS_MAX + 1};
-    struct mechanism m = of(&run, FEEDBACK_M3);
+    struct mechanism_run run = {0.02, 40, ERROR_FEEDBACK_SAMPLED_STEPS_MAX + 1};
+    struct mechanism m = of(&run, ERROR_FEEDBACK_M3);
     uint64_t steps;
-    assert_true(isinf(feedback_rdp(&m, run.steps, 2)));
+    assert_true(isinf(error_feedback_rdp(&m, run.steps, 2)));
     assert_int_equal(figure_steps(&steps, &m, 2, 1e-5, NULL), ST_OK);
     assert_true(steps > 0 && steps < 1000);
 }
@@ -244,7 +248,7 @@ static void what_has_no_proof_is_refused(void **state)
 {
     (void)state;
     struct mechanism_run poisson = {0.02, 40, 150};
-    struct mechanism m = of(&poisson, FEEDBACK_M3);
+    struct mechanism m = of(&poisson, ERROR_FEEDBACK_M3);
     struct error error = {0};
     struct curve curve;
     double epsilon;
@@ -252,12 +256,12 @@ static void what_has_no_proof_is_refused(void **state)
     m.relation = RELATION_REPLACE_ONE;
     assert_int_equal(curve_of(&curve, &m, 150, &error), ST_INVALID);
     assert_non_null(strstr(error.text, "m2r"));
-    m = of(&cifar, FEEDBACK_M2);
-    m.feedback.period = 0;
-    assert_int_equal(feedback_supports(&m, NULL), ST_INVALID);
-    m = of(&cifar, FEEDBACK_M2);
-    m.feedback.rest = NAN;
-    assert_int_equal(feedback_supports(&m, NULL), ST_INVALID);
+    m = of(&cifar, ERROR_FEEDBACK_M2);
+    m.error_feedback.period = 0;
+    assert_int_equal(error_feedback_supports(&m, NULL), ST_INVALID);
+    m = of(&cifar, ERROR_FEEDBACK_M2);
+    m.error_feedback.rest = NAN;
+    assert_int_equal(error_feedback_supports(&m, NULL), ST_INVALID);
 }
 
 int main(void)

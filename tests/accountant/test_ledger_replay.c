@@ -1,7 +1,7 @@
 /* Goal: a start takes only entries that this program would have written, and settles what
  * another version of it has reserved without undercharging. Method: entries with true
  * hashes are put behind a ledger's own. */
-#include "accountant/history.h"
+#include "accountant/ledger_replay.h"
 
 #include "tests/expect.h"
 #include "accountant/entry.h"

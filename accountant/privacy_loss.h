@@ -1,5 +1,5 @@
 /*
- * loss.h - the privacy loss of one step of the (Poisson-sampled) Gaussian: exactly, and
+ * privacy_loss.h - the privacy loss of one step of the (Poisson-sampled) Gaussian: exactly, and
  * as a measure on the grid {i * spacing} that dominates it.
  *
  * With t the noisy sum over the noise, the loss of seeing t is L(t) = log p(t)/q(t):
@@ -17,39 +17,40 @@
  * for between the ends the profile is convex in exp(epsilon). Both are taken with their
  * rounding errors added, so W is a little too heavy, never too light.
  *
- * Threads: pure. Ownership: loss_measure allocates, loss_fini releases.
+ * Threads: pure. Ownership: privacy_loss_measure allocates, privacy_loss_fini releases.
  */
-#ifndef ACCOUNTANT_LOSS_H
-#define ACCOUNTANT_LOSS_H
+#ifndef ACCOUNTANT_PRIVACY_LOSS_H
+#define ACCOUNTANT_PRIVACY_LOSS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/mechanism.h"
 
-enum loss_direction { LOSS_REMOVING, LOSS_ADDING };
+enum privacy_loss_direction { LOSS_REMOVING, LOSS_ADDING };
 
-struct loss_step {
+struct privacy_loss_step {
     enum relation relation;
     double rate, noise;
 };
 
 /* The part of the line that is looked at; what lies outside is rounded up, to infinity on
  * the side of large losses. */
-struct loss_range {
+struct privacy_loss_range {
     double low, high; /* of t */
 };
 
 /* The least range outside which p and q each have at most tail, on either side. */
-struct loss_range loss_range_of(const struct loss_step *step, double tail);
+struct privacy_loss_range privacy_loss_range_of(const struct privacy_loss_step *step,
+                                                double tail);
 
-double loss_at(const struct loss_step *step, double t);
+double privacy_loss_at(const struct privacy_loss_step *step, double t);
 
 /* Density of p at t (of q where ADDING). */
-double loss_density(const struct loss_step *step, enum loss_direction direction,
-                    double t);
+double privacy_loss_density(const struct privacy_loss_step *step,
+                            enum privacy_loss_direction direction, double t);
 
-struct loss {
+struct privacy_loss {
     long first; /* place of mass[0]: its loss is first * spacing */
     size_t count;
     double *mass;     /* owned */
@@ -57,11 +58,12 @@ struct loss {
     double misplaced; /* no loss of the step lies further than this outside its cell */
 };
 
-/* The dominating measures of both directions, by loss_direction; under replace_one, where
+/* The dominating measures of both directions, by privacy_loss_direction; under replace_one, where
  * they are the same, the second is empty. On failure (no memory, or more than max places)
  * false, and loss is as it was. */
-bool loss_measure(struct loss loss[2], const struct loss_step *step,
-                  struct loss_range range, double spacing, size_t max);
-void loss_fini(struct loss *loss); /* a zeroed one is allowed */
+bool privacy_loss_measure(struct privacy_loss loss[2],
+                          const struct privacy_loss_step *step,
+                          struct privacy_loss_range range, double spacing, size_t max);
+void privacy_loss_fini(struct privacy_loss *loss); /* a zeroed one is allowed */
 
 #endif

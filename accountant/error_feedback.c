@@ -1,19 +1,20 @@
-#include "accountant/feedback.h"
+#include "accountant/error_feedback.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "accountant/upward.h"
+#include "accountant/round_up.h"
 #include "base/check.h"
 
 /* A dozen operations, each with half an ulp. */
 static const double rounding = 16 * DBL_EPSILON;
 
-enum status feedback_supports(const struct mechanism *m, struct error *error)
+enum status error_feedback_supports(const struct mechanism *m, struct error *error)
 {
-    if (!mechanism_feedback_valid(m))
+    if (!mechanism_error_feedback_valid(m))
         return error_set(error, ST_INVALID, "an error feedback whose parts do not fit");
-    if (m->feedback.bound == FEEDBACK_M3 && m->relation != RELATION_ZERO_OUT)
+    if (m->error_feedback.bound == ERROR_FEEDBACK_M3 &&
+        m->relation != RELATION_ZERO_OUT)
         return error_set(error, ST_INVALID,
                          "m3 has no proof under replace_one: use m2r, m2 or m1");
     return ST_OK;
@@ -26,14 +27,14 @@ static double distance_of(const struct mechanism *m)
 
 static double energy_m1(const struct mechanism *m, double uses, uint64_t steps)
 {
-    double back = 2 * m->feedback.error_clip * sqrt((double)(steps - 1));
+    double back = 2 * m->error_feedback.error_clip * sqrt((double)(steps - 1));
     double delta = sqrt(uses) * distance_of(m) + back;
     return delta * delta;
 }
 
 static double energy_m2(const struct mechanism *m, double uses, uint64_t steps)
 {
-    double distance = distance_of(m), rest = distance * m->feedback.rest;
+    double distance = distance_of(m), rest = distance * m->error_feedback.rest;
     double cross = 2 * pow(uses - 1, 1.5) * distance * rest;
     double energy = uses * distance * distance + uses * uses * rest * rest + cross;
     return fmin(energy, energy_m1(m, uses, steps));
@@ -41,35 +42,36 @@ static double energy_m2(const struct mechanism *m, double uses, uint64_t steps)
 
 static double energy_m2r(const struct mechanism *m, double uses)
 {
-    double distance = distance_of(m), rest = distance * m->feedback.rest;
+    double distance = distance_of(m), rest = distance * m->error_feedback.rest;
     return uses * (distance * distance + rest * rest);
 }
 
 /* Delta^2 where a record is in uses of the first steps batches. */
 static double energy_of(const struct mechanism *m, double uses, uint64_t steps)
 {
-    switch (m->feedback.bound) {
-    case FEEDBACK_M1: return energy_m1(m, uses, steps);
-    case FEEDBACK_M2:
-    case FEEDBACK_M3: return energy_m2(m, uses, steps);
-    case FEEDBACK_M2R: return energy_m2r(m, uses);
+    switch (m->error_feedback.bound) {
+    case ERROR_FEEDBACK_M1: return energy_m1(m, uses, steps);
+    case ERROR_FEEDBACK_M2:
+    case ERROR_FEEDBACK_M3: return energy_m2(m, uses, steps);
+    case ERROR_FEEDBACK_M2R: return energy_m2r(m, uses);
     }
     CHECK(!"a bound without a proof");
 }
 
 static double uses_of(const struct mechanism *m, uint64_t steps)
 {
-    uint64_t period = m->feedback.bound == FEEDBACK_M3 ? 1 : m->feedback.period;
-    return upward_count((steps - 1) / period + 1);
+    uint64_t period =
+        m->error_feedback.bound == ERROR_FEEDBACK_M3 ? 1 : m->error_feedback.period;
+    return round_up_count((steps - 1) / period + 1);
 }
 
-double feedback_energy(const struct mechanism *m, uint64_t steps)
+double error_feedback_energy(const struct mechanism *m, uint64_t steps)
 {
     double noise = m->runs[0].noise_multiplier;
     if (steps == 0)
         return 0;
     double energy = energy_of(m, uses_of(m, steps), steps);
-    return upward_error(energy / noise / noise, rounding);
+    return round_up_error(energy / noise / noise, rounding);
 }
 
 /* log(exp(a) + exp(b)) */
@@ -118,18 +120,19 @@ static double sampled(const struct mechanism *m, uint64_t steps, double order)
     double scale = 0.5 * order * (order - 1) / noise / noise;
     double excess = log_excess(m, steps, scale);
     double moment = excess > 0 ? excess + log1p(exp(-excess)) : log1p(exp(excess));
-    return upward_error(moment / (order - 1), rounding);
+    return round_up_error(moment / (order - 1), rounding);
 }
 
-double feedback_rdp(const struct mechanism *m, uint64_t steps, double order)
+double error_feedback_rdp(const struct mechanism *m, uint64_t steps, double order)
 {
     CHECK(order > 1);
     if (steps == 0)
         return 0;
-    double unsampled = upward_error(0.5 * order * feedback_energy(m, steps), rounding);
-    if (m->feedback.bound != FEEDBACK_M3 || m->runs[0].sampling_rate == 1)
+    double unsampled =
+        round_up_error(0.5 * order * error_feedback_energy(m, steps), rounding);
+    if (m->error_feedback.bound != ERROR_FEEDBACK_M3 || m->runs[0].sampling_rate == 1)
         return unsampled;
-    if (steps > FEEDBACK_SAMPLED_STEPS_MAX)
+    if (steps > ERROR_FEEDBACK_SAMPLED_STEPS_MAX)
         return INFINITY;
     return fmin(unsampled, sampled(m, steps, order));
 }

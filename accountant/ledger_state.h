@@ -1,0 +1,124 @@
+/*
+ * ledger_state.h - the balances of every dataset in memory, and what the open
+ * transaction would make of them. Inside accountant only; ledger.c writes the entries.
+ *
+ *            ledger_state_change
+ *     now -----------------------> now, next
+ *
+ *                ledger_state_keep (durable)    now = next
+ *     now, next <
+ *                ledger_state_drop (undone)     now as it was
+ *
+ * Invariants
+ *   (1) now is what the durable entries say; next, where there is one, what they and
+ *       those of the open transaction say.
+ *   (2) held is the sum over open, in its order, which is that of seq; never subtracted.
+ *       While entries are replayed it is so at the weighted orders alone, which is what
+ *       (3) asks; ledger_state_replayed makes it whole.
+ *   (3) ledger_state_keep aborts if a changed account has no weighted order with
+ *       committed + held within its capacity: that would be our own bug.
+ *
+ * Threads: the ledger's lock guards the state. Small allocations that fail abort.
+ */
+#ifndef ACCOUNTANT_LEDGER_STATE_H
+#define ACCOUNTANT_LEDGER_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "accountant/ledger.h"
+#include "accountant/odometer.h"
+
+struct reservation_state {
+    bool open;
+    uint64_t authorised;
+};
+
+struct reservation {
+    struct job_id job; /* first: the index sorts by it */
+    struct account *account;
+    struct mechanism mechanism; /* owned; empty once settled */
+    struct curve charge;        /* of all its steps */
+    uint64_t steps;
+    struct ledger_entry_name entry;
+    bool durable; /* its RESERVE is */
+    bool changed; /* next differs from now */
+    struct reservation_state now, next;
+};
+
+struct balances {
+    uint64_t epoch;
+    bool frozen;
+    bool reserved; /* anything, ever, in any epoch */
+    struct grant grant;
+    struct filter filter;
+    struct curve committed, held;
+    struct epochs closed; /* those before, oldest first */
+    size_t open_count;
+    struct reservation **open;
+};
+
+struct account {
+    struct dataset_id dataset;   /* first: the index sorts by it */
+    struct balances *now, *next; /* now is NULL until its GRANT is durable */
+};
+
+struct pointers {
+    void **items;
+    size_t count, capacity;
+};
+
+struct ledger_state {
+    struct pointers accounts, reservations; /* owned, sorted by name */
+    struct pointers changed_accounts,
+        changed_reservations; /* by the open transaction */
+    bool replaying;
+};
+
+void ledger_state_init(struct ledger_state *state);
+void ledger_state_fini(struct ledger_state *state);
+
+/* NULL if there is none; those of the open transaction are found too. */
+struct account *ledger_state_account(const struct ledger_state *state,
+                                     const struct dataset_id *dataset);
+struct reservation *ledger_state_reservation(const struct ledger_state *state,
+                                             const struct job_id *job);
+
+/* The account inside the open transaction: next, or else now. */
+const struct balances *ledger_state_view(const struct account *account);
+
+/* The account's next state, to be changed: at first a copy of now. */
+struct balances *ledger_state_change(struct ledger_state *state,
+                                     struct account *account);
+struct reservation_state *
+ledger_state_change_reservation(struct ledger_state *state,
+                                struct reservation *reservation);
+
+/* Opens the next epoch of dataset, its first if it has no account; the one before is
+ * closed. */
+void ledger_state_grant(struct ledger_state *state, const struct dataset_id *dataset,
+                        const struct grant *grant, const struct filter *filter);
+/* Holds charge; takes m. */
+struct reservation *ledger_state_reserve_take(struct ledger_state *state,
+                                              struct account *account,
+                                              const struct job_id *job,
+                                              struct mechanism *m,
+                                              const struct curve *charge);
+/* Commits charge and closes the reservation. */
+void ledger_state_settle(struct ledger_state *state, struct reservation *reservation,
+                         const struct curve *charge);
+
+/* Ends the replay that setting replaying began: the sums over many open reservations are
+ * taken once, not at each entry of thousands. */
+void ledger_state_replayed(struct ledger_state *state);
+
+void ledger_state_keep(struct ledger_state *state);
+void ledger_state_drop(struct ledger_state *state);
+
+/* The epoch that is not closed, as the odometer takes it. */
+struct epoch ledger_state_epoch(const struct balances *balances);
+
+/* Whether some weighted order has committed + held within its capacity. */
+bool ledger_state_sound(const struct balances *balances);
+
+#endif
