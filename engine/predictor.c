@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/nn/model_file.h"
+#include "engine/model_file/model_file.h"
 #include "engine/nn/network.h"
 #include "engine/nn/workspace.h"
 

@@ -5,14 +5,15 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/dp/row_class.h"
-#include "engine/parallel/team.h"
 #include "engine/dp/training.h"
 #include "engine/evaluator.h"
-#include "engine/nn/blas.h"
+#include "engine/model_file/model_file.h"
 #include "engine/nn/difference.h"
-#include "engine/nn/model_file.h"
 #include "engine/nn/network.h"
+#include "engine/parallel/team.h"
+#include "engine/rounding/blas.h"
+#include "engine/rounding/height_agreement.h"
+#include "engine/rounding/row_class.h"
 
 /* How many bytes of OpenBLAS's packing buffers a thread touches. */
 static const uint64_t blas_buffer_size = UINT64_C(4) << 20;

@@ -26,7 +26,7 @@
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/data/schema.h"
-#include "engine/nn/safetensors.h"
+#include "engine/model_file/safetensors.h"
 #include "engine/train_spec.h"
 
 struct trainer; /* opaque */

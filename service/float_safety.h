@@ -1,7 +1,7 @@
 /*
  * float_safety.h - whether models are float safe here: whether the rows of their products
  * round alike, in the BLAS at hand, in few enough ways that a record can be kept to one
- * (engine/dp/row_class.h). A private job of one that is not is refused: no noise covers
+ * (engine/rounding/row_class.h). A private job of one that is not is refused: no noise covers
  * what it would release.
  *
  * To find out takes milliseconds of a small model and some seconds of a ResNet, so what

@@ -59,7 +59,7 @@ uint64_t training_size(const struct training_setup *setup, unsigned threads)
                         ? dim * sizeof(int64_t) + setup->records * sizeof(uint32_t)
                         : 0;
     if (setup->uses_differences)
-        kept += motion_size((size_t)dim);
+        kept += parameter_step_size((size_t)dim);
     if (setup->uses_subsets)
         kept += selection_size((size_t)setup->records);
     return sizeof(struct training) + kept + dim * (sizeof(int64_t) + sizeof(float)) +
@@ -131,7 +131,7 @@ static enum status create_extras(struct training *training, struct error *error)
         status =
             selection_init(&training->selection, (size_t)setup->data->records, error);
     if (status == ST_OK && setup->uses_differences)
-        status = motion_create(&training->motion, training->dim, error);
+        status = parameter_step_create(&training->motion, training->dim, error);
     return status;
 }
 
@@ -213,7 +213,7 @@ void training_destroy(struct training *training)
                   team_size(training->setup.team) * sizeof *training->residue_squares);
     partition_fini(&training->partition);
     selection_fini(&training->selection);
-    motion_destroy(training->motion);
+    parameter_step_destroy(training->motion);
     free(training->sum.sum);
     free(training->sum.residue);
     free(training->residue_squares);
@@ -276,10 +276,10 @@ void training_select(struct training *training, struct index_range range, size_t
     batch_drawn(&training->batch, size);
 }
 
-const struct motion *training_move_from(struct training *training,
-                                        const float *previous)
+const struct parameter_step *training_move_from(struct training *training,
+                                                const float *previous)
 {
-    motion_set(training->motion, training->setup.parameters, previous);
+    parameter_step_set(training->motion, training->setup.parameters, previous);
     return training->motion;
 }
 

@@ -35,17 +35,17 @@
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/dp/clip.h"
-#include "engine/noise/grid.h"
 #include "engine/dp/histogram.h"
-#include "engine/noise/noise_key.h"
 #include "engine/dp/optimizer.h"
-#include "engine/dp/row_class.h"
-#include "engine/sampling/selection.h"
 #include "engine/dp/sum_norm.h"
-#include "engine/parallel/team.h"
-#include "engine/nn/motion.h"
 #include "engine/nn/network.h"
+#include "engine/nn/parameter_step.h"
 #include "engine/nn/workspace.h"
+#include "engine/noise/grid.h"
+#include "engine/noise/noise_key.h"
+#include "engine/parallel/team.h"
+#include "engine/rounding/row_class.h"
+#include "engine/sampling/selection.h"
 
 struct training; /* opaque */
 
@@ -105,8 +105,8 @@ void training_select(struct training *training, struct index_range range, size_t
 /* The motion from the point previous to the parameters, for a pass over differences.
  * previous must stay as it is until the next update. Both points were released, so the
  * motion is public. */
-const struct motion *training_move_from(struct training *training,
-                                        const float *previous);
+const struct parameter_step *training_move_from(struct training *training,
+                                                const float *previous);
 
 struct pass {
     const struct grid *grid; /* where sums are rounded to, and the cells */
@@ -118,7 +118,7 @@ struct pass {
     /* The pass takes records' gradients less those at the motion's previous point, over
      * its scale (engine/nn/difference.h), and the norms of these. NULL: it takes
      * gradients. This needs weigh. */
-    const struct motion *motion;
+    const struct parameter_step *motion;
     /* Counts the batch's records by their norms before clipping, a record that is not
      * finite as one of norm 0; or NULL. This needs weigh. */
     const struct histogram *histogram;

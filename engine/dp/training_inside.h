@@ -5,12 +5,12 @@
 #define ENGINE_DP_TRAINING_INSIDE_H
 
 #include "engine/dp/batch.h"
-#include "engine/noise/noise.h"
-#include "engine/sampling/partition.h"
 #include "engine/dp/residue.h"
-#include "engine/sampling/sampler.h"
 #include "engine/dp/training.h"
 #include "engine/dp/worker.h"
+#include "engine/noise/noise.h"
+#include "engine/sampling/partition.h"
+#include "engine/sampling/sampler.h"
 
 enum { SPAN_STEP = NOISE_CHUNK }; /* a member's part of a vector is whole chunks */
 
@@ -26,7 +26,7 @@ struct training {
     struct shared_sum sum;
     struct partition partition;              /* where the setup keeps a residue */
     struct selection selection;              /* where it uses subsets */
-    struct motion *motion;                   /* where it uses differences */
+    struct parameter_step *motion;           /* where it uses differences */
     struct residue_squares *residue_squares; /* (team size) */
     size_t lock_count;                       /* locks of sum that were initialised */
     float *gradient;                         /* (dim) as it was released */

@@ -364,7 +364,7 @@ void worker_run(struct worker *worker, const struct task *task,
         if (task->pass->weigh != NULL)
             weigh(worker, task);
         else
-            workspace_keep(worker->workspace);
+            workspace_per_example_gradients(worker->workspace);
         for (size_t k = 0; k < tiles; k++)
             add_sums(worker, task, (share.tile + k) % tiles, task->sum->sum);
         if (task->pass->weigh_rest == NULL)

@@ -47,7 +47,7 @@ static void add_scale(struct builder *builder, const struct group_norm *norm)
                             .from = node->from,
                             .to = node->to,
                             .row_floats = 1,
-                            .kept = 2 * norm->channels,
+                            .per_example_floats = 2 * norm->channels,
                             .rows = {.inputs = 1, .outputs = norm->channels}};
     tensor.initial = INITIAL_ONES;
     builder_tensor(builder, &layer->rows.weight, "weight", tensor);

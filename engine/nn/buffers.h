@@ -13,26 +13,27 @@
 
 #include "engine/nn/graph.h"
 #include "engine/nn/heights.h"
-#include "engine/nn/kept.h"
+#include "engine/nn/per_example_gradients.h"
 #include "engine/nn/workspace.h"
 
 struct workspace {
     const struct network *network;
     size_t rows, count; /* count: records of the last forward */
     struct heights heights;
-    bool keeps; /* sums may take gradients that were kept since that forward */
+    bool has_per_example; /* those of layers with positions were formed since then */
     struct drop drop;
     struct stream *drop_stream; /* NULL where the network has no dropout */
     bool two_points;            /* made for differences */
     bool holds_differences;     /* the last pass was workspace_difference */
     float **activations;        /* (value_count), each (rows, stride) */
     float **gradients;          /* (value_count), NULL where a value has none */
-    /* (value_count) in units of the scale of a motion; NULL where a value has no
+    /* (value_count) in units of the scale of a step; NULL where a value has no
      * gradient, and in a workspace of one point */
     float **differences, **gradient_differences;
     int32_t **taps; /* (node_count), a max pool's (rows, stride); two points: 2 each */
-    float **kept;   /* (layer_count), each (rows, kept_stride), or NULL */
-    float **kept_weights; /* (layer_count), each (rows), or NULL */
+    float **
+        per_example_gradients; /* (layer_count), each (rows, per_example_stride), or NULL */
+    float **clip_factors;      /* (layer_count), each (rows), or NULL */
     float **gathered; /* (layer_count), weights as positions meet them; two points: 3 */
     uint32_t *classes;
     float *values;
@@ -66,15 +67,17 @@ static inline struct rows cut(struct rows rows, struct row_range range)
     return rows;
 }
 
-static inline size_t kept_stride(const struct layer *layer)
+static inline size_t per_example_stride(const struct layer *layer)
 {
-    return rows_stride(layer->kept);
+    return rows_stride(layer->per_example_floats);
 }
 
-static inline struct rows kept_of(const struct workspace *workspace, size_t layer)
+static inline struct rows per_example_of(const struct workspace *workspace,
+                                         size_t layer)
 {
-    return (struct rows){.data = workspace->kept[layer],
-                         .stride = kept_stride(&workspace->network->layers[layer]),
+    return (struct rows){.data = workspace->per_example_gradients[layer],
+                         .stride =
+                             per_example_stride(&workspace->network->layers[layer]),
                          .count = active_rows(workspace)};
 }
 

@@ -30,7 +30,7 @@
 static const double spread_of_two_terms = 2.0;
 
 /* Whether a layer with one row a record stands on another, so that its sum has two terms
- * a record. Layers that keep gradients do not count: what is kept of a record is one
+ * a record. Layers that store per-example gradients do not count: such a gradient is one
  * term. */
 static bool is_stacked(const struct network *network)
 {
@@ -56,7 +56,7 @@ static const char *without_rule(const struct network *network, const struct node
 {
     switch (node->kind) {
     case NODE_POSITIONS:
-        if (network->layers[node->layer].positions.form != NORM_KEPT)
+        if (network->layers[node->layer].positions.form != NORM_PER_EXAMPLE)
             return "convolution with more than three weights an activation";
         return NULL;
     case NODE_ACTIVATION:
@@ -300,7 +300,7 @@ static void positions_backward_difference(const struct difference_work *d)
         node_backward(&d->work);
         advance(b.at.data, b.difference.data, d->scale, b.at.count * b.at.stride);
     }
-    pass_keep_bias(&d->work, b.difference);
+    pass_bias_gradients(&d->work, b.difference);
 }
 
 static void elementwise_backward(const struct difference_work *d)
@@ -389,27 +389,27 @@ static void loss_differences(struct workspace *workspace, double scale)
            (db.count - count) * db.stride * sizeof *db.data);
 }
 
-void workspace_difference(struct workspace *workspace, const struct motion *motion,
-                          size_t count)
+void workspace_difference(struct workspace *workspace,
+                          const struct parameter_step *step, size_t count)
 {
     const struct network *network = workspace->network;
     struct difference_work d = {
-        .work = {.workspace = workspace, .parameters = motion_previous(motion)},
-        .points = {motion_parameters(motion), motion_step(motion)},
-        .scale = (float)motion_scale(motion)};
+        .work = {.workspace = workspace, .parameters = parameter_step_previous(step)},
+        .points = {parameter_step_parameters(step), parameter_step_scaled(step)},
+        .scale = (float)parameter_step_scale(step)};
     struct row_range *range = &d.work.range;
 
     CHECK(workspace->two_points);
     pass_start(workspace, count);
-    pass_gather(workspace, motion_previous(motion), 0);
-    pass_gather(workspace, motion_parameters(motion), NEW_WEIGHTS);
-    pass_gather(workspace, motion_step(motion), WEIGHT_STEPS);
+    pass_gather(workspace, parameter_step_previous(step), 0);
+    pass_gather(workspace, parameter_step_parameters(step), NEW_WEIGHTS);
+    pass_gather(workspace, parameter_step_scaled(step), WEIGHT_STEPS);
     range->count = pass_stretch(workspace);
     for (; range->first < active_rows(workspace); range->first += range->count)
         for (d.work.node = 0; d.work.node < network->node_count; d.work.node++)
             difference_forward(&d);
     workspace_loss(workspace);
-    loss_differences(workspace, motion_scale(motion));
+    loss_differences(workspace, parameter_step_scale(step));
     for (range->first = 0; range->first < active_rows(workspace);
          range->first += range->count)
         for (d.work.node = network->node_count; d.work.node-- > 0;)

@@ -63,12 +63,13 @@ struct layer_measure {
 };
 
 static struct position_norm measure_pair(const struct workspace *workspace,
-                                         size_t index, size_t i, float *kept)
+                                         size_t index, size_t i, float *per_example)
 {
     struct row_factors pairs =
         cut_pairs(pairs_of(workspace, index), (struct row_range){i, 1});
     return position_gradients_measure_pair(&workspace->network->layers[index].positions,
-                                           &pairs, kept, workspace->position_scratch);
+                                           &pairs, per_example,
+                                           workspace->position_scratch);
 }
 
 static void measure_positions(const struct workspace *workspace, size_t index,
@@ -76,10 +77,10 @@ static void measure_positions(const struct workspace *workspace, size_t index,
 {
     const struct layer *layer = &workspace->network->layers[index];
     struct rows a = inputs_of(workspace, index), b = gradients_of(workspace, index);
-    struct rows kept = kept_of(workspace, index);
+    struct rows per_example = per_example_of(workspace, index);
 
     for (size_t i = 0; i < a.count; i++) {
-        float *of_record = kept.data + i * kept.stride;
+        float *of_record = per_example.data + i * per_example.stride;
         struct position_norm norm =
             workspace->holds_differences
                 ? measure_pair(workspace, index, i, of_record)
@@ -98,15 +99,16 @@ static struct layer_measure measure_of(const struct workspace *workspace, size_t
         .spreads = workspace->layer_spreads + layer * workspace->rows};
 }
 
-/* A scale's sums read what it kept, so its norm is that of the kept floats (kept.h). */
-static void measure_kept(const struct workspace *workspace, size_t index,
-                         struct layer_measure to)
+/* A scale's sums read its per-example gradients, so its norm is that of their stored floats
+ * (per_example_gradients.h). */
+static void measure_per_example(const struct workspace *workspace, size_t index,
+                                struct layer_measure to)
 {
-    struct rows kept = kept_of(workspace, index);
-    size_t width = workspace->network->layers[index].kept;
+    struct rows per_example = per_example_of(workspace, index);
+    size_t width = workspace->network->layers[index].per_example_floats;
 
-    for (size_t i = 0; i < kept.count; i++) {
-        double square = floats_square(kept.data + i * kept.stride, width);
+    for (size_t i = 0; i < per_example.count; i++) {
+        double square = floats_square(per_example.data + i * per_example.stride, width);
         to.squares[i] += square <= NORM_SQUARE_MAX ? square : (double)INFINITY;
         to.spreads[i] = to.squares[i];
     }
@@ -152,7 +154,7 @@ static void measure_layer(const struct workspace *workspace, size_t index,
     memset(to.squares, 0, size);
     memset(to.spreads, 0, size);
     if (layer->is_scale)
-        measure_kept(workspace, index, to);
+        measure_per_example(workspace, index, to);
     else if (layer->has_positions)
         measure_positions(workspace, index, to);
     else
@@ -193,25 +195,26 @@ void workspace_measure(struct workspace *workspace, const double *input_squares)
             take_root(&measure_of(workspace, l).spreads[i], refused);
         }
     }
-    workspace->keeps = true;
+    workspace->has_per_example = true;
 }
 
-void workspace_keep(struct workspace *workspace)
+void workspace_per_example_gradients(struct workspace *workspace)
 {
     CHECK(!workspace->holds_differences);
     for (size_t l = 0; l < workspace->network->layer_count; l++) {
         const struct layer *layer = &workspace->network->layers[l];
-        struct rows kept = kept_of(workspace, l);
-        if (!layer->has_positions || layer->positions.form != NORM_KEPT)
+        struct rows per_example = per_example_of(workspace, l);
+        if (!layer->has_positions || layer->positions.form != NORM_PER_EXAMPLE)
             continue;
         for (size_t i = 0; i < workspace->count; i++) {
             struct position_rows rows = {record(inputs_of(workspace, l), i),
                                          record(gradients_of(workspace, l), i)};
-            position_gradients_keep(&layer->positions, kept.data + i * kept.stride,
-                                    &rows, workspace->position_scratch);
+            position_gradients_weight(&layer->positions,
+                                      per_example.data + i * per_example.stride, &rows,
+                                      workspace->position_scratch);
         }
     }
-    workspace->keeps = true;
+    workspace->has_per_example = true;
 }
 
 const double *workspace_norms(const struct workspace *workspace)
@@ -260,56 +263,60 @@ void workspace_erase(struct workspace *workspace, size_t record)
         erase_row(gradients_of(workspace, l), record);
         if (workspace->holds_differences)
             erase_differences(workspace, l, record);
-        if (network->layers[l].kept > 0)
-            erase_row(kept_of(workspace, l), record);
+        if (network->layers[l].per_example_floats > 0)
+            erase_row(per_example_of(workspace, l), record);
     }
 }
 
 VECTOR_CLONES
-static void scale_rows(struct rows b, const float *weights, size_t count)
+static void scale_rows(struct rows b, const float *factors, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        float *row = b.data + i * b.stride, weight = weights[i];
-        if (weight == 1.0F)
+        float *row = b.data + i * b.stride, factor = factors[i];
+        if (factor == 1.0F)
             continue;
         for (size_t j = 0; j < b.stride; j++)
-            row[j] *= weight;
+            row[j] *= factor;
     }
 }
 
-/* Whether sums of the layer's weight take what was kept. */
-static bool sums_kept(const struct workspace *workspace, const struct layer *layer)
+/* Whether sums of the layer's weight read its per-example gradients. */
+static bool sums_per_example(const struct workspace *workspace,
+                             const struct layer *layer)
 {
-    return layer->is_scale || (workspace->keeps && layer->has_positions &&
-                               layer->positions.form == NORM_KEPT);
+    return layer->is_scale || (workspace->has_per_example && layer->has_positions &&
+                               layer->positions.form == NORM_PER_EXAMPLE);
 }
 
 void workspace_scale_layer(struct workspace *workspace, size_t layer,
-                           const float *weights)
+                           const float *clip_factors)
 {
     CHECK(layer < workspace->network->layer_count);
-    float *kept_weights = workspace->kept_weights[layer];
-    bool kept = sums_kept(workspace, &workspace->network->layers[layer]);
+    float *factors = workspace->clip_factors[layer];
+    bool per_example = sums_per_example(workspace, &workspace->network->layers[layer]);
     bool is_factor = !workspace->holds_differences || has_two_terms(workspace, layer);
-    if (workspace->holds_differences && !kept)
-        scale_rows(pairs_of(workspace, layer).b.difference, weights, workspace->count);
-    if (is_factor && !kept)
-        scale_rows(gradients_of(workspace, layer), weights, workspace->count);
-    for (size_t i = 0; kept_weights != NULL && i < workspace->count; i++)
-        kept_weights[i] *= weights[i];
+    if (workspace->holds_differences && !per_example)
+        scale_rows(pairs_of(workspace, layer).b.difference, clip_factors,
+                   workspace->count);
+    if (is_factor && !per_example)
+        scale_rows(gradients_of(workspace, layer), clip_factors, workspace->count);
+    for (size_t i = 0; factors != NULL && i < workspace->count; i++)
+        factors[i] *= clip_factors[i];
 }
 
-void workspace_scale(struct workspace *workspace, const float *weights)
+void workspace_scale(struct workspace *workspace, const float *clip_factors)
 {
     for (size_t l = 0; l < workspace->network->layer_count; l++)
-        workspace_scale_layer(workspace, l, weights);
+        workspace_scale_layer(workspace, l, clip_factors);
 }
 
-static struct kept_rows kept_rows(const struct workspace *workspace, size_t layer,
-                                  struct row_range range)
+static struct per_example_gradients per_example_rows(const struct workspace *workspace,
+                                                     size_t layer,
+                                                     struct row_range range)
 {
-    return (struct kept_rows){.rows = cut(kept_of(workspace, layer), range),
-                              .weights = workspace->kept_weights[layer] + range.first};
+    return (struct per_example_gradients){
+        .rows = cut(per_example_of(workspace, layer), range),
+        .clip_factors = workspace->clip_factors[layer] + range.first};
 }
 
 static void sum_positions(const struct workspace *workspace,
@@ -319,19 +326,20 @@ static void sum_positions(const struct workspace *workspace,
     const struct layer *layer = &workspace->network->layers[tile->layer];
     struct row_span span = {.row = tile->row, .count = tile->rows};
     float *scratch = block + tile->scratch;
-    struct kept_rows kept;
+    struct per_example_gradients per_example;
 
-    if (!tile->bias && !sums_kept(workspace, layer)) {
+    if (!tile->bias && !sums_per_example(workspace, layer)) {
         struct position_rows rows = {cut(inputs_of(workspace, tile->layer), range),
                                      cut(gradients_of(workspace, tile->layer), range)};
         position_gradients_sum(&layer->positions, span, block, &rows, scratch);
         return;
     }
-    kept = kept_rows(workspace, tile->layer, range);
+    per_example = per_example_rows(workspace, tile->layer, range);
     if (tile->bias)
-        kept_sum(&kept, span, block);
+        per_example_gradients_sum(&per_example, span, block);
     else
-        position_gradients_sum_kept(&layer->positions, span, block, &kept, scratch);
+        position_gradients_sum_per_example(&layer->positions, span, block, &per_example,
+                                           scratch);
 }
 
 static void sum_differences(const struct workspace *workspace,
@@ -353,10 +361,11 @@ static void sum_scale(const struct workspace *workspace, const struct layer_tile
                       struct row_range range, float *block)
 {
     const struct layer *layer = &workspace->network->layers[tile->layer];
-    struct kept_rows kept = kept_rows(workspace, tile->layer, range);
+    struct per_example_gradients per_example =
+        per_example_rows(workspace, tile->layer, range);
     struct row_span span = {.row = tile->row + (tile->bias ? layer->norm.channels : 0),
                             .count = tile->rows};
-    kept_sum(&kept, span, block);
+    per_example_gradients_sum(&per_example, span, block);
 }
 
 void workspace_sum(const struct workspace *workspace, size_t tile,
@@ -371,7 +380,8 @@ void workspace_sum(const struct workspace *workspace, size_t tile,
     struct row_span span = {.row = piece->row, .count = piece->rows};
     struct rows b = cut(gradients_of(workspace, piece->layer), range);
 
-    CHECK(!workspace->holds_differences || !layer->has_positions || workspace->keeps);
+    CHECK(!workspace->holds_differences || !layer->has_positions ||
+          workspace->has_per_example);
     if (workspace->holds_differences && !layer->has_positions)
         sum_differences(workspace, piece, range, block);
     else if (layer->has_positions)
@@ -385,12 +395,12 @@ void workspace_sum(const struct workspace *workspace, size_t tile,
                       cut(inputs_of(workspace, piece->layer), range), b);
 }
 
-static bool has_kept(const struct network *network, size_t layer)
+static bool has_per_example(const struct network *network, size_t layer)
 {
-    return network->layers[layer].kept > 0;
+    return network->layers[layer].per_example_floats > 0;
 }
 
-/* A scale is known by what it keeps alone. */
+/* A scale is known by its per-example gradients alone. */
 static bool has_rows(const struct network *network, size_t layer)
 {
     return !network->layers[layer].is_scale;
@@ -400,7 +410,7 @@ static bool has_rows(const struct network *network, size_t layer)
 static size_t factor_count(const struct workspace *workspace, size_t layer)
 {
     return (size_t)has_rows(workspace->network, layer) +
-           has_kept(workspace->network, layer) + has_two_terms(workspace, layer);
+           has_per_example(workspace->network, layer) + has_two_terms(workspace, layer);
 }
 
 size_t workspace_factor_count(const struct workspace *workspace)
@@ -411,18 +421,20 @@ size_t workspace_factor_count(const struct workspace *workspace)
     return count;
 }
 
-static struct factors kept_factors(const struct workspace *workspace, size_t layer)
+static struct factors per_example_factors(const struct workspace *workspace,
+                                          size_t layer)
 {
-    struct rows kept = kept_of(workspace, layer);
-    return (struct factors){.a = kept.data,
-                            .b = kept.data,
-                            .inputs = workspace->network->layers[layer].kept,
-                            .outputs = workspace->network->layers[layer].kept,
-                            .a_stride = kept.stride,
-                            .b_stride = kept.stride,
-                            .weight = SIZE_MAX,
-                            .bias = SIZE_MAX,
-                            .are_kept = true};
+    struct rows per_example = per_example_of(workspace, layer);
+    return (struct factors){
+        .a = per_example.data,
+        .b = per_example.data,
+        .inputs = workspace->network->layers[layer].per_example_floats,
+        .outputs = workspace->network->layers[layer].per_example_floats,
+        .a_stride = per_example.stride,
+        .b_stride = per_example.stride,
+        .weight = SIZE_MAX,
+        .bias = SIZE_MAX,
+        .are_per_example = true};
 }
 
 static struct factors row_factors(const struct workspace *workspace, size_t layer)
@@ -464,5 +476,5 @@ struct factors workspace_factors(const struct workspace *workspace, size_t index
         return row_factors(workspace, layer);
     return index == 1 && has_two_terms(workspace, layer)
                ? second_factors(workspace, layer)
-               : kept_factors(workspace, layer);
+               : per_example_factors(workspace, layer);
 }

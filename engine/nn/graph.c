@@ -78,7 +78,7 @@ static enum status add_positions(struct builder *builder, const struct layer_spe
                                                .copies = copies};
     builder_parameters(builder, &layer->positions.rows, weight, spec->bias);
     positions_plan(&layer->positions);
-    layer->kept = position_gradients_kept(&layer->positions);
+    layer->per_example_floats = position_gradients_floats(&layer->positions);
     builder->view.image =
         (struct image){window->out_height, window->out_width, spec->out};
     builder->view.copies = 1;
@@ -462,6 +462,6 @@ void graph_force_form(struct network *network, enum norm_form form)
         if (!layer->has_positions)
             continue;
         layer->positions.form = form;
-        layer->kept = position_gradients_kept(&layer->positions);
+        layer->per_example_floats = position_gradients_floats(&layer->positions);
     }
 }

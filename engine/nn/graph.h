@@ -6,7 +6,7 @@
  * A value is what lies between nodes: one row a record, an image channels last. Each has
  * a buffer of activations and, where a parameter lies before it, one of gradients. A
  * node that reads nothing but its own output to go backward, and whose input nobody
- * keeps, works in place: both of its values are the same.
+ * reads later, works in place: both of its values are the same.
  *
  * A node with parameters is a layer: one row a record (rows.h), several (positions.h), or
  * the scale of a group norm (group_norm.h). A new kind of node is a member of enum
@@ -58,13 +58,14 @@ struct value {
 
 struct layer {          /* where a layer's rows lie */
     bool has_positions; /* several rows a record */
-    bool is_scale;      /* gamma and beta of norm: known by what is kept alone */
+    bool
+        is_scale; /* gamma and beta of norm: known by their per-example gradients alone */
     struct row_layer rows;
     struct position_layer positions;
     struct group_norm norm;
-    size_t from, to;   /* values: a, and b's gradient buffer */
-    size_t row_floats; /* floats in a row of its weight */
-    size_t kept;       /* floats kept of each record's gradient */
+    size_t from, to;           /* values: a, and b's gradient buffer */
+    size_t row_floats;         /* floats in a row of its weight */
+    size_t per_example_floats; /* of the gradient that is formed of each record */
 };
 
 /* Output rows [row, row + rows) of a layer's weight, or of its bias. */

@@ -185,14 +185,14 @@ void channel_scale_backward(const struct group_norm *norm, struct rows q,
                           norm->positions, norm->channels);
 }
 
-void channel_scale_keep(const struct group_norm *norm, struct rows kept, struct rows dy,
-                        struct rows xh, float *scratch)
+void channel_scale_gradients(const struct group_norm *norm, struct rows gradients,
+                             struct rows dy, struct rows xh, float *scratch)
 {
     struct work work = work_in(norm, scratch);
 
-    for (size_t i = 0; i < kept.count; i++) {
+    for (size_t i = 0; i < gradients.count; i++) {
         const float *b = dy.data + i * dy.stride;
-        float *to = kept.data + i * kept.stride;
+        float *to = gradients.data + i * gradients.stride;
 
         sum_products(work.second, b, xh.data + i * xh.stride, norm->positions,
                      norm->channels);

@@ -9,8 +9,8 @@
  *   dx = r (q - mean(q) - xh mean(q xh))    q = gamma dy, means over the group
  *   d gamma = sum_t dy xh,  d beta = sum_t dy    over the positions t, channel by channel
  *
- * The gradients of gamma and beta are 2 x channels floats a record, which are kept
- * (kept.h). Mean and variance take two passes, never E[x^2] - mu^2. Sums are in double.
+ * The gradients of gamma and beta are 2 x channels floats a record, which are stored
+ * (per_example_gradients.h). Mean and variance take two passes, never E[x^2] - mu^2. Sums are in double.
  *
  * Rows are records: positions one after the other, channels last. A record's loops run
  * over that record alone and alike in every row.
@@ -48,8 +48,8 @@ void channel_scale_forward(const struct group_norm *norm, struct rows y, struct 
 void channel_scale_backward(const struct group_norm *norm, struct rows q,
                             struct rows dy, const float *gamma);
 
-/* kept = the gradients of gamma, then of beta, of each record. */
-void channel_scale_keep(const struct group_norm *norm, struct rows kept, struct rows dy,
-                        struct rows xh, float *scratch);
+/* gradients = the gradients of gamma, then of beta, of each record. */
+void channel_scale_gradients(const struct group_norm *norm, struct rows gradients,
+                             struct rows dy, struct rows xh, float *scratch);
 
 #endif

@@ -164,7 +164,7 @@ size_t network_tile_floats_max(const struct network *network)
 /* Whether a sum has as many terms a record as the record has positions. */
 static bool has_several_terms(const struct layer *layer)
 {
-    return layer->has_positions && layer->positions.form != NORM_KEPT;
+    return layer->has_positions && layer->positions.form != NORM_PER_EXAMPLE;
 }
 
 size_t network_terms(const struct network *network)
@@ -203,6 +203,19 @@ bool network_has_positions(const struct network *network)
 size_t network_layers(const struct network *network)
 {
     return network->layer_count;
+}
+
+const struct row_layer *network_row_layer(const struct network *network, size_t layer)
+{
+    CHECK(layer < network->layer_count);
+    const struct layer *of = &network->layers[layer];
+    return of->has_positions || of->is_scale ? NULL : &of->rows;
+}
+
+bool network_layer_goes_back(const struct network *network, size_t layer)
+{
+    CHECK(layer < network->layer_count);
+    return network->values[network->layers[layer].from].has_gradient;
 }
 
 /* Multiplications of one record in the product of a layer's forward pass. */

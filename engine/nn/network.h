@@ -100,6 +100,13 @@ bool network_has_positions(const struct network *network);
 /* How many layers have a weight. They are numbered in the order of the model. */
 size_t network_layers(const struct network *network);
 
+/* The weight layer, if it has one row a record (rows.h), else NULL. */
+struct row_layer;
+const struct row_layer *network_row_layer(const struct network *network, size_t layer);
+
+/* Whether a backward pass goes on below the weight layer: a parameter lies before it. */
+bool network_layer_goes_back(const struct network *network, size_t layer);
+
 /* The most terms that one record has in a sum: 1, or those of a product in double. All
  * products in float have one term a record. */
 size_t network_terms(const struct network *network);

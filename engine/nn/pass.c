@@ -178,36 +178,37 @@ void node_forward(const struct work *work)
     }
 }
 
-static void reset_kept_weights(const struct work *work)
+static void reset_clip_factors(const struct work *work)
 {
-    float *weights = work->workspace->kept_weights[node_of(work)->layer];
+    float *factors = work->workspace->clip_factors[node_of(work)->layer];
     for (size_t i = 0; i < work->range.count; i++)
-        weights[work->range.first + i] = 1.0F;
+        factors[work->range.first + i] = 1.0F;
 }
 
-void pass_keep_bias(const struct work *work, struct rows b)
+void pass_bias_gradients(const struct work *work, struct rows b)
 {
     const struct workspace *workspace = work->workspace;
     const struct layer *layer = layer_of(work);
     size_t index = node_of(work)->layer;
 
-    if (layer->kept == 0)
+    if (layer->per_example_floats == 0)
         return;
-    position_gradients_keep_bias(&layer->positions,
-                                 cut(kept_of(workspace, index), work->range), b);
-    reset_kept_weights(work);
+    position_gradients_bias(&layer->positions,
+                            cut(per_example_of(workspace, index), work->range), b);
+    reset_clip_factors(work);
 }
 
-static void keep_scale(const struct work *work)
+static void scale_gradients(const struct work *work)
 {
     const struct workspace *workspace = work->workspace;
     const struct layer *layer = layer_of(work);
     size_t index = node_of(work)->layer;
 
-    channel_scale_keep(&layer->norm, cut(kept_of(workspace, index), work->range),
-                       gradients(work, layer->to), activations(work, layer->from),
-                       workspace->position_scratch);
-    reset_kept_weights(work);
+    channel_scale_gradients(&layer->norm,
+                            cut(per_example_of(workspace, index), work->range),
+                            gradients(work, layer->to), activations(work, layer->from),
+                            workspace->position_scratch);
+    reset_clip_factors(work);
 }
 
 void node_backward(const struct work *work)
@@ -224,7 +225,7 @@ void node_backward(const struct work *work)
             dense_backward(work, dx, dy);
         break;
     case NODE_POSITIONS:
-        pass_keep_bias(work, dy);
+        pass_bias_gradients(work, dy);
         pass = pass_positions(work, work->parameters, 0);
         if (needed)
             positions_backward(&pass, dx, dy);
@@ -241,7 +242,7 @@ void node_backward(const struct work *work)
     case NODE_AVERAGE_POOL: average_pool_backward(&node->window, dx, dy); break;
     case NODE_NORMALISE: normalise_backward(work, dx, dy); break;
     case NODE_SCALE:
-        keep_scale(work);
+        scale_gradients(work);
         if (needed)
             channel_scale_backward(&layer_of(work)->norm, dx, dy,
                                    work->parameters + layer_of(work)->rows.weight);
@@ -284,7 +285,7 @@ void pass_start(struct workspace *workspace, size_t count)
 
     CHECK(count <= workspace->rows);
     workspace->count = count;
-    workspace->keeps = false;
+    workspace->has_per_example = false;
     workspace->holds_differences = false;
     memset(input + count * stride, 0,
            (active_rows(workspace) - count) * stride * sizeof *input);

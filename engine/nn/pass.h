@@ -51,9 +51,9 @@ void pass_gather(const struct workspace *workspace, const float *parameters,
 /* sum = a + b, whole rows; sum may be a. */
 void pass_add(struct rows sum, struct rows a, struct rows b);
 
-/* Keeps the bias gradients of the records of a layer with positions, from b, at weight
- * one. */
-void pass_keep_bias(const struct work *work, struct rows b);
+/* Forms the bias gradients of the records of a layer with positions, from b, each with a
+ * clip factor of one. */
+void pass_bias_gradients(const struct work *work, struct rows b);
 
 /* Takes count records from the input, and zeroes the rows beyond them. */
 void pass_start(struct workspace *workspace, size_t count);

@@ -2,18 +2,19 @@
  * gradients at its T outputs. The three forms of positions.h differ in how its norm is
  * found:
  *
- *   GRAM      |b^T a|^2 = sum over pairs of rows of (a_t.a_s)(b_t.b_s), in double
- *             (gram_square): T x T products, and the matrix itself is never made
- *   EXPLICIT  the matrix is made in scratch, measured, and thrown away
- *   KEPT      the matrix is made where it is kept, and measured there (kept_norm)
+ *   GRAM         |b^T a|^2 = sum over pairs of rows of (a_t.a_s)(b_t.b_s), in double
+ *                (gram_square): T x T products, and the matrix itself is never made
+ *   EXPLICIT     the matrix is made in scratch, measured, and thrown away
+ *   PER_EXAMPLE  the matrix is made where it is stored, and measured there
+ *                (per_example_norm)
  *
  * Each norm is rounded up by a bound of the errors on the way (gram_error, roundings),
  * and for the first two by what rounding w b entry by entry may add. With copies of a
  * channel (replicate) the norm is that of one copy times sqrt(copies).
  *
  * Sums over records are products in double over the unfolded rows of several records at a
- * time, rounded to float once (position_gradients_sum), or, under KEPT, weighted sums of
- * what was kept (position_gradients_sum_kept). */
+ * time, rounded to float once (position_gradients_sum); under PER_EXAMPLE they are sums
+ * of the stored gradients times their clip factors (position_gradients_sum_per_example). */
 #include "engine/nn/position_gradients.h"
 
 #include <math.h>
@@ -33,15 +34,15 @@ static size_t image_floats(const struct image *image)
     return image->height * image->width * image->channels;
 }
 
-static size_t kept_bias(const struct position_layer *layer)
+static size_t bias_floats(const struct position_layer *layer)
 {
     return row_layer_has_bias(&layer->rows) ? layer->rows.outputs : 0;
 }
 
-size_t position_gradients_kept(const struct position_layer *layer)
+size_t position_gradients_floats(const struct position_layer *layer)
 {
     size_t weights = layer->rows.outputs * layer->rows.inputs;
-    return kept_bias(layer) + (layer->form == NORM_KEPT ? weights : 0);
+    return bias_floats(layer) + (layer->form == NORM_PER_EXAMPLE ? weights : 0);
 }
 
 VECTOR_CLONES
@@ -53,12 +54,12 @@ static void add_columns(float *restrict sum, const float *restrict b, size_t row
             sum[j] += b[t * width + j];
 }
 
-void position_gradients_keep_bias(const struct position_layer *layer, struct rows kept,
-                                  struct rows b)
+void position_gradients_bias(const struct position_layer *layer,
+                             struct rows per_example, struct rows b)
 {
-    size_t width = kept_bias(layer);
+    size_t width = bias_floats(layer);
     for (size_t i = 0; i < b.count && width > 0; i++) {
-        float *sum = kept.data + i * kept.stride;
+        float *sum = per_example.data + i * per_example.stride;
         memset(sum, 0, width * sizeof *sum);
         add_columns(sum, b.data + i * b.stride, window_positions(&layer->window),
                     width);
@@ -80,7 +81,7 @@ size_t position_gradients_scratch(const struct position_layer *layer)
     case NORM_EXPLICIT:
         more = rows_stride(layer->rows.outputs * layer->rows.inputs);
         break;
-    case NORM_KEPT: break;
+    case NORM_PER_EXAMPLE: break;
     }
     return positions_unfolded(layer) + more;
 }
@@ -189,42 +190,43 @@ static double exact_norm(const struct position_layer *layer, struct rows a,
            roundings((double)window_positions(&layer->window), 0x1p-24) * spread;
 }
 
-/* What was kept has one row a record, so M = nu. */
-static struct position_norm kept_norm(const struct position_layer *layer,
-                                      const float *kept)
+/* A stored gradient is one row a record, so M = nu. */
+static struct position_norm per_example_norm(const struct position_layer *layer,
+                                             const float *per_example)
 {
-    size_t bias = kept_bias(layer);
+    size_t bias = bias_floats(layer);
     double square =
-        floats_square(kept + bias, layer->rows.outputs * layer->rows.inputs);
-    square = (double)layer->copies * square + floats_square(kept, bias);
+        floats_square(per_example + bias, layer->rows.outputs * layer->rows.inputs);
+    square = (double)layer->copies * square + floats_square(per_example, bias);
     return (struct position_norm){square, square};
 }
 
-void position_gradients_keep(const struct position_layer *layer, float *kept,
-                             const struct position_rows *rows, float *scratch)
+void position_gradients_weight(const struct position_layer *layer, float *per_example,
+                               const struct position_rows *rows, float *scratch)
 {
-    CHECK(layer->form == NORM_KEPT);
-    gradient(layer, kept + kept_bias(layer), 0.0F, rows, scratch);
+    CHECK(layer->form == NORM_PER_EXAMPLE);
+    gradient(layer, per_example + bias_floats(layer), 0.0F, rows, scratch);
 }
 
 struct position_norm position_gradients_measure(const struct position_layer *layer,
                                                 struct rows a, struct rows b,
-                                                float *kept, float *scratch)
+                                                float *per_example, float *scratch)
 {
-    size_t bias = kept_bias(layer), t = window_positions(&layer->window);
+    size_t bias = bias_floats(layer), t = window_positions(&layer->window);
     double copies = (double)layer->copies;
     double overlap = (double)window_overlap(&layer->window);
     double a_square =
         overlap * floats_square(a.data, image_floats(&layer->window.image));
     double b_square = floats_square(b.data, t * layer->rows.outputs);
-    double bias_square = floats_square(kept, bias), norm;
+    double bias_square = floats_square(per_example, bias), norm;
 
     if (!(a_square <= NORM_SQUARE_MAX && b_square <= NORM_SQUARE_MAX &&
           isfinite(bias_square)))
         return (struct position_norm){(double)INFINITY, (double)INFINITY};
-    if (layer->form == NORM_KEPT) {
-        position_gradients_keep(layer, kept, &(struct position_rows){a, b}, scratch);
-        return kept_norm(layer, kept);
+    if (layer->form == NORM_PER_EXAMPLE) {
+        position_gradients_weight(layer, per_example, &(struct position_rows){a, b},
+                                  scratch);
+        return per_example_norm(layer, per_example);
     }
     /* By Cauchy and Schwarz M = sum_t |a_t||b_t| <= |a||b|. Rounding w b entry by entry
      * may add 2^-24 M to the norm, where one row a record leaves 2^-24 of the norm. */
@@ -242,24 +244,24 @@ static bool is_bounded(struct rows row, size_t width)
 
 struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
                                                      const struct row_factors *factors,
-                                                     float *kept, float *scratch)
+                                                     float *per_example, float *scratch)
 {
     const struct row_pair *a = &factors->a, *b = &factors->b;
-    size_t in = image_floats(&layer->window.image), bias = kept_bias(layer);
+    size_t in = image_floats(&layer->window.image), bias = bias_floats(layer);
     size_t out = window_positions(&layer->window) * layer->rows.outputs;
     bool stacked = a->difference.data != NULL;
     struct position_norm norm;
 
-    CHECK(layer->form == NORM_KEPT);
+    CHECK(layer->form == NORM_PER_EXAMPLE);
     if (!is_bounded(a->at, in) || !is_bounded(b->difference, out) ||
         (stacked && (!is_bounded(a->difference, in) || !is_bounded(b->at, out))))
         return (struct position_norm){(double)INFINITY, (double)INFINITY};
-    gradient(layer, kept + bias, 0.0F, &(struct position_rows){a->at, b->difference},
-             scratch);
+    gradient(layer, per_example + bias, 0.0F,
+             &(struct position_rows){a->at, b->difference}, scratch);
     if (stacked)
-        gradient(layer, kept + bias, 1.0F,
+        gradient(layer, per_example + bias, 1.0F,
                  &(struct position_rows){a->difference, b->at}, scratch);
-    norm = kept_norm(layer, kept);
+    norm = per_example_norm(layer, per_example);
     if (!(norm.square <= NORM_SQUARE_MAX))
         return (struct position_norm){(double)INFINITY, (double)INFINITY};
     return norm;
@@ -338,14 +340,16 @@ void position_gradients_sum(const struct position_layer *layer, struct row_span 
     }
 }
 
-void position_gradients_sum_kept(const struct position_layer *layer,
-                                 struct row_span span, float *block,
-                                 const struct kept_rows *kept, float *scratch)
+void position_gradients_sum_per_example(const struct position_layer *layer,
+                                        struct row_span span, float *block,
+                                        const struct per_example_gradients *per_example,
+                                        float *scratch)
 {
     size_t d = layer->rows.inputs, row_floats = positions_row_floats(layer);
-    size_t first = kept_bias(layer) + span.row * d;
+    size_t first = bias_floats(layer) + span.row * d;
 
-    kept_sum(kept, (struct row_span){first, span.count * d}, block);
+    per_example_gradients_sum(per_example, (struct row_span){first, span.count * d},
+                              block);
     if (positions_gathered(layer) == 0)
         return;
     /* The last row goes first, as a row grows only over those behind it. */

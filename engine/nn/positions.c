@@ -4,7 +4,7 @@
 #include <string.h>
 #include <cblas.h>
 
-#include "engine/nn/kept.h"
+#include "engine/nn/per_example_gradients.h"
 #include "engine/parallel/vector_math.h"
 
 /* Gram is the faster form up to these r = T (d + p) / (p d), as its products are in
@@ -12,10 +12,10 @@
 static const double gram_short = 0.45, gram_long = 0.75;
 enum { GRAM_SHORT = 64, GRAM_LONGEST = 256 };
 
-/* A gradient is kept where it has up to so many times the floats that its layer keeps
+/* A gradient is stored where it has up to so many times the floats that its layer stores
  * anyway. It takes the place of a product in double, and needs neither spread nor more
  * terms than records (README.md). */
-static const double keep_ratio = 3.0;
+static const double per_example_ratio = 3.0;
 
 /* How many rows a product has: enough to repay packing the weights, and few enough to
  * stay in cache. One record is a product of its own where that is as fast, so that its
@@ -55,8 +55,8 @@ static enum norm_form choose_form(const struct position_layer *layer)
     double t = (double)positions(layer), d = (double)layer->rows.inputs;
     double p = (double)layer->rows.outputs, r = t * (d + p) / (p * d);
 
-    if (p * d <= keep_ratio * (t * p + (double)image_floats(layer)))
-        return NORM_KEPT;
+    if (p * d <= per_example_ratio * (t * p + (double)image_floats(layer)))
+        return NORM_PER_EXAMPLE;
     if (t <= GRAM_SHORT ? r <= gram_short : r <= gram_long && t <= GRAM_LONGEST)
         return NORM_GRAM;
     return NORM_EXPLICIT;

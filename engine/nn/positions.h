@@ -5,10 +5,10 @@
  * record is b^T a (network.md 2, 4.1). The norms and sums of these gradients are in
  * position_gradients.h.
  *
- *   form      the norm of b^T a comes from                 the sum of a cell is
- *   GRAM      the T x T products of rows, in double        a product in double
- *   EXPLICIT  the matrix itself, thrown away               a product in double
- *   KEPT      the matrix itself, kept, one a record        one of what was kept, in float
+ *   form         the norm of b^T a comes from               the sum of a cell is
+ *   GRAM         the T x T products of rows, in double      a product in double
+ *   EXPLICIT     the matrix itself, thrown away             a product in double
+ *   PER_EXAMPLE  the matrix itself, stored for each record  one of these, in float
  *
  * Invariants
  *   (1) Each record goes through products of the same shapes, whatever the batch.
@@ -24,7 +24,7 @@
 #include "engine/nn/rows.h"
 #include "engine/nn/window.h"
 
-enum norm_form { NORM_GRAM, NORM_EXPLICIT, NORM_KEPT };
+enum norm_form { NORM_GRAM, NORM_EXPLICIT, NORM_PER_EXAMPLE };
 
 struct position_layer {
     struct row_layer rows;              /* inputs: d = taps x channels of window */

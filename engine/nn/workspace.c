@@ -21,7 +21,7 @@ enum { ALIGNMENT = 64 };
 
 /* The floats that a layer holds besides its values. */
 struct layer_floats {
-    size_t kept, weights, gathered;
+    size_t per_example, clip_factors, gathered;
 };
 
 /* Weights are gathered three times: at both points, and for the step between them. */
@@ -31,8 +31,9 @@ static struct layer_floats layer_floats(const struct layer *layer, size_t rows,
                                         bool two_points)
 {
     size_t sets = two_points ? GATHERED_SETS : 1;
-    struct layer_floats floats = {.kept = rows * kept_stride(layer),
-                                  .weights = layer->kept > 0 ? rows : 0};
+    struct layer_floats floats = {.per_example = rows * per_example_stride(layer),
+                                  .clip_factors =
+                                      layer->per_example_floats > 0 ? rows : 0};
     if (layer->has_positions)
         floats.gathered = sets * rows_stride(positions_gathered(&layer->positions));
     return floats;
@@ -82,7 +83,7 @@ static size_t buffers_floats(struct extent extent)
     for (size_t l = 0; l < network->layer_count; l++) {
         struct layer_floats more =
             layer_floats(&network->layers[l], rows, extent.two_points);
-        floats += more.kept + more.weights + more.gathered;
+        floats += more.per_example + more.clip_factors + more.gathered;
     }
     return floats;
 }
@@ -158,8 +159,8 @@ static void place_buffers(struct workspace *workspace)
     for (size_t l = 0; l < network->layer_count; l++) {
         struct layer_floats floats =
             layer_floats(&network->layers[l], rows, workspace->two_points);
-        workspace->kept[l] = take(&next, floats.kept);
-        workspace->kept_weights[l] = take(&next, floats.weights);
+        workspace->per_example_gradients[l] = take(&next, floats.per_example);
+        workspace->clip_factors[l] = take(&next, floats.clip_factors);
         workspace->gathered[l] = take(&next, floats.gathered);
     }
     workspace->position_scratch = take(&next, scratch_floats(network));
@@ -180,13 +181,14 @@ static bool allocate_pointers(struct workspace *workspace)
     workspace->gradient_differences =
         calloc(values, sizeof *workspace->gradient_differences);
     workspace->taps = calloc(network->node_count, sizeof *workspace->taps);
-    workspace->kept = calloc(layers, sizeof *workspace->kept);
-    workspace->kept_weights = calloc(layers, sizeof *workspace->kept_weights);
+    workspace->per_example_gradients =
+        calloc(layers, sizeof *workspace->per_example_gradients);
+    workspace->clip_factors = calloc(layers, sizeof *workspace->clip_factors);
     workspace->gathered = calloc(layers, sizeof *workspace->gathered);
     return workspace->activations != NULL && workspace->gradients != NULL &&
            workspace->differences != NULL && workspace->gradient_differences != NULL &&
-           workspace->taps != NULL && workspace->kept != NULL &&
-           workspace->kept_weights != NULL && workspace->gathered != NULL;
+           workspace->taps != NULL && workspace->per_example_gradients != NULL &&
+           workspace->clip_factors != NULL && workspace->gathered != NULL;
 }
 
 static bool allocate_rows(struct workspace *workspace)
@@ -287,8 +289,8 @@ void workspace_destroy(struct workspace *workspace)
     free(workspace->differences);
     free(workspace->gradient_differences);
     free(workspace->taps);
-    free(workspace->kept);
-    free(workspace->kept_weights);
+    free(workspace->per_example_gradients);
+    free(workspace->clip_factors);
     free(workspace->gathered);
     free(workspace);
 }

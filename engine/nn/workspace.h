@@ -4,7 +4,7 @@
  * norms, weighted sums (network.md 1 and 2, noise.md 2).
  *
  *   training        forward -> loss -> backward -> measure -> scale -> sum
- *   on public data  forward -> loss -> backward -> keep -> sum
+ *   on public data  forward -> loss -> backward -> per_example_gradients -> sum
  *   two points      difference (difference.h)   -> measure -> scale -> sum
  *   evaluation      forward -> predict, class, loss
  *
@@ -125,10 +125,10 @@ void workspace_backward(struct workspace *workspace, const float *parameters);
  *                  them, which spares reading them again, or NULL */
 void workspace_measure(struct workspace *workspace, const double *input_squares);
 
-/* Keeps the gradients that measure would keep, so that sums read them, and takes no norm:
- * no record is refused, and invariant (3) does not hold. Call it after
+/* Forms the per-example gradients that measure would form, so that sums read them, and
+ * takes no norm: no record is refused, and invariant (3) does not hold. Call it after
  * workspace_backward. */
-void workspace_keep(struct workspace *workspace);
+void workspace_per_example_gradients(struct workspace *workspace);
 const double *workspace_norms(const struct workspace *workspace);   /* (rows) */
 const double *workspace_spreads(const struct workspace *workspace); /* (rows) */
 
@@ -141,13 +141,13 @@ const double *workspace_layer_spreads(const struct workspace *workspace, size_t 
  * enough, as zero times an infinity is NaN. */
 void workspace_erase(struct workspace *workspace, size_t record);
 
-/* b_i = fl(weights[i] b_i) in every layer, for the first count records; a weight of 1
- * leaves b_i as it is, bit for bit. Each weight is finite. */
-void workspace_scale(struct workspace *workspace, const float *weights);
+/* b_i = fl(clip_factors[i] b_i) in every layer, for the first count records; a factor of 1
+ * leaves b_i as it is, bit for bit. Each factor is finite. */
+void workspace_scale(struct workspace *workspace, const float *clip_factors);
 
 /* The same in one layer. */
 void workspace_scale_layer(struct workspace *workspace, size_t layer,
-                           const float *weights);
+                           const float *clip_factors);
 
 /* The rows of a micro-batch that one sum takes: [first, first + count), count <= what
  * forward was given. */
@@ -176,15 +176,15 @@ uint32_t workspace_class(const struct workspace *workspace, size_t record);
 
 /* All that the per-record pipeline leaves, for whoever compares rows bit by bit
  * (noise.md 2.5) or checks against explicit gradients. Each weight layer has its a and b,
- * and after them what it keeps of each record's gradient, if it keeps any. After a pass
- * over differences it has a' and db, then da and b if da is not zero, and then what it
- * keeps. */
+ * and after them its per-example gradients, if it stores any. After a pass over
+ * differences it has a' and db, then da and b if da is not zero, and then its per-example
+ * gradients. */
 struct factors {
     const float *a; /* (rows, a_stride), the first inputs columns */
     const float *b; /* (rows, b_stride), the first outputs columns */
     size_t inputs, outputs, a_stride, b_stride;
-    size_t weight, bias; /* offsets in the flat vector; SIZE_MAX where there is none */
-    bool are_kept;       /* both are what is kept; no product runs on them */
+    size_t weight, bias;  /* offsets in the flat vector; SIZE_MAX where there is none */
+    bool are_per_example; /* both are per-example gradients; no product runs on them */
 };
 size_t workspace_factor_count(const struct workspace *workspace);
 struct factors workspace_factors(const struct workspace *workspace, size_t index);

@@ -7,7 +7,7 @@
  * Asked for: value_clip at most 1.4 and dpsgd at most 1.25 of sgd at 1024
  * (papers/valueclip.md, A17), dcsgd over dpsgd below 1.01 (papers/dcsgd.md, check 19).
  */
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "tests/bench/workload_fixture.h"
 #include "tests/engine/kernels_fixture.h"
 

@@ -6,7 +6,7 @@
  * Asked for, measured noise excluded: a step of dpgd at most 1.15 of sgd, one of
  * differences, which propagates two points, at most 2.8.
  */
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "tests/bench/floor_fixture.h"
 #include "tests/engine/kernels_fixture.h"
 

@@ -9,7 +9,7 @@
  *
  * time / work above one: something grows that the mathematics does not ask for.
  */
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "tests/bench/workload_fixture.h"
 
 enum { INPUTS = 64, ACTUAL_CLASSES = 10 };

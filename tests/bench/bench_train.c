@@ -24,7 +24,7 @@
 
 #include "engine/dp/batch.h"
 #include "engine/sampling/poisson.h"
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "tests/bench/floor_fixture.h"
 #include "tests/engine/kernels_fixture.h"
 

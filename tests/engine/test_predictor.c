@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "engine/nn/model_file.h"
+#include "engine/model_file/model_file.h"
 #include "engine/predictor.h"
 
 enum { FEATURES = 3, ROWS = 200 };

@@ -4,8 +4,8 @@
  * quick comparison against the one that a run insists on. */
 #include "tests/expect.h"
 
-#include "engine/dp/row_class.h"
-#include "engine/nn/blas.h"
+#include "engine/rounding/row_class.h"
+#include "engine/rounding/blas.h"
 #include "tests/engine/kernels_fixture.h"
 #include "tests/engine/small_network_fixture.h"
 #include "tests/engine/trainer_fixture.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/nn/model_file.h"
+#include "engine/model_file/model_file.h"
 #include "tests/expect.h"
 
 enum { FEATURES = 3, MODELS = LOADED_MODELS_MAX + 2 };

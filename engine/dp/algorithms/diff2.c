@@ -10,7 +10,7 @@
  * where training went: the mechanism is a list of Gaussians fixed before the first record
  * is read (papers/diff2.md 2.2). Points, distances and the estimate are public.
  *
- * Differences are summed in units of a power of two near the distance (motion.h). The
+ * Differences are summed in units of a power of two near the distance (parameter_step.h). The
  * grid is planned once for clip norm 1 and scaled to each round's clip norm
  * (grid_rescale), and the noise is scaled with it: what is run is what was charged.
  *
@@ -21,13 +21,13 @@
 #include <float.h>
 #include <math.h>
 
-#include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/algorithms/diff2_demand.h"
 #include "engine/dp/algorithms/estimate.h"
 #include "engine/dp/algorithms/full_batch.h"
+#include "engine/dp/clip.h"
 #include "engine/dp/training.h"
-#include "engine/nn/motion.h"
+#include "engine/nn/parameter_step.h"
 
 /* The range of clip norms that a grid takes (grid_rescale). */
 static const double clip_least = 0x1p-40, clip_most = 0x1p60;
@@ -257,9 +257,10 @@ static enum status restart(struct state *state, struct training *training,
 static enum status differ(struct state *state, struct kind *kind,
                           struct training *training, struct error *error)
 {
-    const struct motion *motion = training_move_from(training, kind->estimate.point);
-    double scale = motion_scale(motion);
-    double clip_norm = kind->rate * (motion_length(motion) / scale);
+    const struct parameter_step *motion =
+        training_move_from(training, kind->estimate.point);
+    double scale = parameter_step_scale(motion);
+    double clip_norm = kind->rate * (parameter_step_length(motion) / scale);
     struct flat_clip clip = {.clip_norm = clip_norm,
                              .spread = state->difference_spread};
     struct grid grid;

@@ -12,7 +12,7 @@
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/training.h"
 #include "engine/nn/difference.h"
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "tests/expect.h"
 
 struct kit_setup {

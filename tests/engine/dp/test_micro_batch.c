@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels_fixture.h"
 #include "tests/engine/dp/worker_fixture.h"

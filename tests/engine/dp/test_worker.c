@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels_fixture.h"

@@ -55,7 +55,7 @@ enum { FAMILIES = sizeof families / sizeof *families };
 struct pair {
     struct batch batch;
     float *previous;
-    struct motion *motion;
+    struct parameter_step *step;
 };
 
 /* Moves every parameter by about size times the root of their mean square. */
@@ -69,7 +69,7 @@ static inline void pair_move(struct pair *pair, double size)
     for (size_t j = 0; j < batch->parameters; j++)
         pair->previous[j] = (float)((double)batch->theta[j] +
                                     step * (double)batch_normal(&batch->state));
-    motion_set(pair->motion, batch->theta, pair->previous);
+    parameter_step_set(pair->step, batch->theta, pair->previous);
 }
 
 static inline void pair_make_batch(struct batch *batch, const struct family *family)
@@ -94,13 +94,14 @@ static inline void pair_start(struct pair *pair, const struct family *family,
                      ST_OK);
     workspace_drop(batch->workspace, (struct drop){batch->drop_key, batch->indices});
     pair->previous = calloc(batch->parameters, sizeof *pair->previous);
-    assert_int_equal(motion_create(&pair->motion, batch->parameters, NULL), ST_OK);
+    assert_int_equal(parameter_step_create(&pair->step, batch->parameters, NULL),
+                     ST_OK);
     pair_move(pair, size);
 }
 
 static inline void pair_finish(struct pair *pair)
 {
-    motion_destroy(pair->motion);
+    parameter_step_destroy(pair->step);
     free(pair->previous);
     batch_fini(&pair->batch);
 }
@@ -109,7 +110,7 @@ static inline void pair_finish(struct pair *pair)
 static inline void pair_pass(struct batch *batch, size_t count)
 {
     struct pair *pair = (struct pair *)batch;
-    workspace_difference(batch->workspace, pair->motion, count);
+    workspace_difference(batch->workspace, pair->step, count);
     workspace_measure(batch->workspace, NULL);
 }
 

@@ -1,6 +1,6 @@
 /* Goal: differences of gradients at two points keep their digits however close the points
  * are. Method: explicit gradients at both points from the double oracle, subtracted in
- * double, over random networks and motions; the mutant that subtracts float gradients
+ * double, over random networks and steps; the mutant that subtracts float gradients
  * beside it. */
 #include "tests/expect.h"
 
@@ -20,7 +20,7 @@ static struct errors errors_of(struct pair *pair)
 {
     struct batch *batch = &pair->batch;
     size_t size = batch->parameters;
-    double scale = motion_scale(pair->motion), square = 0.0;
+    double scale = parameter_step_scale(pair->step), square = 0.0;
     double *expected = calloc(batch->count * size, sizeof *expected);
     float *sum = calloc(size, sizeof *sum);
     struct errors worst = {0};
@@ -177,19 +177,19 @@ static void relu_switches_both_ways(void **state)
         double expected[3];
         float sum[3];
         batch->theta[0] = new[k], pair.previous[0] = old[k];
-        motion_set(pair.motion, batch->theta, pair.previous);
+        parameter_step_set(pair.step, batch->theta, pair.previous);
         batch->x[0] = 1.5F;
         pair_run(&pair);
         record_difference(&pair, 0, expected);
         batch_sum(batch, (struct row_range){0, 1}, sum);
-        assert_true(distance(batch, sum, motion_scale(pair.motion), expected) <=
+        assert_true(distance(batch, sum, parameter_step_scale(pair.step), expected) <=
                     1e-6 * norm_of(expected, 3));
         assert_int_equal(norm_of(expected, 3) > 0.0, k != 3);
         pair_finish(&pair);
     }
 }
 
-static void no_motion_is_no_difference(void **state)
+static void no_step_is_no_difference(void **state)
 {
     (void)state;
     for (size_t f = 0; f < FAMILIES; f++) {
@@ -197,7 +197,7 @@ static void no_motion_is_no_difference(void **state)
         pair_start(&pair, &families[f], 0.0);
         struct batch *batch = &pair.batch;
         float *sum = calloc(batch->parameters, sizeof *sum);
-        assert_true(motion_length(pair.motion) == 0.0);
+        assert_true(parameter_step_length(pair.step) == 0.0);
         pair_run(&pair);
         batch_sum(batch, (struct row_range){0, batch->count}, sum);
         for (size_t j = 0; j < batch->parameters; j++)
@@ -217,7 +217,7 @@ int main(void)
         cmocka_unit_test(differences_keep_their_digits_in_any_geometry),
         cmocka_unit_test(subtracted_gradients_lose_theirs),
         cmocka_unit_test(relu_switches_both_ways),
-        cmocka_unit_test(no_motion_is_no_difference),
+        cmocka_unit_test(no_step_is_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

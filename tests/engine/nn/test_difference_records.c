@@ -1,7 +1,7 @@
 /* Goal: records are apart in differences as they are in gradients, and refused one by
  * one.
- * Method: bit for bit, one record at a time in different company, rows, blocks and
- * heights; records that are bad at both points or at one. */
+ * Method: bit for bit, one record at a time in different company, rows and
+ * blocks; records that are bad at both points or at one. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static void a_record_bad_at_the_new_point_alone_is_refused(void **state)
     for (size_t i = 0; i < batch->count; i++)
         batch->x[i * 4] = i == place ? 1e15F : 0.0F;
     batch->theta[0] = 3e38F;
-    motion_set(pair.motion, batch->theta, pair.previous);
+    parameter_step_set(pair.step, batch->theta, pair.previous);
     pair_run(&pair);
     assert_true(isfinite(workspace_losses(batch->workspace)[place]));
     for (size_t i = 0; i < batch->count; i++)
@@ -83,37 +83,6 @@ static void blocks_are_alike(void **state)
     }
 }
 
-/* Products of 48 to 288 rows, where each row's bits are its own at every height. */
-static void no_height_changes_a_bit(void **state)
-{
-    static const struct family family = {
-        "d64td40rd10", LOSS_SOFTMAX_CROSS_ENTROPY, 200, 288, {0}};
-    const struct heights heights = {48, 288};
-    uint8_t own[48];
-    struct row_pattern pattern = {48, own};
-    struct pair pair;
-    bool agree;
-    (void)state;
-    for (size_t r = 0; r < 48; r++)
-        own[r] = (uint8_t)r;
-    pair_start(&pair, &family, 1e-3);
-    struct batch *batch = &pair.batch;
-    assert_int_equal(heights_agree(&agree, batch->network, heights, pattern, NULL),
-                     ST_OK);
-    if (!agree) /* products of this BLAS are taken at one height alone */
-        skip();
-    workspace_set_heights(batch->workspace, heights);
-    for (size_t count = 16; count <= batch->count; count += 68) {
-        pair_run(&pair);
-        struct mark among_all = mark_of(batch, count - 1);
-        for (size_t i = 0; i < count; i++)
-            batch_place(batch, i, i);
-        pair_pass(batch, count);
-        expect_alike(batch, among_all, mark_of(batch, count - 1));
-    }
-    pair_finish(&pair);
-}
-
 /* After differences, a pass at one point answers as a workspace of one point does. */
 static void one_point_is_as_ever(void **state)
 {
@@ -140,7 +109,6 @@ int main(void)
         cmocka_unit_test(a_record_bad_at_the_new_point_alone_is_refused),
         cmocka_unit_test(no_record_reads_another),
         cmocka_unit_test(blocks_are_alike),
-        cmocka_unit_test(no_height_changes_a_bit),
         cmocka_unit_test(one_point_is_as_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void differentiate_again(struct batch *batch)
 }
 
 /* The same sums to the last bit as of measured records; in double, without, to 1e-5. */
-static void sums_of_kept_records_need_no_norm(void **state)
+static void sums_of_per_example_gradients_need_no_norm(void **state)
 {
     (void)state;
     for (size_t f = 0; f < FAMILIES; f++)
@@ -148,7 +148,7 @@ static void sums_of_kept_records_need_no_norm(void **state)
             batch_sum(&batch, all, measured);
             differentiate_again(&batch);
             batch_sum(&batch, all, plain);
-            workspace_keep(batch.workspace);
+            workspace_per_example_gradients(batch.workspace);
             batch_sum(&batch, all, kept);
             assert_memory_equal(kept, measured, size);
             for (size_t j = 0; j < batch.parameters; j++) {
@@ -376,7 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(backward_is_the_derivative),
         cmocka_unit_test(a_record_has_its_gradient_and_norm_in_every_form),
-        cmocka_unit_test(sums_of_kept_records_need_no_norm),
+        cmocka_unit_test(sums_of_per_example_gradients_need_no_norm),
         cmocka_unit_test(a_presets_record_has_its_gradient_and_norm),
         cmocka_unit_test(every_geometry_of_a_convolution_is_right),
         cmocka_unit_test(random_networks_of_all_layers_are_right),

@@ -111,7 +111,7 @@ static void the_clip_holds(void **state)
         long double spread, scaled_spread, square, scaled;
 
         square = exact_square(&layer, &record, record.b.data, &spread);
-        if (layer.form == NORM_KEPT) { /* what is summed is what was kept */
+        if (layer.form == NORM_PER_EXAMPLE) { /* what is summed is what was kept */
             square = 0.0L;
             for (size_t j = 0; j < layer.rows.outputs * layer.rows.inputs; j++)
                 square += (long double)layer.copies * (long double)record.kept.data[j] *
@@ -138,7 +138,7 @@ static void explicit_matrices_alone_are_too_short(void **state)
     (void)state;
     for (int k = 0; k < 2000; k++) {
         struct position_layer layer = position_layer_of(&shapes[4], false);
-        layer.form = NORM_KEPT;
+        layer.form = NORM_PER_EXAMPLE;
         struct record record = make_record(&layer, true, &random);
         long double spread, square;
         struct position_norm norm = position_gradients_measure(
@@ -166,7 +166,7 @@ static void the_bias_counts_with_the_weight(void **state)
 
         alone = position_gradients_measure(&without, record.a, record.b,
                                            record.kept.data, record.scratch);
-        position_gradients_keep_bias(&with, record.kept, record.b);
+        position_gradients_bias(&with, record.kept, record.b);
         both = position_gradients_measure(&with, record.a, record.b, record.kept.data,
                                           record.scratch);
         for (size_t j = 0; j < p; j++) {
@@ -191,7 +191,7 @@ static void what_is_not_bounded_is_refused(void **state)
         layer.form = (enum norm_form)(k % 3);
         struct record record = make_record(&layer, false, &random);
         (k < 12 ? record.a : record.b).data[0] = bad[k % 4];
-        position_gradients_keep_bias(&layer, record.kept, record.b);
+        position_gradients_bias(&layer, record.kept, record.b);
         assert_true(isinf(position_gradients_measure(&layer, record.a, record.b,
                                                      record.kept.data, record.scratch)
                               .square));

@@ -17,16 +17,16 @@ static void the_form_is_that_of_the_rule(void **state)
         size_t positions, inputs;
         enum norm_form form;
     } cases[] = {
-        {{{28, 28, 1}, 8, 2, 3, 16, 3}, 196, 64, NORM_KEPT},
-        {{{28, 28, 3}, 8, 2, 3, 16, 1}, 196, 192, NORM_KEPT},
-        {{{13, 13, 16}, 4, 2, 0, 32, 1}, 25, 256, NORM_KEPT},
-        {{{32, 32, 3}, 7, 2, 3, 64, 1}, 256, 147, NORM_KEPT},
+        {{{28, 28, 1}, 8, 2, 3, 16, 3}, 196, 64, NORM_PER_EXAMPLE},
+        {{{28, 28, 3}, 8, 2, 3, 16, 1}, 196, 192, NORM_PER_EXAMPLE},
+        {{{13, 13, 16}, 4, 2, 0, 32, 1}, 25, 256, NORM_PER_EXAMPLE},
+        {{{32, 32, 3}, 7, 2, 3, 64, 1}, 256, 147, NORM_PER_EXAMPLE},
         {{{8, 8, 64}, 3, 1, 1, 64, 1}, 64, 576, NORM_EXPLICIT},
         {{{4, 4, 128}, 3, 1, 1, 128, 1}, 16, 1152, NORM_GRAM},
         {{{2, 2, 512}, 3, 1, 1, 512, 1}, 4, 4608, NORM_GRAM},
         {{{1, 1, 512}, 3, 1, 1, 512, 1}, 1, 512, NORM_GRAM},
         {{{14, 14, 256}, 3, 1, 1, 256, 1}, 196, 2304, NORM_EXPLICIT},
-        {{{28, 28, 128}, 3, 1, 1, 128, 1}, 784, 1152, NORM_KEPT},
+        {{{28, 28, 128}, 3, 1, 1, 128, 1}, 784, 1152, NORM_PER_EXAMPLE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -17,7 +17,7 @@
  *
  * The last functions use classes: they choose a record's class by a hash of its index,
  * and give the records of a cell rows of their classes. */
-#include "engine/dp/row_class.h"
+#include "engine/rounding/row_class.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +27,7 @@
 #include "engine/nn/difference.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
+#include "engine/rounding/height_agreement.h"
 
 enum {
     BLOCKS = 2,            /* tried side by side */
@@ -114,8 +115,8 @@ struct comparison {
     struct workspace *workspace;
     const struct network *network;
     const float *parameters;
-    const struct motion *motion; /* NULL: the job has one point alone */
-    size_t block, rows;          /* rows: of all blocks */
+    const struct parameter_step *step; /* NULL: the job has one point alone */
+    size_t block, rows;                /* rows: of all blocks */
     size_t repetitions_min;
     uint32_t *class_of; /* (rows) the first row that each is like */
     uint32_t *before;   /* (rows) scratch */
@@ -147,7 +148,7 @@ static size_t outputs_min(const struct workspace *workspace)
     size_t layers = workspace_factor_count(workspace), least = SIZE_MAX;
     for (size_t l = 0; l < layers; l++) {
         struct factors f = workspace_factors(workspace, l);
-        if (f.are_kept)
+        if (f.are_per_example)
             continue;
         size_t forward = l + 1 < layers ? f.outputs / 2 : f.outputs;
         size_t backward = l > 0 ? f.inputs / 2 : forward;
@@ -182,9 +183,9 @@ static void compare_rows(const struct comparison *c)
         workspace_backward(c->workspace, c->parameters);
         workspace_measure(c->workspace, c->squares);
         refine(c, filled);
-        if (c->motion == NULL)
+        if (c->step == NULL)
             continue;
-        workspace_difference(c->workspace, c->motion, filled);
+        workspace_difference(c->workspace, c->step, filled);
         workspace_measure(c->workspace, NULL);
         refine(c, filled);
     }
@@ -228,13 +229,13 @@ static void name_classes(struct row_classes *out, const uint32_t *class_of, size
 /* The parameters at which rows are compared: one point, or two that are far apart, so
  * that activations switch. */
 struct points {
-    float *parameters, *previous; /* previous and motion are NULL for one point */
-    struct motion *motion;
+    float *parameters, *previous; /* previous and step are NULL for one point */
+    struct parameter_step *step;
 };
 
 static void points_destroy(struct points *points)
 {
-    motion_destroy(points->motion);
+    parameter_step_destroy(points->step);
     free(points->parameters);
     free(points->previous);
 }
@@ -251,9 +252,9 @@ static enum status points_create(struct points *points, const struct network *ne
     if (!two)
         return ST_OK;
     network_init(network, points->previous, 2);
-    enum status status = motion_create(&points->motion, count, error);
+    enum status status = parameter_step_create(&points->step, count, error);
     if (status == ST_OK)
-        motion_set(points->motion, points->parameters, points->previous);
+        parameter_step_set(points->step, points->parameters, points->previous);
     return status;
 }
 
@@ -288,7 +289,7 @@ static enum status find_at(struct row_classes *out, const struct search *search,
     double *squares = calloc(rows, sizeof *squares);
     struct comparison c = {.network = search->network,
                            .parameters = points.parameters,
-                           .motion = points.motion,
+                           .step = points.step,
                            .block = block,
                            .rows = rows,
                            .repetitions_min = search->thoroughness.repetitions_min,

@@ -1,14 +1,17 @@
 /* Goal: how many rows a product takes changes no bit of a row. Method: the rule's own
  * arithmetic; what it says of each kernel at hand against what is known of them; records
  * in micro-batches of many lengths, each bit for bit what it is alone. */
-#include "engine/nn/heights.h"
+#include "engine/rounding/height_agreement.h"
 
 #include <string.h>
 
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "engine/nn/workspace.h"
-#include "tests/engine/kernels_fixture.h"
 #include "tests/expect.h"
+#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/nn/random_batch_fixture.h"
+#include "tests/engine/nn/point_pair_fixture.h"
+#include "tests/engine/nn/record_claims_fixture.h"
 
 static const uint8_t one_class[1],
     two_classes[12] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
@@ -188,6 +191,38 @@ static void a_record_is_the_same_in_micro_batches_of_any_length(void **state)
     }
 }
 
+/* Products of 48 to 288 rows over two points, where each row's bits are its own at every
+ * height. */
+static void no_height_changes_a_bit_of_a_difference(void **state)
+{
+    static const struct family family = {
+        "d64td40rd10", LOSS_SOFTMAX_CROSS_ENTROPY, 200, 288, {0}};
+    const struct heights heights = {48, 288};
+    uint8_t own[48];
+    struct row_pattern pattern = {48, own};
+    struct pair pair;
+    bool agree;
+    (void)state;
+    for (size_t r = 0; r < 48; r++)
+        own[r] = (uint8_t)r;
+    pair_start(&pair, &family, 1e-3);
+    struct batch *batch = &pair.batch;
+    assert_int_equal(heights_agree(&agree, batch->network, heights, pattern, NULL),
+                     ST_OK);
+    if (!agree) /* products of this BLAS are taken at one height alone */
+        skip();
+    workspace_set_heights(batch->workspace, heights);
+    for (size_t count = 16; count <= batch->count; count += 68) {
+        pair_run(&pair);
+        struct mark among_all = mark_of(batch, count - 1);
+        for (size_t i = 0; i < count; i++)
+            batch_place(batch, i, i);
+        pair_pass(batch, count);
+        expect_alike(batch, among_all, mark_of(batch, count - 1));
+    }
+    pair_finish(&pair);
+}
+
 int main(int argc, char **argv)
 {
     int result;
@@ -201,6 +236,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_kernel_agrees_where_it_is_known_to),
         cmocka_unit_test(a_network_on_images_keeps_to_its_blocks),
         cmocka_unit_test(a_record_is_the_same_in_micro_batches_of_any_length),
+        cmocka_unit_test(no_height_changes_a_bit_of_a_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,8 @@
  *
  * Threads: pure; a struct row_classes is constant once found.
  */
-#ifndef ENGINE_DP_ROW_CLASS_H
-#define ENGINE_DP_ROW_CLASS_H
+#ifndef ENGINE_ROUNDING_ROW_CLASS_H
+#define ENGINE_ROUNDING_ROW_CLASS_H
 
 #include <stdbool.h>
 #include <stddef.h>

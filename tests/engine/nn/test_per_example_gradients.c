@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "engine/nn/kept.h"
+#include "engine/nn/per_example_gradients.h"
 
 static void the_sum_is_of_weighted_rows(void **state)
 {
@@ -16,7 +16,7 @@ static void the_sum_is_of_weighted_rows(void **state)
             struct rows rows = {calloc((count + 1) * stride, sizeof(float)), stride,
                                 count};
             float weights[9], *block = calloc(width, sizeof *block);
-            struct kept_rows kept = {.rows = rows, .weights = weights};
+            struct per_example_gradients kept = {.rows = rows, .clip_factors = weights};
             struct row_span span = {.row = width / 3, .count = width - width / 3};
             for (size_t i = 0; i < count; i++) {
                 weights[i] = (float)sin((double)(i * i + 1));
@@ -25,7 +25,7 @@ static void the_sum_is_of_weighted_rows(void **state)
             }
             for (size_t j = 0; j < width; j++)
                 block[j] = NAN;
-            kept_sum(&kept, span, block);
+            per_example_gradients_sum(&kept, span, block);
             for (size_t j = 0; j < span.count; j++) {
                 double sum = 0.0, size = 0.0;
                 for (size_t i = 0; i < count; i++) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "engine/nn/model_file.h"
+#include "engine/model_file/model_file.h"
 #include "tests/engine/nn/random_batch_fixture.h"
 #include "tests/engine/nn/network_oracle.h"
 

@@ -1,11 +1,11 @@
 /* Goal: a record only ever stands in rows that round alike. Method: classes found in
  * the BLAS at hand, each kernel in turn, against products on fresh data; placement
  * under made up classes, as the AVX2 kernels have them. */
-#include "engine/dp/row_class.h"
+#include "engine/rounding/row_class.h"
 
 #include <string.h>
 
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 #include "engine/nn/difference.h"
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
@@ -73,22 +73,22 @@ static void check_rows_at_two_points(const struct row_classes *rows,
                                      const struct network *network, int draw)
 {
     struct workspace *workspace;
-    struct motion *motion;
+    struct parameter_step *step;
     size_t count = 2 * rows->tallest + rows->block, size = network_parameters(network);
     float *parameters = calloc(2 * size, sizeof *parameters);
     assert_int_equal(workspace_create_two_points(&workspace, network, count, NULL),
                      ST_OK);
-    assert_int_equal(motion_create(&motion, size, NULL), ST_OK);
+    assert_int_equal(parameter_step_create(&step, size, NULL), ST_OK);
     workspace_set_heights(workspace, (struct heights){rows->block, rows->tallest});
     network_init(network, parameters, 77 + (uint64_t)draw);
     for (size_t j = 0; j < size; j++)
         parameters[size + j] = parameters[j] + 1e-3F * (float)sin((double)j);
-    motion_set(motion, parameters, parameters + size);
+    parameter_step_set(step, parameters, parameters + size);
     fill_rows(workspace, network_shape(network).features, count, draw);
-    workspace_difference(workspace, motion, count);
+    workspace_difference(workspace, step, count);
     workspace_measure(workspace, NULL);
     check_factors(rows, workspace, count);
-    motion_destroy(motion);
+    parameter_step_destroy(step);
     workspace_destroy(workspace);
     free(parameters);
 }

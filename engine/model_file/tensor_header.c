@@ -1,4 +1,4 @@
-#include "engine/nn/tensor_header.h"
+#include "engine/model_file/tensor_header.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

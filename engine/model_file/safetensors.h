@@ -11,8 +11,8 @@
  *
  * Threads: an open file may be read by one thread at a time; the rest is pure.
  */
-#ifndef ENGINE_NN_SAFETENSORS_H
-#define ENGINE_NN_SAFETENSORS_H
+#ifndef ENGINE_MODEL_FILE_SAFETENSORS_H
+#define ENGINE_MODEL_FILE_SAFETENSORS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "engine/nn/safetensors.h"
+#include "engine/model_file/safetensors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "engine/nn/tensor_header.h"
+#include "engine/model_file/tensor_header.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "floats are written as they lie");

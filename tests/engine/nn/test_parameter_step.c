@@ -2,18 +2,18 @@
  * digits. Method: vectors of known length. */
 #include "tests/expect.h"
 
-#include "engine/nn/motion.h"
+#include "engine/nn/parameter_step.h"
 
 enum { COUNT = 4 };
 
-static struct motion *moved(float *to, const float *from, float step)
+static struct parameter_step *moved(float *to, const float *from, float step)
 {
-    struct motion *motion;
-    assert_int_equal(motion_create(&motion, COUNT, NULL), ST_OK);
+    struct parameter_step *between;
+    assert_int_equal(parameter_step_create(&between, COUNT, NULL), ST_OK);
     for (size_t j = 0; j < COUNT; j++)
         to[j] = from[j] + step;
-    motion_set(motion, to, from);
-    return motion;
+    parameter_step_set(between, to, from);
+    return between;
 }
 
 /* Four equal entries: twice as long as one. */
@@ -24,17 +24,19 @@ static void a_step_has_unit_length(void **state)
     for (int k = -96; k <= 96; k++)
         for (int part = 0; part < 16; part++) {
             float to[COUNT], step = ldexpf(1.0F + (float)part / 16.0F, k);
-            struct motion *motion = moved(to, origin, step);
-            double scale = motion_scale(motion), ratio = motion_length(motion) / scale;
+            struct parameter_step *between = moved(to, origin, step);
+            double scale = parameter_step_scale(between),
+                   ratio = parameter_step_length(between) / scale;
             int exponent;
-            assert_close(motion_length(motion), 2.0 * (double)step, 1e-15);
+            assert_close(parameter_step_length(between), 2.0 * (double)step, 1e-15);
             assert_true(frexp(scale, &exponent) == 0.5);
             assert_true(ratio >= sqrt(0.5) && ratio < sqrt(2.0));
             for (size_t j = 0; j < COUNT; j++)
-                assert_true((double)motion_step(motion)[j] * scale == (double)step);
-            assert_true(motion_parameters(motion) == to);
-            assert_true(motion_previous(motion) == origin);
-            motion_destroy(motion);
+                assert_true((double)parameter_step_scaled(between)[j] * scale ==
+                            (double)step);
+            assert_true(parameter_step_parameters(between) == to);
+            assert_true(parameter_step_previous(between) == origin);
+            parameter_step_destroy(between);
         }
 }
 
@@ -44,11 +46,12 @@ static void a_small_step_is_exact(void **state)
     static const float from[COUNT] = {0.3F, -1.7F, 4e-9F, 25.0F};
     float to[COUNT];
     (void)state;
-    struct motion *motion = moved(to, from, 1e-5F);
+    struct parameter_step *between = moved(to, from, 1e-5F);
     for (size_t j = 0; j < COUNT; j++)
-        assert_true((double)motion_step(motion)[j] * motion_scale(motion) ==
+        assert_true((double)parameter_step_scaled(between)[j] *
+                        parameter_step_scale(between) ==
                     (double)(to[j] - from[j]));
-    motion_destroy(motion);
+    parameter_step_destroy(between);
 }
 
 static void lengths_beyond_floats_have_a_scale(void **state)
@@ -65,18 +68,20 @@ static void lengths_beyond_floats_have_a_scale(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
         float to[COUNT];
-        struct motion *motion = moved(to, origin, steps[k].step);
-        assert_true(motion_length(motion) == steps[k].length || isnan(steps[k].length));
-        assert_int_equal(isnan(motion_length(motion)), isnan(steps[k].length));
-        assert_true(motion_scale(motion) == steps[k].scale);
-        motion_destroy(motion);
+        struct parameter_step *between = moved(to, origin, steps[k].step);
+        assert_true(parameter_step_length(between) == steps[k].length ||
+                    isnan(steps[k].length));
+        assert_int_equal(isnan(parameter_step_length(between)), isnan(steps[k].length));
+        assert_true(parameter_step_scale(between) == steps[k].scale);
+        parameter_step_destroy(between);
     }
 }
 
 static void its_memory_is_a_vector(void **state)
 {
     (void)state;
-    assert_int_equal(motion_size(1000) - motion_size(0), 1000 * sizeof(float));
+    assert_int_equal(parameter_step_size(1000) - parameter_step_size(0),
+                     1000 * sizeof(float));
 }
 
 int main(void)

@@ -11,8 +11,8 @@
  *
  * Threads: pure functions of their arguments.
  */
-#ifndef ENGINE_NN_TENSOR_HEADER_H
-#define ENGINE_NN_TENSOR_HEADER_H
+#ifndef ENGINE_MODEL_FILE_TENSOR_HEADER_H
+#define ENGINE_MODEL_FILE_TENSOR_HEADER_H
 
 #include <stddef.h>
 #include <stdint.h>

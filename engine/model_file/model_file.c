@@ -1,4 +1,4 @@
-#include "engine/nn/model_file.h"
+#include "engine/model_file/model_file.h"
 
 #include <stdlib.h>
 #include <string.h>

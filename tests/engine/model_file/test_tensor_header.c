@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "engine/nn/tensor_header.h"
+#include "engine/model_file/tensor_header.h"
 
 #define F32(shape, begin, end)                                                         \
     "{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":[" begin "," end "]}"

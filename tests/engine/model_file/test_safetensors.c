@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "engine/nn/safetensors.h"
+#include "engine/model_file/safetensors.h"
 
 static const struct tensor tensors[] = {
     {.name = "2.weight", .offset = 0, .count = 6, .rank = 2, .shape = {2, 3}},
@@ -149,8 +149,8 @@ static void python_sees_the_same(void **state)
     }
     scratch_path(path);
     assert_int_equal(safetensors_write(path, &content, &seal, NULL), ST_OK);
-    snprintf(command, sizeof command, "python3 tests/engine/nn/read_safetensors.py %s",
-             path);
+    snprintf(command, sizeof command,
+             "python3 tests/engine/model_file/read_safetensors.py %s", path);
     FILE *python = popen(command, "r");
     assert_non_null(python);
     static const char *const expected[] = {

@@ -3,14 +3,14 @@
  *
  * Threads: pure functions of their arguments.
  */
-#ifndef ENGINE_NN_MODEL_FILE_H
-#define ENGINE_NN_MODEL_FILE_H
+#ifndef ENGINE_MODEL_FILE_MODEL_FILE_H
+#define ENGINE_MODEL_FILE_MODEL_FILE_H
 
 #include <stddef.h>
 
 #include "base/status.h"
+#include "engine/model_file/safetensors.h"
 #include "engine/nn/network.h"
-#include "engine/nn/safetensors.h"
 
 struct model_content {
     const struct network *network;

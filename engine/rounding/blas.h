@@ -1,8 +1,8 @@
 /*
  * blas.h - the state of the process that float32 products depend on (noise.md 2.1, E3).
  */
-#ifndef ENGINE_NN_BLAS_H
-#define ENGINE_NN_BLAS_H
+#ifndef ENGINE_ROUNDING_BLAS_H
+#define ENGINE_ROUNDING_BLAS_H
 
 #include <stdbool.h>
 

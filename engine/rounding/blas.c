@@ -1,4 +1,4 @@
-#include "engine/nn/blas.h"
+#include "engine/rounding/blas.h"
 
 #include <fenv.h>
 #include <float.h>
