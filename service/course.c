@@ -41,7 +41,7 @@ void course_begin(struct service *service, int64_t second)
     struct job *job;
     while ((job = begin_next(service, second)) != NULL) {
         log_event(LOG_INFO, "job_started", "job", job_id(job)->text, (char *)NULL);
-        CHECK(pool_submit(service->trainers, job, NULL) == ST_OK);
+        CHECK(pool_submit(service->runners, job, NULL) == ST_OK);
     }
 }
 

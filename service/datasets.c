@@ -6,17 +6,17 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "service/table.h"
+#include "service/registry.h"
 
 struct dataset {
-    struct dataset_spec spec; /* begins with the id, as table.h asks */
+    struct dataset_spec spec; /* begins with the id, as registry.h asks */
     struct dataset_info info; /* guarded by the table's lock */
     struct dataset *before;   /* as declared before, for whoever still holds it */
 };
 
 struct datasets {
-    pthread_rwlock_t lock; /* guards table and every dataset's info */
-    struct table table;
+    pthread_rwlock_t lock; /* guards registry and every dataset's info */
+    struct registry registry;
 };
 
 struct change { /* what becomes of memory when the transaction ends */
@@ -94,7 +94,7 @@ static bool load_row(void *context, const struct dataset_row *row)
     dataset->info.has_sha256 = row->sha256 != NULL;
     if (row->sha256 != NULL)
         memcpy(dataset->info.sha256, row->sha256, SHA256_SIZE);
-    table_add(&loading->datasets->table, dataset);
+    registry_add(&loading->datasets->registry, dataset);
     return true;
 }
 
@@ -108,7 +108,7 @@ enum status datasets_open(struct datasets **out, struct store_tx *tx,
     enum status status = dataset_rows_walk(tx, load_row, &loading, error);
     if (status != ST_OK)
         error_within(error, status, "table dataset, after row %zu",
-                     datasets->table.count);
+                     datasets->registry.count);
     else
         status = loading.status;
     if (status != ST_OK) {
@@ -123,7 +123,7 @@ void datasets_close(struct datasets *datasets)
 {
     if (datasets == NULL)
         return;
-    table_fini(&datasets->table, dataset_destroy);
+    registry_fini(&datasets->registry, dataset_destroy);
     pthread_rwlock_destroy(&datasets->lock);
     free(datasets);
 }
@@ -131,7 +131,7 @@ void datasets_close(struct datasets *datasets)
 struct dataset *datasets_find(struct datasets *datasets, const char *id)
 {
     pthread_rwlock_rdlock(&datasets->lock);
-    struct dataset *dataset = table_find(&datasets->table, id);
+    struct dataset *dataset = registry_find(&datasets->registry, id);
     pthread_rwlock_unlock(&datasets->lock);
     return dataset;
 }
@@ -176,7 +176,7 @@ static void added(void *context)
 {
     struct change *change = context;
     pthread_rwlock_wrlock(&change->datasets->lock);
-    table_add(&change->datasets->table, change->dataset);
+    registry_add(&change->datasets->registry, change->dataset);
     pthread_rwlock_unlock(&change->datasets->lock);
     free(change);
 }
@@ -185,7 +185,8 @@ static void declared_anew(void *context)
 {
     struct change *change = context;
     pthread_rwlock_wrlock(&change->datasets->lock);
-    change->dataset->before = table_replace(&change->datasets->table, change->dataset);
+    change->dataset->before =
+        registry_replace(&change->datasets->registry, change->dataset);
     pthread_rwlock_unlock(&change->datasets->lock);
     free(change);
 }
@@ -370,8 +371,8 @@ size_t datasets_importing(struct datasets *datasets)
 {
     size_t importing = 0;
     pthread_rwlock_rdlock(&datasets->lock);
-    for (size_t i = 0; i < datasets->table.count; i++) {
-        const struct dataset *dataset = datasets->table.items[i];
+    for (size_t i = 0; i < datasets->registry.count; i++) {
+        const struct dataset *dataset = datasets->registry.items[i];
         importing += dataset->info.state == DATASET_IMPORTING;
     }
     pthread_rwlock_unlock(&datasets->lock);
@@ -381,7 +382,7 @@ size_t datasets_importing(struct datasets *datasets)
 size_t datasets_count(struct datasets *datasets)
 {
     pthread_rwlock_rdlock(&datasets->lock);
-    size_t count = datasets->table.count;
+    size_t count = datasets->registry.count;
     pthread_rwlock_unlock(&datasets->lock);
     return count;
 }
@@ -389,8 +390,8 @@ size_t datasets_count(struct datasets *datasets)
 struct dataset *datasets_at(struct datasets *datasets, size_t index)
 {
     pthread_rwlock_rdlock(&datasets->lock);
-    CHECK(index < datasets->table.count);
-    struct dataset *dataset = datasets->table.items[index];
+    CHECK(index < datasets->registry.count);
+    struct dataset *dataset = datasets->registry.items[index];
     pthread_rwlock_unlock(&datasets->lock);
     return dataset;
 }

@@ -15,7 +15,7 @@
  *       one that is neither CREATED nor FAILED may be held across requests.
  *   (2) State moves inside a store transaction; memory follows when it is durable.
  *
- * Threads: any. The lock guards what may change; waiters are not involved.
+ * Threads: any. The lock guards what may change; long polls are not involved.
  */
 #ifndef SERVICE_DATASETS_H
 #define SERVICE_DATASETS_H

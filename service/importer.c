@@ -212,6 +212,6 @@ void importer_run(void *context, void *item)
     log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
               status_wire(status), "detail", status == ST_IO ? error.text : "",
               (char *)NULL);
-    waiters_wake(service->waiters, dataset);
+    long_polls_wake(service->long_polls, dataset);
     service_guard(service);
 }

@@ -27,7 +27,7 @@ extern const char *const upload_names[UPLOAD_NAMES];
 /* Whether datasets of the format have a file of this name. */
 bool upload_name_valid(enum data_format format, const char *name);
 
-/* Moves the dataset to IMPORTING and hands it to the importer's thread; waiters on the
+/* Moves the dataset to IMPORTING and hands it to the importer's thread; long polls on the
  * dataset are woken when it has ended. READY: ST_OK, nothing is done.
  *   ST_DATASET_BUSY   it is being imported
  *   ST_NOT_FOUND      it was deleted

@@ -106,7 +106,7 @@ void jobs_close(struct jobs *jobs)
 {
     if (jobs == NULL)
         return;
-    table_fini(&jobs->table, destroy_known);
+    registry_fini(&jobs->registry, destroy_known);
     free(jobs->active);
     pthread_rwlock_destroy(&jobs->lock);
     free(jobs);
@@ -117,7 +117,7 @@ void jobs_close(struct jobs *jobs)
 struct job *jobs_find(struct jobs *jobs, const char *id)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    struct job *job = table_find(&jobs->table, id);
+    struct job *job = registry_find(&jobs->registry, id);
     pthread_rwlock_unlock(&jobs->lock);
     return job;
 }
@@ -125,7 +125,7 @@ struct job *jobs_find(struct jobs *jobs, const char *id)
 size_t jobs_count(struct jobs *jobs)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    size_t count = jobs->table.count;
+    size_t count = jobs->registry.count;
     pthread_rwlock_unlock(&jobs->lock);
     return count;
 }
@@ -133,8 +133,8 @@ size_t jobs_count(struct jobs *jobs)
 struct job *jobs_at(struct jobs *jobs, size_t index)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    CHECK(index < jobs->table.count);
-    struct job *job = jobs->table.items[index];
+    CHECK(index < jobs->registry.count);
+    struct job *job = jobs->registry.items[index];
     pthread_rwlock_unlock(&jobs->lock);
     return job;
 }
@@ -267,7 +267,7 @@ static void added(void *context)
 {
     struct change *change = context;
     pthread_rwlock_wrlock(&change->jobs->lock);
-    table_add(&change->jobs->table, change->job);
+    registry_add(&change->jobs->registry, change->job);
     jobs_activate(change->jobs, change->job);
     pthread_rwlock_unlock(&change->jobs->lock);
     free(change);
@@ -325,7 +325,7 @@ static void moved(void *context)
     }
     pthread_rwlock_unlock(&jobs->lock);
     free(change);
-    waiters_wake(jobs->base.waiters, job);
+    long_polls_wake(jobs->base.long_polls, job);
 }
 
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
@@ -396,7 +396,7 @@ void job_show(struct jobs *jobs, struct job *job)
     }
     pthread_rwlock_unlock(&jobs->lock);
     if (unshown)
-        waiters_wake(jobs->base.waiters, job);
+        long_polls_wake(jobs->base.long_polls, job);
 }
 
 void job_hand_over(struct jobs *jobs, struct job *job, struct ending *ending_take)

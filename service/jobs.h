@@ -29,7 +29,7 @@
 #include "service/job_answer.h"
 #include "service/job_plan.h"
 #include "service/job_state.h"
-#include "service/waiters.h"
+#include "service/long_polls.h"
 #include "store/store.h"
 
 struct jobs; /* opaque */
@@ -37,7 +37,7 @@ struct job;  /* opaque */
 
 struct jobs_base { /* what jobs stand on; must outlive them */
     struct datasets *datasets;
-    struct waiters *waiters;
+    struct long_polls *long_polls;
     const char *nonce; /* of this start, part of every ETag */
 };
 

@@ -9,7 +9,7 @@
 
 #include "service/job_answer.h"
 #include "service/jobs.h"
-#include "service/table.h"
+#include "service/registry.h"
 
 struct job_made { /* what a run has come to */
     struct job_progress progress;
@@ -28,7 +28,7 @@ struct job_now { /* all of a job that may change, as shown */
 };
 
 struct job {
-    struct job_id id; /* first, as table.h asks */
+    struct job_id id; /* first, as registry.h asks */
     struct job_plan plan;
     bool regression; /* of the dataset's task */
     uint64_t ledger_seq;
@@ -50,7 +50,7 @@ enum { JOBS_ANSWERS_KEPT = 1024 };
 
 struct jobs {
     pthread_rwlock_t lock; /* guards all but base, and all of a job that changes */
-    struct table table;
+    struct registry registry;
     struct job **active; /* those that have not ended, in order of submission */
     size_t active_count, active_capacity;
     struct job *answered[JOBS_ANSWERS_KEPT]; /* jobs with an answer: a ring */

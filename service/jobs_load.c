@@ -103,7 +103,7 @@ static bool load_row(void *context, const struct job_row *row)
         return false;
     }
     restore_now(job, row, &detail);
-    table_add(&loading->jobs->table, job);
+    registry_add(&loading->jobs->registry, job);
     if (!job_state_is_terminal(job->now.state))
         jobs_activate(loading->jobs, job);
     return true;
@@ -119,7 +119,7 @@ enum status jobs_open(struct jobs **out, struct store_tx *tx,
     struct loading loading = {.jobs = jobs, .status = ST_OK, .error = error};
     enum status status = job_rows_walk(tx, load_row, &loading, error);
     if (status != ST_OK)
-        error_within(error, status, "table job, after row %zu", jobs->table.count);
+        error_within(error, status, "table job, after row %zu", jobs->registry.count);
     else
         status = loading.status;
     if (status != ST_OK) {

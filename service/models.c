@@ -7,17 +7,17 @@
 
 #include "api/views.h"
 #include "base/check.h"
-#include "service/table.h"
+#include "service/registry.h"
 
 struct model {
-    struct model_row row; /* begins with the id, as table.h asks */
+    struct model_row row; /* begins with the id, as registry.h asks */
     char *card;           /* row.card, owned */
     struct checked_file checked;
 };
 
 struct models {
-    pthread_rwlock_t lock; /* guards table */
-    struct table table;    /* of struct model */
+    pthread_rwlock_t lock;    /* guards registry */
+    struct registry registry; /* of struct model */
 };
 
 struct addition {
@@ -64,7 +64,7 @@ static bool load_row(void *context, const struct model_row *row)
                      row->id.text);
         return false;
     }
-    table_add(&loading->models->table, model_create(row));
+    registry_add(&loading->models->registry, model_create(row));
     return true;
 }
 
@@ -76,7 +76,8 @@ enum status models_open(struct models **out, struct store_tx *tx, struct error *
     struct loading loading = {.models = models, .status = ST_OK, .error = error};
     enum status status = model_rows_walk(tx, load_row, &loading, error);
     if (status != ST_OK)
-        error_within(error, status, "table model, after row %zu", models->table.count);
+        error_within(error, status, "table model, after row %zu",
+                     models->registry.count);
     else
         status = loading.status;
     if (status != ST_OK) {
@@ -91,7 +92,7 @@ void models_close(struct models *models)
 {
     if (models == NULL)
         return;
-    table_fini(&models->table, model_destroy);
+    registry_fini(&models->registry, model_destroy);
     pthread_rwlock_destroy(&models->lock);
     free(models);
 }
@@ -100,7 +101,7 @@ static void added(void *context)
 {
     struct addition *addition = context;
     pthread_rwlock_wrlock(&addition->models->lock);
-    table_add(&addition->models->table, addition->model);
+    registry_add(&addition->models->registry, addition->model);
     pthread_rwlock_unlock(&addition->models->lock);
     free(addition);
 }
@@ -128,7 +129,7 @@ enum status models_add(struct models *models, struct store_tx *tx,
 const struct model_row *models_find(struct models *models, const char *id)
 {
     pthread_rwlock_rdlock(&models->lock);
-    const struct model *model = table_find(&models->table, id);
+    const struct model *model = registry_find(&models->registry, id);
     pthread_rwlock_unlock(&models->lock);
     return model != NULL ? &model->row : NULL;
 }
@@ -136,7 +137,7 @@ const struct model_row *models_find(struct models *models, const char *id)
 size_t models_count(struct models *models)
 {
     pthread_rwlock_rdlock(&models->lock);
-    size_t count = models->table.count;
+    size_t count = models->registry.count;
     pthread_rwlock_unlock(&models->lock);
     return count;
 }
@@ -144,8 +145,8 @@ size_t models_count(struct models *models)
 const struct model_row *models_at(struct models *models, size_t index)
 {
     pthread_rwlock_rdlock(&models->lock);
-    CHECK(index < models->table.count);
-    const struct model *model = models->table.items[index];
+    CHECK(index < models->registry.count);
+    const struct model *model = models->registry.items[index];
     pthread_rwlock_unlock(&models->lock);
     return &model->row;
 }
@@ -165,7 +166,7 @@ enum status models_open_file(struct models *models, const struct blobs *blobs,
     const struct file_seal seal = model_row_seal(row);
     struct error local = {0};
     pthread_rwlock_rdlock(&models->lock);
-    struct model *model = table_find(&models->table, row->id.text);
+    struct model *model = registry_find(&models->registry, row->id.text);
     pthread_rwlock_unlock(&models->lock);
     CHECK(model != NULL);
     model_file_name(name, &row->id);

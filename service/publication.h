@@ -3,7 +3,7 @@
  * written to scratch, synced and renamed. It is published by its row alone, which the
  * caller inserts, with the time at which it does.
  *
- * Threads: the trainers'.
+ * Threads: the runners'.
  */
 #ifndef SERVICE_PUBLICATION_H
 #define SERVICE_PUBLICATION_H

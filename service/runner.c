@@ -157,11 +157,11 @@ static enum status authorise(struct run *run, struct error *error)
 
 /* --- what a run shows besides --- */
 
-/* Steps between evaluations: one pass over the data or 1 % of the steps. */
+/* Steps between evaluations: one epoch or 1 % of the steps, whichever is more. */
 static uint64_t evaluation_period(const struct train_spec *train)
 {
-    uint64_t pass = (train->records + train->batch_size - 1) / train->batch_size;
-    return pass > hundredth(train) ? pass : hundredth(train);
+    uint64_t epoch = (train->records + train->batch_size - 1) / train->batch_size;
+    return epoch > hundredth(train) ? epoch : hundredth(train);
 }
 
 static enum status evaluate(struct run *run, struct error *error)

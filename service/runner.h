@@ -15,7 +15,7 @@
  *       public clock's gate. Once a stop has taken effect the run records and authorises
  *       nothing more.
  *
- * Threads: one a job, on the trainers' pool.
+ * Threads: one a job, on the runners' pool.
  */
 #ifndef SERVICE_RUNNER_H
 #define SERVICE_RUNNER_H

@@ -23,7 +23,7 @@ enum {
     PREDICTOR_THREADS_MAX = 4,
     PREDICTION_WAIT_MS = 30000,     /* then it is refused: its client may not wait on */
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle ones */
-    WAITERS_MAX = 1024,             /* long polls at once (api.md 7) */
+    LONG_POLLS_MAX = 1024,          /* long polls at once (api.md 7) */
     STOP_TIMEOUT_MS = 60000,
 };
 
@@ -186,7 +186,7 @@ static enum status open_rows(struct service *service, struct error *error)
 {
     struct store_tx *tx = NULL;
     struct inventory inventory = {0};
-    const struct jobs_base base = {.waiters = service->waiters,
+    const struct jobs_base base = {.long_polls = service->long_polls,
                                    .nonce = service->nonce};
     enum status status = store_begin(service->store, &tx, error);
     if (status != ST_OK)
@@ -261,7 +261,7 @@ enum status service_open(struct service *service, const struct config *config,
     *service = (struct service){.config = config};
     make_nonce(service);
     service->float_safety = float_safety_create();
-    service->waiters = waiters_create(WAITERS_MAX, hooks->resume);
+    service->long_polls = long_polls_create(LONG_POLLS_MAX, hooks->resume);
     enum status status = open_store(service, error);
     if (status == ST_OK)
         status = open_rows(service, error);
@@ -281,8 +281,8 @@ enum status service_open(struct service *service, const struct config *config,
     open_predictors(service, hooks);
     service->importer = pool_create(1, IMPORTS_MAX, importer_run, service);
     /* course.h (3): none waits for long. */
-    service->trainers = pool_create(service->config->workers, service->config->workers,
-                                    runner_run, service);
+    service->runners = pool_create(service->config->workers, service->config->workers,
+                                   runner_run, service);
     service->clock = public_clock_create(tick_run, service);
     service_measure_disk(service);
     return ST_OK;
@@ -341,13 +341,13 @@ static void end_leftovers(struct service *service)
 
 void service_close(struct service *service)
 {
-    pool_destroy(service->trainers);
+    pool_destroy(service->runners);
     pool_destroy(service->importer);
     predictors_destroy(service->predictors);
     loaded_models_destroy(service->loaded_models);
     pool_destroy(service->desk);
     end_leftovers(service);
-    waiters_destroy(service->waiters);
+    long_polls_destroy(service->long_polls);
     models_close(service->models);
     jobs_close(service->jobs);
     datasets_close(service->datasets);

@@ -2,7 +2,7 @@
  * service.h - everything one process holds, and the order in which it is opened,
  * recovered, drained and closed.
  *
- * Locks, outermost first: the public clock's gate; the store's transaction; the waiters;
+ * Locks, outermost first: the public clock's gate; the store's transaction; the long polls;
  * then one of datasets, jobs, models, pool, ledger or sessions at a time.
  *
  * Threads
@@ -11,7 +11,7 @@
  *   predictors  as many as there are cores, at most PREDICTOR_THREADS_MAX, and one for
  *               small requests: predictions, and checks of the files of models
  *   importer    one import at a time
- *   trainers    --workers jobs at once, each with its own team of --threads
+ *   runners     --workers jobs at once, each with its own team of --threads
  * and those of the HTTP server, which never wait.
  */
 #ifndef SERVICE_SERVICE_H
@@ -31,7 +31,7 @@
 #include "service/pool.h"
 #include "service/predictors.h"
 #include "service/public_clock.h"
-#include "service/waiters.h"
+#include "service/long_polls.h"
 #include "store/blob.h"
 #include "store/store.h"
 
@@ -43,8 +43,8 @@ struct service {
     struct datasets *datasets;
     struct jobs *jobs;
     struct models *models;
-    struct waiters *waiters; /* long polls */
-    struct pool *desk, *importer, *trainers;
+    struct long_polls *long_polls;
+    struct pool *desk, *importer, *runners;
     struct public_clock *clock; /* its ticks show what runs have come to (tick.h) */
     struct predictors *predictors;
     struct loaded_models *loaded_models;

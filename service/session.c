@@ -25,7 +25,7 @@ static const int64_t past_ns = 1;
 enum stage { STAGE_HEADERS, STAGE_BODY, STAGE_ANSWER };
 
 struct session {
-    struct request request; /* first: handlers and waiters know this part */
+    struct request request; /* first: handlers and long polls know this part */
     struct sessions *sessions;
     struct connection *connection;
     uint64_t number; /* among the requests of its connection, from 1 */
@@ -62,7 +62,7 @@ void sessions_close(struct sessions *sessions)
     pthread_mutex_lock(&sessions->lock);
     sessions->closing = true;
     pthread_mutex_unlock(&sessions->lock);
-    waiters_close(sessions->service->waiters);
+    long_polls_close(sessions->service->long_polls);
     pthread_mutex_lock(&sessions->lock);
     while (sessions->suspended > 0)
         pthread_cond_wait(&sessions->fewer, &sessions->lock);
@@ -422,15 +422,15 @@ static bool answer(struct session *session, const struct handler *handler)
     if (handler->answer(service, request))
         return true;
     /* Asked again under the lock, so that no change is missed in between. */
-    waiters_lock(service->waiters);
+    long_polls_lock(service->long_polls);
     bool done = handler->answer(service, request);
     bool waits = !done && session_suspend(session);
-    if (waits && !waiters_add(service->waiters, request->subject, request,
-                              wait_until(request))) {
+    if (waits && !long_polls_add(service->long_polls, request->subject, request,
+                                 wait_until(request))) {
         request->deadline_ns = past_ns;
         session_resume(session);
     }
-    waiters_unlock(service->waiters);
+    long_polls_unlock(service->long_polls);
     if (done || waits)
         return done;
     request->deadline_ns = past_ns;

@@ -78,7 +78,7 @@ enum MHD_Result session_step(struct session *session, const char *method,
 void session_run(void *context, void *item);
 /* The late function of the predictors: the request is refused. */
 void session_late(void *context, void *item);
-/* The waiters' resume function. */
+/* The resume function of long polls. */
 void session_wake(void *waiting);
 
 #endif

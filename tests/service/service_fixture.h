@@ -53,8 +53,8 @@ static inline void scene_open(struct scene *scene)
             ST_OK ||
         service_open(&scene->service, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
-    pool_destroy(scene->service.trainers);
-    scene->service.trainers = pool_create(1, 1, scene_do_nothing, &scene->service);
+    pool_destroy(scene->service.runners);
+    scene->service.runners = pool_create(1, 1, scene_do_nothing, &scene->service);
 }
 
 static inline void scene_close(struct scene *scene)

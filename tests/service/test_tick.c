@@ -1,6 +1,6 @@
 /* Goal: what the timing of a run decides is seen at a tick and not before: ends in order of
  * submission, cancellations and stops, starts, progress. Method: a service on a directory
- * of its own whose clock does not go; its trainers do nothing, and the test says when a run
+ * of its own whose clock does not go; its runners do nothing, and the test says when a run
  * ends and when the clock ticks. */
 #include "service/tick.h"
 
@@ -87,9 +87,9 @@ static struct scene *scene_make(const char *workers)
             ST_OK ||
         service_open(&scene->service, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
-    pool_destroy(scene->service.trainers);
-    scene->service.trainers = pool_create(scene->config.workers, scene->config.workers,
-                                          do_nothing, &scene->service);
+    pool_destroy(scene->service.runners);
+    scene->service.runners = pool_create(scene->config.workers, scene->config.workers,
+                                         do_nothing, &scene->service);
     add_dataset(&scene->service);
     return scene;
 }

@@ -1,6 +1,6 @@
 /* Goal: who waits is resumed exactly once: by a change of what it waits for, at its
  * deadline, or at the end; and no change is missed between looking and waiting. */
-#include "service/waiters.h"
+#include "service/long_polls.h"
 
 #include <stdatomic.h>
 #include <pthread.h>
@@ -17,13 +17,13 @@ static void count_up(void *waiting)
     atomic_fetch_add((atomic_int *)waiting, 1);
 }
 
-static bool add(struct waiters *waiters, const void *subject, atomic_int *counter,
+static bool add(struct long_polls *polls, const void *subject, atomic_int *counter,
                 int64_t from_now_ns)
 {
-    waiters_lock(waiters);
+    long_polls_lock(polls);
     bool added =
-        waiters_add(waiters, subject, counter, clock_monotonic_ns() + from_now_ns);
-    waiters_unlock(waiters);
+        long_polls_add(polls, subject, counter, clock_monotonic_ns() + from_now_ns);
+    long_polls_unlock(polls);
     return added;
 }
 
@@ -31,14 +31,14 @@ static void a_change_resumes_those_who_wait_for_it(void **state)
 {
     (void)state;
     atomic_int first = 0, second = 0;
-    struct waiters *waiters = waiters_create(4, count_up);
-    assert_true(add(waiters, &subjects[0], &first, far_ns));
-    assert_true(add(waiters, &subjects[1], &second, far_ns));
-    waiters_wake(waiters, &subjects[0]);
-    waiters_wake(waiters, &subjects[0]);
+    struct long_polls *polls = long_polls_create(4, count_up);
+    assert_true(add(polls, &subjects[0], &first, far_ns));
+    assert_true(add(polls, &subjects[1], &second, far_ns));
+    long_polls_wake(polls, &subjects[0]);
+    long_polls_wake(polls, &subjects[0]);
     assert_int_equal(first, 1);
     assert_int_equal(second, 0);
-    waiters_destroy(waiters);
+    long_polls_destroy(polls);
     assert_int_equal(first, 1);
     assert_int_equal(second, 1);
 }
@@ -47,13 +47,13 @@ static void a_deadline_resumes(void **state)
 {
     (void)state;
     atomic_int resumed = 0;
-    struct waiters *waiters = waiters_create(4, count_up);
-    assert_true(add(waiters, &subjects[0], &resumed, 1000000));
+    struct long_polls *polls = long_polls_create(4, count_up);
+    assert_true(add(polls, &subjects[0], &resumed, 1000000));
     /* Bounded: the deadline is a millisecond away. */
     for (int i = 0; i < 60000 && resumed == 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_int_equal(resumed, 1);
-    waiters_destroy(waiters);
+    long_polls_destroy(polls);
     assert_int_equal(resumed, 1);
 }
 
@@ -61,18 +61,18 @@ static void a_full_or_closed_list_takes_nobody(void **state)
 {
     (void)state;
     atomic_int resumed = 0;
-    struct waiters *waiters = waiters_create(1, count_up);
-    assert_true(add(waiters, &subjects[0], &resumed, far_ns));
-    assert_false(add(waiters, &subjects[0], &resumed, far_ns));
-    waiters_close(waiters);
+    struct long_polls *polls = long_polls_create(1, count_up);
+    assert_true(add(polls, &subjects[0], &resumed, far_ns));
+    assert_false(add(polls, &subjects[0], &resumed, far_ns));
+    long_polls_close(polls);
     assert_int_equal(resumed, 1);
-    assert_false(add(waiters, &subjects[0], &resumed, far_ns));
-    waiters_destroy(waiters);
+    assert_false(add(polls, &subjects[0], &resumed, far_ns));
+    long_polls_destroy(polls);
     assert_int_equal(resumed, 1);
 }
 
 struct race {
-    struct waiters *waiters;
+    struct long_polls *polls;
     atomic_int version, resumed;
 };
 
@@ -80,7 +80,7 @@ static void *change(void *argument)
 {
     struct race *race = argument;
     atomic_fetch_add(&race->version, 1);
-    waiters_wake(race->waiters, race);
+    long_polls_wake(race->polls, race);
     return NULL;
 }
 
@@ -88,21 +88,21 @@ static void *change(void *argument)
 static void no_change_falls_between_looking_and_waiting(void **state)
 {
     (void)state;
-    struct waiters *waiters = waiters_create(4, count_up);
+    struct long_polls *polls = long_polls_create(4, count_up);
     for (int round = 0; round < 500; round++) {
-        struct race race = {.waiters = waiters};
+        struct race race = {.polls = polls};
         pthread_t thread;
         pthread_create(&thread, NULL, change, &race);
-        waiters_lock(waiters);
+        long_polls_lock(polls);
         bool seen = atomic_load(&race.version) > 0;
         if (!seen)
-            assert_true(waiters_add(waiters, &race, &race.resumed,
-                                    clock_monotonic_ns() + far_ns));
-        waiters_unlock(waiters);
+            assert_true(long_polls_add(polls, &race, &race.resumed,
+                                       clock_monotonic_ns() + far_ns));
+        long_polls_unlock(polls);
         pthread_join(thread, NULL);
         assert_int_equal(atomic_load(&race.resumed), seen ? 0 : 1);
     }
-    waiters_destroy(waiters);
+    long_polls_destroy(polls);
 }
 
 int main(void)

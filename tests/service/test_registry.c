@@ -1,5 +1,5 @@
 /* Goal: items are found by id and listed in the order in which they came. */
-#include "service/table.h"
+#include "service/registry.h"
 
 #include <string.h>
 
@@ -25,38 +25,39 @@ static void items_are_found_by_id_and_kept_in_order(void **state)
     (void)state;
     destroyed = 0;
     static struct item items[COUNT];
-    struct table table = {0};
+    struct registry registry = {0};
     for (int i = 0; i < COUNT; i++) {
         /* 7919 is prime to 1000: ids come in no order. */
         snprintf(items[i].id, sizeof items[i].id, "id-%d", i * 7919 % COUNT);
         items[i].number = i;
-        table_add(&table, &items[i]);
+        registry_add(&registry, &items[i]);
     }
-    assert_int_equal(table.count, COUNT);
+    assert_int_equal(registry.count, COUNT);
     for (int i = 0; i < COUNT; i++) {
-        const struct item *found = table_find(&table, items[i].id);
+        const struct item *found = registry_find(&registry, items[i].id);
         assert_ptr_equal(found, &items[i]);
-        assert_ptr_equal(table.items[i], &items[i]);
+        assert_ptr_equal(registry.items[i], &items[i]);
     }
-    assert_null(table_find(&table, "id-1000"));
-    table_fini(&table, count_destroyed);
+    assert_null(registry_find(&registry, "id-1000"));
+    registry_fini(&registry, count_destroyed);
     assert_int_equal(destroyed, COUNT);
-    assert_null(table_find(&table, "id-1"));
+    assert_null(registry_find(&registry, "id-1"));
 }
 
 static void an_item_is_replaced_in_its_place(void **state)
 {
     (void)state;
     static struct item items[] = {{"b", 1}, {"a", 2}, {"c", 3}}, again = {"a", 4};
-    struct table table = {0};
+    struct registry registry = {0};
     for (int i = 0; i < 3; i++)
-        table_add(&table, &items[i]);
-    assert_ptr_equal(table_replace(&table, &again), &items[1]);
-    assert_ptr_equal(table_find(&table, "a"), &again);
-    assert_ptr_equal(table.items[1], &again);
-    assert_int_equal(table.count, 3);
+        registry_add(&registry, &items[i]);
+    assert_ptr_equal(registry_replace(&registry, &again), &items[1]);
+    assert_ptr_equal(registry_find(&registry, "a"), &again);
+    assert_ptr_equal(registry.items[1], &again);
+    assert_int_equal(registry.count, 3);
     destroyed = 0;
-    table_fini(&table, count_destroyed); /* what was handed back is not the table's */
+    registry_fini(&registry,
+                  count_destroyed); /* what was handed back is not the registry's */
     assert_int_equal(destroyed, 3);
 }
 
