@@ -16,76 +16,76 @@ static enum status finish(struct store_tx *tx, enum status status, struct error 
 /* --- beginning --- */
 
 /* The job whose turn it is, or NULL. */
-static struct job *next_of(struct service *service)
+static struct job *next_of(struct context *context)
 {
-    struct jobs_tally tally = jobs_tally(service->jobs);
-    bool free_worker = tally.running < service->config->workers;
-    return free_worker && !atomic_load(&service->draining) ? tally.next : NULL;
+    struct jobs_tally tally = jobs_tally(context->jobs);
+    bool free_worker = tally.running < context->config->workers;
+    return free_worker && !atomic_load(&context->draining) ? tally.next : NULL;
 }
 
 /* Under the transaction's lock no state moves: asked there, the turn is sure. */
-static struct job *begin_next(struct service *service, int64_t second)
+static struct job *begin_next(struct context *context, int64_t second)
 {
     struct store_tx *tx = NULL;
     const struct job_move begin = {.state = JOB_RUNNING, .second = second};
-    if (next_of(service) == NULL || store_begin(service->store, &tx, NULL) != ST_OK)
+    if (next_of(context) == NULL || store_begin(context->store, &tx, NULL) != ST_OK)
         return NULL;
-    struct job *job = next_of(service);
+    struct job *job = next_of(context);
     enum status status =
-        job != NULL ? job_move(service->jobs, tx, job, &begin, NULL) : ST_NOT_FOUND;
+        job != NULL ? job_move(context->jobs, tx, job, &begin, NULL) : ST_NOT_FOUND;
     return finish(tx, status, NULL) == ST_OK ? job : NULL;
 }
 
-void course_begin(struct service *service, int64_t second)
+void course_begin(struct context *context, int64_t second)
 {
     struct job *job;
-    while ((job = begin_next(service, second)) != NULL) {
+    while ((job = begin_next(context, second)) != NULL) {
         log_event(LOG_INFO, "job_started", "job", job_id(job)->text, (char *)NULL);
-        CHECK(pool_submit(service->runners, job, NULL) == ST_OK);
+        CHECK(pool_submit(context->runners, job, NULL) == ST_OK);
     }
 }
 
 /* --- ending --- */
 
-static enum status end_in(struct service *service, struct store_tx *tx, struct job *job,
+static enum status end_in(struct context *context, struct store_tx *tx, struct job *job,
                           const struct job_move *end, const struct model_row *model,
                           struct error *error)
 {
     enum status status = ST_OK;
     if (job_plan(job)->is_private)
-        status = ledger_settle(service->ledger, tx, job_id(job),
+        status = ledger_settle(context->ledger, tx, job_id(job),
                                model != NULL ? model->sha256 : NULL, error);
     if (status == ST_OK && model != NULL)
-        status = models_add(service->models, tx, model, error);
+        status = models_add(context->models, tx, model, error);
     if (status == ST_OK)
-        status = job_move(service->jobs, tx, job, end, error);
+        status = job_move(context->jobs, tx, job, end, error);
     return status;
 }
 
-enum status course_end(struct service *service, struct job *job,
+enum status course_end(struct context *context, struct job *job,
                        const struct job_move *end, const struct model_row *model,
                        struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(service->store, &tx, error);
+    enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    return finish(tx, end_in(service, tx, job, end, model, error), error);
+    return finish(tx, end_in(context, tx, job, end, model, error), error);
 }
 
 /* --- cancelling --- */
 
-static enum status cancel_in(struct service *service, struct store_tx *tx,
+static enum status cancel_in(struct context *context, struct store_tx *tx,
                              struct job *job, struct error *error)
 {
     struct job_move move = {.reason = REASON_USER_CANCEL, .second = clock_wall_s()};
-    switch (job_state(service->jobs, job)) {
+    switch (job_state(context->jobs, job)) {
     case JOB_QUEUED:
         move.state = JOB_CANCELLED;
-        return end_in(service, tx, job, &move, NULL, error);
+        return end_in(context, tx, job, &move, NULL, error);
     case JOB_RUNNING:
         move.state = JOB_CANCELLING;
-        return job_move(service->jobs, tx, job, &move, error);
+        return job_move(context->jobs, tx, job, &move, error);
     case JOB_CANCELLING:
     case JOB_CANCELLED: return ST_OK;
     case JOB_SUCCEEDED:
@@ -94,11 +94,11 @@ static enum status cancel_in(struct service *service, struct store_tx *tx,
     return error_set(error, ST_JOB_TERMINAL, "the job has ended");
 }
 
-enum status course_cancel(struct service *service, struct job *job, struct error *error)
+enum status course_cancel(struct context *context, struct job *job, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(service->store, &tx, error);
+    enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    return finish(tx, cancel_in(service, tx, job, error), error);
+    return finish(tx, cancel_in(context, tx, job, error), error);
 }

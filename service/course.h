@@ -21,25 +21,25 @@
 #ifndef SERVICE_COURSE_H
 #define SERVICE_COURSE_H
 
+#include "service/context.h"
 #include "service/jobs.h"
-#include "service/service.h"
 
 /* Begins queued jobs, the oldest first, while fewer run than there are workers; none when
  * the service is stopping. */
-void course_begin(struct service *service, int64_t second);
+void course_begin(struct context *context, int64_t second);
 
 /* Cancels job: at once where it is queued (nothing is charged); else it is CANCELLING, and
  * is stopped at the next tick if it has not ended by then. A job that is being cancelled
  * already, or was, is left as it is.
  *   ST_JOB_TERMINAL  it ended otherwise
  *   ST_IO            the store is poisoned */
-enum status course_cancel(struct service *service, struct job *job,
+enum status course_cancel(struct context *context, struct job *job,
                           struct error *error);
 
 /* Commits what was authorised of job, adds its model (NULL: none came of it) and moves it
  * to end's state, which is terminal.
  *   ST_IO  the store is poisoned */
-enum status course_end(struct service *service, struct job *job,
+enum status course_end(struct context *context, struct job *job,
                        const struct job_move *end, const struct model_row *model,
                        struct error *error);
 

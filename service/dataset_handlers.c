@@ -22,45 +22,45 @@
 static const int64_t import_answer_ns = INT64_C(10000000000);
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
 
-static enum status find(struct service *service, const struct request *request,
+static enum status find(struct context *context, const struct request *request,
                         struct dataset **dataset, struct dataset_info *info,
                         struct error *error)
 {
-    *dataset = datasets_find(service->datasets, request->match.id);
+    *dataset = datasets_find(context->datasets, request->match.id);
     if (*dataset == NULL)
         return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", request->match.id);
-    dataset_read(service->datasets, *dataset, info);
+    dataset_read(context->datasets, *dataset, info);
     return ST_OK;
 }
 
 /* --- create --- */
 
 /* The dataset's row and its budget. */
-static enum status add(struct service *service, struct store_tx *tx,
+static enum status add(struct context *context, struct store_tx *tx,
                        struct dataset_spec *spec_take, struct dataset **dataset,
                        struct error *error)
 {
-    enum status status = datasets_add(service->datasets, tx, spec_take, dataset, error);
+    enum status status = datasets_add(context->datasets, tx, spec_take, dataset, error);
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(*dataset);
     return spec->is_public
                ? ST_OK
-               : ledger_grant(service->ledger, tx, &spec->id, &spec->grant, error);
+               : ledger_grant(context->ledger, tx, &spec->id, &spec->grant, error);
 }
 
 /* Whether a dataset of this id may be declared anew as spec: it never had content, so
  * nothing was ever reserved on it, and its budget stays as it was granted. */
-static enum status check_anew(struct service *service, const struct dataset *dataset,
+static enum status check_anew(struct context *context, const struct dataset *dataset,
                               const struct dataset_spec *spec, struct error *error)
 {
     struct dataset_info info;
-    dataset_read(service->datasets, dataset, &info);
+    dataset_read(context->datasets, dataset, &info);
     if (info.state == DATASET_IMPORTING)
         return error_set_at(error, ST_DATASET_BUSY, "/id", "\"%s\" is being imported",
                             spec->id.text);
     if ((info.state != DATASET_CREATED && info.state != DATASET_FAILED) ||
-        ledger_touched(service->ledger, &spec->id))
+        ledger_touched(context->ledger, &spec->id))
         return error_set_at(error, ST_ALREADY_EXISTS, "/id",
                             "\"%s\" was used before; ids are never free again",
                             spec->id.text);
@@ -82,23 +82,23 @@ static enum status check_anew(struct service *service, const struct dataset *dat
 
 /* Files that another format had: what is left by a crash in between is never read, and
  * goes with the first start after the import. */
-static void drop_uploads(struct service *service, const struct dataset_spec *spec)
+static void drop_uploads(struct context *context, const struct dataset_spec *spec)
 {
     char name[UPLOAD_NAME_SIZE];
     for (size_t i = 0; i < UPLOAD_NAMES; i++) {
         if (upload_name_valid(spec->schema.format, upload_names[i]))
             continue;
         upload_file_name(name, &spec->id, upload_names[i]);
-        service_remove(service, name);
+        context_remove(context, name);
     }
 }
 
-static enum status remember(struct service *service, struct store_tx *tx,
+static enum status remember(struct context *context, struct store_tx *tx,
                             struct request *request, const struct dataset *dataset,
                             struct error *error)
 {
     char location[128];
-    char *body = dataset_text(service->datasets, dataset, service->ledger);
+    char *body = dataset_text(context->datasets, dataset, context->ledger);
     snprintf(location, sizeof location, "/v1/datasets/%s",
              dataset_spec(dataset)->id.text);
     enum status status = idempotency_keep(request, tx, location, body, error);
@@ -107,7 +107,7 @@ static enum status remember(struct service *service, struct store_tx *tx,
     return status;
 }
 
-static enum status create(struct service *service, struct request *request,
+static enum status create(struct context *context, struct request *request,
                           struct error *error)
 {
     struct dataset_spec spec;
@@ -117,90 +117,90 @@ static enum status create(struct service *service, struct request *request,
         &spec, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
-    known = datasets_find(service->datasets, spec.id.text);
+    known = datasets_find(context->datasets, spec.id.text);
     if (known != NULL)
-        status = check_anew(service, known, &spec, error);
+        status = check_anew(context, known, &spec, error);
     if (status == ST_OK)
-        status = store_begin(service->store, &tx, error);
+        status = store_begin(context->store, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(&spec);
         return status;
     }
     status = known == NULL
-                 ? add(service, tx, &spec, &dataset, error)
-                 : datasets_declare_anew(service->datasets, tx, &spec, &dataset, error);
+                 ? add(context, tx, &spec, &dataset, error)
+                 : datasets_declare_anew(context->datasets, tx, &spec, &dataset, error);
     if (status == ST_OK)
-        status = remember(service, tx, request, dataset, error);
+        status = remember(context, tx, request, dataset, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
     }
     status = store_commit(tx, error);
     if (status == ST_OK && known != NULL)
-        drop_uploads(service, dataset_spec(dataset));
+        drop_uploads(context, dataset_spec(dataset));
     return status;
 }
 
-void dataset_create(struct service *service, struct request *request)
+void dataset_create(struct context *context, struct request *request)
 {
     bool answered = false;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    enum status status = idempotency_find(service, request, &answered, &error);
+    enum status status = idempotency_find(context, request, &answered, &error);
     if (status == ST_OK && answered)
         return;
     if (status == ST_OK)
-        status = create(service, request, &error);
+        status = create(context, request, &error);
     if (status != ST_OK) /* in place of the reply that was made before the commit */
         reply_problem(request, &error, NULL);
 }
 
 /* --- list, get --- */
 
-static char *list_text(void *context, size_t index)
+static char *list_text(void *argument, size_t index)
 {
-    struct service *service = context;
-    return dataset_text(service->datasets, datasets_at(service->datasets, index),
-                        service->ledger);
+    struct context *context = argument;
+    return dataset_text(context->datasets, datasets_at(context->datasets, index),
+                        context->ledger);
 }
 
-bool dataset_list(struct service *service, struct request *request)
+bool dataset_list(struct context *context, struct request *request)
 {
     struct page_source source = {
         .name = "datasets",
-        .count = datasets_count(service->datasets),
+        .count = datasets_count(context->datasets),
         .text = list_text,
-        .context = service,
+        .context = context,
     };
     page_reply(request, &source);
     return true;
 }
 
-bool dataset_get(struct service *service, struct request *request)
+bool dataset_get(struct context *context, struct request *request)
 {
     struct dataset *dataset;
     struct dataset_info info;
     struct error error = {0};
-    if (find(service, request, &dataset, &info, &error) != ST_OK)
+    if (find(context, request, &dataset, &info, &error) != ST_OK)
         reply_problem(request, &error, NULL);
     else
         reply_json_tagged(request,
-                          dataset_text(service->datasets, dataset, service->ledger));
+                          dataset_text(context->datasets, dataset, context->ledger));
     return true;
 }
 
 /* --- delete --- */
 
-static enum status delete_row(struct service *service, struct dataset *dataset,
+static enum status delete_row(struct context *context, struct dataset *dataset,
                               struct dataset_info *info, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(service->store, &tx, error);
+    enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
     info->state = DATASET_DELETED;
     info->detail.failure = (struct import_failure){0}; /* it may speak of records */
-    status = dataset_move(service->datasets, tx, dataset, info, error);
+    status = dataset_move(context->datasets, tx, dataset, info, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
@@ -209,43 +209,43 @@ static enum status delete_row(struct service *service, struct dataset *dataset,
 }
 
 /* What is left by a crash in the middle is removed at the next start. */
-static enum status delete_files(struct service *service, const struct dataset_id *id,
+static enum status delete_files(struct context *context, const struct dataset_id *id,
                                 struct error *error)
 {
     char name[UPLOAD_NAME_SIZE];
     matrix_file_name(name, id);
-    bool removed = service_remove(service, name);
+    bool removed = context_remove(context, name);
     for (size_t i = 0; i < UPLOAD_NAMES; i++) {
         upload_file_name(name, id, upload_names[i]);
-        removed = service_remove(service, name) && removed;
+        removed = context_remove(context, name) && removed;
     }
     if (!removed)
         return error_set(error, ST_INTERNAL, "a file could not be removed: try again");
     return ST_OK;
 }
 
-static enum status delete_dataset(struct service *service, struct request *request,
+static enum status delete_dataset(struct context *context, struct request *request,
                                   struct error *error)
 {
     struct dataset *dataset;
     struct dataset_info info;
-    enum status status = find(service, request, &dataset, &info, error);
+    enum status status = find(context, request, &dataset, &info, error);
     if (status != ST_OK)
         return status;
     const struct dataset_id *id = &dataset_spec(dataset)->id;
     if (info.state == DATASET_IMPORTING)
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
-    if (jobs_active_on(service->jobs, id) > 0)
+    if (jobs_active_on(context->jobs, id) > 0)
         return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
     if (info.state != DATASET_DELETED)
-        status = delete_row(service, dataset, &info, error);
-    return status == ST_OK ? delete_files(service, id, error) : status;
+        status = delete_row(context, dataset, &info, error);
+    return status == ST_OK ? delete_files(context, id, error) : status;
 }
 
-void dataset_delete(struct service *service, struct request *request)
+void dataset_delete(struct context *context, struct request *request)
 {
     struct error error = {0};
-    if (delete_dataset(service, request, &error) == ST_OK)
+    if (delete_dataset(context, request, &error) == ST_OK)
         reply_empty(request, MHD_HTTP_NO_CONTENT);
     else
         reply_problem(request, &error, NULL);
@@ -253,12 +253,12 @@ void dataset_delete(struct service *service, struct request *request)
 
 /* --- files --- */
 
-static enum status check_upload(struct service *service, const struct request *request,
+static enum status check_upload(struct context *context, const struct request *request,
                                 struct error *error)
 {
     struct dataset *dataset;
     struct dataset_info info;
-    enum status status = find(service, request, &dataset, &info, error);
+    enum status status = find(context, request, &dataset, &info, error);
     if (status != ST_OK)
         return status;
     enum data_format format = dataset_spec(dataset)->schema.format;
@@ -274,53 +274,53 @@ static enum status check_upload(struct service *service, const struct request *r
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
     if (info.state == DATASET_READY)
         return error_set(error, ST_DATASET_IMMUTABLE, "it is imported");
-    return service_check_disk(service, error);
+    return disk_room_check(&context->disk_room, error);
 }
 
-static enum status check_disk(const struct service *service, uint64_t size,
+static enum status check_disk(const struct context *context, uint64_t size,
                               struct error *error)
 {
-    if (service_disk_room(service) < size)
+    if (disk_room_left(&context->disk_room) < size)
         return error_set(error, ST_DISK_FULL, "the disk has no room for the file");
     return ST_OK;
 }
 
-enum status upload_begin(struct service *service, struct request *request,
+enum status upload_begin(struct context *context, struct request *request,
                          struct error *error)
 {
     uint64_t random;
     char path[BLOB_PATH_SIZE];
     const char *length = request_header(request, "Content-Length");
-    enum status status = check_upload(service, request, error);
+    enum status status = check_upload(context, request, error);
     if (status == ST_OK && length != NULL)
-        status = check_disk(service, strtoull(length, NULL, 10), error);
+        status = check_disk(context, strtoull(length, NULL, 10), error);
     if (status != ST_OK)
         return status;
     random_bytes(&random, sizeof random);
     snprintf(request->upload_name, sizeof request->upload_name,
              "scratch/upload-%016llx", (unsigned long long)random);
-    blob_path(service->blobs, path, request->upload_name);
+    blob_path(context->blobs, path, request->upload_name);
     request->upload = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (request->upload < 0)
         return error_set(error, ST_INTERNAL, "the file cannot be stored");
     return ST_OK;
 }
 
-enum status upload_write(struct service *service, struct request *request,
+enum status upload_write(struct context *context, struct request *request,
                          const void *data, size_t size, struct error *error)
 {
     const char *next = data;
-    uint64_t max = service->config->upload_size_max;
+    uint64_t max = context->config->upload_size_max;
     if (size > max - request->upload_size)
         return error_set(error, ST_BODY_TOO_LARGE,
                          "the file may have at most %llu bytes",
                          (unsigned long long)max);
     if (request->upload_size / disk_check_every !=
             (request->upload_size + size) / disk_check_every &&
-        service_check_disk(service, error) != ST_OK)
+        disk_room_check(&context->disk_room, error) != ST_OK)
         return ST_DISK_FULL;
     request->upload_size += size;
-    service_take_disk(service, size);
+    disk_room_take(&context->disk_room, size);
     while (size > 0) {
         ssize_t written = write(request->upload, next, size);
         if (written < 0 && errno == EINTR)
@@ -335,40 +335,40 @@ enum status upload_write(struct service *service, struct request *request,
     return ST_OK;
 }
 
-void upload_abandon(struct service *service, struct request *request)
+void upload_abandon(struct context *context, struct request *request)
 {
     char path[BLOB_PATH_SIZE];
     if (request->upload < 0)
         return;
     close(request->upload);
     request->upload = -1;
-    blob_path(service->blobs, path, request->upload_name);
+    blob_path(context->blobs, path, request->upload_name);
     unlink(path);
 }
 
 /* The state may have moved while the body came in. */
-static enum status put(struct service *service, struct request *request,
+static enum status put(struct context *context, struct request *request,
                        struct error *error)
 {
     char name[UPLOAD_NAME_SIZE];
-    enum status status = check_upload(service, request, error);
+    enum status status = check_upload(context, request, error);
     if (status != ST_OK)
         return status;
     upload_file_name(
-        name, &dataset_spec(datasets_find(service->datasets, request->match.id))->id,
+        name, &dataset_spec(datasets_find(context->datasets, request->match.id))->id,
         request->match.name);
     struct error inner = {0};
-    if (blob_publish(service->blobs, request->upload_name, name, &inner) == ST_OK)
+    if (blob_publish(context->blobs, request->upload_name, name, &inner) == ST_OK)
         return ST_OK;
     /* No part of the ledger: this must not read as its failure, nor show paths. */
     log_event(LOG_ERROR, "upload_failed", "detail", inner.text, (char *)NULL);
     return error_set(error, ST_INTERNAL, "the file could not be stored");
 }
 
-void dataset_file_put(struct service *service, struct request *request)
+void dataset_file_put(struct context *context, struct request *request)
 {
     struct error error = {0};
-    if (put(service, request, &error) != ST_OK) {
+    if (put(context, request, &error) != ST_OK) {
         reply_problem(request, &error, NULL);
         return;
     }
@@ -379,15 +379,15 @@ void dataset_file_put(struct service *service, struct request *request)
 
 /* --- import --- */
 
-void dataset_import(struct service *service, struct request *request)
+void dataset_import(struct context *context, struct request *request)
 {
     struct dataset *dataset;
     struct dataset_info info;
     struct import_place place = {0};
     struct error error = {0};
-    enum status status = find(service, request, &dataset, &info, &error);
+    enum status status = find(context, request, &dataset, &info, &error);
     if (status == ST_OK)
-        status = importer_start(service, dataset, &place, &error);
+        status = importer_start(context, dataset, &place, &error);
     if (status == ST_OK)
         return;
     struct problem more = {.place = place.file != NULL ? &place : NULL};
@@ -404,12 +404,12 @@ static void import_refused(struct request *request,
     reply_problem(request, &error, &more);
 }
 
-bool dataset_import_answer(struct service *service, struct request *request)
+bool dataset_import_answer(struct context *context, struct request *request)
 {
     struct dataset_info info;
-    struct dataset *dataset = datasets_find(service->datasets, request->match.id);
+    struct dataset *dataset = datasets_find(context->datasets, request->match.id);
     CHECK(dataset != NULL);
-    dataset_read(service->datasets, dataset, &info);
+    dataset_read(context->datasets, dataset, &info);
     if (request->deadline_ns == 0)
         request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
     if (info.state == DATASET_IMPORTING &&
@@ -431,20 +431,20 @@ bool dataset_import_answer(struct service *service, struct request *request)
     }
     reply_json(request,
                info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
-               dataset_text(service->datasets, dataset, service->ledger));
+               dataset_text(context->datasets, dataset, context->ledger));
     return true;
 }
 
-bool dataset_import_get(struct service *service, struct request *request)
+bool dataset_import_get(struct context *context, struct request *request)
 {
     struct dataset *dataset;
     struct dataset_info info;
     struct error error = {0};
-    if (find(service, request, &dataset, &info, &error) != ST_OK) {
+    if (find(context, request, &dataset, &info, &error) != ST_OK) {
         reply_problem(request, &error, NULL);
         return true;
     }
     reply_header_add(request, "Cache-Control", "no-store");
-    reply_json_tagged(request, dataset_import_text(service->datasets, dataset));
+    reply_json_tagged(request, dataset_import_text(context->datasets, dataset));
     return true;
 }

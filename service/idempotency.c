@@ -47,7 +47,7 @@ static bool visit(void *context, const struct idempotency_row *row)
     return false;
 }
 
-enum status idempotency_find(struct service *service, struct request *request,
+enum status idempotency_find(struct context *context, struct request *request,
                              bool *found, struct error *error)
 {
     char route[ROUTE_SIZE];
@@ -58,7 +58,7 @@ enum status idempotency_find(struct service *service, struct request *request,
     struct store_tx *tx = NULL;
     enum status status = fingerprint_of(request, fingerprint, error);
     if (status == ST_OK)
-        status = store_begin(service->store, &tx, error);
+        status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
     route_name(request, route);

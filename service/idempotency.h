@@ -7,14 +7,14 @@
 #ifndef SERVICE_IDEMPOTENCY_H
 #define SERVICE_IDEMPOTENCY_H
 
+#include "service/context.h"
 #include "service/request.h"
-#include "service/service.h"
 
 /* Makes the reply of an earlier request with this key, if there was one (*found).
  *   ST_IDEMPOTENCY_KEY_REUSED  it had another body
  *   ST_INVALID                 the body is not JSON
  *   ST_IO                      the store is poisoned */
-enum status idempotency_find(struct service *service, struct request *request,
+enum status idempotency_find(struct context *context, struct request *request,
                              bool *found, struct error *error);
 
 /* Remembers, in tx, that the request is answered 201 with location and body. */

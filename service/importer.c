@@ -29,7 +29,7 @@ bool upload_name_valid(enum data_format format, const char *name)
 }
 
 /* paths[i] = where the file is, or "" if the format has none of that name. */
-static enum status find_uploads(struct service *service,
+static enum status find_uploads(struct context *context,
                                 const struct dataset_spec *spec,
                                 char paths[UPLOAD_NAMES][BLOB_PATH_SIZE],
                                 struct import_place *place, struct error *error)
@@ -40,7 +40,7 @@ static enum status find_uploads(struct service *service,
         if (!upload_name_valid(spec->schema.format, upload_names[i]))
             continue;
         upload_file_name(name, &spec->id, upload_names[i]);
-        blob_path(service->blobs, paths[i], name);
+        blob_path(context->blobs, paths[i], name);
         if (access(paths[i], R_OK) == 0)
             continue;
         *place = (struct import_place){.file = upload_names[i]};
@@ -49,14 +49,14 @@ static enum status find_uploads(struct service *service,
     return ST_OK;
 }
 
-static enum status move(struct service *service, struct dataset *dataset,
+static enum status move(struct context *context, struct dataset *dataset,
                         const struct dataset_info *info, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(service->store, &tx, error);
+    enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = dataset_move(service->datasets, tx, dataset, info, error);
+    status = dataset_move(context->datasets, tx, dataset, info, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
@@ -64,12 +64,12 @@ static enum status move(struct service *service, struct dataset *dataset,
     return store_commit(tx, error);
 }
 
-enum status importer_start(struct service *service, struct dataset *dataset,
+enum status importer_start(struct context *context, struct dataset *dataset,
                            struct import_place *place, struct error *error)
 {
     char paths[UPLOAD_NAMES][BLOB_PATH_SIZE];
     struct dataset_info info;
-    dataset_read(service->datasets, dataset, &info);
+    dataset_read(context->datasets, dataset, &info);
     switch (info.state) {
     case DATASET_READY: return ST_OK;
     case DATASET_IMPORTING:
@@ -79,22 +79,22 @@ enum status importer_start(struct service *service, struct dataset *dataset,
     case DATASET_FAILED: break;
     }
     enum status status =
-        find_uploads(service, dataset_spec(dataset), paths, place, error);
+        find_uploads(context, dataset_spec(dataset), paths, place, error);
     if (status != ST_OK)
         return status;
-    if (atomic_load(&service->draining))
+    if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
-    status = service_check_disk(service, error);
+    status = disk_room_check(&context->disk_room, error);
     if (status != ST_OK)
         return status;
-    if (datasets_importing(service->datasets) >= IMPORTS_MAX)
+    if (datasets_importing(context->datasets) >= IMPORTS_MAX)
         return error_set(error, ST_QUEUE_FULL, "too many imports wait");
     info.state = DATASET_IMPORTING;
     info.detail = (struct dataset_detail){0};
-    status = move(service, dataset, &info, error);
+    status = move(context, dataset, &info, error);
     if (status != ST_OK)
         return status;
-    CHECK(pool_submit(service->importer, dataset, NULL) == ST_OK);
+    CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
     return ST_OK;
 }
 
@@ -109,7 +109,7 @@ static void describe(struct dataset_info *info, const struct import_result *resu
 }
 
 /* Fills in info; on failure what it holds of the content is to be dropped. */
-static enum status convert(struct service *service, const struct dataset *dataset,
+static enum status convert(struct context *context, const struct dataset *dataset,
                            struct dataset_info *info, struct import_place *place,
                            struct error *error)
 {
@@ -118,10 +118,10 @@ static enum status convert(struct service *service, const struct dataset *datase
         name[MATRIX_NAME_SIZE];
     struct import_result result;
     const struct dataset_spec *spec = dataset_spec(dataset);
-    enum status status = find_uploads(service, spec, paths, place, error);
+    enum status status = find_uploads(context, spec, paths, place, error);
     if (status != ST_OK)
         return status;
-    uint64_t room = service_disk_room(service);
+    uint64_t room = disk_room_left(&context->disk_room);
     if (room == 0)
         return error_set(error, ST_DISK_FULL, "the disk is nearly full");
     const struct import import = {
@@ -129,33 +129,33 @@ static enum status convert(struct service *service, const struct dataset *datase
         .files = {.features = paths[0][0] != '\0' ? paths[0] : NULL,
                   .labels = paths[1][0] != '\0' ? paths[1] : NULL,
                   .data = paths[2][0] != '\0' ? paths[2] : NULL},
-        .limits = {service->config->unpacked_size_max, room},
+        .limits = {context->config->unpacked_size_max, room},
         .path = scratch_path,
-        .cancel = &service->import_cancel,
+        .cancel = &context->import_cancel,
     };
     snprintf(scratch, sizeof scratch, "scratch/%s.matrix", spec->id.text);
-    blob_path(service->blobs, scratch_path, scratch);
+    blob_path(context->blobs, scratch_path, scratch);
     status = import_run(&import, &result, place, error);
     if (status != ST_OK)
         return status;
     describe(info, &result);
-    status = twins_check(service, dataset, info, "", error);
+    status = twins_check(context, dataset, info, "", error);
     matrix_file_name(name, &spec->id);
     if (status == ST_OK)
-        status = blob_publish(service->blobs, scratch, name, error);
+        status = blob_publish(context->blobs, scratch, name, error);
     if (status != ST_OK)
         unlink(scratch_path);
     return status;
 }
 
-static void remove_uploads(struct service *service, const struct dataset_spec *spec)
+static void remove_uploads(struct context *context, const struct dataset_spec *spec)
 {
     for (size_t i = 0; i < UPLOAD_NAMES; i++) {
         char name[UPLOAD_NAME_SIZE];
         if (!upload_name_valid(spec->schema.format, upload_names[i]))
             continue;
         upload_file_name(name, &spec->id, upload_names[i]);
-        service_remove(service, name);
+        context_remove(context, name);
     }
 }
 
@@ -185,18 +185,18 @@ static struct import_failure failure_of(enum status status,
     return failure;
 }
 
-void importer_run(void *context, void *item)
+void importer_run(void *argument, void *item)
 {
-    struct service *service = context;
+    struct context *context = argument;
     struct dataset *dataset = item;
     struct dataset_info info = {0};
     struct import_place place = {0};
     struct error error = {0}, moving = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
 
-    enum status status = convert(service, dataset, &info, &place, &error);
+    enum status status = convert(context, dataset, &info, &place, &error);
     /* How long it took is private: its end is seen at a tick. */
-    public_clock_wait(service->clock);
+    public_clock_wait(context->clock);
     if (status == ST_OK) {
         info.state = DATASET_READY;
         info.detail.import_ms = clock_wall_s() * 1000;
@@ -206,12 +206,12 @@ void importer_run(void *context, void *item)
         info = (struct dataset_info){.state = DATASET_FAILED};
         info.detail.failure = failure_of(status, &place, &error);
     }
-    if (move(service, dataset, &info, &moving) == ST_OK && status == ST_OK)
-        remove_uploads(service, spec);
+    if (move(context, dataset, &info, &moving) == ST_OK && status == ST_OK)
+        remove_uploads(context, spec);
     /* Texts of a failed import may speak of private rows: they are the owner's. */
     log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
               status_wire(status), "detail", status == ST_IO ? error.text : "",
               (char *)NULL);
-    long_polls_wake(service->long_polls, dataset);
-    service_guard(service);
+    long_polls_wake(context->long_polls, dataset);
+    context_guard(context);
 }

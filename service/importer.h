@@ -9,7 +9,7 @@
 #define SERVICE_IMPORTER_H
 
 #include "engine/data/readers/import.h"
-#include "service/service.h"
+#include "service/context.h"
 
 /* Imports that have been asked for and have not ended, the one under way among them. */
 enum { IMPORTS_MAX = 65 };
@@ -35,10 +35,10 @@ bool upload_name_valid(enum data_format format, const char *name);
  *   ST_QUEUE_FULL     too many imports wait
  *   ST_DISK_FULL      the disk is nearly full
  *   ST_IO             the store is poisoned */
-enum status importer_start(struct service *service, struct dataset *dataset,
+enum status importer_start(struct context *context, struct dataset *dataset,
                            struct import_place *place, struct error *error);
 
-/* The pool's run function: context is the service, item the dataset. */
-void importer_run(void *context, void *item);
+/* The pool's run function: argument is the context, item the dataset. */
+void importer_run(void *argument, void *item);
 
 #endif

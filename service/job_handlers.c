@@ -26,7 +26,7 @@ struct refusal { /* everything a budget's 409 points to */
     double available[LEDGER_WEIGHTED], orders[LEDGER_WEIGHTED];
 };
 
-static void refusal_fill(struct service *service, const struct job_plan *plan,
+static void refusal_fill(struct context *context, const struct job_plan *plan,
                          struct refusal *refusal)
 {
     const struct mechanism *m = &plan->mechanism;
@@ -34,7 +34,7 @@ static void refusal_fill(struct service *service, const struct job_plan *plan,
     struct problem *problem = &refusal->problem;
     struct figure_room room;
     problem->has_most_steps = m->run_count == 1;
-    if (ledger_balance(service->ledger, &plan->request.dataset, balance, NULL) !=
+    if (ledger_balance(context->ledger, &plan->request.dataset, balance, NULL) !=
             ST_OK ||
         filter_charge(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
         figure_room(&room, m, balance, plan->request.delta, NULL) != ST_OK)
@@ -54,20 +54,20 @@ static void refusal_fill(struct service *service, const struct job_plan *plan,
     problem->available_orders = refusal->orders;
 }
 
-static void refuse(struct service *service, struct request *request,
+static void refuse(struct context *context, struct request *request,
                    const struct job_plan *plan, const struct error *error)
 {
     struct refusal refusal = {0};
     bool is_budget =
         error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
     if (is_budget && plan->mechanism.run_count > 0)
-        refusal_fill(service, plan, &refusal);
+        refusal_fill(context, plan, &refusal);
     reply_problem(request, error, &refusal.problem);
 }
 
 /* --- planning, for create and estimate alike --- */
 
-static enum status plan_request(struct service *service, const struct request *request,
+static enum status plan_request(struct context *context, const struct request *request,
                                 struct job_plan *plan, struct trainer_cost *cost,
                                 struct error *error)
 {
@@ -76,7 +76,7 @@ static enum status plan_request(struct service *service, const struct request *r
         &parsed, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
-    return planner_plan(service, &parsed, plan, cost, error);
+    return planner_plan(context, &parsed, plan, cost, error);
 }
 
 /* Shown, never charged (P8). */
@@ -131,16 +131,16 @@ static struct estimate_view view_of(const struct job_plan *plan,
 }
 
 /* Whether the job fits in the dataset's budget, and what would. */
-static enum status find_room(struct service *service, const struct job_plan *plan,
+static enum status find_room(struct context *context, const struct job_plan *plan,
                              struct estimate_view *view, struct error *error)
 {
     const struct dataset_id *dataset = &plan->request.dataset;
     struct balance balance;
     struct figure_room room = {0};
     enum status status =
-        ledger_fit(service->ledger, dataset, &plan->mechanism, &view->fits, error);
+        ledger_fit(context->ledger, dataset, &plan->mechanism, &view->fits, error);
     if (status == ST_OK)
-        status = ledger_balance(service->ledger, dataset, &balance, error);
+        status = ledger_balance(context->ledger, dataset, &balance, error);
     if (status == ST_OK)
         status =
             figure_room(&room, &plan->mechanism, &balance, plan->request.delta, error);
@@ -151,40 +151,40 @@ static enum status find_room(struct service *service, const struct job_plan *pla
     return status;
 }
 
-void job_estimate(struct service *service, struct request *request)
+void job_estimate(struct context *context, struct request *request)
 {
     struct job_plan plan = {0};
     struct estimate_view view = {0};
     struct trainer_cost cost;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    enum status status = plan_request(service, request, &plan, &cost, &error);
+    enum status status = plan_request(context, request, &plan, &cost, &error);
     if (status == ST_OK)
         view = view_of(&plan, &cost);
     if (status == ST_OK && plan.is_private)
-        status = find_room(service, &plan, &view, &error);
+        status = find_room(context, &plan, &view, &error);
     if (status == ST_OK)
         status = price_tuning(request, &plan, &view, &error);
     if (status == ST_OK)
         reply_json(request, MHD_HTTP_OK, estimate_render(&view));
     else
-        refuse(service, request, &plan, &error);
+        refuse(context, request, &plan, &error);
     job_plan_fini(&plan);
 }
 
 /* --- create --- */
 
-static enum status check_room(struct service *service, struct error *error)
+static enum status check_room(struct context *context, struct error *error)
 {
-    if (atomic_load(&service->draining))
+    if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
-    if (jobs_tally(service->jobs).queued >= service->config->queue_length_max)
+    if (jobs_tally(context->jobs).queued >= context->config->queue_length_max)
         return error_set(error, ST_QUEUE_FULL, "too many jobs wait");
-    return service_check_disk(service, error);
+    return disk_room_check(&context->disk_room, error);
 }
 
 struct creation { /* a job on its way into the store */
-    struct service *service;
+    struct context *context;
     struct request *request;
     struct job_plan plan;
     struct job *job;
@@ -196,7 +196,7 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
                              struct error *error)
 {
     char location[64];
-    struct service *service = creation->service;
+    struct context *context = creation->context;
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &creation->plan};
     const struct ledger_claim claim = {&creation->plan.request.dataset, &addition.id,
@@ -204,17 +204,17 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     enum status status = ST_OK;
     job_id_make(&addition.id);
     if (creation->plan.is_private)
-        status = ledger_reserve(service->ledger, tx, &claim, &entry, error);
+        status = ledger_reserve(context->ledger, tx, &claim, &entry, error);
     if (status == ST_OK)
         status = planner_check_promise(&creation->plan, error);
     if (status != ST_OK)
         return status;
     addition.ledger_seq = entry.seq;
-    status = jobs_add(service->jobs, tx, &addition, &creation->job, error);
+    status = jobs_add(context->jobs, tx, &addition, &creation->job, error);
     if (status != ST_OK)
         return status;
     snprintf(location, sizeof location, "/v1/jobs/%s", addition.id.text);
-    creation->body = job_text(service->jobs, creation->job);
+    creation->body = job_text(context->jobs, creation->job);
     status = idempotency_keep(creation->request, tx, location, creation->body, error);
     if (status == ST_OK)
         reply_header_add(creation->request, "Location", "%s", location);
@@ -223,11 +223,11 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
 
 static enum status create(struct creation *creation, struct error *error)
 {
-    struct service *service = creation->service;
+    struct context *context = creation->context;
     struct store_tx *tx = NULL;
-    enum status status = check_room(service, error);
+    enum status status = check_room(context, error);
     if (status == ST_OK)
-        status = store_begin(service->store, &tx, error);
+        status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
     status = create_in(creation, tx, error);
@@ -237,22 +237,22 @@ static enum status create(struct creation *creation, struct error *error)
     }
     status = store_commit(tx, error);
     if (status == ST_OK)
-        course_begin(service, clock_wall_s());
+        course_begin(context, clock_wall_s());
     return status;
 }
 
-void job_create(struct service *service, struct request *request)
+void job_create(struct context *context, struct request *request)
 {
     bool answered = false;
-    struct creation creation = {.service = service, .request = request};
+    struct creation creation = {.context = context, .request = request};
     struct trainer_cost cost;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    enum status status = idempotency_find(service, request, &answered, &error);
+    enum status status = idempotency_find(context, request, &answered, &error);
     if (status == ST_OK && answered)
         return;
     if (status == ST_OK)
-        status = plan_request(service, request, &creation.plan, &cost, &error);
+        status = plan_request(context, request, &creation.plan, &cost, &error);
     if (status == ST_OK)
         status = create(&creation, &error);
     if (status == ST_OK) {
@@ -260,16 +260,16 @@ void job_create(struct service *service, struct request *request)
         return;
     }
     free(creation.body);
-    refuse(service, request, &creation.plan, &error);
+    refuse(context, request, &creation.plan, &error);
     job_plan_fini(&creation.plan);
 }
 
 /* --- get, list, cancel --- */
 
-static enum status find(struct service *service, const struct request *request,
+static enum status find(struct context *context, const struct request *request,
                         struct job **job, struct error *error)
 {
-    *job = jobs_find(service->jobs, request->match.id);
+    *job = jobs_find(context->jobs, request->match.id);
     if (*job == NULL)
         return error_set(error, ST_NOT_FOUND, "no job \"%s\"", request->match.id);
     return ST_OK;
@@ -299,19 +299,19 @@ static bool is_due(struct request *request, const struct job_answer *answer,
     return !waits || clock_monotonic_ns() >= request->deadline_ns;
 }
 
-bool job_get(struct service *service, struct request *request)
+bool job_get(struct context *context, struct request *request)
 {
     struct job *job;
     struct error error = {0};
     bool unchanged;
-    enum status status = find(service, request, &job, &error);
+    enum status status = find(context, request, &job, &error);
     if (status == ST_OK)
         status = deadline(request, &error);
     if (status != ST_OK) {
         reply_problem(request, &error, NULL);
         return true;
     }
-    struct job_answer *answer = job_answer(service->jobs, job);
+    struct job_answer *answer = job_answer(context->jobs, job);
     request->subject = job;
     if (!is_due(request, answer, &unchanged)) {
         job_answer_drop(answer);
@@ -322,7 +322,7 @@ bool job_get(struct service *service, struct request *request)
 }
 
 struct listing {
-    struct service *service;
+    struct context *context;
     const char *dataset; /* NULL: any */
     bool has_state;
     enum job_state state;
@@ -331,8 +331,8 @@ struct listing {
 static bool wanted(void *context, size_t index)
 {
     const struct listing *listing = context;
-    const struct job *job = jobs_at(listing->service->jobs, index);
-    if (listing->has_state && job_state(listing->service->jobs, job) != listing->state)
+    const struct job *job = jobs_at(listing->context->jobs, index);
+    if (listing->has_state && job_state(listing->context->jobs, job) != listing->state)
         return false;
     return listing->dataset == NULL ||
            strcmp(job_plan(job)->request.dataset.text, listing->dataset) == 0;
@@ -340,7 +340,7 @@ static bool wanted(void *context, size_t index)
 
 static char *list_text(void *context, size_t index)
 {
-    struct jobs *jobs = ((const struct listing *)context)->service->jobs;
+    struct jobs *jobs = ((const struct listing *)context)->context->jobs;
     struct job_answer *answer = job_answer(jobs, jobs_at(jobs, index));
     char *text = strdup(answer->text);
     CHECK(text != NULL);
@@ -367,18 +367,18 @@ static enum status read_listing(struct listing *listing, const struct request *r
     return status;
 }
 
-bool job_list(struct service *service, struct request *request)
+bool job_list(struct context *context, struct request *request)
 {
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    struct listing listing = {.service = service};
+    struct listing listing = {.context = context};
     if (read_listing(&listing, request, &error) != ST_OK) {
         reply_problem(request, &error, NULL);
         return true;
     }
     struct page_source source = {
         .name = "jobs",
-        .count = jobs_count(service->jobs),
+        .count = jobs_count(context->jobs),
         .wanted = wanted,
         .text = list_text,
         .context = &listing,
@@ -387,15 +387,15 @@ bool job_list(struct service *service, struct request *request)
     return true;
 }
 
-void job_cancel(struct service *service, struct request *request)
+void job_cancel(struct context *context, struct request *request)
 {
     struct job *job;
     struct error error = {0};
-    enum status status = find(service, request, &job, &error);
+    enum status status = find(context, request, &job, &error);
     if (status == ST_OK)
-        status = course_cancel(service, job, &error);
+        status = course_cancel(context, job, &error);
     if (status == ST_OK)
-        reply_job(request, MHD_HTTP_OK, job_answer(service->jobs, job));
+        reply_job(request, MHD_HTTP_OK, job_answer(context->jobs, job));
     else
         reply_problem(request, &error, NULL);
 }

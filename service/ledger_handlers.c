@@ -9,10 +9,10 @@
 #include "base/check.h"
 #include "service/handlers.h"
 
-static enum status find_private(struct service *service, const struct request *request,
+static enum status find_private(struct context *context, const struct request *request,
                                 const struct dataset_spec **spec, struct error *error)
 {
-    const struct dataset *dataset = datasets_find(service->datasets, request->match.id);
+    const struct dataset *dataset = datasets_find(context->datasets, request->match.id);
     if (dataset == NULL)
         return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", request->match.id);
     *spec = dataset_spec(dataset);
@@ -22,15 +22,15 @@ static enum status find_private(struct service *service, const struct request *r
     return ST_OK;
 }
 
-bool dataset_budget(struct service *service, struct request *request)
+bool dataset_budget(struct context *context, struct request *request)
 {
     const struct dataset_spec *spec = NULL;
     struct balance balance;
     struct epochs epochs;
     struct error error = {0};
-    enum status status = find_private(service, request, &spec, &error);
+    enum status status = find_private(context, request, &spec, &error);
     if (status == ST_OK)
-        status = ledger_epochs(service->ledger, &spec->id, &epochs, &balance, &error);
+        status = ledger_epochs(context->ledger, &spec->id, &epochs, &balance, &error);
     if (status != ST_OK) {
         reply_problem(request, &error, NULL);
         return true;
@@ -41,10 +41,10 @@ bool dataset_budget(struct service *service, struct request *request)
     return true;
 }
 
-bool ledger_head_get(struct service *service, struct request *request)
+bool ledger_head_get(struct context *context, struct request *request)
 {
     struct ledger_entry_name head;
-    ledger_head(service->ledger, &head);
+    ledger_head(context->ledger, &head);
     reply_header_add(request, "Cache-Control", "no-store");
     reply_json_tagged(request, ledger_head_render(&head));
     return true;
@@ -69,12 +69,12 @@ static bool visit(void *context, const struct ledger_row *row)
     return true;
 }
 
-static enum status read_entries(struct service *service,
+static enum status read_entries(struct context *context,
                                 const struct ledger_range *range,
                                 struct entries *entries, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(service->store, &tx, error);
+    enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
     status = ledger_rows_walk(tx, range, visit, entries, error);
@@ -133,7 +133,7 @@ static enum status reply_entries(struct request *request, const struct entries *
     return ST_OK;
 }
 
-static enum status list_entries(struct service *service, struct request *request,
+static enum status list_entries(struct context *context, struct request *request,
                                 struct error *error)
 {
     const struct dataset_spec *spec = NULL;
@@ -141,7 +141,7 @@ static enum status list_entries(struct service *service, struct request *request
     uint64_t after = 0;
     bool as_lines = request->type == 1; /* JSON first, then NDJSON */
     const char *size = request_query(request, "page_size");
-    enum status status = find_private(service, request, &spec, error);
+    enum status status = find_private(context, request, &spec, error);
     if (status == ST_OK)
         status = query_page_size(&entries.size, size, error);
     if (status == ST_OK)
@@ -153,7 +153,7 @@ static enum status list_entries(struct service *service, struct request *request
     entries.texts = calloc(entries.size, sizeof *entries.texts);
     CHECK(entries.texts != NULL);
     const struct ledger_range range = {spec->id.text, after};
-    status = read_entries(service, &range, &entries, error);
+    status = read_entries(context, &range, &entries, error);
     if (status == ST_OK)
         status = reply_entries(request, &entries, as_lines, error);
     for (size_t i = 0; i < entries.count; i++)
@@ -162,9 +162,9 @@ static enum status list_entries(struct service *service, struct request *request
     return status;
 }
 
-void dataset_ledger(struct service *service, struct request *request)
+void dataset_ledger(struct context *context, struct request *request)
 {
     struct error error = {0};
-    if (list_entries(service, request, &error) != ST_OK)
+    if (list_entries(context, request, &error) != ST_OK)
         reply_problem(request, &error, NULL);
 }

@@ -59,23 +59,23 @@ static int exit_code(enum status status)
 static int serve(const struct config *config)
 {
     sigset_t ending;
-    struct service service;
+    struct context context;
     struct server *server = NULL;
     struct error error = {0};
     block_signals(&ending);
-    enum status status = service_open(&service, config, &server_hooks, &error);
+    enum status status = service_open(&context, config, &server_hooks, &error);
     if (status == ST_OK)
-        status = server_open(&server, &service, &error);
+        status = server_open(&server, &context, &error);
     if (status != ST_OK) {
         log_event(LOG_ERROR, "not_started", "detail", error.text, (char *)NULL);
-        service_close(&service);
+        service_close(&context);
         return exit_code(status);
     }
-    service_start(&service);
+    service_start(&context);
     wait_for_end(&ending);
-    service_drain(&service);
+    service_drain(&context);
     server_close(server);
-    service_close(&service);
+    service_close(&context);
     log_event(LOG_INFO, "stopped", (char *)NULL);
     return EX_OK;
 }

@@ -9,38 +9,38 @@
 #include "service/page.h"
 #include "service/range.h"
 
-static enum status find(struct service *service, const struct request *request,
+static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
 {
-    *row = models_find(service->models, request->match.id);
+    *row = models_find(context->models, request->match.id);
     if (*row == NULL)
         return error_set(error, ST_NOT_FOUND, "no model \"%s\"", request->match.id);
     return ST_OK;
 }
 
-static char *list_text(void *context, size_t index)
+static char *list_text(void *argument, size_t index)
 {
-    struct service *service = context;
-    return model_render(models_at(service->models, index));
+    struct context *context = argument;
+    return model_render(models_at(context->models, index));
 }
 
-bool model_list(struct service *service, struct request *request)
+bool model_list(struct context *context, struct request *request)
 {
     struct page_source source = {
         .name = "models",
-        .count = models_count(service->models),
+        .count = models_count(context->models),
         .text = list_text,
-        .context = service,
+        .context = context,
     };
     page_reply(request, &source);
     return true;
 }
 
-bool model_get(struct service *service, struct request *request)
+bool model_get(struct context *context, struct request *request)
 {
     const struct model_row *row;
     struct error error = {0};
-    if (find(service, request, &row, &error) != ST_OK)
+    if (find(context, request, &row, &error) != ST_OK)
         reply_problem(request, &error, NULL);
     else
         reply_json_tagged(request, model_render(row));
@@ -82,13 +82,13 @@ static enum status refuse_range(struct request *request, const struct model_row 
     return ST_OK;
 }
 
-static enum status content(struct service *service, struct request *request,
+static enum status content(struct context *context, struct request *request,
                            struct error *error)
 {
     const struct model_row *row;
     char hex[SHA256_HEX_SIZE], tag[SHA256_HEX_SIZE + 2];
     int file = -1;
-    enum status status = find(service, request, &row, error);
+    enum status status = find(context, request, &row, error);
     if (status != ST_OK)
         return status;
     sha256_render(hex, row->sha256);
@@ -109,7 +109,7 @@ static enum status content(struct service *service, struct request *request,
              : RANGE_WHOLE;
     if (kind == RANGE_UNSATISFIABLE)
         return refuse_range(request, row, error);
-    status = models_open_file(service->models, service->blobs, row,
+    status = models_open_file(context->models, context->blobs, row,
                               kind == RANGE_PART ? CHECK_REMEMBERED : CHECK_ANEW, &file,
                               error);
     if (status != ST_OK)
@@ -122,16 +122,16 @@ static enum status content(struct service *service, struct request *request,
 }
 
 /* A check reads the file at about this rate; a part of it is mostly checked already. */
-uint64_t model_content_cost(struct service *service, const struct request *request)
+uint64_t model_content_cost(struct context *context, const struct request *request)
 {
     enum { BYTES_PER_NS = 2 };
-    const struct model_row *row = models_find(service->models, request->match.id);
+    const struct model_row *row = models_find(context->models, request->match.id);
     return row != NULL ? row->size / BYTES_PER_NS : 0;
 }
 
-void model_content(struct service *service, struct request *request)
+void model_content(struct context *context, struct request *request)
 {
     struct error error = {0};
-    if (content(service, request, &error) != ST_OK)
+    if (content(context, request, &error) != ST_OK)
         reply_problem(request, &error, NULL);
 }

@@ -17,29 +17,29 @@ void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *data
 }
 
 /* A dataset that can be trained on or evaluated on: imported, and no twin of another. */
-static enum status find_ready(struct service *service, const struct dataset_id *id,
+static enum status find_ready(struct context *context, const struct dataset_id *id,
                               const char *pointer, const struct dataset **out,
                               struct error *error)
 {
     struct dataset_info info;
-    const struct dataset *dataset = datasets_find(service->datasets, id->text);
+    const struct dataset *dataset = datasets_find(context->datasets, id->text);
     if (dataset == NULL)
         return error_set_at(error, ST_NOT_FOUND, pointer, "no dataset \"%s\"",
                             id->text);
-    dataset_read(service->datasets, dataset, &info);
+    dataset_read(context->datasets, dataset, &info);
     if (info.state == DATASET_DELETED)
         return error_set_at(error, ST_NOT_FOUND, pointer, "dataset \"%s\" was deleted",
                             id->text);
     if (info.state != DATASET_READY)
         return error_set_at(error, ST_DATASET_NOT_READY, pointer,
                             "dataset \"%s\" is not imported", id->text);
-    enum status status = twins_check(service, dataset, &info, pointer, error);
+    enum status status = twins_check(context, dataset, &info, pointer, error);
     if (status == ST_OK)
         *out = dataset;
     return status;
 }
 
-static enum status check_evaluation(struct service *service,
+static enum status check_evaluation(struct context *context,
                                     const struct job_request *request,
                                     const struct dataset_spec *trained_on,
                                     struct error *error)
@@ -48,7 +48,7 @@ static enum status check_evaluation(struct service *service,
     if (!request->has_evaluation)
         return ST_OK;
     enum status status =
-        find_ready(service, &request->evaluation, "/evaluation", &dataset, error);
+        find_ready(context, &request->evaluation, "/evaluation", &dataset, error);
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(dataset);
@@ -63,19 +63,19 @@ static enum status check_evaluation(struct service *service,
     return ST_OK;
 }
 
-static enum status check_cost(struct service *service, const struct train_spec *train,
+static enum status check_cost(struct context *context, const struct train_spec *train,
                               const struct schema *schema, struct trainer_cost *cost,
                               struct error *error)
 {
     enum status status = trainer_cost(cost, train, schema_shape(schema),
-                                      service->config->threads, error);
+                                      context->config->threads, error);
     if (status != ST_OK)
         return status;
-    if (cost->memory > service->config->job_memory_max)
+    if (cost->memory > context->config->job_memory_max)
         return error_set(error, ST_JOB_TOO_LARGE,
                          "the job would take %llu bytes of memory, %llu are allowed",
                          (unsigned long long)cost->memory,
-                         (unsigned long long)service->config->job_memory_max);
+                         (unsigned long long)context->config->job_memory_max);
     return ST_OK;
 }
 
@@ -102,7 +102,7 @@ static enum status noise_for_epsilon(const struct job_plan *plan, double *noise,
     return error_set(error, ST_INVALID, "no such accountant");
 }
 
-static enum status calibrate(struct service *service, struct job_plan *plan,
+static enum status calibrate(struct context *context, struct job_plan *plan,
                              struct error *error)
 {
     struct job_request *request = &plan->request;
@@ -122,7 +122,7 @@ static enum status calibrate(struct service *service, struct job_plan *plan,
     if (request->target == TARGET_EPSILON) {
         status = noise_for_epsilon(plan, noise, error);
     } else {
-        status = ledger_balance(service->ledger, &request->dataset, &balance, error);
+        status = ledger_balance(context->ledger, &request->dataset, &balance, error);
         if (status == ST_OK)
             status = figure_noise_for_fraction(noise, &plan->mechanism, &balance,
                                                request->target_value, error);
@@ -157,12 +157,12 @@ static enum status check_first_step(const struct mechanism *m, struct error *err
                         "smaller filter_order");
 }
 
-static enum status price(struct service *service, struct job_plan *plan,
+static enum status price(struct context *context, struct job_plan *plan,
                          struct error *error)
 {
     struct error inner = {0};
     struct figure figure = {0};
-    enum status status = calibrate(service, plan, &inner);
+    enum status status = calibrate(context, plan, &inner);
     if (status == ST_OK && plan->mechanism.run_count > 0)
         status =
             job_plan_figure(plan, mechanism_steps(&plan->mechanism), &figure, &inner);
@@ -179,43 +179,43 @@ static enum status price(struct service *service, struct job_plan *plan,
     return ST_OK;
 }
 
-static enum status complete(struct service *service, struct job_plan *plan,
+static enum status complete(struct context *context, struct job_plan *plan,
                             struct trainer_cost *cost, struct error *error)
 {
     struct job_request *request = &plan->request;
     const struct dataset *dataset = NULL;
     enum status status =
-        find_ready(service, &request->dataset, "/dataset", &dataset, error);
+        find_ready(context, &request->dataset, "/dataset", &dataset, error);
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(dataset);
-    struct job_dataset facts = dataset_facts(service->datasets, dataset);
+    struct job_dataset facts = dataset_facts(context->datasets, dataset);
     plan->is_private = !spec->is_public;
     bool rate_named = request->has_learning_rate;
     status = job_request_resolve(request, &facts, error);
     if (status == ST_OK)
-        status = check_evaluation(service, request, spec, error);
+        status = check_evaluation(context, request, spec, error);
     if (status == ST_OK)
-        status = price(service, plan, error);
+        status = price(context, plan, error);
     if (status == ST_OK && !rate_named)
         status =
             trainer_choose_rate(&request->train, schema_shape(&spec->schema), error);
     if (status == ST_OK)
-        status = check_cost(service, &request->train, &spec->schema, cost, error);
+        status = check_cost(context, &request->train, &spec->schema, cost, error);
     if (status == ST_OK)
         status =
-            float_safety_check(service->float_safety, &request->train,
+            float_safety_check(context->float_safety, &request->train,
                                schema_shape(&spec->schema), cost->parameters, error);
     return status;
 }
 
-enum status planner_plan(struct service *service, struct job_request *request_take,
+enum status planner_plan(struct context *context, struct job_request *request_take,
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error)
 {
     *plan = (struct job_plan){.request = *request_take};
     *request_take = (struct job_request){0};
-    return complete(service, plan, cost, error);
+    return complete(context, plan, cost, error);
 }
 
 enum status planner_check_promise(const struct job_plan *plan, struct error *error)

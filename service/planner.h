@@ -6,8 +6,8 @@
 #define SERVICE_PLANNER_H
 
 #include "engine/trainer.h"
+#include "service/context.h"
 #include "service/jobs.h"
-#include "service/service.h"
 
 /* Completes plan from request, which it takes (on failure too), and says what the run
  * takes. The same call answers :estimate and starts a job; it changes nothing.
@@ -23,7 +23,7 @@
  * error->pointer names the member. plan must be released with job_plan_fini, whatever is
  * returned; on failure it holds what was found so far: of a refused budget_fraction, the
  * mechanism of the greatest noise. */
-enum status planner_plan(struct service *service, struct job_request *request_take,
+enum status planner_plan(struct context *context, struct job_request *request_take,
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error);
 

@@ -21,17 +21,17 @@ struct subject {
     const struct schema *schema;
 };
 
-static enum status find(struct service *service, const struct request *request,
+static enum status find(struct context *context, const struct request *request,
                         struct subject *subject, struct error *error)
 {
-    subject->row = models_find(service->models, request->match.id);
+    subject->row = models_find(context->models, request->match.id);
     if (subject->row == NULL)
         return error_set(error, ST_NOT_FOUND, "no model \"%s\"", request->match.id);
-    const struct job *job = jobs_find(service->jobs, subject->row->job.text);
+    const struct job *job = jobs_find(context->jobs, subject->row->job.text);
     CHECK(job != NULL);
     const struct job_request *asked = &job_plan(job)->request;
     const struct dataset *dataset =
-        datasets_find(service->datasets, asked->dataset.text);
+        datasets_find(context->datasets, asked->dataset.text);
     subject->model = &asked->train.model;
     subject->schema = &dataset_spec(dataset)->schema;
     return ST_OK;
@@ -46,10 +46,10 @@ static double row_flops(const struct subject *subject)
     return flops;
 }
 
-uint64_t model_predict_cost(struct service *service, const struct request *request)
+uint64_t model_predict_cost(struct context *context, const struct request *request)
 {
     struct subject subject = {0};
-    if (find(service, request, &subject, NULL) != ST_OK)
+    if (find(context, request, &subject, NULL) != ST_OK)
         return 0;
     size_t rows = predict_rows_most(request->body_size, subject.schema);
     size_t blocks = (rows + PREDICTOR_ROWS - 1) / PREDICTOR_ROWS;
@@ -104,7 +104,7 @@ static enum status answer_body(const struct predict_body *body,
     return status;
 }
 
-static enum status load(struct service *service, const struct subject *subject,
+static enum status load(struct context *context, const struct subject *subject,
                         struct predictor **predictor, struct error *error)
 {
     char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
@@ -113,8 +113,8 @@ static enum status load(struct service *service, const struct subject *subject,
     const struct predictor_source source = {path, &seal, subject->model,
                                             schema_shape(subject->schema)};
     model_file_name(name, &subject->row->id);
-    blob_path(service->blobs, path, name);
-    enum status status = loaded_models_take(service->loaded_models, &subject->row->id,
+    blob_path(context->blobs, path, name);
+    enum status status = loaded_models_take(context->loaded_models, &subject->row->id,
                                             &source, predictor, &local);
     if (status == ST_OK)
         return ST_OK;
@@ -124,12 +124,12 @@ static enum status load(struct service *service, const struct subject *subject,
     return error_set(error, status, "model %s: %s", subject->row->id.text, local.text);
 }
 
-static enum status predict(struct service *service, struct request *request,
+static enum status predict(struct context *context, struct request *request,
                            char **text, struct error *error)
 {
     struct subject subject = {0};
     struct predictor *predictor = NULL;
-    enum status status = find(service, request, &subject, error);
+    enum status status = find(context, request, &subject, error);
     if (status != ST_OK)
         return status;
     const struct predict_body body = {.text =
@@ -137,20 +137,20 @@ static enum status predict(struct service *service, struct request *request,
                                       .size = request->body_size,
                                       .schema = subject.schema,
                                       .row_flops = row_flops(&subject)};
-    status = load(service, &subject, &predictor, error);
+    status = load(context, &subject, &predictor, error);
     if (status != ST_OK)
         return status;
     status = answer_body(&body, predictor, text, error);
-    loaded_models_give(service->loaded_models, &subject.row->id, predictor);
+    loaded_models_give(context->loaded_models, &subject.row->id, predictor);
     return status;
 }
 
-void model_predict(struct service *service, struct request *request)
+void model_predict(struct context *context, struct request *request)
 {
     struct faults faults = {0};
     struct error error = {.faults = &faults};
     char *text = NULL;
-    if (predict(service, request, &text, &error) == ST_OK)
+    if (predict(context, request, &text, &error) == ST_OK)
         reply_json(request, MHD_HTTP_OK, text);
     else
         reply_problem(request, &error, NULL);

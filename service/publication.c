@@ -18,21 +18,21 @@ static char *noise_text(const struct trainer *trainer)
 
 /* The certificate of a finished run: what it was charged, priced again from its
  * mechanism, and the steps that it ran. */
-static char *certify(struct service *service, const struct job *job,
+static char *certify(struct context *context, const struct job *job,
                      const struct trained *trained, const struct model_id *id)
 {
     const struct job_plan *plan = job_plan(job);
     const struct train_spec *train = &plan->request.train;
     const struct dataset *dataset =
-        datasets_find(service->datasets, plan->request.dataset.text);
+        datasets_find(context->datasets, plan->request.dataset.text);
     bool noisy = plan->mechanism.run_count > 0;
     struct ledger_entry_name reserve = {0};
     struct figure figure = {0};
     struct epochs epochs = {0};
     struct balance balance;
     if (plan->is_private) {
-        CHECK(ledger_reservation(service->ledger, job_id(job), &reserve));
-        CHECK(ledger_epochs(service->ledger, &plan->request.dataset, &epochs, &balance,
+        CHECK(ledger_reservation(context->ledger, job_id(job), &reserve));
+        CHECK(ledger_epochs(context->ledger, &plan->request.dataset, &epochs, &balance,
                             NULL) == ST_OK);
     }
     if (noisy)
@@ -65,14 +65,14 @@ static char *certify(struct service *service, const struct job *job,
     return card;
 }
 
-static enum status save(struct publication *publication, struct service *service,
+static enum status save(struct publication *publication, struct context *context,
                         const struct job *job, struct trainer *trainer,
                         struct error *error)
 {
     char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
     const struct job_request *request = &job_plan(job)->request;
     const struct schema *schema =
-        &dataset_spec(datasets_find(service->datasets, request->dataset.text))->schema;
+        &dataset_spec(datasets_find(context->datasets, request->dataset.text))->schema;
     char *arch = model_spec_render(&request->train.model);
     char *inputs = inputs_render(schema);
     const struct metadata items[] = {
@@ -82,7 +82,7 @@ static enum status save(struct publication *publication, struct service *service
         {"certificate", publication->card},
     };
     model_scratch_name(name, &publication->row.id);
-    blob_path(service->blobs, path, name);
+    blob_path(context->blobs, path, name);
     const struct metadata_list metadata = {items, sizeof items / sizeof *items};
     struct file_seal seal;
     enum status status = trainer_save(trainer, path, metadata, &seal, error);
@@ -95,41 +95,41 @@ static enum status save(struct publication *publication, struct service *service
     return ST_OK;
 }
 
-static enum status place(struct publication *publication, struct service *service,
+static enum status place(struct publication *publication, struct context *context,
                          struct error *error)
 {
     char from[MODEL_NAME_SIZE], to[MODEL_NAME_SIZE];
     model_scratch_name(from, &publication->row.id);
     model_file_name(to, &publication->row.id);
-    return blob_publish(service->blobs, from, to, error);
+    return blob_publish(context->blobs, from, to, error);
 }
 
-enum status publication_write(struct publication *publication, struct service *service,
+enum status publication_write(struct publication *publication, struct context *context,
                               const struct job *job, const struct trained *trained,
                               struct error *error)
 {
     char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
     *publication =
         (struct publication){.row = {.id = *job_model_id(job), .job = *job_id(job)}};
-    publication->card = certify(service, job, trained, &publication->row.id);
+    publication->card = certify(context, job, trained, &publication->row.id);
     publication->row.card = publication->card;
-    enum status status = save(publication, service, job, trained->trainer, error);
+    enum status status = save(publication, context, job, trained->trainer, error);
     if (status == ST_OK)
-        status = place(publication, service, error);
+        status = place(publication, context, error);
     if (status == ST_OK)
         return ST_OK;
     model_scratch_name(name, &publication->row.id);
-    blob_path(service->blobs, path, name);
+    blob_path(context->blobs, path, name);
     unlink(path);
     publication_fini(publication);
     return status;
 }
 
-void publication_remove(const struct publication *publication, struct service *service)
+void publication_remove(const struct publication *publication, struct context *context)
 {
     char name[MODEL_NAME_SIZE];
     model_file_name(name, &publication->row.id);
-    service_remove(service, name);
+    context_remove(context, name);
 }
 
 void publication_fini(struct publication *publication)

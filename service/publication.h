@@ -9,8 +9,8 @@
 #define SERVICE_PUBLICATION_H
 
 #include "engine/trainer.h"
+#include "service/context.h"
 #include "service/jobs.h"
-#include "service/service.h"
 
 /* What training ends with. */
 struct trained {
@@ -25,12 +25,12 @@ struct publication {
 
 /*   ST_IO, ST_NO_MEMORY  the file cannot be written; nothing is left of it
  * On ST_OK publication must be released with publication_fini. */
-enum status publication_write(struct publication *publication, struct service *service,
+enum status publication_write(struct publication *publication, struct context *context,
                               const struct job *job, const struct trained *trained,
                               struct error *error);
 
 /* Removes the file again: its row was not inserted. */
-void publication_remove(const struct publication *publication, struct service *service);
+void publication_remove(const struct publication *publication, struct context *context);
 
 void publication_fini(struct publication *publication); /* a zeroed one is allowed */
 

@@ -51,21 +51,21 @@ static enum status read_arguments(struct regrant *regrant, int argc, char **argv
     return config_read(&regrant->config, &outcome, kept, argv, error);
 }
 
-static enum status grant_in(struct service *service, struct regrant *regrant,
+static enum status grant_in(struct context *context, struct regrant *regrant,
                             struct error *error)
 {
     struct store_tx *tx = NULL;
     struct grant grant = regrant->grant;
     struct balance balance;
     enum status status =
-        ledger_balance(service->ledger, &regrant->dataset, &balance, error);
+        ledger_balance(context->ledger, &regrant->dataset, &balance, error);
     if (status != ST_OK)
         return status;
     grant.relation = balance.relation;
-    status = store_begin(service->store, &tx, error);
+    status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = ledger_regrant(service->ledger, tx, &regrant->dataset, &grant, error);
+    status = ledger_regrant(context->ledger, tx, &regrant->dataset, &grant, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;
@@ -74,7 +74,7 @@ static enum status grant_in(struct service *service, struct regrant *regrant,
     struct epochs epochs;
     if (status == ST_OK)
         status =
-            ledger_epochs(service->ledger, &regrant->dataset, &epochs, &balance, error);
+            ledger_epochs(context->ledger, &regrant->dataset, &epochs, &balance, error);
     if (status != ST_OK)
         return status;
     regrant->guarantee = odometer_guarantee(&epochs);
@@ -92,7 +92,7 @@ static int exit_code(enum status status)
 int regrant_command(int argc, char **argv)
 {
     struct regrant regrant = {0};
-    struct service service = {0};
+    struct context context = {0};
     const struct service_hooks none = {0};
     struct error error = {0};
     enum status status = read_arguments(&regrant, argc, argv, &error);
@@ -100,10 +100,10 @@ int regrant_command(int argc, char **argv)
         fprintf(stderr, "epsilond regrant: %s\n%s", error.text, usage);
         return EX_USAGE;
     }
-    status = service_open(&service, &regrant.config, &none, &error);
+    status = service_open(&context, &regrant.config, &none, &error);
     if (status == ST_OK)
-        status = grant_in(&service, &regrant, &error);
-    service_close(&service);
+        status = grant_in(&context, &regrant, &error);
+    service_close(&context);
     if (status != ST_OK) {
         fprintf(stderr, "epsilond regrant: %s\n", error.text);
         return exit_code(status);

@@ -5,15 +5,15 @@
 #include "api/views.h"
 #include "base/check.h"
 #include "engine/trainer.h"
+#include "service/context.h"
 #include "service/ending.h"
 #include "service/planner.h"
 #include "service/public_clock.h"
-#include "service/service.h"
 
 enum { PARTS = 100 }; /* of a job: blocks, evaluations, released points */
 
 struct run {
-    struct service *service;
+    struct context *context;
     struct job *job;
     const struct train_spec *train;
     bool is_private;
@@ -28,17 +28,17 @@ struct run {
 
 /* The matrix as it was imported, byte for byte: a training on damaged records would be
  * charged, and its certificate would speak of records that nobody had. */
-static enum status open_matrix(struct service *service, struct matrix *matrix,
+static enum status open_matrix(struct context *context, struct matrix *matrix,
                                const struct dataset_id *id, const atomic_bool *cancel,
                                struct error *error)
 {
     char name[MATRIX_NAME_SIZE], path[BLOB_PATH_SIZE];
     struct error local = {0};
     struct dataset_info info;
-    dataset_read(service->datasets, datasets_find(service->datasets, id->text), &info);
+    dataset_read(context->datasets, datasets_find(context->datasets, id->text), &info);
     const struct file_seal seal = dataset_info_seal(&info);
     matrix_file_name(name, id);
-    blob_path(service->blobs, path, name);
+    blob_path(context->blobs, path, name);
     enum status status = file_seal_check_path(&seal, path, cancel, &local);
     if (status == ST_OK)
         status = matrix_open(matrix, path, &local);
@@ -54,9 +54,9 @@ static enum status run_open(struct run *run, struct error *error)
     const struct job_request *request = &job_plan(run->job)->request;
     const atomic_bool *cancel = job_stop_flag(run->job);
     enum status status =
-        open_matrix(run->service, &run->data, &request->dataset, cancel, error);
+        open_matrix(run->context, &run->data, &request->dataset, cancel, error);
     if (status == ST_OK && request->has_evaluation)
-        status = open_matrix(run->service, &run->evaluation, &request->evaluation,
+        status = open_matrix(run->context, &run->evaluation, &request->evaluation,
                              cancel, error);
     if (status != ST_OK)
         return status;
@@ -64,7 +64,7 @@ static enum status run_open(struct run *run, struct error *error)
         .spec = run->train,
         .data = &run->data,
         .evaluation = request->has_evaluation ? &run->evaluation : NULL,
-        .threads = run->service->config->threads,
+        .threads = run->context->config->threads,
         .cancel = cancel,
     };
     if (job_plan(run->job)->mechanism.kind == MECHANISM_FILTERED_GAUSSIAN)
@@ -92,10 +92,10 @@ static uint64_t hundredth(const struct train_spec *train)
  * be left with public_clock_leave. */
 static bool enter(const struct run *run)
 {
-    public_clock_enter(run->service->clock);
+    public_clock_enter(run->context->clock);
     if (!atomic_load(job_stop_flag(run->job)))
         return true;
-    public_clock_leave(run->service->clock);
+    public_clock_leave(run->context->clock);
     return false;
 }
 
@@ -120,7 +120,7 @@ static void record(struct run *run, const struct evaluation_point *point)
         .authorised_steps = run->is_private ? run->authorised : 0,
         .epsilon_spent = run->spent,
     };
-    job_record(run->service->jobs, run->job, &progress, point);
+    job_record(run->context->jobs, run->job, &progress, point);
 }
 
 /* --- authorising --- */
@@ -145,13 +145,13 @@ static enum status authorise(struct run *run, struct error *error)
     if (!enter(run))
         return stopped(error);
     enum status status =
-        ledger_authorise(run->service->ledger, job_id(run->job), end, error);
+        ledger_authorise(run->context->ledger, job_id(run->job), end, error);
     if (status == ST_OK) {
         run->authorised = end;
         run->spent = spent;
         record(run, NULL);
     }
-    public_clock_leave(run->service->clock);
+    public_clock_leave(run->context->clock);
     return status;
 }
 
@@ -174,7 +174,7 @@ static enum status evaluate(struct run *run, struct error *error)
     if (status != ST_OK)
         return status;
     const struct schema *schema =
-        &dataset_spec(datasets_find(run->service->datasets, request->dataset.text))
+        &dataset_spec(datasets_find(run->context->datasets, request->dataset.text))
              ->schema;
     struct evaluation_point point = {
         .step = trainer_steps_done(run->trainer),
@@ -188,8 +188,8 @@ static enum status evaluate(struct run *run, struct error *error)
         return stopped(error);
     run->evaluated = point.step;
     record(run, &point);
-    public_clock_leave(run->service->clock);
-    return job_save(run->service->jobs, run->service->store, run->job, error);
+    public_clock_leave(run->context->clock);
+    return job_save(run->context->jobs, run->context->store, run->job, error);
 }
 
 /* Whether the last step is a point of progress and of what is released: one every 1 % of
@@ -207,9 +207,9 @@ static enum status keep_point(struct run *run, struct error *error)
     if (!enter(run))
         return stopped(error);
     if (count > 0)
-        job_released(run->service->jobs, run->job, done, values, count);
+        job_released(run->context->jobs, run->job, done, values, count);
     record(run, NULL);
-    public_clock_leave(run->service->clock);
+    public_clock_leave(run->context->clock);
     return ST_OK;
 }
 
@@ -302,25 +302,25 @@ static struct ending *end(struct run *run)
         const struct trained trained = {
             .trainer = run->trainer,
             .ran = run->filter.ran.run_count > 0 ? &run->filter.ran : NULL};
-        ending->status = publication_write(&ending->model, run->service, run->job,
+        ending->status = publication_write(&ending->model, run->context, run->job,
                                            &trained, &ending->error);
     }
     ending->reason = reason_of(run, ending->status);
     return ending;
 }
 
-void runner_run(void *context, void *item)
+void runner_run(void *argument, void *item)
 {
-    struct run run = {.service = context, .job = item};
-    struct service *service = context;
+    struct context *context = argument;
+    struct run run = {.context = context, .job = item};
     run.train = &job_plan(run.job)->request.train;
     run.is_private = job_plan(run.job)->is_private;
 
     struct ending *ending = end(&run);
     run_close(&run);
-    public_clock_enter(service->clock);
+    public_clock_enter(context->clock);
     ending->stopped = atomic_load(job_stop_flag(run.job));
-    job_hand_over(service->jobs, run.job, ending);
-    public_clock_leave(service->clock);
-    service_guard(service);
+    job_hand_over(context->jobs, run.job, ending);
+    public_clock_leave(context->clock);
+    context_guard(context);
 }

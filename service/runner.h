@@ -20,8 +20,8 @@
 #ifndef SERVICE_RUNNER_H
 #define SERVICE_RUNNER_H
 
-/* The pool's run function: context is the service, item a job that is RUNNING. Leaves how
+/* The pool's run function: argument is the context, item a job that is RUNNING. Leaves how
  * it ended with job_hand_over. */
-void runner_run(void *context, void *item);
+void runner_run(void *argument, void *item);
 
 #endif

@@ -120,7 +120,7 @@ static void log_listening(const struct server *server)
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     snprintf(port, sizeof port, "%u", info != NULL ? info->port : 0u);
     log_event(LOG_INFO, "listening", "address",
-              server->sessions.service->config->address, "port", port, "version",
+              server->sessions.context->config->address, "port", port, "version",
               EPSILOND_VERSION, "libmicrohttpd", MHD_get_version(), (char *)NULL);
 }
 
@@ -152,7 +152,7 @@ static unsigned connection_limit(void)
 static struct MHD_Daemon *daemon_start(struct server *server)
 {
     union address address;
-    const struct config *config = server->sessions.service->config;
+    const struct config *config = server->sessions.context->config;
     bool six = address_parse(&address, config);
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                      MHD_USE_ERROR_LOG | (six ? MHD_USE_IPv6 : 0u);
@@ -176,7 +176,7 @@ static bool library_is_known(void)
     return major > 0 || minor > 9 || (minor == 9 && patch >= 75);
 }
 
-enum status server_open(struct server **out, struct service *service,
+enum status server_open(struct server **out, struct context *context,
                         struct error *error)
 {
     if (!library_is_known())
@@ -184,14 +184,14 @@ enum status server_open(struct server **out, struct service *service,
                          MHD_get_version());
     struct server *server = calloc(1, sizeof *server);
     CHECK(server != NULL);
-    sessions_init(&server->sessions, service);
+    sessions_init(&server->sessions, context);
     errno = 0;
     server->daemon = daemon_start(server);
     if (server->daemon == NULL) {
         const char *why =
             errno != 0 ? strerror(errno) : "libmicrohttpd gives no reason";
         error_set(error, ST_IO, "cannot listen on %s port %u: %s",
-                  service->config->address, service->config->port, why);
+                  context->config->address, context->config->port, why);
         server_close(server);
         return ST_IO;
     }

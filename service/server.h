@@ -21,7 +21,7 @@ extern const struct service_hooks server_hooks;
 
 /* Listens as the configuration says and logs where.
  *   ST_IO  the address cannot be had */
-enum status server_open(struct server **out, struct service *service,
+enum status server_open(struct server **out, struct context *context,
                         struct error *error);
 
 /* Accepts nothing more, answers what is under way, ends. NULL is allowed. */

@@ -45,10 +45,10 @@ static struct session *session_of(struct request *request)
 
 /* --- all sessions together --- */
 
-void sessions_init(struct sessions *sessions, struct service *service)
+void sessions_init(struct sessions *sessions, struct context *context)
 {
     pthread_condattr_t monotonic;
-    *sessions = (struct sessions){.service = service,
+    *sessions = (struct sessions){.context = context,
                                   .deadlines = connection_deadlines_create()};
     pthread_mutex_init(&sessions->lock, NULL);
     pthread_condattr_init(&monotonic);
@@ -62,7 +62,7 @@ void sessions_close(struct sessions *sessions)
     pthread_mutex_lock(&sessions->lock);
     sessions->closing = true;
     pthread_mutex_unlock(&sessions->lock);
-    long_polls_close(sessions->service->long_polls);
+    long_polls_close(sessions->context->long_polls);
     pthread_mutex_lock(&sessions->lock);
     while (sessions->suspended > 0)
         pthread_cond_wait(&sessions->fewer, &sessions->lock);
@@ -126,14 +126,14 @@ static void exchange_body(struct session *session)
     pthread_mutex_unlock(&session->sessions->lock);
 }
 
-void session_run(void *context, void *item)
+void session_run(void *argument, void *item)
 {
-    struct service *service = context;
+    struct context *context = argument;
     struct request *request = item;
-    handler_of(request->match.route)->work(service, request);
+    handler_of(request->match.route)->work(context, request);
     exchange_body(session_of(request));
     session_resume(session_of(request));
-    service_guard(service);
+    context_guard(context);
 }
 
 void session_late(void *context, void *item)
@@ -203,7 +203,7 @@ void session_destroy(struct session *session)
     struct sessions *sessions = session->sessions;
     uint64_t body_bytes = session->request.body_capacity + session->reply_bytes;
     connection_deadline_request_done(session->connection->deadline);
-    upload_abandon(sessions->service, &session->request);
+    upload_abandon(sessions->context, &session->request);
     free(session->path);
     request_destroy(&session->request);
     pthread_mutex_lock(&sessions->lock);
@@ -271,14 +271,14 @@ static void name_request(struct sessions *sessions, struct request *request)
         request->named = true;
         return;
     }
-    memcpy(request->id, sessions->service->nonce, NAME_DIGITS);
+    memcpy(request->id, sessions->context->nonce, NAME_DIGITS);
     render_hex(request->id + NAME_DIGITS, atomic_fetch_add(&sessions->named, 1));
 }
 
 static enum MHD_Result admit(struct session *session)
 {
     struct request *request = &session->request;
-    struct service *service = session->sessions->service;
+    struct context *context = session->sessions->context;
     struct faults faults; /* not cleared: most requests have none */
     struct error error = {.faults = &faults};
     faults.count = 0;
@@ -287,9 +287,9 @@ static enum MHD_Result admit(struct session *session)
     enum status status =
         gate_verdict(session->connection->gate, session->number, &error);
     if (status == ST_OK)
-        status = admission_check(request, service->config, &error);
+        status = admission_check(request, context->config, &error);
     if (status == ST_OK && request->match.route == ROUTE_DATASET_FILE_PUT)
-        status = upload_begin(service, request, &error);
+        status = upload_begin(context, request, &error);
     if (status != ST_OK) {
         request->reply.close = true;
         return session_refuse(session, &error);
@@ -323,7 +323,7 @@ static enum status body_append(struct session *session, const char *data, size_t
 {
     struct request *request = &session->request;
     uint64_t max = admission_body_max(route_info(request->match.route)->body,
-                                      session->sessions->service->config);
+                                      session->sessions->context->config);
     if (size > max - request->body_size)
         return error_set(error, ST_BODY_TOO_LARGE,
                          "the body may have at most %llu bytes",
@@ -352,7 +352,7 @@ static enum status body_append(struct session *session, const char *data, size_t
 static enum MHD_Result receive(struct session *session, const char *data, size_t size)
 {
     struct request *request = &session->request;
-    struct service *service = session->sessions->service;
+    struct context *context = session->sessions->context;
     if (session->refused.status != ST_OK) {
         session->dropped += size;
         connection_deadline_body_received(session->connection->deadline, size);
@@ -360,12 +360,12 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
     }
     enum status status =
         route_info(request->match.route)->body == BODY_FILE
-            ? upload_write(service, request, data, size, &session->refused)
+            ? upload_write(context, request, data, size, &session->refused)
             : body_append(session, data, size, &session->refused);
     if (status == ST_OK)
         connection_deadline_body_received(session->connection->deadline, size);
     else
-        upload_abandon(service, request);
+        upload_abandon(context, request);
     return MHD_YES;
 }
 
@@ -378,7 +378,7 @@ static void check_body(struct session *session)
     if (gate_verdict(session->connection->gate, session->number, &cut) != ST_OK) {
         session->refused = cut;
         request->reply.close = true;
-        upload_abandon(session->sessions->service, request);
+        upload_abandon(session->sessions->context, request);
     }
     bool empty = route_info(request->match.route)->body == BODY_EMPTY;
     if (session->refused.status == ST_OK && empty &&
@@ -389,7 +389,7 @@ static void check_body(struct session *session)
 /* Hands the request to another thread. */
 static enum MHD_Result dispatch(struct session *session, const struct handler *handler)
 {
-    struct service *service = session->sessions->service;
+    struct context *context = session->sessions->context;
     struct error error = {0};
     session->stage = STAGE_ANSWER;
     if (!session_suspend(session)) {
@@ -398,9 +398,9 @@ static enum MHD_Result dispatch(struct session *session, const struct handler *h
     }
     enum status status =
         handler->cost != NULL
-            ? predictors_submit(service->predictors, &session->request,
-                                handler->cost(service, &session->request), &error)
-            : pool_submit(service->desk, &session->request, &error);
+            ? predictors_submit(context->predictors, &session->request,
+                                handler->cost(context, &session->request), &error)
+            : pool_submit(context->desk, &session->request, &error);
     if (status != ST_OK) {
         reply_problem(&session->request, &error, NULL);
         session_resume(session);
@@ -418,23 +418,23 @@ static int64_t wait_until(const struct request *request)
 static bool answer(struct session *session, const struct handler *handler)
 {
     struct request *request = &session->request;
-    struct service *service = session->sessions->service;
-    if (handler->answer(service, request))
+    struct context *context = session->sessions->context;
+    if (handler->answer(context, request))
         return true;
     /* Asked again under the lock, so that no change is missed in between. */
-    long_polls_lock(service->long_polls);
-    bool done = handler->answer(service, request);
+    long_polls_lock(context->long_polls);
+    bool done = handler->answer(context, request);
     bool waits = !done && session_suspend(session);
-    if (waits && !long_polls_add(service->long_polls, request->subject, request,
+    if (waits && !long_polls_add(context->long_polls, request->subject, request,
                                  wait_until(request))) {
         request->deadline_ns = past_ns;
         session_resume(session);
     }
-    long_polls_unlock(service->long_polls);
+    long_polls_unlock(context->long_polls);
     if (done || waits)
         return done;
     request->deadline_ns = past_ns;
-    CHECK(handler->answer(service, request));
+    CHECK(handler->answer(context, request));
     return true;
 }
 

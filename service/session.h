@@ -28,9 +28,9 @@
 
 #include "api/limits.h"
 #include "service/connection_deadlines.h"
+#include "service/context.h"
 #include "service/gate.h"
 #include "service/request.h"
-#include "service/service.h"
 
 enum {
     SESSION_BODIES_MAX = 256 << 20, /* bytes of JSON bodies in memory, all together */
@@ -39,7 +39,7 @@ enum {
 
 /* What all sessions of a server share. */
 struct sessions {
-    struct service *service;
+    struct context *context;
     struct connection_deadlines *deadlines;
     atomic_uint_fast64_t named; /* requests that came without an X-Request-Id */
     pthread_mutex_t lock;       /* guards the rest */
@@ -49,7 +49,7 @@ struct sessions {
     bool closing;        /* nothing is suspended any more */
 };
 
-void sessions_init(struct sessions *sessions, struct service *service);
+void sessions_init(struct sessions *sessions, struct context *context);
 /* Suspends nothing from now on and waits until nothing is suspended. */
 void sessions_close(struct sessions *sessions);
 /* Waits until all have ended, at most timeout_ms. */
@@ -73,9 +73,9 @@ void session_destroy(struct session *session); /* NULL is allowed */
 enum MHD_Result session_step(struct session *session, const char *method,
                              const char *data, size_t *size);
 
-/* The run function of the desk and the predictors: context is the service, item the
+/* The run function of the desk and the predictors: argument is the context, item the
  * request. */
-void session_run(void *context, void *item);
+void session_run(void *argument, void *item);
 /* The late function of the predictors: the request is refused. */
 void session_late(void *context, void *item);
 /* The resume function of long polls. */

@@ -7,16 +7,16 @@
 #include "service/handlers.h"
 #include "service/kernel.h"
 
-bool algorithm_list(struct service *service, struct request *request)
+bool algorithm_list(struct context *context, struct request *request)
 {
-    (void)service;
+    (void)context;
     reply_json_tagged(request, algorithms_render());
     return true;
 }
 
-bool openapi_get(struct service *service, struct request *request)
+bool openapi_get(struct context *context, struct request *request)
 {
-    (void)service;
+    (void)context;
     request->reply.status = MHD_HTTP_OK;
     request->reply.type = "application/yaml";
     request->reply.fixed = asset_openapi;
@@ -24,9 +24,9 @@ bool openapi_get(struct service *service, struct request *request)
     return true;
 }
 
-bool version_get(struct service *service, struct request *request)
+bool version_get(struct context *context, struct request *request)
 {
-    (void)service;
+    (void)context;
     reply_json(request, MHD_HTTP_OK, version_render(EPSILOND_VERSION, kernel_name()));
     return true;
 }
@@ -39,19 +39,19 @@ static void reply_ok(struct request *request)
     reply_json(request, MHD_HTTP_OK, text);
 }
 
-bool livez_get(struct service *service, struct request *request)
+bool livez_get(struct context *context, struct request *request)
 {
-    (void)service;
+    (void)context;
     reply_ok(request);
     return true;
 }
 
-bool readyz_get(struct service *service, struct request *request)
+bool readyz_get(struct context *context, struct request *request)
 {
     struct error error = {0};
-    if (store_poisoned(service->store))
+    if (store_poisoned(context->store))
         error_set(&error, ST_IO, "the ledger cannot be written");
-    else if (atomic_load(&service->draining))
+    else if (atomic_load(&context->draining))
         error_set(&error, ST_DRAINING, "the service is stopping");
     if (error.status != ST_OK)
         reply_problem(request, &error, NULL);

@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-/* The public clock's function: context is the service. */
-void tick_run(void *context, int64_t second);
+/* The public clock's function: argument is the context. */
+void tick_run(void *argument, int64_t second);
 
 #endif

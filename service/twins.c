@@ -44,7 +44,7 @@ enum status twins_refuse(const struct twin *self, const struct twin *other,
 }
 
 /* Every dataset is of the one principal there is. */
-static struct twin twin_of(struct service *service, const struct dataset *dataset,
+static struct twin twin_of(struct context *context, const struct dataset *dataset,
                            const struct dataset_info *info)
 {
     const struct dataset_spec *spec = dataset_spec(dataset);
@@ -53,25 +53,25 @@ static struct twin twin_of(struct service *service, const struct dataset *datase
         .owner = PRINCIPAL_LOCAL,
         .is_public = spec->is_public,
         .is_void = info->state == DATASET_DELETED && !spec->is_public &&
-                   !ledger_touched(service->ledger, &spec->id),
+                   !ledger_touched(context->ledger, &spec->id),
         .matrix_sha256 = info->has_sha256 ? info->sha256 : NULL,
         .rows_sha256 = info->detail.rows_sha256,
     };
 }
 
-enum status twins_check(struct service *service, const struct dataset *dataset,
+enum status twins_check(struct context *context, const struct dataset *dataset,
                         const struct dataset_info *info, const char *pointer,
                         struct error *error)
 {
-    const struct twin self = twin_of(service, dataset, info);
-    size_t count = datasets_count(service->datasets);
+    const struct twin self = twin_of(context, dataset, info);
+    size_t count = datasets_count(context->datasets);
     for (size_t i = 0; i < count; i++) {
         struct dataset_info known;
-        const struct dataset *other = datasets_at(service->datasets, i);
+        const struct dataset *other = datasets_at(context->datasets, i);
         if (other == dataset)
             continue;
-        dataset_read(service->datasets, other, &known);
-        const struct twin twin = twin_of(service, other, &known);
+        dataset_read(context->datasets, other, &known);
+        const struct twin twin = twin_of(context, other, &known);
         if (twins_clash(&self, &twin))
             return twins_refuse(&self, &twin, PRINCIPAL_LOCAL, pointer, error);
     }

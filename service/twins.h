@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-#include "service/service.h"
+#include "service/context.h"
 
 struct twin { /* what a comparison looks at of a dataset; all is borrowed */
     const char *id, *owner;
@@ -46,7 +46,7 @@ enum status twins_refuse(const struct twin *self, const struct twin *other,
 /* Compares dataset, as info describes it, with every other there ever was.
  *   pointer  to the member that names it, "" if there is none
  *   ST_DUPLICATE_CONTENT, ST_DATASET_UNAVAILABLE  as above */
-enum status twins_check(struct service *service, const struct dataset *dataset,
+enum status twins_check(struct context *context, const struct dataset *dataset,
                         const struct dataset_info *info, const char *pointer,
                         struct error *error);
 

@@ -22,7 +22,7 @@ struct scene {
     struct place place;
     char database[96];
     struct config config;
-    struct service service;
+    struct context context;
 };
 
 static inline void scene_do_nothing(void *context, void *item)
@@ -51,22 +51,22 @@ static inline void scene_open(struct scene *scene)
     /* config_read changes none of them. */
     if (config_read(&scene->config, &outcome, 7, (char **)(uintptr_t)argv, &error) !=
             ST_OK ||
-        service_open(&scene->service, &scene->config, &hooks, &error) != ST_OK)
+        service_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
-    pool_destroy(scene->service.runners);
-    scene->service.runners = pool_create(1, 1, scene_do_nothing, &scene->service);
+    pool_destroy(scene->context.runners);
+    scene->context.runners = pool_create(1, 1, scene_do_nothing, &scene->context);
 }
 
 static inline void scene_close(struct scene *scene)
 {
-    service_close(&scene->service);
+    service_close(&scene->context);
     place_remove(&scene->place);
 }
 
 static inline struct store_tx *scene_begin(struct scene *scene)
 {
     struct store_tx *tx = NULL;
-    assert_int_equal(store_begin(scene->service.store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(scene->context.store, &tx, NULL), ST_OK);
     return tx;
 }
 
@@ -80,7 +80,7 @@ static inline void scene_commit(struct store_tx *tx, enum status status)
 static inline const char *scene_path(const struct scene *scene, const char *name)
 {
     static char path[BLOB_PATH_SIZE];
-    blob_path(scene->service.blobs, path, name);
+    blob_path(scene->context.blobs, path, name);
     return path;
 }
 
@@ -89,7 +89,7 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
                                             const char *privacy)
 {
     char text[512];
-    struct service *service = &scene->service;
+    struct context *context = &scene->context;
     struct dataset_spec spec;
     struct dataset *dataset = NULL;
     snprintf(text, sizeof text,
@@ -100,10 +100,10 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
              id, privacy);
     assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
     struct store_tx *tx = scene_begin(scene);
-    assert_int_equal(datasets_add(service->datasets, tx, &spec, &dataset, NULL), ST_OK);
+    assert_int_equal(datasets_add(context->datasets, tx, &spec, &dataset, NULL), ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
     scene_commit(tx, added->is_public ? ST_OK
-                                      : ledger_grant(service->ledger, tx, &added->id,
+                                      : ledger_grant(context->ledger, tx, &added->id,
                                                      &added->grant, NULL));
     return dataset;
 }
@@ -122,9 +122,9 @@ scene_import(struct scene *scene, struct dataset *dataset, const char *first)
         fprintf(file, "%g,%s\n", i / (double)SCENE_RECORDS, i % 3 == 0 ? "a" : "b");
     assert_int_equal(fclose(file), 0);
     struct store_tx *tx = scene_begin(scene);
-    scene_commit(tx, dataset_move(scene->service.datasets, tx, dataset, &info, NULL));
-    importer_run(&scene->service, dataset);
-    dataset_read(scene->service.datasets, dataset, &info);
+    scene_commit(tx, dataset_move(scene->context.datasets, tx, dataset, &info, NULL));
+    importer_run(&scene->context, dataset);
+    dataset_read(scene->context.datasets, dataset, &info);
     return info;
 }
 
@@ -142,7 +142,7 @@ static inline struct job_plan scene_plan(struct scene *scene, const char *algori
              "\"algorithm\":{%s},%s}",
              algorithm, rest);
     if (job_request_parse(&request, body, strlen(body), &error) != ST_OK ||
-        planner_plan(&scene->service, &request, &plan, &cost, &error) != ST_OK)
+        planner_plan(&scene->context, &request, &plan, &cost, &error) != ST_OK)
         fail_msg("%s", error.text);
     return plan;
 }
@@ -157,10 +157,10 @@ static inline struct job *scene_submit(struct scene *scene, struct job_plan *pla
     job_id_make(&addition.id);
     const struct ledger_claim claim = {&plan_take->request.dataset, &addition.id, m};
     struct store_tx *tx = scene_begin(scene);
-    assert_int_equal(ledger_reserve(scene->service.ledger, tx, &claim, &entry, NULL),
+    assert_int_equal(ledger_reserve(scene->context.ledger, tx, &claim, &entry, NULL),
                      ST_OK);
     addition.ledger_seq = entry.seq;
-    scene_commit(tx, jobs_add(scene->service.jobs, tx, &addition, &job, NULL));
+    scene_commit(tx, jobs_add(scene->context.jobs, tx, &addition, &job, NULL));
     return job;
 }
 

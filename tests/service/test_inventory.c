@@ -24,10 +24,10 @@ static int end(void **state)
 
 static enum status check(struct error *error)
 {
-    const struct inventory inventory = {.datasets = scene.service.datasets,
-                                        .jobs = scene.service.jobs,
-                                        .models = scene.service.models};
-    return inventory_check(&inventory, scene.service.ledger, error);
+    const struct inventory inventory = {.datasets = scene.context.datasets,
+                                        .jobs = scene.context.jobs,
+                                        .models = scene.context.models};
+    return inventory_check(&inventory, scene.context.ledger, error);
 }
 
 static const char budget[] = "{\"epsilon\":8,\"delta\":1e-5}";
@@ -84,8 +84,8 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
         assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
         struct store_tx *tx = scene_begin(&scene);
         assert_int_equal(
-            datasets_add(scene.service.datasets, tx, &spec, &dataset, NULL), ST_OK);
-        scene_commit(tx, ledger_grant(scene.service.ledger, tx,
+            datasets_add(scene.context.datasets, tx, &spec, &dataset, NULL), ST_OK);
+        scene_commit(tx, ledger_grant(scene.context.ledger, tx,
                                       &dataset_spec(dataset)->id, &granted[i], NULL));
         assert_int_equal(check(&error), ST_CORRUPT);
         assert_non_null(strstr(error.text, "not what the ledger was granted"));

@@ -69,7 +69,7 @@ static uint64_t hundredth(void)
 
 enum status __wrap_trainer_step(struct trainer *trainer, struct error *error)
 {
-    uint64_t shown = job_recorded(run.scene.service.jobs, run.job).step;
+    uint64_t shown = job_recorded(run.scene.context.jobs, run.job).step;
     assert_int_equal(trainer_steps_done(trainer), run.steps);
     assert_true(authorised_on_disk() > run.steps);
     assert_true(!is_filtered() || run.taken > run.steps);
@@ -111,9 +111,9 @@ static struct ending *run_job(const char *algorithm, const char *rest)
 {
     struct job_plan plan = scene_plan(&run.scene, algorithm, rest);
     run.job = scene_submit(&run.scene, &plan, &plan.mechanism);
-    course_begin(&run.scene.service, 1000);
-    runner_run(&run.scene.service, run.job);
-    struct ending *ending = job_ending_take(run.scene.service.jobs, run.job);
+    course_begin(&run.scene.context, 1000);
+    runner_run(&run.scene.context, run.job);
+    struct ending *ending = job_ending_take(run.scene.context.jobs, run.job);
     assert_non_null(ending);
     return ending;
 }
@@ -133,7 +133,7 @@ static void expect_certified(const struct ending *ending)
 
 static void expect_shown(uint64_t step)
 {
-    struct job_progress progress = job_recorded(run.scene.service.jobs, run.job);
+    struct job_progress progress = job_recorded(run.scene.context.jobs, run.job);
     assert_int_equal(progress.step, step);
     assert_int_equal(progress.authorised_steps, authorised_on_disk());
 }

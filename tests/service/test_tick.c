@@ -20,7 +20,7 @@ enum { FIRST = 1000, SECOND = 2000, THIRD = 3000 }; /* seconds at which it ticks
 struct scene {
     struct place place;
     struct config config;
-    struct service service;
+    struct context context;
 };
 
 static void do_nothing(void *context, void *item)
@@ -39,15 +39,15 @@ static void end_tx(struct store_tx *tx, enum status status)
     assert_int_equal(store_commit(tx, NULL), ST_OK);
 }
 
-static struct store_tx *begin_tx(struct service *service)
+static struct store_tx *begin_tx(struct context *context)
 {
     struct store_tx *tx = NULL;
-    assert_int_equal(store_begin(service->store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(context->store, &tx, NULL), ST_OK);
     return tx;
 }
 
 /* READY, with a budget and 500 records that nobody ever reads. */
-static void add_dataset(struct service *service)
+static void add_dataset(struct context *context)
 {
     static const char text[] =
         "{\"id\":\"points\",\"format\":\"csv\",\"task\":\"classification\","
@@ -58,17 +58,17 @@ static void add_dataset(struct service *service)
     struct dataset *dataset = NULL;
     struct dataset_info info = {.state = DATASET_IMPORTING};
     assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
-    struct store_tx *tx = begin_tx(service);
-    assert_int_equal(datasets_add(service->datasets, tx, &spec, &dataset, NULL), ST_OK);
+    struct store_tx *tx = begin_tx(context);
+    assert_int_equal(datasets_add(context->datasets, tx, &spec, &dataset, NULL), ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
-    end_tx(tx, ledger_grant(service->ledger, tx, &added->id, &added->grant, NULL));
-    tx = begin_tx(service);
-    end_tx(tx, dataset_move(service->datasets, tx, dataset, &info, NULL));
+    end_tx(tx, ledger_grant(context->ledger, tx, &added->id, &added->grant, NULL));
+    tx = begin_tx(context);
+    end_tx(tx, dataset_move(context->datasets, tx, dataset, &info, NULL));
     info.state = DATASET_READY;
     info.detail.records = 500;
     info.has_sha256 = true; /* of no file */
-    tx = begin_tx(service);
-    end_tx(tx, dataset_move(service->datasets, tx, dataset, &info, NULL));
+    tx = begin_tx(context);
+    end_tx(tx, dataset_move(context->datasets, tx, dataset, &info, NULL));
 }
 
 static struct scene *scene_make(const char *workers)
@@ -85,24 +85,24 @@ static struct scene *scene_make(const char *workers)
     /* config_read changes none of them. */
     if (config_read(&scene->config, &outcome, 5, (char **)(uintptr_t)argv, &error) !=
             ST_OK ||
-        service_open(&scene->service, &scene->config, &hooks, &error) != ST_OK)
+        service_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
-    pool_destroy(scene->service.runners);
-    scene->service.runners = pool_create(scene->config.workers, scene->config.workers,
-                                         do_nothing, &scene->service);
-    add_dataset(&scene->service);
+    pool_destroy(scene->context.runners);
+    scene->context.runners = pool_create(scene->config.workers, scene->config.workers,
+                                         do_nothing, &scene->context);
+    add_dataset(&scene->context);
     return scene;
 }
 
 static void scene_end(struct scene *scene)
 {
-    service_close(&scene->service);
+    service_close(&scene->context);
     place_remove(&scene->place);
     free(scene);
 }
 
 /* As the desk does it: reserved, queued, and begun where a worker is free. */
-static struct job *submit(struct service *service)
+static struct job *submit(struct context *context)
 {
     static const char body[] =
         "{\"dataset\":\"points\",\"model\":{\"preset\":\"linear\"},\"algorithm\":"
@@ -115,15 +115,15 @@ static struct job *submit(struct service *service)
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &plan};
     assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
-    assert_int_equal(planner_plan(service, &request, &plan, &cost, NULL), ST_OK);
+    assert_int_equal(planner_plan(context, &request, &plan, &cost, NULL), ST_OK);
     job_id_make(&addition.id);
     const struct ledger_claim claim = {&plan.request.dataset, &addition.id,
                                        &plan.mechanism};
-    struct store_tx *tx = begin_tx(service);
-    assert_int_equal(ledger_reserve(service->ledger, tx, &claim, &entry, NULL), ST_OK);
+    struct store_tx *tx = begin_tx(context);
+    assert_int_equal(ledger_reserve(context->ledger, tx, &claim, &entry, NULL), ST_OK);
     addition.ledger_seq = entry.seq;
-    end_tx(tx, jobs_add(service->jobs, tx, &addition, &job, NULL));
-    course_begin(service, FIRST / 2);
+    end_tx(tx, jobs_add(context->jobs, tx, &addition, &job, NULL));
+    course_begin(context, FIRST / 2);
     return job;
 }
 
@@ -143,29 +143,29 @@ static struct ending *ending_of(const struct job *job, enum status status)
 }
 
 /* As runner_run ends. */
-static void end_run(struct service *service, struct job *job, enum status status)
+static void end_run(struct context *context, struct job *job, enum status status)
 {
     const struct job_progress progress = {.step = 1000, .authorised_steps = 1000};
     struct ending *ending = ending_of(job, status);
-    public_clock_enter(service->clock);
+    public_clock_enter(context->clock);
     ending->stopped = atomic_load(job_stop_flag(job));
     if (!ending->stopped)
-        job_record(service->jobs, job, &progress, NULL);
-    job_hand_over(service->jobs, job, ending);
-    public_clock_leave(service->clock);
+        job_record(context->jobs, job, &progress, NULL);
+    job_hand_over(context->jobs, job, ending);
+    public_clock_leave(context->clock);
 }
 
-static uint64_t version_of(struct service *service, struct job *job)
+static uint64_t version_of(struct context *context, struct job *job)
 {
-    struct job_answer *answer = job_answer(service->jobs, job);
+    struct job_answer *answer = job_answer(context->jobs, job);
     uint64_t version = answer->version;
     job_answer_drop(answer);
     return version;
 }
 
-static void expect_shown(struct service *service, struct job *job, const char *member)
+static void expect_shown(struct context *context, struct job *job, const char *member)
 {
-    char *text = job_text(service->jobs, job);
+    char *text = job_text(context->jobs, job);
     if (strstr(text, member) == NULL)
         fail_msg("no %s in %s", member, text);
     free(text);
@@ -184,10 +184,10 @@ static bool note_commit(void *context, const struct ledger_row *row)
     return true;
 }
 
-static struct commits commits_of(struct service *service)
+static struct commits commits_of(struct context *context)
 {
     struct commits commits = {0};
-    struct store_tx *tx = begin_tx(service);
+    struct store_tx *tx = begin_tx(context);
     assert_int_equal(
         ledger_rows_walk(tx, &(struct ledger_range){0}, note_commit, &commits, NULL),
         ST_OK);
@@ -201,31 +201,31 @@ static void nothing_of_an_end_is_seen_before_the_tick(void **state)
 {
     (void)state;
     struct scene *scene = scene_make("2");
-    struct service *service = &scene->service;
-    struct job *job = submit(service);
+    struct context *context = &scene->context;
+    struct job *job = submit(context);
     const struct dataset_id *dataset = &job_plan(job)->request.dataset;
     struct ledger_entry_name before, after;
-    uint64_t version = version_of(service, job);
-    ledger_head(service->ledger, &before);
-    end_run(service, job, ST_OK);
-    ledger_head(service->ledger, &after);
+    uint64_t version = version_of(context, job);
+    ledger_head(context->ledger, &before);
+    end_run(context, job, ST_OK);
+    ledger_head(context->ledger, &after);
     assert_int_equal(after.seq, before.seq);
-    assert_int_equal(job_state(service->jobs, job), JOB_RUNNING);
-    assert_int_equal(version_of(service, job), version);
-    assert_int_equal(models_count(service->models), 0);
-    assert_int_equal(jobs_active_on(service->jobs, dataset), 1);
-    assert_int_equal(jobs_tally(service->jobs).running, 1);
-    tick_run(service, FIRST);
-    ledger_head(service->ledger, &after);
+    assert_int_equal(job_state(context->jobs, job), JOB_RUNNING);
+    assert_int_equal(version_of(context, job), version);
+    assert_int_equal(models_count(context->models), 0);
+    assert_int_equal(jobs_active_on(context->jobs, dataset), 1);
+    assert_int_equal(jobs_tally(context->jobs).running, 1);
+    tick_run(context, FIRST);
+    ledger_head(context->ledger, &after);
     assert_int_equal(after.seq, before.seq + 1);
-    assert_int_equal(job_state(service->jobs, job), JOB_SUCCEEDED);
-    assert_int_equal(version_of(service, job), version + 1);
+    assert_int_equal(job_state(context->jobs, job), JOB_SUCCEEDED);
+    assert_int_equal(version_of(context, job), version + 1);
     const struct model_row *model =
-        models_find(service->models, job_model_id(job)->text);
+        models_find(context->models, job_model_id(job)->text);
     assert_non_null(model);
     assert_true(model->create_ms == FIRST * 1000);
-    expect_shown(service, job, "\"end_time\":\"1970-01-01T00:16:40Z\"");
-    assert_int_equal(jobs_active_on(service->jobs, dataset), 0);
+    expect_shown(context, job, "\"end_time\":\"1970-01-01T00:16:40Z\"");
+    assert_int_equal(jobs_active_on(context->jobs, dataset), 0);
     scene_end(scene);
 }
 
@@ -233,23 +233,23 @@ static void ends_of_a_tick_are_in_order_of_submission(void **state)
 {
     (void)state;
     struct scene *scene = scene_make("3");
-    struct service *service = &scene->service;
+    struct context *context = &scene->context;
     struct job *jobs[3];
     for (int i = 0; i < 3; i++)
-        jobs[i] = submit(service);
-    end_run(service, jobs[2], ST_OK);
-    end_run(service, jobs[0], ST_INTERNAL);
-    end_run(service, jobs[1], ST_OK);
-    tick_run(service, FIRST);
-    struct commits commits = commits_of(service);
+        jobs[i] = submit(context);
+    end_run(context, jobs[2], ST_OK);
+    end_run(context, jobs[0], ST_INTERNAL);
+    end_run(context, jobs[1], ST_OK);
+    tick_run(context, FIRST);
+    struct commits commits = commits_of(context);
     assert_int_equal(commits.count, 3);
     for (int i = 0; i < 3; i++)
         assert_string_equal(commits.jobs[i].text, job_id(jobs[i])->text);
-    assert_int_equal(job_state(service->jobs, jobs[0]), JOB_FAILED);
-    expect_shown(service, jobs[0], "\"state_reason\":\"diverged\"");
-    assert_int_equal(models_count(service->models), 2);
+    assert_int_equal(job_state(context->jobs, jobs[0]), JOB_FAILED);
+    expect_shown(context, jobs[0], "\"state_reason\":\"diverged\"");
+    assert_int_equal(models_count(context->models), 2);
     for (size_t i = 0; i < 2; i++)
-        assert_string_equal(models_at(service->models, i)->id.text,
+        assert_string_equal(models_at(context->models, i)->id.text,
                             job_model_id(jobs[i + 1])->text);
     scene_end(scene);
 }
@@ -260,18 +260,18 @@ static void a_cancellation_of_what_had_ended_changes_nothing(void **state)
 {
     (void)state;
     struct scene *scene = scene_make("2");
-    struct service *service = &scene->service;
-    struct job *early = submit(service), *late = submit(service);
-    end_run(service, early, ST_OK);
-    assert_int_equal(course_cancel(service, early, NULL), ST_OK);
-    end_run(service, late, ST_INTERNAL);
-    assert_int_equal(course_cancel(service, late, NULL), ST_OK);
-    assert_int_equal(job_state(service->jobs, early), JOB_CANCELLING);
-    assert_int_equal(job_state(service->jobs, late), JOB_CANCELLING);
-    tick_run(service, FIRST);
-    assert_int_equal(job_state(service->jobs, early), JOB_SUCCEEDED);
-    assert_int_equal(job_state(service->jobs, late), JOB_FAILED);
-    assert_int_equal(course_cancel(service, early, NULL), ST_JOB_TERMINAL);
+    struct context *context = &scene->context;
+    struct job *early = submit(context), *late = submit(context);
+    end_run(context, early, ST_OK);
+    assert_int_equal(course_cancel(context, early, NULL), ST_OK);
+    end_run(context, late, ST_INTERNAL);
+    assert_int_equal(course_cancel(context, late, NULL), ST_OK);
+    assert_int_equal(job_state(context->jobs, early), JOB_CANCELLING);
+    assert_int_equal(job_state(context->jobs, late), JOB_CANCELLING);
+    tick_run(context, FIRST);
+    assert_int_equal(job_state(context->jobs, early), JOB_SUCCEEDED);
+    assert_int_equal(job_state(context->jobs, late), JOB_FAILED);
+    assert_int_equal(course_cancel(context, early, NULL), ST_JOB_TERMINAL);
     scene_end(scene);
 }
 
@@ -281,25 +281,25 @@ static void a_cancellation_takes_effect_at_the_tick_and_then_counts(void **state
 {
     (void)state;
     struct scene *scene = scene_make("2");
-    struct service *service = &scene->service;
-    struct job *done = submit(service), *failed = submit(service);
+    struct context *context = &scene->context;
+    struct job *done = submit(context), *failed = submit(context);
     struct job *const jobs[] = {done, failed};
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(course_cancel(service, jobs[i], NULL), ST_OK);
-        assert_int_equal(job_state(service->jobs, jobs[i]), JOB_CANCELLING);
+        assert_int_equal(course_cancel(context, jobs[i], NULL), ST_OK);
+        assert_int_equal(job_state(context->jobs, jobs[i]), JOB_CANCELLING);
         assert_false(atomic_load(job_stop_flag(jobs[i])));
     }
-    tick_run(service, FIRST);
+    tick_run(context, FIRST);
     assert_true(atomic_load(job_stop_flag(done)));
-    end_run(service, done, ST_OK);
-    end_run(service, failed, ST_INTERNAL);
-    tick_run(service, SECOND);
+    end_run(context, done, ST_OK);
+    end_run(context, failed, ST_INTERNAL);
+    tick_run(context, SECOND);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(job_state(service->jobs, jobs[i]), JOB_CANCELLED);
-        expect_shown(service, jobs[i], "\"state_reason\":\"user_cancel\"");
-        expect_shown(service, jobs[i], "\"step\":0");
+        assert_int_equal(job_state(context->jobs, jobs[i]), JOB_CANCELLED);
+        expect_shown(context, jobs[i], "\"state_reason\":\"user_cancel\"");
+        expect_shown(context, jobs[i], "\"step\":0");
     }
-    assert_int_equal(models_count(service->models), 0);
+    assert_int_equal(models_count(context->models), 0);
     scene_end(scene);
 }
 
@@ -307,13 +307,13 @@ static void a_queued_job_is_cancelled_at_once(void **state)
 {
     (void)state;
     struct scene *scene = scene_make("1");
-    struct service *service = &scene->service;
-    struct job *running = submit(service), *queued = submit(service);
-    end_run(service, running, ST_OK); /* which is not known yet */
-    assert_int_equal(course_cancel(service, queued, NULL), ST_OK);
-    assert_int_equal(job_state(service->jobs, queued), JOB_CANCELLED);
-    tick_run(service, FIRST);
-    assert_int_equal(job_state(service->jobs, queued), JOB_CANCELLED);
+    struct context *context = &scene->context;
+    struct job *running = submit(context), *queued = submit(context);
+    end_run(context, running, ST_OK); /* which is not known yet */
+    assert_int_equal(course_cancel(context, queued, NULL), ST_OK);
+    assert_int_equal(job_state(context->jobs, queued), JOB_CANCELLED);
+    tick_run(context, FIRST);
+    assert_int_equal(job_state(context->jobs, queued), JOB_CANCELLED);
     scene_end(scene);
 }
 
@@ -321,16 +321,16 @@ static void a_stop_of_the_service_takes_effect_at_the_tick(void **state)
 {
     (void)state;
     struct scene *scene = scene_make("2");
-    struct service *service = &scene->service;
-    struct job *early = submit(service), *late = submit(service);
-    end_run(service, early, ST_OK);
-    atomic_store(&service->stop_training, true);
-    tick_run(service, FIRST);
-    end_run(service, late, ST_OK);
-    tick_run(service, SECOND);
-    assert_int_equal(job_state(service->jobs, early), JOB_SUCCEEDED);
-    assert_int_equal(job_state(service->jobs, late), JOB_FAILED);
-    expect_shown(service, late, "\"state_reason\":\"shutdown\"");
+    struct context *context = &scene->context;
+    struct job *early = submit(context), *late = submit(context);
+    end_run(context, early, ST_OK);
+    atomic_store(&context->stop_training, true);
+    tick_run(context, FIRST);
+    end_run(context, late, ST_OK);
+    tick_run(context, SECOND);
+    assert_int_equal(job_state(context->jobs, early), JOB_SUCCEEDED);
+    assert_int_equal(job_state(context->jobs, late), JOB_FAILED);
+    expect_shown(context, late, "\"state_reason\":\"shutdown\"");
     scene_end(scene);
 }
 
@@ -340,20 +340,20 @@ static void a_worker_is_free_when_it_is_known_to_be(void **state)
 {
     (void)state;
     struct scene *scene = scene_make("1");
-    struct service *service = &scene->service;
-    struct job *first = submit(service), *second = submit(service);
-    assert_int_equal(job_state(service->jobs, first), JOB_RUNNING);
-    end_run(service, first, ST_OK);
-    struct job *third = submit(service); /* begins what it can */
-    assert_int_equal(job_state(service->jobs, second), JOB_QUEUED);
-    tick_run(service, FIRST);
-    assert_int_equal(job_state(service->jobs, second), JOB_RUNNING);
-    assert_int_equal(job_state(service->jobs, third), JOB_QUEUED);
-    expect_shown(service, second, "\"start_time\":\"1970-01-01T00:16:40Z\"");
-    end_run(service, second, ST_OK);
-    atomic_store(&service->draining, true);
-    tick_run(service, SECOND);
-    assert_int_equal(job_state(service->jobs, third), JOB_QUEUED);
+    struct context *context = &scene->context;
+    struct job *first = submit(context), *second = submit(context);
+    assert_int_equal(job_state(context->jobs, first), JOB_RUNNING);
+    end_run(context, first, ST_OK);
+    struct job *third = submit(context); /* begins what it can */
+    assert_int_equal(job_state(context->jobs, second), JOB_QUEUED);
+    tick_run(context, FIRST);
+    assert_int_equal(job_state(context->jobs, second), JOB_RUNNING);
+    assert_int_equal(job_state(context->jobs, third), JOB_QUEUED);
+    expect_shown(context, second, "\"start_time\":\"1970-01-01T00:16:40Z\"");
+    end_run(context, second, ST_OK);
+    atomic_store(&context->draining, true);
+    tick_run(context, SECOND);
+    assert_int_equal(job_state(context->jobs, third), JOB_QUEUED);
     scene_end(scene);
 }
 
@@ -363,27 +363,27 @@ static void what_was_recorded_is_shown_at_the_tick_as_one_version(void **state)
 {
     (void)state;
     struct scene *scene = scene_make("1");
-    struct service *service = &scene->service;
-    struct job *job = submit(service);
+    struct context *context = &scene->context;
+    struct job *job = submit(context);
     const struct evaluation_point point = {.step = 20, .loss = 0.5, .quality = 0.75};
-    uint64_t version = version_of(service, job);
+    uint64_t version = version_of(context, job);
     for (uint64_t step = 10; step <= 30; step += 10) {
         const struct job_progress progress = {.step = step,
                                               .authorised_steps = step + 10};
-        job_record(service->jobs, job, &progress, step == 20 ? &point : NULL);
+        job_record(context->jobs, job, &progress, step == 20 ? &point : NULL);
     }
-    assert_int_equal(version_of(service, job), version);
-    expect_shown(service, job, "\"step\":0");
-    expect_shown(service, job, "\"history\":[]");
-    tick_run(service, FIRST);
-    assert_int_equal(version_of(service, job), version + 1);
-    expect_shown(service, job, "\"step\":30");
-    expect_shown(service, job, "\"authorised_steps\":40");
-    expect_shown(service, job, "\"accuracy\":0.75");
-    tick_run(service, SECOND);
-    assert_int_equal(version_of(service, job), version + 1);
-    end_run(service, job, ST_OK);
-    tick_run(service, THIRD);
+    assert_int_equal(version_of(context, job), version);
+    expect_shown(context, job, "\"step\":0");
+    expect_shown(context, job, "\"history\":[]");
+    tick_run(context, FIRST);
+    assert_int_equal(version_of(context, job), version + 1);
+    expect_shown(context, job, "\"step\":30");
+    expect_shown(context, job, "\"authorised_steps\":40");
+    expect_shown(context, job, "\"accuracy\":0.75");
+    tick_run(context, SECOND);
+    assert_int_equal(version_of(context, job), version + 1);
+    end_run(context, job, ST_OK);
+    tick_run(context, THIRD);
     scene_end(scene);
 }
 
@@ -396,22 +396,22 @@ static void the_disk_is_measured_at_ticks(void **state)
     (void)state;
     enum { SIZE = 8 << 20 };
     struct scene *scene = scene_make("1");
-    struct service *service = &scene->service;
+    struct context *context = &scene->context;
     char path[BLOB_PATH_SIZE];
     void *bytes = calloc(1, SIZE);
-    uint64_t room = service_disk_room(service);
+    uint64_t room = disk_room_left(&context->disk_room);
     assert_true(room > SIZE);
-    blob_path(service->blobs, path, "scratch/model");
+    blob_path(context->blobs, path, "scratch/model");
     FILE *file = fopen(path, "w");
     assert_int_equal(fwrite(bytes, 1, SIZE, file), SIZE);
     fclose(file);
-    assert_true(service_disk_room(service) == room);
-    service_take_disk(service, 1000);
-    assert_true(service_disk_room(service) == room - 1000);
-    service_take_disk(service, UINT64_MAX);
-    assert_true(service_disk_room(service) == 0);
-    tick_run(service, FIRST);
-    assert_true(service_disk_room(service) > 0);
+    assert_true(disk_room_left(&context->disk_room) == room);
+    disk_room_take(&context->disk_room, 1000);
+    assert_true(disk_room_left(&context->disk_room) == room - 1000);
+    disk_room_take(&context->disk_room, UINT64_MAX);
+    assert_true(disk_room_left(&context->disk_room) == 0);
+    tick_run(context, FIRST);
+    assert_true(disk_room_left(&context->disk_room) > 0);
     free(bytes);
     scene_end(scene);
 }
@@ -422,18 +422,18 @@ static void the_model_id_is_drawn_at_submission_and_kept_over_a_restart(void **s
     (void)state;
     const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody};
     struct scene *scene = scene_make("1");
-    struct service *service = &scene->service;
-    struct job *running = submit(service), *queued = submit(service);
+    struct context *context = &scene->context;
+    struct job *running = submit(context), *queued = submit(context);
     struct model_id drawn = *job_model_id(queued);
     char name[32];
     snprintf(name, sizeof name, "%s", job_id(queued)->text);
     assert_string_not_equal(drawn.text, job_model_id(running)->text);
-    end_run(service, running, ST_INTERNAL);
-    tick_run(service, FIRST);
-    end_run(service, queued, ST_NO_MEMORY);
-    service_close(service);
-    assert_int_equal(service_open(service, &scene->config, &hooks, NULL), ST_OK);
-    assert_string_equal(job_model_id(jobs_find(service->jobs, name))->text, drawn.text);
+    end_run(context, running, ST_INTERNAL);
+    tick_run(context, FIRST);
+    end_run(context, queued, ST_NO_MEMORY);
+    service_close(context);
+    assert_int_equal(service_open(context, &scene->config, &hooks, NULL), ST_OK);
+    assert_string_equal(job_model_id(jobs_find(context->jobs, name))->text, drawn.text);
     scene_end(scene);
 }
 

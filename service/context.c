@@ -1,0 +1,25 @@
+#include "service/context.h"
+
+#include <time.h>
+
+#include "base/log.h"
+
+bool context_remove(const struct context *context, const char *name)
+{
+    struct error error = {0};
+    if (blob_remove(context->blobs, name, &error) == ST_OK)
+        return true;
+    log_event(LOG_ERROR, "not_removed", "file", name, "detail", error.text,
+              (char *)NULL);
+    return false;
+}
+
+void context_guard(const struct context *context)
+{
+    static const struct timespec replies_leave = {.tv_nsec = 200000000};
+    if (!store_poisoned(context->store))
+        return;
+    nanosleep(&replies_leave, NULL);
+    blobs_drop_ballast(context->blobs);
+    log_fatal("ledger_unavailable", "the store can no longer be written");
+}

@@ -1,0 +1,69 @@
+/*
+ * context.h - all that is open while the process lives: the store, the ledger, the
+ * registries, the threads, and what they share. It is opened and closed by service.h;
+ * whoever works in between is handed it.
+ *
+ * Locks, outermost first: the public clock's gate; the store's transaction; the long
+ * polls; then one of datasets, jobs, models, pool, ledger or sessions at a time.
+ *
+ * Threads
+ *   desk        one: whatever writes to the store on behalf of a request, so that twins
+ *               of a request meet in order; and whatever syncs files
+ *   predictors  as many as there are cores, at most four, and one for small requests:
+ *               predictions, and checks of the files of models
+ *   importer    one import at a time
+ *   runners     --workers jobs at once, each with its own team of --threads
+ *   clock       the public clock's, whose ticks show what runs have come to (tick.h)
+ * and those of the HTTP server, which never wait.
+ */
+#ifndef SERVICE_CONTEXT_H
+#define SERVICE_CONTEXT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "accountant/ledger.h"
+#include "base/status.h"
+#include "service/config.h"
+#include "service/datasets.h"
+#include "service/disk_room.h"
+#include "service/float_safety.h"
+#include "service/jobs.h"
+#include "service/loaded_models.h"
+#include "service/long_polls.h"
+#include "service/models.h"
+#include "service/pool.h"
+#include "service/predictors.h"
+#include "service/public_clock.h"
+#include "store/blob.h"
+#include "store/store.h"
+
+struct context {
+    const struct config *config;
+    struct blobs *blobs;
+    struct store *store;
+    struct ledger *ledger;
+    struct datasets *datasets;
+    struct jobs *jobs;
+    struct models *models;
+    struct long_polls *long_polls;
+    struct pool *desk, *importer, *runners;
+    struct public_clock *clock;
+    struct predictors *predictors;
+    struct loaded_models *loaded_models;
+    struct float_safety *float_safety; /* of the models that were asked for */
+    struct disk_room disk_room;
+    char nonce[17];            /* of this start, part of every job's ETag */
+    atomic_bool draining;      /* no new jobs */
+    atomic_bool stop_training; /* running jobs end as FAILED (shutdown) */
+    atomic_bool import_cancel;
+};
+
+/* Removes a file of the data directory, durably; a failure is logged. */
+bool context_remove(const struct context *context, const char *name);
+
+/* For any failure that may mean the ledger can no longer be written: where the store is
+ * poisoned, logs it, lets replies leave for a moment and ends the process with 75. */
+void context_guard(const struct context *context);
+
+#endif

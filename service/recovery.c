@@ -1,0 +1,164 @@
+#include "service/recovery.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "service/course.h"
+
+/* --- jobs and imports --- */
+
+/* Whether its epoch was closed by a restored backup. */
+static bool is_frozen(struct context *context, const struct job *job)
+{
+    struct balance balance;
+    const struct job_plan *plan = job_plan(job);
+    return plan->is_private &&
+           ledger_balance(context->ledger, &plan->request.dataset, &balance, NULL) ==
+               ST_OK &&
+           balance.frozen;
+}
+
+static enum status recover_job(struct context *context, struct job *job,
+                               struct error *error)
+{
+    enum job_state state = job_state(context->jobs, job);
+    if (job_state_is_terminal(state))
+        return ST_OK;
+    if (state == JOB_QUEUED && !is_frozen(context, job))
+        return ST_OK;
+    const struct job_plan *plan = job_plan(job);
+    struct job_progress progress = job_recorded(context->jobs, job);
+    if (plan->is_private)
+        progress.authorised_steps = ledger_authorised(context->ledger, job_id(job));
+    progress.epsilon_spent = job_plan_spent(plan, progress.authorised_steps);
+    job_record(context->jobs, job, &progress, NULL);
+    log_event(LOG_WARNING, "job_lost", "job", job_id(job)->text, (char *)NULL);
+    const struct job_move end = {
+        .state = state == JOB_RUNNING ? JOB_FAILED : JOB_CANCELLED,
+        .reason = state == JOB_CANCELLING ? REASON_USER_CANCEL : REASON_WORKER_LOST,
+        .second = clock_wall_s(),
+    };
+    return course_end(context, job, &end, NULL, error);
+}
+
+static enum status recover_jobs(struct context *context, struct error *error)
+{
+    enum status status = ST_OK;
+    size_t count = jobs_count(context->jobs);
+    for (size_t i = 0; i < count && status == ST_OK; i++)
+        status = recover_job(context, jobs_at(context->jobs, i), error);
+    return status;
+}
+
+static enum status recover_dataset(struct context *context, struct dataset *dataset,
+                                   struct error *error)
+{
+    struct dataset_info info;
+    struct store_tx *tx = NULL;
+    dataset_read(context->datasets, dataset, &info);
+    if (info.state != DATASET_IMPORTING)
+        return ST_OK;
+    info.state = DATASET_CREATED;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = dataset_move(context->datasets, tx, dataset, &info, error);
+    if (status != ST_OK) {
+        store_rollback(tx);
+        return status;
+    }
+    return store_commit(tx, error);
+}
+
+static enum status recover_datasets(struct context *context, struct error *error)
+{
+    enum status status = ST_OK;
+    size_t count = datasets_count(context->datasets);
+    for (size_t i = 0; i < count && status == ST_OK; i++)
+        status = recover_dataset(context, datasets_at(context->datasets, i), error);
+    return status;
+}
+
+/* --- files without a row --- */
+
+/* Cuts suffix off file_name into stem; false if it does not end so. */
+static bool stem_of(const char *file_name, const char *suffix, char stem[128])
+{
+    size_t length = strlen(file_name), cut = strlen(suffix);
+    if (length <= cut || length - cut >= 128 ||
+        strcmp(file_name + length - cut, suffix) != 0)
+        return false;
+    memcpy(stem, file_name, length - cut);
+    stem[length - cut] = '\0';
+    return true;
+}
+
+static bool sweep_model(void *argument, const char *file_name)
+{
+    struct context *context = argument;
+    char stem[128], name[512];
+    if (!stem_of(file_name, ".safetensors", stem) ||
+        models_find(context->models, stem) == NULL) {
+        snprintf(name, sizeof name, "models/%s", file_name);
+        context_remove(context, name);
+    }
+    return true;
+}
+
+static bool sweep_matrix(void *argument, const char *file_name)
+{
+    struct context *context = argument;
+    struct dataset_info info = {.state = DATASET_DELETED};
+    char stem[128], name[512];
+    const struct dataset *dataset = stem_of(file_name, ".matrix", stem)
+                                        ? datasets_find(context->datasets, stem)
+                                        : NULL;
+    if (dataset != NULL)
+        dataset_read(context->datasets, dataset, &info);
+    if (info.state != DATASET_READY) {
+        snprintf(name, sizeof name, "datasets/%s", file_name);
+        context_remove(context, name);
+    }
+    return true;
+}
+
+static bool sweep_upload(void *argument, const char *file_name)
+{
+    struct context *context = argument;
+    struct dataset_info info = {.state = DATASET_DELETED};
+    char stem[128], name[512];
+    const struct dataset *dataset = NULL;
+    if (stem_of(file_name, ".features", stem) || stem_of(file_name, ".labels", stem) ||
+        stem_of(file_name, ".data", stem))
+        dataset = datasets_find(context->datasets, stem);
+    if (dataset != NULL)
+        dataset_read(context->datasets, dataset, &info);
+    if (info.state == DATASET_DELETED || info.state == DATASET_READY) {
+        snprintf(name, sizeof name, "uploads/%s", file_name);
+        context_remove(context, name);
+    }
+    return true;
+}
+
+static enum status sweep(struct context *context, struct error *error)
+{
+    enum status status =
+        blobs_walk(context->blobs, "models", sweep_model, context, error);
+    if (status == ST_OK)
+        status = blobs_walk(context->blobs, "datasets", sweep_matrix, context, error);
+    if (status == ST_OK)
+        status = blobs_walk(context->blobs, "uploads", sweep_upload, context, error);
+    return status;
+}
+
+enum status recovery_run(struct context *context, struct error *error)
+{
+    enum status status = recover_jobs(context, error);
+    if (status == ST_OK)
+        status = recover_datasets(context, error);
+    if (status == ST_OK)
+        status = sweep(context, error);
+    return status;
+}
