@@ -27,8 +27,8 @@ static size_t refuse_chunk(struct framing *framing, const char *stand_in,
 
 static size_t pass_head(struct framing *framing, const char *bytes, size_t size)
 {
-    struct head *head = &framing->head;
-    if (head_read(head, bytes, size, &framing->refusal) != ST_OK) {
+    struct request_head *head = &framing->head;
+    if (request_head_read(head, bytes, size, &framing->refusal) != ST_OK) {
         framing->requests++;
         return refuse(framing, head->head_only ? head_stand_in : get_stand_in);
     }
@@ -41,7 +41,7 @@ static size_t pass_head(struct framing *framing, const char *bytes, size_t size)
         framing->state = FRAMING_CHUNK;
     else if (head->length > 0)
         framing->state = FRAMING_BODY;
-    *head = (struct head){0};
+    *head = (struct request_head){0};
     return passed;
 }
 

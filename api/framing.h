@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/head.h"
+#include "api/request_head.h"
 #include "base/status.h"
 
 enum framing_state {
@@ -39,8 +39,8 @@ enum framing_state {
 
 struct framing {
     enum framing_state state;
-    struct head head; /* being read */
-    uint64_t left;    /* bytes of the body or chunk that are still to come */
+    struct request_head head; /* being read */
+    uint64_t left;            /* bytes of the body or chunk that are still to come */
     uint64_t
         requests; /* begun so far; when refused, the last of them is the refused one */
     const char *stand_in;

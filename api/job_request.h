@@ -1,8 +1,8 @@
 /*
- * job_request.h - the body of POST /v1/jobs and of :estimate, in two steps: parsing
- * checks what the text alone can show; resolving fills in what depends on the dataset.
- * Rendered after resolving, every default is written in, and the text parses to the
- * same struct.
+ * job_request.h - the body of POST /v1/jobs and of :estimate. Parsing checks what the
+ * text alone can show. What the text leaves open, and what depends on the dataset, is
+ * then filled in by api/job_defaults.h; such a request is called resolved. Rendered after
+ * that, every default is written in, and the text parses to the same struct.
  *
  *   {"dataset","evaluation"?,"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"batch_size"?,"epochs"|"steps"?,
@@ -59,28 +59,6 @@ enum status job_request_parse(struct job_request *request, const char *body,
 enum status job_request_restore(struct job_request *request, const char *text,
                                 struct error *error);
 void job_request_fini(struct job_request *request); /* a zeroed one is allowed */
-
-struct job_dataset { /* what resolving needs to know of the dataset */
-    const struct schema *schema;
-    uint64_t records;
-    bool is_public;
-    enum relation relation;
-    double delta; /* the budget's; 0 where public */
-};
-
-/* Fills in layers and loss for the task, batch size, epochs, learning rate, delta, and
- * from them steps = ceil(epochs n / batch_size) (architecture.md 2, api.md 3). Where
- * nothing was named: batch max(256, the power of two nearest n / 60), at most n; 20
- * epochs; SGD; learning rate 2, of a regression 0.3, of a not private algorithm 0.1, of
- * Adam 0.001; delta the dataset's, on public data 1e-5.
- *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers
- *                       that do not suit the data, too many parameters or steps, no
- *                       privacy for a private algorithm or privacy for another,
- *                       budget_fraction of public data; error->pointer names the member
- *   ST_DATASET_PRIVATE  an algorithm that is not private on a private dataset
- * On failure request may be half resolved: it can only be released. */
-enum status job_request_resolve(struct job_request *request,
-                                const struct job_dataset *dataset, struct error *error);
 
 /* Canonical text of a resolved request, to be freed. Parsed, and resolved on the same
  * dataset, it gives the same struct. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/target.h"
+#include "api/request_target.h"
 #include "base/check.h"
 
 static const struct route_info table[ROUTE_COUNT] = {
@@ -50,9 +50,9 @@ static bool match_template(struct route_match *match, const char *template,
         if (size == 0)
             return false;
         if (is_id)
-            target_decode(match->id, sizeof match->id, path, size);
+            request_target_decode(match->id, sizeof match->id, path, size);
         else
-            target_decode(match->name, sizeof match->name, path, size);
+            request_target_decode(match->name, sizeof match->name, path, size);
         path += size;
         template += strcspn(template, "}") + 1;
     }

@@ -1,7 +1,7 @@
 /*
  * admission.h - what is refused on sight of a request's headers, before a byte of its
  * body is read: foreign hosts and origins, wrong types, bodies over their limit. That
- * the headers can be read in one way only is the gate's business (service/gate.h).
+ * the headers can be read in one way only is the gate's business (service/connection_gate.h).
  *
  * Pure but for reading the request's headers.
  */

@@ -7,8 +7,8 @@
 #include <microhttpd.h>
 
 #include "api/dataset_request.h"
+#include "api/dataset_view.h"
 #include "api/fault.h"
-#include "api/views.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/registry.h"
+#include "store/table_rows.h"
 
 struct dataset {
     struct dataset_spec spec; /* begins with the id, as registry.h asks */

@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 #include "api/dataset_request.h"
-#include "api/job_request.h"
-#include "api/views.h"
+#include "api/dataset_view.h"
+#include "api/job_defaults.h"
 #include "base/file_seal.h"
 #include "store/store.h"
 

@@ -5,10 +5,10 @@
 
 #include "accountant/figures.h"
 #include "accountant/tuning.h"
+#include "api/budget_view.h"
 #include "api/fault.h"
 #include "api/limits.h"
 #include "api/query.h"
-#include "api/views.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/course.h"

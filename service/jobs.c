@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/jobs_inside.h"
+#include "store/table_rows.h"
 
 enum { MS_PER_S = 1000 };
 

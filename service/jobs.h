@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/views.h"
+#include "api/job_view.h"
 #include "service/datasets.h"
 #include "service/job_answer.h"
 #include "service/job_plan.h"

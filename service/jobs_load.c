@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "service/jobs_inside.h"
+#include "store/table_rows.h"
 
 struct loading {
     struct jobs *jobs;
@@ -22,7 +23,7 @@ static enum status restore_plan(struct loading *loading, struct job *job,
         return error_set(loading->error, ST_CORRUPT, "there is no dataset %s",
                          request->dataset.text);
     struct job_dataset facts = dataset_facts(loading->jobs->base.datasets, dataset);
-    enum status status = job_request_resolve(request, &facts, loading->error);
+    enum status status = job_defaults_fill(request, &facts, loading->error);
     if (status != ST_OK)
         return status;
     request->train.noise_multiplier = detail->noise_multiplier;

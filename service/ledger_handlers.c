@@ -3,9 +3,10 @@
 #include <string.h>
 #include <microhttpd.h>
 
+#include "api/budget_view.h"
 #include "api/limits.h"
+#include "api/page_view.h"
 #include "api/query.h"
-#include "api/views.h"
 #include "base/check.h"
 #include "service/handlers.h"
 

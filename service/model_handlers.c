@@ -3,11 +3,11 @@
 #include <string.h>
 #include <microhttpd.h>
 
-#include "api/views.h"
+#include "api/model_view.h"
 #include "base/hash.h"
+#include "service/byte_range.h"
 #include "service/handlers.h"
 #include "service/page.h"
-#include "service/range.h"
 
 static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
@@ -51,7 +51,7 @@ bool model_get(struct context *context, struct request *request)
 
 /* Sends size bytes from offset on, and the digest of the whole. */
 static void reply_file(struct request *request, const struct model_row *row, int file,
-                       unsigned status, struct range range)
+                       unsigned status, struct byte_range range)
 {
     char digest[SHA256_BASE64_SIZE];
     sha256_render_base64(digest, row->sha256);
@@ -103,18 +103,18 @@ static enum status content(struct context *context, struct request *request,
     }
     const char *if_range = request_header(request, "If-Range");
     bool same = if_range == NULL || strcmp(if_range, tag) == 0;
-    struct range range = {.offset = 0, .size = row->size}, part = {0};
-    enum range_kind kind =
-        same ? range_parse(&part, request_header(request, "Range"), row->size)
-             : RANGE_WHOLE;
-    if (kind == RANGE_UNSATISFIABLE)
+    struct byte_range range = {.offset = 0, .size = row->size}, part = {0};
+    enum byte_range_kind kind =
+        same ? byte_range_parse(&part, request_header(request, "Range"), row->size)
+             : BYTES_WHOLE;
+    if (kind == BYTES_UNSATISFIABLE)
         return refuse_range(request, row, error);
     status = models_open_file(context->models, context->blobs, row,
-                              kind == RANGE_PART ? CHECK_REMEMBERED : CHECK_ANEW, &file,
+                              kind == BYTES_PART ? CHECK_REMEMBERED : CHECK_ANEW, &file,
                               error);
     if (status != ST_OK)
         return status;
-    if (kind == RANGE_PART)
+    if (kind == BYTES_PART)
         reply_file(request, row, file, MHD_HTTP_PARTIAL_CONTENT, part);
     else
         reply_file(request, row, file, MHD_HTTP_OK, range);

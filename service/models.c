@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/views.h"
+#include "api/model_view.h"
 #include "base/check.h"
 #include "service/registry.h"
 

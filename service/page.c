@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "api/fault.h"
+#include "api/page_view.h"
 #include "api/query.h"
-#include "api/views.h"
 #include "base/check.h"
 
 /* Index of the first wanted thing below end, plus one; 0 if there is none. */

@@ -192,7 +192,7 @@ static enum status complete(struct context *context, struct job_plan *plan,
     struct job_dataset facts = dataset_facts(context->datasets, dataset);
     plan->is_private = !spec->is_public;
     bool rate_named = request->has_learning_rate;
-    status = job_request_resolve(request, &facts, error);
+    status = job_defaults_fill(request, &facts, error);
     if (status == ST_OK)
         status = check_evaluation(context, request, spec, error);
     if (status == ST_OK)

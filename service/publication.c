@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "accountant/figures.h"
-#include "api/views.h"
+#include "api/model_view.h"
 #include "base/check.h"
 
 static char *noise_text(const struct trainer *trainer)

@@ -2,7 +2,6 @@
 
 #include "accountant/run_filter.h"
 #include "accountant/figures.h"
-#include "api/views.h"
 #include "base/check.h"
 #include "engine/trainer.h"
 #include "service/context.h"

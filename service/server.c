@@ -69,10 +69,10 @@ static void on_connection(void *context, struct MHD_Connection *connection,
         CHECK(mine != NULL);
         mine->deadline =
             connection_deadline_add(server->sessions.deadlines, info->connect_fd);
-        mine->gate = gate_open(info->connect_fd);
+        mine->gate = connection_gate_open(info->connect_fd);
         *socket_context = mine;
     } else {
-        gate_close(mine->gate);
+        connection_gate_close(mine->gate);
         connection_deadline_remove(mine->deadline);
         free(mine);
     }

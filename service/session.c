@@ -182,7 +182,7 @@ struct session *session_create(struct sessions *sessions,
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     session->sessions = sessions;
     session->connection = info->socket_context;
-    session->number = gate_begin(session->connection->gate);
+    session->number = connection_gate_begin(session->connection->gate);
     session->request.connection = connection;
     session->request.upload = -1;
     session->request.reply.file = -1;
@@ -285,7 +285,7 @@ static enum MHD_Result admit(struct session *session)
     connection_deadline_headers_done(session->connection->deadline);
     name_request(session->sessions, request);
     enum status status =
-        gate_verdict(session->connection->gate, session->number, &error);
+        connection_gate_verdict(session->connection->gate, session->number, &error);
     if (status == ST_OK)
         status = admission_check(request, context->config, &error);
     if (status == ST_OK && request->match.route == ROUTE_DATASET_FILE_PUT)
@@ -375,7 +375,8 @@ static void check_body(struct session *session)
 {
     struct request *request = &session->request;
     struct error cut = {0};
-    if (gate_verdict(session->connection->gate, session->number, &cut) != ST_OK) {
+    if (connection_gate_verdict(session->connection->gate, session->number, &cut) !=
+        ST_OK) {
         session->refused = cut;
         request->reply.close = true;
         upload_abandon(session->sessions->context, request);

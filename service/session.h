@@ -28,8 +28,8 @@
 
 #include "api/limits.h"
 #include "service/connection_deadlines.h"
+#include "service/connection_gate.h"
 #include "service/context.h"
-#include "service/gate.h"
 #include "service/request.h"
 
 enum {
@@ -59,7 +59,7 @@ void sessions_fini(struct sessions *sessions);
 /* One client's connection: what libmicrohttpd keeps as its socket's context. */
 struct connection {
     struct connection_deadline *deadline;
-    struct gate *gate;
+    struct connection_gate *gate;
 };
 
 struct session; /* opaque */

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "api/job_request.h"
+#include "api/job_defaults.h"
 #include "tests/api/verdict_fixture.h"
 
 #define JOB                                                                            \
@@ -70,7 +70,7 @@ static inline void must_resolve(struct job_request *request, const char *body,
 {
     struct error error = {0};
     must_parse(request, body);
-    assert_taken(job_request_resolve(request, &dataset, &error), body, &error);
+    assert_taken(job_defaults_fill(request, &dataset, &error), body, &error);
 }
 
 #endif

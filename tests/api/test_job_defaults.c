@@ -2,7 +2,7 @@
  * refused at the member at fault. Method: the defaults of api.md 3 worked by hand. */
 #include "tests/expect.h"
 
-#include "api/job_request.h"
+#include "api/job_defaults.h"
 #include "api/limits.h"
 #include "tests/api/job_fixture.h"
 
@@ -12,7 +12,7 @@ static void refused(const char *body, struct job_dataset dataset, enum status st
     struct job_request request;
     struct error error = {0};
     must_parse(&request, body);
-    assert_int_equal(job_request_resolve(&request, &dataset, &error), status);
+    assert_int_equal(job_defaults_fill(&request, &dataset, &error), status);
     assert_points_at(&error, body, pointer);
     job_request_fini(&request);
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "api/job_defaults.h"
 #include "api/job_view.h"
 
 static const struct schema images = {.format = FORMAT_IDX,
@@ -32,7 +33,7 @@ static void resolve(const char *privacy, bool is_public)
             "\"algorithm\":{\"name\":\"%s\"},\"batch_size\":1024%s}",
             privacy[0] != '\0' ? "dpsgd" : "sgd", privacy);
     assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
-    assert_int_equal(job_request_resolve(&request, &data, NULL), ST_OK);
+    assert_int_equal(job_defaults_fill(&request, &data, NULL), ST_OK);
 }
 
 static struct job_view running(void)

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "api/job_defaults.h"
 #include "api/model_view.h"
 
 static const struct model_id id = {"mdl_01J00000000000000000000000"};
@@ -32,7 +33,7 @@ static int prepare(void **state)
         return 1;
     struct job_dataset known = {&dataset.schema, 60000, false, RELATION_ZERO_OUT, 1e-5};
     return job_request_parse(&request, body, sizeof body - 1, NULL) != ST_OK ||
-           job_request_resolve(&request, &known, NULL) != ST_OK;
+           job_defaults_fill(&request, &known, NULL) != ST_OK;
 }
 
 static int clean(void **state)

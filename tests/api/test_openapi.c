@@ -7,12 +7,17 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "api/budget_view.h"
+#include "api/dataset_view.h"
 #include "api/fault.h"
+#include "api/job_defaults.h"
+#include "api/job_view.h"
+#include "api/model_view.h"
+#include "api/page_view.h"
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "api/views.h"
 #include "tests/api/verdict_fixture.h"
 
 static char folder[] = "/tmp/epsilond-openapi-XXXXXX";
@@ -229,7 +234,7 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
     struct evaluation_point points[] = {{3, 0.5, 0.25}, {6, INFINITY, NAN}};
     assert_int_equal(job_request_parse(&request, text, strlen(text), NULL), ST_OK);
     known.is_public = !request.train.algorithm.algorithm->is_private;
-    assert_int_equal(job_request_resolve(&request, &known, NULL), ST_OK);
+    assert_int_equal(job_defaults_fill(&request, &known, NULL), ST_OK);
     take_answer(answers, "JobRequest", job_request_render(&request));
     struct job_view view = {.id = &job_id,
                             .state = "QUEUED",

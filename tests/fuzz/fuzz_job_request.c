@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/fault.h"
-#include "api/job_request.h"
+#include "api/job_defaults.h"
 #include "base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,7 +39,7 @@ static void check_round_trip(const struct job_request *request,
     struct job_request again;
     char *text = job_request_render(request);
     CHECK(job_request_parse(&again, text, strlen(text), NULL) == ST_OK);
-    CHECK(job_request_resolve(&again, dataset, NULL) == ST_OK);
+    CHECK(job_defaults_fill(&again, dataset, NULL) == ST_OK);
     CHECK(again.train.steps == request->train.steps);
     char *second = job_request_render(&again);
     CHECK(strcmp(text, second) == 0);
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
             return 0;
         }
-        if (job_request_resolve(&request, &datasets[i], &error) == ST_OK)
+        if (job_defaults_fill(&request, &datasets[i], &error) == ST_OK)
             check_round_trip(&request, &datasets[i]);
         else
             CHECK(error.pointer[0] == '/');

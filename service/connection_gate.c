@@ -1,4 +1,4 @@
-#include "service/gate.h"
+#include "service/connection_gate.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ enum {
     DROPPED_MAX = 1 << 18, /* bytes dropped in one go behind a refusal */
 };
 
-struct gate {
+struct connection_gate {
     int socket;
     uint64_t begun; /* requests that the library has begun */
     struct framing framing;
@@ -24,20 +24,20 @@ struct gate {
 
 /* By descriptor. The one variable of the program that no argument leads to: recv has
  * none for it. */
-static _Atomic(struct gate *) gates[GATES_MAX];
+static _Atomic(struct connection_gate *) gates[GATES_MAX];
 
-struct gate *gate_open(int socket)
+struct connection_gate *connection_gate_open(int socket)
 {
     if (socket < 0 || socket >= GATES_MAX)
         return NULL;
-    struct gate *gate = calloc(1, sizeof *gate);
+    struct connection_gate *gate = calloc(1, sizeof *gate);
     CHECK(gate != NULL);
     gate->socket = socket;
     atomic_store(&gates[socket], gate);
     return gate;
 }
 
-void gate_close(struct gate *gate)
+void connection_gate_close(struct connection_gate *gate)
 {
     if (gate == NULL)
         return;
@@ -46,12 +46,13 @@ void gate_close(struct gate *gate)
     free(gate);
 }
 
-uint64_t gate_begin(struct gate *gate)
+uint64_t connection_gate_begin(struct connection_gate *gate)
 {
     return gate != NULL ? ++gate->begun : 0;
 }
 
-enum status gate_verdict(const struct gate *gate, uint64_t number, struct error *error)
+enum status connection_gate_verdict(const struct connection_gate *gate, uint64_t number,
+                                    struct error *error)
 {
     if (gate == NULL || number > gate->framing.requests)
         return error_set(error, ST_INTERNAL, "the request's bytes were not checked");
@@ -64,7 +65,7 @@ enum status gate_verdict(const struct gate *gate, uint64_t number, struct error 
 /* --- what is read and not handed on yet --- */
 
 /* Room for more bytes behind what is kept. */
-static char *kept_room(struct gate *gate, size_t more)
+static char *kept_room(struct connection_gate *gate, size_t more)
 {
     if (gate->kept_capacity - gate->kept_size < more) {
         gate->kept_capacity = gate->kept_size + more;
@@ -74,7 +75,7 @@ static char *kept_room(struct gate *gate, size_t more)
     return gate->kept + gate->kept_size;
 }
 
-static void keep(struct gate *gate, const char *bytes, size_t size)
+static void keep(struct connection_gate *gate, const char *bytes, size_t size)
 {
     if (size == 0)
         return;
@@ -83,7 +84,7 @@ static void keep(struct gate *gate, const char *bytes, size_t size)
 }
 
 /* Moves what may pass to to[0..room): how much. */
-static size_t hand_on(struct gate *gate, char *to, size_t room)
+static size_t hand_on(struct connection_gate *gate, char *to, size_t room)
 {
     size_t size = gate->passed < room ? gate->passed : room;
     if (size == 0)
@@ -101,7 +102,7 @@ static size_t hand_on(struct gate *gate, char *to, size_t room)
 }
 
 /* In place of all that did not pass. */
-static void take_stand_in(struct gate *gate)
+static void take_stand_in(struct connection_gate *gate)
 {
     const char *stand_in = framing_stand_in(&gate->framing);
     gate->kept_size = gate->passed;
@@ -111,7 +112,7 @@ static void take_stand_in(struct gate *gate)
 
 /* --- reading --- */
 
-static void drop_the_rest(const struct gate *gate)
+static void drop_the_rest(const struct connection_gate *gate)
 {
     char dropped[4096];
     size_t total = 0;
@@ -123,7 +124,8 @@ static void drop_the_rest(const struct gate *gate)
 }
 
 /* Reads up to room bytes that may pass into to[0..room), which nothing kept precedes. */
-static ssize_t read_direct(struct gate *gate, char *to, size_t room, size_t *taken)
+static ssize_t read_direct(struct connection_gate *gate, char *to, size_t room,
+                           size_t *taken)
 {
     ssize_t got = recvfrom(gate->socket, to, room, 0, NULL, NULL);
     if (got <= 0)
@@ -134,7 +136,8 @@ static ssize_t read_direct(struct gate *gate, char *to, size_t room, size_t *tak
 }
 
 /* The same behind what is kept, which is the beginning of something. */
-static ssize_t read_kept(struct gate *gate, char *to, size_t room, size_t *taken)
+static ssize_t read_kept(struct connection_gate *gate, char *to, size_t room,
+                         size_t *taken)
 {
     ssize_t got = recvfrom(gate->socket, kept_room(gate, room), room, 0, NULL, NULL);
     if (got <= 0)
@@ -147,7 +150,7 @@ static ssize_t read_kept(struct gate *gate, char *to, size_t room, size_t *taken
 
 /* As recv. It returns less than room only after the socket had less: libmicrohttpd
  * takes that as a sign that the socket is empty, and then waits for it to fill. */
-static ssize_t gate_read(struct gate *gate, char *to, size_t room)
+static ssize_t gate_read(struct connection_gate *gate, char *to, size_t room)
 {
     size_t given = hand_on(gate, to, room);
     bool more = true;
@@ -176,7 +179,7 @@ static ssize_t gate_read(struct gate *gate, char *to, size_t room)
 /* flags are for sockets without a gate: libmicrohttpd gives none. */
 ssize_t recv(int socket, void *to, size_t room, int flags)
 {
-    struct gate *gate =
+    struct connection_gate *gate =
         socket >= 0 && socket < GATES_MAX ? atomic_load(&gates[socket]) : NULL;
     return gate != NULL ? gate_read(gate, to, room)
                         : recvfrom(socket, to, room, flags, NULL, NULL);

@@ -1,14 +1,14 @@
 /*
- * gate.h - what stands between a connection and libmicrohttpd: no byte of a request is
- * seen by the library before api/framing.h has passed it.
+ * connection_gate.h - what stands between a connection and libmicrohttpd: no byte of a
+ * request is seen by the library before api/framing.h has passed it.
  *
  * libmicrohttpd reads a connection by calling recv(2), which it takes, as every shared
  * library does, from where the dynamic linker finds it first: in the program itself.
- * gate.c defines recv. On a socket with a gate it reads, checks, keeps what may not pass
+ * connection_gate.c defines recv. On a socket with a gate it reads, checks, keeps what may not pass
  * yet, and hands on the rest; on any other it is the system's.
  *
  * Invariants
- *   (1) A request whose bytes did not come through its gate is refused: gate_verdict
+ *   (1) A request whose bytes did not come through its gate is refused: connection_gate_verdict
  *       counts what passed, so a library that read in some other way would be answered
  *       500, not believed.
  *   (2) After a refusal the library is given api/framing.h's stand-in, and what the
@@ -16,24 +16,26 @@
  *
  * Threads: a gate belongs to the HTTP thread that serves its connection.
  */
-#ifndef SERVICE_GATE_H
-#define SERVICE_GATE_H
+#ifndef SERVICE_CONNECTION_GATE_H
+#define SERVICE_CONNECTION_GATE_H
 
 #include <stdint.h>
 
 #include "base/status.h"
 
-struct gate; /* opaque */
+struct connection_gate; /* opaque */
 
 /* Before the library reads the socket. NULL: a descriptor too high to be watched; none
  * of its requests will be taken. */
-struct gate *gate_open(int socket);
-void gate_close(struct gate *gate); /* before the socket is closed; NULL is allowed */
+struct connection_gate *connection_gate_open(int socket);
+/* Before the socket is closed. NULL is allowed. */
+void connection_gate_close(struct connection_gate *gate);
 
 /* The number of the request that the library now begins: 1, 2, ... */
-uint64_t gate_begin(struct gate *gate);
+uint64_t connection_gate_begin(struct connection_gate *gate);
 
 /* ST_OK: all that was read of that request so far has passed. Otherwise why not. */
-enum status gate_verdict(const struct gate *gate, uint64_t number, struct error *error);
+enum status connection_gate_verdict(const struct connection_gate *gate, uint64_t number,
+                                    struct error *error);
 
 #endif

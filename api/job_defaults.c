@@ -1,6 +1,7 @@
+#include "api/job_defaults.h"
+
 #include <inttypes.h>
 
-#include "api/job_request.h"
 #include "api/limits.h"
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
@@ -99,8 +100,8 @@ static void resolve_learning_rate(struct job_request *request,
     request->has_learning_rate = true;
 }
 
-enum status job_request_resolve(struct job_request *request,
-                                const struct job_dataset *dataset, struct error *error)
+enum status job_defaults_fill(struct job_request *request,
+                              const struct job_dataset *dataset, struct error *error)
 {
     enum status status = resolve_privacy(request, dataset, error);
     if (status == ST_OK)

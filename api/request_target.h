@@ -1,5 +1,6 @@
 /*
- * target.h - what a request asks for: the path and query of its first line, as they came.
+ * request_target.h - what a request asks for: the path and query of its first line, as
+ * they came.
  *
  * The path is matched before it is decoded, and decoded piece by piece after that, so
  * that an encoded character never means what the plain one means: %2F is no slash, %3A
@@ -7,8 +8,8 @@
  *
  * Pure.
  */
-#ifndef API_TARGET_H
-#define API_TARGET_H
+#ifndef API_REQUEST_TARGET_H
+#define API_REQUEST_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,10 +23,10 @@
  *                    must be encoded; a % without two digits; decoded: a control
  *                    character or no UTF-8; in the path: an encoded slash or backslash,
  *                    an empty segment before the last, a segment `.` or `..` */
-enum status target_check(const char *text, size_t size, struct error *error);
+enum status request_target_check(const char *text, size_t size, struct error *error);
 
 /* Decodes a piece of a checked path into to, with an end; false, and to is "", where it
  * has no room. */
-bool target_decode(char *to, size_t room, const char *piece, size_t size);
+bool request_target_decode(char *to, size_t room, const char *piece, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-#include "service/range.h"
+#include "service/byte_range.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,35 +18,37 @@ static bool number(const char **at, uint64_t *value)
     return true;
 }
 
-static enum range_kind last_bytes(struct range *range, uint64_t count, uint64_t whole)
+static enum byte_range_kind last_bytes(struct byte_range *range, uint64_t count,
+                                       uint64_t whole)
 {
     if (count == 0 || whole == 0)
-        return RANGE_UNSATISFIABLE;
+        return BYTES_UNSATISFIABLE;
     range->size = count < whole ? count : whole;
     range->offset = whole - range->size;
-    return RANGE_PART;
+    return BYTES_PART;
 }
 
-enum range_kind range_parse(struct range *range, const char *header, uint64_t whole)
+enum byte_range_kind byte_range_parse(struct byte_range *range, const char *header,
+                                      uint64_t whole)
 {
     static const char unit[] = "bytes=";
     uint64_t first = 0, last = UINT64_MAX;
     if (header == NULL || strncmp(header, unit, strlen(unit)) != 0)
-        return RANGE_WHOLE;
+        return BYTES_WHOLE;
     const char *at = header + strlen(unit);
     bool from_end = !number(&at, &first);
     if (*at++ != '-')
-        return RANGE_WHOLE;
+        return BYTES_WHOLE;
     bool has_last = number(&at, &last);
     if (*at != '\0' || (from_end && !has_last) ||
         (!from_end && has_last && last < first))
-        return RANGE_WHOLE;
+        return BYTES_WHOLE;
     if (from_end)
         return last_bytes(range, last, whole);
     if (first >= whole)
-        return RANGE_UNSATISFIABLE;
+        return BYTES_UNSATISFIABLE;
     if (last >= whole)
         last = whole - 1;
-    *range = (struct range){.offset = first, .size = last - first + 1};
-    return RANGE_PART;
+    *range = (struct byte_range){.offset = first, .size = last - first + 1};
+    return BYTES_PART;
 }

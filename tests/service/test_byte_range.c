@@ -1,14 +1,14 @@
 /* Goal: ranges are read as RFC 9110 14.1.2 says. Method: its own examples and the
  * edges. */
-#include "service/range.h"
+#include "service/byte_range.h"
 
 #include "tests/expect.h"
 
 static void expect_part(const char *header, uint64_t whole, uint64_t offset,
                         uint64_t size)
 {
-    struct range range = {0};
-    assert_int_equal(range_parse(&range, header, whole), RANGE_PART);
+    struct byte_range range = {0};
+    assert_int_equal(byte_range_parse(&range, header, whole), BYTES_PART);
     assert_int_equal(range.offset, offset);
     assert_int_equal(range.size, size);
 }
@@ -35,10 +35,11 @@ static void a_range_is_cut_at_the_end(void **state)
 static void a_range_past_the_end_cannot_be_satisfied(void **state)
 {
     (void)state;
-    struct range range;
-    assert_int_equal(range_parse(&range, "bytes=10000-", 10000), RANGE_UNSATISFIABLE);
-    assert_int_equal(range_parse(&range, "bytes=-0", 10000), RANGE_UNSATISFIABLE);
-    assert_int_equal(range_parse(&range, "bytes=0-", 0), RANGE_UNSATISFIABLE);
+    struct byte_range range;
+    assert_int_equal(byte_range_parse(&range, "bytes=10000-", 10000),
+                     BYTES_UNSATISFIABLE);
+    assert_int_equal(byte_range_parse(&range, "bytes=-0", 10000), BYTES_UNSATISFIABLE);
+    assert_int_equal(byte_range_parse(&range, "bytes=0-", 0), BYTES_UNSATISFIABLE);
 }
 
 static void anything_else_means_the_whole(void **state)
@@ -50,8 +51,8 @@ static void anything_else_means_the_whole(void **state)
         "bytes= 0-1", "bytes=0-1 ",
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        struct range range;
-        assert_int_equal(range_parse(&range, headers[i], 10000), RANGE_WHOLE);
+        struct byte_range range;
+        assert_int_equal(byte_range_parse(&range, headers[i], 10000), BYTES_WHOLE);
     }
 }
 

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "tests/expect.h"
-#include "service/gate.h"
+#include "service/connection_gate.h"
 
 #define GET  "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 #define POST "POST /v1/jobs HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n"
@@ -15,7 +15,7 @@
 
 struct scene {
     int far, near; /* the client's end, and ours behind the gate */
-    struct gate *gate;
+    struct connection_gate *gate;
     char read[1 << 16];
     size_t size;
 };
@@ -29,14 +29,14 @@ static struct scene *begin(void)
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
     scene->far = ends[0];
     scene->near = ends[1];
-    scene->gate = gate_open(scene->near);
+    scene->gate = connection_gate_open(scene->near);
     assert_non_null(scene->gate);
     return scene;
 }
 
 static void end(struct scene *scene)
 {
-    gate_close(scene->gate);
+    connection_gate_close(scene->gate);
     close(scene->far);
     close(scene->near);
     free(scene);
@@ -74,8 +74,8 @@ static void requests_pass_in_pieces_of_any_size(void **state)
         read_on(scene, room);
         assert_read(scene, GET GET GET);
         for (uint64_t number = 1; number <= 3; number++) {
-            assert_true(gate_begin(scene->gate) == number);
-            assert_int_equal(gate_verdict(scene->gate, number, NULL), ST_OK);
+            assert_true(connection_gate_begin(scene->gate) == number);
+            assert_int_equal(connection_gate_verdict(scene->gate, number, NULL), ST_OK);
         }
         end(scene);
     }
@@ -129,8 +129,8 @@ static void a_refused_request_is_answered_in_its_turn_and_is_the_last(void **sta
         give(scene, GET, strlen(GET));
         read_on(scene, room);
         assert_read(scene, GET OURS);
-        assert_int_equal(gate_verdict(scene->gate, 1, NULL), ST_OK);
-        assert_int_equal(gate_verdict(scene->gate, 2, &error), ST_INVALID);
+        assert_int_equal(connection_gate_verdict(scene->gate, 1, NULL), ST_OK);
+        assert_int_equal(connection_gate_verdict(scene->gate, 2, &error), ST_INVALID);
         assert_string_equal(error.text, "a folded header");
         end(scene);
     }
@@ -141,12 +141,14 @@ static void what_did_not_come_through_the_gate_is_not_believed(void **state)
     (void)state;
     struct scene *scene = begin();
     char past[64];
-    assert_int_equal(gate_verdict(scene->gate, 1, NULL), ST_INTERNAL);
+    assert_int_equal(connection_gate_verdict(scene->gate, 1, NULL), ST_INTERNAL);
     give(scene, GET, strlen(GET));
     assert_int_equal(read(scene->near, past, sizeof past), strlen(GET));
-    assert_int_equal(gate_verdict(scene->gate, gate_begin(scene->gate), NULL),
+    assert_int_equal(
+        connection_gate_verdict(scene->gate, connection_gate_begin(scene->gate), NULL),
+        ST_INTERNAL);
+    assert_int_equal(connection_gate_verdict(NULL, connection_gate_begin(NULL), NULL),
                      ST_INTERNAL);
-    assert_int_equal(gate_verdict(NULL, gate_begin(NULL), NULL), ST_INTERNAL);
     end(scene);
 }
 
@@ -161,7 +163,7 @@ static void a_socket_without_a_gate_is_read_as_ever(void **state)
     assert_memory_equal(bytes, BAD, strlen(BAD));
     assert_int_equal(recv(scene->far, bytes, sizeof bytes, 0), -1);
     assert_int_equal(errno, EAGAIN);
-    assert_null(gate_open(1 << 20));
+    assert_null(connection_gate_open(1 << 20));
     end(scene);
 }
 

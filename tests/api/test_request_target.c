@@ -1,11 +1,11 @@
 /* Goal: a request's target is refused unless it can be read in one way only. Method:
- * each refusal that target.h names beside its nearest neighbours that pass. */
+ * each refusal that request_target.h names beside its nearest neighbours that pass. */
 #include "tests/expect.h"
 
 #include <string.h>
 
 #include "api/limits.h"
-#include "api/target.h"
+#include "api/request_target.h"
 
 static void ordinary_targets_pass(void **state)
 {
@@ -25,7 +25,7 @@ static void ordinary_targets_pass(void **state)
         "/%252F",
     };
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-        if (target_check(targets[i], strlen(targets[i]), NULL) != ST_OK)
+        if (request_target_check(targets[i], strlen(targets[i]), NULL) != ST_OK)
             fail_msg("refused: %s", targets[i]);
 }
 
@@ -83,11 +83,11 @@ static void a_target_with_two_readings_is_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = {0};
         const char *target = cases[i].target;
-        if (target_check(target, strlen(target), &error) != ST_INVALID ||
+        if (request_target_check(target, strlen(target), &error) != ST_INVALID ||
             strstr(error.text, cases[i].why) == NULL)
             fail_msg("%s: %s, not %s", target, error.text, cases[i].why);
     }
-    assert_int_equal(target_check("/a\0b", 4, NULL), ST_INVALID);
+    assert_int_equal(request_target_check("/a\0b", 4, NULL), ST_INVALID);
 }
 
 static void a_target_may_have_so_many_bytes(void **state)
@@ -96,24 +96,25 @@ static void a_target_may_have_so_many_bytes(void **state)
     char target[LIMIT_URI + 2];
     memset(target, 'x', sizeof target);
     target[0] = '/';
-    assert_int_equal(target_check(target, LIMIT_URI, NULL), ST_OK);
-    assert_int_equal(target_check(target, LIMIT_URI + 1, NULL), ST_URI_TOO_LONG);
+    assert_int_equal(request_target_check(target, LIMIT_URI, NULL), ST_OK);
+    assert_int_equal(request_target_check(target, LIMIT_URI + 1, NULL),
+                     ST_URI_TOO_LONG);
 }
 
 static void a_piece_is_decoded_once_or_not_at_all(void **state)
 {
     (void)state;
     char to[8] = "old";
-    assert_true(target_decode(to, sizeof to, "a%2Fb%3a", 8));
+    assert_true(request_target_decode(to, sizeof to, "a%2Fb%3a", 8));
     assert_string_equal(to, "a/b:");
-    assert_true(target_decode(to, sizeof to, "%252F", 5));
+    assert_true(request_target_decode(to, sizeof to, "%252F", 5));
     assert_string_equal(to, "%2F");
-    assert_true(target_decode(to, sizeof to, "1234567", 7));
+    assert_true(request_target_decode(to, sizeof to, "1234567", 7));
     assert_string_equal(to, "1234567");
-    assert_false(target_decode(to, sizeof to, "12345678", 8));
+    assert_false(request_target_decode(to, sizeof to, "12345678", 8));
     assert_string_equal(to, "");
-    assert_true(target_decode(to, sizeof to, "%31%32%33%34%35%36%37", 21));
-    assert_false(target_decode(to, sizeof to, "%31%32%33%34%35%36%37%38", 24));
+    assert_true(request_target_decode(to, sizeof to, "%31%32%33%34%35%36%37", 21));
+    assert_false(request_target_decode(to, sizeof to, "%31%32%33%34%35%36%37%38", 24));
 }
 
 int main(void)

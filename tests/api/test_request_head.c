@@ -1,26 +1,26 @@
 /* Goal: a head passes only where every reader would read it alike. Method: each refusal
- * that head.h names, given whole and byte by byte: the verdict is the same. */
+ * that request_head.h names, given whole and byte by byte: the verdict is the same. */
 #include "tests/expect.h"
 
 #include <string.h>
 
-#include "api/head.h"
+#include "api/request_head.h"
 #include "api/limits.h"
 
 #define HOST "Host: 127.0.0.1\r\n"
 #define LINE "POST /v1/jobs HTTP/1.1\r\n"
 
 /* Given one byte more each time, as a slow client sends it. */
-static enum status read_slowly(struct head *head, const char *bytes, size_t size,
-                               struct error *error)
+static enum status read_slowly(struct request_head *head, const char *bytes,
+                               size_t size, struct error *error)
 {
     enum status status = ST_OK;
-    *head = (struct head){0};
+    *head = (struct request_head){0};
     for (size_t some = 1; some <= size && status == ST_OK && head->size == 0; some++) {
         char *exact = malloc(some); /* so that a sanitizer sees a byte too far */
         assert_non_null(exact);
         memcpy(exact, bytes, some);
-        status = head_read(head, exact, some, error);
+        status = request_head_read(head, exact, some, error);
         free(exact);
     }
     return status;
@@ -48,10 +48,10 @@ static void the_body_of_a_head_is_known(void **state)
          false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct head whole = {0}, slow;
+        struct request_head whole = {0}, slow;
         struct error error = {0};
         size_t size = strlen(cases[i].bytes);
-        if (head_read(&whole, cases[i].bytes, size, &error) != ST_OK ||
+        if (request_head_read(&whole, cases[i].bytes, size, &error) != ST_OK ||
             read_slowly(&slow, cases[i].bytes, size, &error) != ST_OK)
             fail_msg("%s: %s", cases[i].bytes, error.text);
         assert_int_equal(whole.size, size);
@@ -66,8 +66,8 @@ static void a_head_ends_where_it_ends(void **state)
 {
     (void)state;
     const char bytes[] = "GET / HTTP/1.1\r\n" HOST "\r\n\0\x01 rest";
-    struct head head = {0};
-    assert_int_equal(head_read(&head, bytes, sizeof bytes, NULL), ST_OK);
+    struct request_head head = {0};
+    assert_int_equal(request_head_read(&head, bytes, sizeof bytes, NULL), ST_OK);
     assert_int_equal(head.size, strlen(bytes));
 }
 
@@ -141,14 +141,14 @@ static void an_ambiguous_head_is_refused_however_it_comes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const struct refused *one = &refused[i];
-        struct head whole = {0}, slow;
+        struct request_head whole = {0}, slow;
         struct error at_once = {0}, later = {0};
         size_t size = strlen(one->bytes);
         char bytes[256];
         assert_true(size < sizeof bytes);
         for (size_t j = 0; j < size; j++)
             bytes[j] = one->bytes[j] == '\x01' ? '\0' : one->bytes[j];
-        enum status status = head_read(&whole, bytes, size, &at_once);
+        enum status status = request_head_read(&whole, bytes, size, &at_once);
         read_slowly(&slow, bytes, size, &later);
         if (status != one->status || strstr(at_once.text, one->why) == NULL)
             fail_msg("%s: %s, not %s", one->bytes, at_once.text, one->why);
@@ -181,16 +181,18 @@ static void a_field_that_is_read_stands_once_and_ends_without_a_blank(void **sta
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         char bytes[256];
-        struct head head = {0};
+        struct request_head head = {0};
         struct error error = {0};
         const char *name = fields[i].name, *value = fields[i].value;
         int size = snprintf(bytes, sizeof bytes, LINE "%s: %s\r\nX: y\r\n%s: %s\r\n",
                             name, value, name, value);
-        assert_int_equal(head_read(&head, bytes, (size_t)size, &error), ST_INVALID);
+        assert_int_equal(request_head_read(&head, bytes, (size_t)size, &error),
+                         ST_INVALID);
         assert_non_null(strstr(error.text, "more than one"));
         size = snprintf(bytes, sizeof bytes, LINE "%s: %s\t\r\n", name, value);
-        head = (struct head){0}, error = (struct error){0};
-        assert_int_equal(head_read(&head, bytes, (size_t)size, &error), ST_INVALID);
+        head = (struct request_head){0}, error = (struct error){0};
+        assert_int_equal(request_head_read(&head, bytes, (size_t)size, &error),
+                         ST_INVALID);
         assert_non_null(strstr(error.text, "a blank at the end"));
     }
 }
@@ -224,10 +226,10 @@ static void a_head_may_be_so_large_and_have_so_many_parts(void **state)
         {LIMIT_HEAD, LIMIT_HEAD_PARTS + 1, ST_HEAD_TOO_LARGE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct head whole = {0}, slow;
+        struct request_head whole = {0}, slow;
         struct error error = {0};
         char *bytes = large_head(cases[i].size, cases[i].fields);
-        assert_int_equal(head_read(&whole, bytes, cases[i].size, &error),
+        assert_int_equal(request_head_read(&whole, bytes, cases[i].size, &error),
                          cases[i].status);
         assert_int_equal(read_slowly(&slow, bytes, cases[i].size, &error),
                          cases[i].status);
@@ -251,14 +253,14 @@ static void cookies_and_parameters_are_parts_too(void **state)
         for (unsigned more = 0; more < 2; more++) {
             unsigned parts = LIMIT_HEAD_PARTS - cases[i].fields + more;
             char bytes[1024];
-            struct head head = {0};
+            struct request_head head = {0};
             int size = snprintf(bytes, sizeof bytes, "%s", cases[i].before);
             for (unsigned j = 0; j < parts; j++)
                 size += snprintf(bytes + size, sizeof bytes - (size_t)size, "%s",
                                  cases[i].part);
             size += snprintf(bytes + size, sizeof bytes - (size_t)size, "%s",
                              cases[i].after);
-            assert_int_equal(head_read(&head, bytes, (size_t)size, NULL),
+            assert_int_equal(request_head_read(&head, bytes, (size_t)size, NULL),
                              more == 0 ? ST_OK : ST_HEAD_TOO_LARGE);
         }
 }
@@ -268,12 +270,12 @@ static void a_first_line_without_end_is_refused_in_time(void **state)
     (void)state;
     enum { SIZE = LIMIT_URI + 100 };
     char *bytes = malloc(SIZE);
-    struct head head = {0};
+    struct request_head head = {0};
     assert_non_null(bytes);
     memset(bytes, 'x', SIZE);
     memcpy(bytes, "GET /", 5);
-    assert_int_equal(head_read(&head, bytes, LIMIT_URI, NULL), ST_OK);
-    assert_int_equal(head_read(&head, bytes, SIZE, NULL), ST_URI_TOO_LONG);
+    assert_int_equal(request_head_read(&head, bytes, LIMIT_URI, NULL), ST_OK);
+    assert_int_equal(request_head_read(&head, bytes, SIZE, NULL), ST_URI_TOO_LONG);
     free(bytes);
 }
 

@@ -1,11 +1,11 @@
-#include "api/head.h"
+#include "api/request_head.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/limits.h"
-#include "api/target.h"
+#include "api/request_target.h"
 
 enum {
     METHOD_MAX = 32,    /* characters */
@@ -100,7 +100,7 @@ static unsigned count_of(struct span span, char character)
 }
 
 /* The library keeps a piece of memory for each. */
-static enum status check_parts(const struct head *head, struct error *error)
+static enum status check_parts(const struct request_head *head, struct error *error)
 {
     if (head->parts <= LIMIT_HEAD_PARTS)
         return ST_OK;
@@ -110,7 +110,7 @@ static enum status check_parts(const struct head *head, struct error *error)
 
 /* --- the first line --- */
 
-static enum status read_request_line(struct head *head, struct span line,
+static enum status read_request_line(struct request_head *head, struct span line,
                                      struct error *error)
 {
     size_t method = token_size(line);
@@ -125,14 +125,14 @@ static enum status read_request_line(struct head *head, struct span line,
     if (!head->old && (version.size != 8 || memcmp(version.text, "HTTP/1.1", 8) != 0))
         return error_set(error, ST_INVALID, "only HTTP/1.1 and HTTP/1.0 are spoken");
     struct span asked = {target, (size_t)(blank - target)};
-    enum status status = target_check(asked.text, asked.size, error);
+    enum status status = request_target_check(asked.text, asked.size, error);
     head->parts += count_of(asked, '&');
     return status == ST_OK ? check_parts(head, error) : status;
 }
 
 /* --- the fields --- */
 
-static enum status read_length(struct head *head, struct span value,
+static enum status read_length(struct request_head *head, struct span value,
                                struct error *error)
 {
     for (size_t i = 0; i < value.size; i++)
@@ -147,8 +147,8 @@ static enum status read_length(struct head *head, struct span value,
     return ST_OK;
 }
 
-static enum status read_once(struct head *head, enum once field, struct span value,
-                             struct error *error)
+static enum status read_once(struct request_head *head, enum once field,
+                             struct span value, struct error *error)
 {
     if ((head->once & 1u << field) != 0)
         return error_set(error, ST_INVALID, "more than one %s header",
@@ -165,7 +165,8 @@ static enum status read_once(struct head *head, enum once field, struct span val
     return ST_OK;
 }
 
-static enum status read_field(struct head *head, struct span line, struct error *error)
+static enum status read_field(struct request_head *head, struct span line,
+                              struct error *error)
 {
     struct span name = {line.text, token_size(line)};
     if (is_blank(line.text[0]))
@@ -190,7 +191,7 @@ static enum status read_field(struct head *head, struct span line, struct error 
     return ST_OK;
 }
 
-static enum status check_fields(const struct head *head, struct error *error)
+static enum status check_fields(const struct request_head *head, struct error *error)
 {
     bool encoded = (head->once & 1u << ONCE_TRANSFER_ENCODING) != 0;
     if (!head->old && (head->once & 1u << ONCE_HOST) == 0)
@@ -205,7 +206,8 @@ static enum status check_fields(const struct head *head, struct error *error)
 /* --- line by line --- */
 
 /* line ends before its CR. */
-static enum status read_line(struct head *head, struct span line, struct error *error)
+static enum status read_line(struct request_head *head, struct span line,
+                             struct error *error)
 {
     enum status status = check_controls(line, error);
     if (status != ST_OK)
@@ -218,8 +220,8 @@ static enum status read_line(struct head *head, struct span line, struct error *
 }
 
 /* What can be said of a line that has not ended: its CR may be the last byte so far. */
-static enum status check_unfinished(struct head *head, const char *bytes, size_t size,
-                                    struct error *error)
+static enum status check_unfinished(struct request_head *head, const char *bytes,
+                                    size_t size, struct error *error)
 {
     size_t end = size > head->looked && bytes[size - 1] == '\r' ? size - 1 : size;
     struct span fresh = {bytes + head->looked, end - head->looked};
@@ -233,8 +235,8 @@ static enum status check_unfinished(struct head *head, const char *bytes, size_t
     return status;
 }
 
-enum status head_read(struct head *head, const char *bytes, size_t size,
-                      struct error *error)
+enum status request_head_read(struct request_head *head, const char *bytes, size_t size,
+                              struct error *error)
 {
     enum status status = ST_OK;
     head->head_only = size >= 5 && memcmp(bytes, "HEAD ", 5) == 0;

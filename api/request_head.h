@@ -1,14 +1,14 @@
 /*
- * head.h - the head of a request: its first line and its header fields, checked byte by
- * byte. What two readers could take differently is refused, so that what follows means
+ * request_head.h - the head of a request: its first line and its header fields, checked
+ * byte by byte. What two readers could take differently is refused, so that what follows means
  * one thing only: where the body begins, where it ends, and what each field holds.
  *
  * A head is read as it comes in: a refusal does not wait for the end.
  *
  * Pure.
  */
-#ifndef API_HEAD_H
-#define API_HEAD_H
+#ifndef API_REQUEST_HEAD_H
+#define API_REQUEST_HEAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #include "base/status.h"
 
-struct head {
+struct request_head {
     size_t size;     /* of a complete head, its empty line included; 0: unfinished */
     bool chunked;    /* the body comes in chunks */
     uint64_t length; /* of a body that does not; 0: none */
@@ -33,19 +33,19 @@ struct head {
 /* Reads on: bytes[0..size) are the head from its first byte on, what was given before
  * included. head is {0} at first. ST_OK: head->size tells whether it is complete.
  *   ST_INVALID         the first line is not `METHOD /target HTTP/1.1` or `1.0` with one
- *                      blank in between, or its target is none (api/target.h); a line
- *                      ends without CR; a control character (NUL too) anywhere, but a
+ *                      blank in between, or its target is none
+ *                      (api/request_target.h); a line ends without CR; a control character (NUL too) anywhere, but a
  *                      tab in a value; a line begins with a blank (a folded field); a
  *                      field without a name or with a blank in it; HTTP/1.1 without Host.
  *                      A field that this server reads stands twice or ends in a blank.
  *                      Content-Length that is not digits; Transfer-Encoding other than
  *                      `chunked`, beside Content-Length, or in HTTP/1.0
- *   ST_URI_TOO_LONG    api/target.h
+ *   ST_URI_TOO_LONG    api/request_target.h
  *   ST_BODY_TOO_LARGE  Content-Length of more than 18 digits
  *   ST_HEAD_TOO_LARGE  more than LIMIT_HEAD bytes, or more than LIMIT_HEAD_PARTS fields,
  *                      cookies and query parameters together
  * No text of a refusal repeats what was sent. */
-enum status head_read(struct head *head, const char *bytes, size_t size,
-                      struct error *error);
+enum status request_head_read(struct request_head *head, const char *bytes, size_t size,
+                              struct error *error);
 
 #endif

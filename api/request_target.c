@@ -1,4 +1,4 @@
-#include "api/target.h"
+#include "api/request_target.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -94,7 +94,7 @@ static enum status check_segment(size_t size, size_t dots, bool last,
     return ST_OK;
 }
 
-enum status target_check(const char *text, size_t size, struct error *error)
+enum status request_target_check(const char *text, size_t size, struct error *error)
 {
     struct utf8 utf8 = {0};
     const char *end = text + size;
@@ -131,7 +131,7 @@ enum status target_check(const char *text, size_t size, struct error *error)
     return status;
 }
 
-bool target_decode(char *to, size_t room, const char *piece, size_t size)
+bool request_target_decode(char *to, size_t room, const char *piece, size_t size)
 {
     size_t used = 0;
     const char *end = piece + size;
