@@ -24,7 +24,7 @@ enum status evaluator_create(struct evaluator **out,
     size_t records = (size_t)setup->matrix->records;
     CHECK(evaluator != NULL);
     evaluator->setup = *setup;
-    evaluator->rows = workspace_rows(training_workspace(setup->training, 0));
+    evaluator->rows = workspace_rows(stepper_workspace(setup->stepper, 0));
     evaluator->part_count = (records + evaluator->rows - 1) / evaluator->rows;
     evaluator->parts = calloc(evaluator->part_count, sizeof *evaluator->parts);
     evaluator->indices = calloc(records, sizeof *evaluator->indices);
@@ -94,7 +94,7 @@ static void evaluate_member(void *context, unsigned member)
     struct evaluator *evaluator = context;
     unsigned size = team_size(evaluator->setup.team);
     size_t end = evaluator->part_count * (member + 1) / size;
-    struct workspace *workspace = training_workspace(evaluator->setup.training, member);
+    struct workspace *workspace = stepper_workspace(evaluator->setup.stepper, member);
     for (size_t p = evaluator->part_count * member / size;
          p < end && !cancelled(evaluator); p++)
         evaluator->parts[p] = evaluate_part(evaluator, workspace, p);

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/parallel/team.h"
-#include "engine/dp/training.h"
+#include "engine/dp/stepper.h"
 #include "engine/nn/network.h"
 #include "engine/trainer.h"
 
@@ -25,7 +25,7 @@ struct evaluator_setup { /* all borrowed until destroy */
     const struct matrix *matrix;
     const float *parameters;
     struct team *team;
-    struct training *training; /* lends its workspaces */
+    struct stepper *stepper;   /* lends its workspaces */
     const atomic_bool *cancel; /* or NULL */
 };
 

@@ -6,9 +6,9 @@ void train_spec_fini(struct train_spec *spec)
     *spec = (struct train_spec){0};
 }
 
-struct algorithm_demand train_spec_demand(const struct train_spec *spec)
+struct algorithm_inputs train_spec_inputs(const struct train_spec *spec)
 {
-    return (struct algorithm_demand){.spec = &spec->algorithm,
+    return (struct algorithm_inputs){.spec = &spec->algorithm,
                                      .model = &spec->model,
                                      .relation = spec->relation,
                                      .records = spec->records,
@@ -21,6 +21,6 @@ struct algorithm_demand train_spec_demand(const struct train_spec *spec)
 enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,
                                  struct error *error)
 {
-    struct algorithm_demand demand = train_spec_demand(spec);
-    return spec->algorithm.algorithm->plan(m, &demand, error);
+    struct algorithm_inputs inputs = train_spec_inputs(spec);
+    return spec->algorithm.algorithm->plan(m, &inputs, error);
 }

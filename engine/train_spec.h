@@ -29,7 +29,7 @@ struct train_spec {
 void train_spec_fini(struct train_spec *spec); /* a zeroed one is allowed */
 
 /* What the algorithm plans from. The answer borrows spec. */
-struct algorithm_demand train_spec_demand(const struct train_spec *spec);
+struct algorithm_inputs train_spec_inputs(const struct train_spec *spec);
 
 /* *m = the mechanism of spec at spec->noise_multiplier (plan in algorithm.h). */
 enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,

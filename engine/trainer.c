@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/dp/training.h"
+#include "engine/dp/stepper.h"
 #include "engine/evaluator.h"
 #include "engine/model_file/model_file.h"
 #include "engine/nn/difference.h"
@@ -27,7 +27,7 @@ struct trainer {
     struct row_classes rows;
     float *parameters;
     struct team *team;
-    struct training *training;
+    struct stepper *stepper;
     struct evaluator *evaluator; /* NULL without an evaluation matrix */
 };
 
@@ -92,9 +92,9 @@ enum status trainer_choose_rate(struct train_spec *spec, struct data_shape data,
     if (status == ST_OK)
         status = describe(&model, algorithm, network, error);
     if (status == ST_OK) {
-        struct algorithm_demand demand = train_spec_demand(spec);
+        struct algorithm_inputs inputs = train_spec_inputs(spec);
         optimizer->learning_rate =
-            algorithm->learning_rate(&demand, &model, optimizer->learning_rate);
+            algorithm->learning_rate(&inputs, &model, optimizer->learning_rate);
         optimizer->learning_rate_final = optimizer->learning_rate;
     }
     network_destroy(network);
@@ -105,7 +105,7 @@ static enum status start(void **state, const struct train_spec *spec,
                          const struct network *network, struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
-    struct algorithm_demand demand = train_spec_demand(spec);
+    struct algorithm_inputs inputs = train_spec_inputs(spec);
     struct algorithm_model model;
     enum status status = describe(&model, algorithm, network, error);
     if (status != ST_OK)
@@ -116,7 +116,7 @@ static enum status start(void **state, const struct train_spec *spec,
                          (unsigned long long)spec->records);
     *state = calloc(1, algorithm->state_size);
     CHECK(*state != NULL);
-    return algorithm->start(*state, &demand, &model, error);
+    return algorithm->start(*state, &inputs, &model, error);
 }
 
 static void finish(const struct algorithm *algorithm, void *state)
@@ -127,12 +127,12 @@ static void finish(const struct algorithm *algorithm, void *state)
 }
 
 /* Fills in what the setup of a training takes from the algorithm. */
-static void set_needs(struct training_setup *setup, const struct algorithm *algorithm,
+static void set_needs(struct stepper_setup *setup, const struct algorithm *algorithm,
                       const void *state)
 {
     const struct noise_plan *noise = algorithm->noise(state);
     setup->is_public = !algorithm->is_private;
-    setup->keeps_residue = algorithm->keeps_residue;
+    setup->uses_error_memory = algorithm->uses_error_memory;
     setup->uses_differences = algorithm->uses_differences;
     setup->uses_subsets = algorithm->uses_subsets;
     if (noise == NULL)
@@ -151,7 +151,7 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
     if (status == ST_OK)
         status = start(&state, spec, network, error);
     if (status == ST_OK) {
-        struct training_setup setup = {
+        struct stepper_setup setup = {
             .network = network,
             .optimizer = &spec->optimizer,
             .records = spec->records,
@@ -160,7 +160,7 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
         uint64_t parameters = network_parameters(network);
         size_t kept = spec->algorithm.algorithm->parameter_size + sizeof(float);
         set_needs(&setup, spec->algorithm.algorithm, state);
-        *cost = (struct trainer_cost){.memory = training_size(&setup, threads) +
+        *cost = (struct trainer_cost){.memory = stepper_size(&setup, threads) +
                                                 parameters * kept +
                                                 threads * blas_buffer_size,
                                       .parameters = parameters};
@@ -272,28 +272,28 @@ static enum status create_parameters(struct trainer *trainer, uint64_t seed,
     return ST_OK;
 }
 
-static enum status create_training(struct trainer *trainer,
-                                   const struct trainer_options *options,
-                                   struct error *error)
+static enum status create_stepper(struct trainer *trainer,
+                                  const struct trainer_options *options,
+                                  struct error *error)
 {
     const struct train_spec *spec = options->spec;
     struct noise_key seed;
-    struct training_setup setup = {.network = trainer->network,
-                                   .data = options->data,
-                                   .team = trainer->team,
-                                   .parameters = trainer->parameters,
-                                   .optimizer = &spec->optimizer,
-                                   .steps = spec->steps,
-                                   .records = spec->records,
-                                   .batch_size = spec->batch_size,
-                                   .rows = trainer->rows,
-                                   .cancel = options->cancel};
+    struct stepper_setup setup = {.network = trainer->network,
+                                  .data = options->data,
+                                  .team = trainer->team,
+                                  .parameters = trainer->parameters,
+                                  .optimizer = &spec->optimizer,
+                                  .steps = spec->steps,
+                                  .records = spec->records,
+                                  .batch_size = spec->batch_size,
+                                  .rows = trainer->rows,
+                                  .cancel = options->cancel};
     set_needs(&setup, trainer->algorithm, trainer->state);
     if (options->test_key != NULL) {
         memcpy(seed.bytes, options->test_key, sizeof seed.bytes);
         setup.seed = &seed;
     }
-    return training_create(&trainer->training, &setup, error);
+    return stepper_create(&trainer->stepper, &setup, error);
 }
 
 static enum status create_evaluator(struct trainer *trainer,
@@ -304,7 +304,7 @@ static enum status create_evaluator(struct trainer *trainer,
                                     .matrix = options->evaluation,
                                     .parameters = trainer->parameters,
                                     .team = trainer->team,
-                                    .training = trainer->training,
+                                    .stepper = trainer->stepper,
                                     .cancel = options->cancel};
     if (options->evaluation == NULL)
         return ST_OK;
@@ -329,7 +329,7 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     if (status == ST_OK)
         status = team_create(&trainer->team, options->threads, error);
     if (status == ST_OK)
-        status = create_training(trainer, options, error);
+        status = create_stepper(trainer, options, error);
     if (status == ST_OK)
         status = create_evaluator(trainer, options, error);
     return status;
@@ -362,7 +362,7 @@ void trainer_destroy(struct trainer *trainer)
     if (trainer == NULL)
         return;
     evaluator_destroy(trainer->evaluator);
-    training_destroy(trainer->training);
+    stepper_destroy(trainer->stepper);
     team_destroy(trainer->team);
     network_destroy(trainer->network);
     free(trainer->parameters);
@@ -375,9 +375,9 @@ enum status trainer_step(struct trainer *trainer, struct error *error)
     CHECK(trainer->steps_done < trainer->steps);
     if (trainer->cancel != NULL && atomic_load(trainer->cancel))
         return error_set(error, ST_CANCELLED, "cancelled");
-    training_begin_step(trainer->training, trainer->steps_done);
+    stepper_begin_step(trainer->stepper, trainer->steps_done);
     enum status status =
-        trainer->algorithm->step(trainer->state, trainer->training, error);
+        trainer->algorithm->step(trainer->state, trainer->stepper, error);
     if (status == ST_OK)
         trainer->steps_done++;
     return status;

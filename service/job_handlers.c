@@ -84,10 +84,10 @@ static double paper_claim(const struct job_plan *plan)
 {
     const struct train_spec *train = &plan->request.train;
     const struct algorithm *algorithm = train->algorithm.algorithm;
-    struct algorithm_demand demand = train_spec_demand(train);
+    struct algorithm_inputs inputs = train_spec_inputs(train);
     if (!plan->is_private || algorithm->paper_claim == NULL)
         return 0;
-    return algorithm->paper_claim(&demand, plan->epsilon_planned, plan->request.delta);
+    return algorithm->paper_claim(&inputs, plan->epsilon_planned, plan->request.delta);
 }
 
 /* What it would cost to choose the best of ?runs= such jobs. */

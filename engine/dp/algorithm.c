@@ -32,7 +32,7 @@ bool algorithm_applies(const struct algorithm_spec *spec,
            (size_t)algorithm_value(spec, parameter->only_with) == parameter->only_value;
 }
 
-double algorithm_rate(const struct algorithm_demand *demand)
+double algorithm_rate(const struct algorithm_inputs *inputs)
 {
-    return (double)demand->batch_size / (double)demand->records;
+    return (double)inputs->batch_size / (double)inputs->records;
 }

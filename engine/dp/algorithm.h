@@ -50,7 +50,7 @@ struct algorithm_spec {
 };
 
 /* What an algorithm plans from. All of it is public. */
-struct algorithm_demand {
+struct algorithm_inputs {
     const struct algorithm_spec *spec;
     const struct model_spec *model;
     enum relation relation;
@@ -95,38 +95,37 @@ struct released_value {
     bool is_list;
 };
 
-struct training; /* engine/dp/training.h: what a step is made of */
+struct stepper; /* engine/dp/stepper.h: what a step is made of */
 
 struct algorithm {
     const char *name;
     const char *title, *paper, *charge, *when_to_use; /* for people */
-    bool is_private;    /* false: only on public data, nothing is charged */
-    bool keeps_residue; /* what clipping cuts off is kept between steps (residue.h) */
-    bool full_batch;    /* a step takes every record: batch_size is n where not named */
+    bool is_private;        /* false: only on public data, nothing is charged */
+    bool uses_error_memory; /* what clipping cuts off comes back (error_memory.h) */
+    bool full_batch; /* a step takes every record: batch_size is n where not named */
     bool uses_differences; /* it sums gradient differences (engine/nn/difference.h) */
-    bool uses_subsets;     /* it draws batches of a fixed size (selection.h) */
+    bool uses_subsets;     /* it draws batches of a fixed size (fixed_size_subset.h) */
     uint64_t epochs; /* for a job that names neither epochs nor steps; 0: the usual */
     const struct algorithm_parameter *parameters;
     size_t parameter_count;
 
-    /* *m = what will be run at the demand's noise multiplier; what is run is exactly
-     * this.
+    /* *m = what will be run at the inputs' noise multiplier; what is run is exactly this.
      *   ST_INVALID  no proof for this combination: error->text says what to do instead */
-    enum status (*plan)(struct mechanism *m, const struct algorithm_demand *demand,
+    enum status (*plan)(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error);
 
-    /* The learning rate of a job that names none: usual, or what the plan at the demand's
+    /* The learning rate of a job that names none: usual, or what the plan at the inputs'
      * noise multiplier bears, computed from public values. NULL stands for usual. The
-     * demand's own optimizer has no say. */
-    double (*learning_rate)(const struct algorithm_demand *demand,
+     * inputs' own optimizer has no say. */
+    double (*learning_rate)(const struct algorithm_inputs *inputs,
                             const struct algorithm_model *model, double usual);
 
     /* Bytes of an algorithm's own state between steps. start fills them in from public
      * values alone, and is called on a state of zeros.
-     *   ST_INVALID  no noise plan carries this demand (grid.h) */
+     *   ST_INVALID  no noise plan carries these inputs (grid.h) */
     size_t state_size;
     size_t parameter_size; /* bytes a parameter that start allocates besides */
-    enum status (*start)(void *state, const struct algorithm_demand *demand,
+    enum status (*start)(void *state, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error);
 
     /* Where plan's mechanism is a filtered_gaussian, this says the next step as it will
@@ -139,9 +138,9 @@ struct algorithm {
      * allocates nothing. */
     void (*finish)(void *state);
 
-    /* One step: a batch, a pass, a release, an update.
-     *   ST_CANCELLED, ST_INTERNAL  from training.h's services */
-    enum status (*step)(void *state, struct training *training, struct error *error);
+    /* One step: a batch, its sum, a release, an update.
+     *   ST_CANCELLED, ST_INTERNAL  from stepper.h's services */
+    enum status (*step)(void *state, struct stepper *stepper, struct error *error);
 
     /* What a started state adds as noise; NULL where it adds none. */
     const struct noise_plan *(*noise)(const void *state);
@@ -149,7 +148,7 @@ struct algorithm {
     /* The noise multiplier for which the algorithm's own paper claims (epsilon, delta).
      * It is shown as paper_claim and is never a charge (P8). NULL where the claim is the
      * charge. */
-    double (*paper_claim)(const struct algorithm_demand *demand, double epsilon,
+    double (*paper_claim)(const struct algorithm_inputs *inputs, double epsilon,
                           double delta);
 
     /* Fills in what the last step released beside the gradient and returns how many
@@ -171,6 +170,6 @@ bool algorithm_applies(const struct algorithm_spec *spec,
                        const struct algorithm_parameter *parameter);
 
 /* batch_size / records: the one double that sampler and accountant both use. */
-double algorithm_rate(const struct algorithm_demand *demand);
+double algorithm_rate(const struct algorithm_inputs *inputs);
 
 #endif

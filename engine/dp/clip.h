@@ -1,6 +1,6 @@
 /*
- * clip.h - rules that turn what is known of a record into its weight in the sum. A rule
- * sees one record at a time: a weight that depends on another record breaks rule E2.
+ * clip.h - rules that turn what is known of a record into its clip factor, by which the
+ * record is multiplied in the sum. A rule sees one record at a time: a factor that depends on another record breaks rule E2.
  *
  * Threads: pure.
  */
@@ -19,8 +19,8 @@ struct measures {          /* what workspace.h knows of each record of a micro-b
     const struct workspace *workspace; /* for rules that read the layers' inputs */
 };
 
-/* weights (measures->count), each finite and at least 0. */
-typedef void clip_rule(float *weights, const struct measures *measures,
+/* clip_factors (measures->count), each finite and at least 0. */
+typedef void clip_rule(float *clip_factors, const struct measures *measures,
                        const void *context);
 
 struct flat_clip {
@@ -38,9 +38,9 @@ struct shared_clip {
     double share; /* in (0, 1] */
 };
 
-/* share times clip_flat's weight, less 2^-22 and rounded toward zero where share is below
- * 1: ||fl(w b) x a|| <= share C. It weighs the records of a client that has more of them
- * than the client with the fewest (shards.h).
+/* share times clip_flat's factor, less 2^-22 and rounded toward zero where share is below
+ * 1: ||fl(w b) x a|| <= share C. It is for the records of a client that has more of them
+ * than the client with the fewest (diff2_shards.h).
  *   context  struct shared_clip */
 clip_rule clip_shared;
 

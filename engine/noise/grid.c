@@ -52,42 +52,42 @@ static uint64_t cell_bound(double mu, uint64_t most)
     return high;
 }
 
-static enum status check_demand(const struct grid_demand *demand, struct error *error)
+static enum status check_demand(const struct grid_spec *spec, struct error *error)
 {
-    if (!(demand->noise_multiplier > 0) || !isfinite(demand->noise_multiplier))
+    if (!(spec->noise_multiplier > 0) || !isfinite(spec->noise_multiplier))
         return error_set(error, ST_INVALID, "the noise multiplier must be positive");
-    if (!(demand->clip_norm >= 0x1p-40 && demand->clip_norm <= 0x1p60))
+    if (!(spec->clip_norm >= 0x1p-40 && spec->clip_norm <= 0x1p60))
         return error_set(error, ST_INVALID, "the clip norm must be in [2^-40, 2^60]");
-    if (!(demand->sampling_rate > 0 && demand->sampling_rate <= 1))
+    if (!(spec->sampling_rate > 0 && spec->sampling_rate <= 1))
         return error_set(error, ST_INVALID, "the sampling rate must be in (0, 1]");
-    if (!(demand->spread >= 1) || demand->spread > 1024)
+    if (!(spec->spread >= 1) || spec->spread > 1024)
         return error_set(error, ST_INVALID, "the spread must be in [1, 1024]");
-    if (demand->float_terms > FLOAT_TERMS_LIMIT)
+    if (spec->float_terms > FLOAT_TERMS_LIMIT)
         return error_set(error, ST_INVALID, "too many terms of a record");
-    if (demand->records == 0 || demand->records >= UINT64_C(1) << 40 ||
-        demand->cell_mean == 0)
+    if (spec->records == 0 || spec->records >= UINT64_C(1) << 40 ||
+        spec->cell_mean == 0)
         return error_set(error, ST_INVALID, "no records, or too many");
-    if (demand->dim > UINT64_C(1) << 40)
+    if (spec->dim > UINT64_C(1) << 40)
         return error_set(error, ST_INVALID, "more than 2^40 parameters");
     return ST_OK;
 }
 
-static void plan_cells(struct grid *grid, const struct grid_demand *demand)
+static void plan_cells(struct grid *grid, const struct grid_spec *spec)
 {
-    double batch = demand->sampling_rate * (double)demand->records;
+    double batch = spec->sampling_rate * (double)spec->records;
     uint64_t rows;
 
-    grid->records = demand->records;
-    grid->dim = demand->dim;
+    grid->records = spec->records;
+    grid->dim = spec->dim;
     /* A batch that is a multiple of the mean keeps its number of cells when q n rounds
      * up. */
-    grid->cells = (uint64_t)ceil(batch * (1 - 0x1p-50) / demand->cell_mean);
-    rows = (demand->records + grid->cells - 1) / grid->cells;
-    rows = cell_bound(demand->sampling_rate * (double)rows, rows);
+    grid->cells = (uint64_t)ceil(batch * (1 - 0x1p-50) / spec->cell_mean);
+    rows = (spec->records + grid->cells - 1) / grid->cells;
+    rows = cell_bound(spec->sampling_rate * (double)rows, rows);
     grid->cell_rows_max = rows > CELL_ROWS_LIMIT ? CELL_ROWS_LIMIT + 1 : (uint32_t)rows;
     uint32_t terms =
-        grid->cell_rows_max * (demand->float_terms > 1 ? demand->float_terms : 1);
-    grid->terms_max = demand->terms_max == 0 ? terms : demand->terms_max;
+        grid->cell_rows_max * (spec->float_terms > 1 ? spec->float_terms : 1);
+    grid->terms_max = spec->terms_max == 0 ? terms : spec->terms_max;
     grid->roundings = (terms + grid->terms_max - 1) / grid->terms_max;
 }
 
@@ -105,32 +105,32 @@ static double gamma_of(double terms, double roundoff)
 }
 
 /* How far rounding moves a cell's sum, per record and unit of clip norm. */
-static double rounding_error(const struct grid *grid, const struct grid_demand *demand)
+static double rounding_error(const struct grid *grid, const struct grid_spec *spec)
 {
     double in_float = gamma_of(grid->terms_max, FLOAT_ROUNDOFF);
-    if (demand->record_terms <= 1)
-        return demand->spread * in_float;
-    double terms = (double)demand->record_terms * grid->cell_rows_max;
+    if (spec->record_terms <= 1)
+        return spec->spread * in_float;
+    double terms = (double)spec->record_terms * grid->cell_rows_max;
     double in_double = gamma_of(terms, DOUBLE_ROUNDOFF) * (1 + FLOAT_ROUNDOFF);
-    return in_float + FLOAT_ROUNDOFF + demand->spread * in_double;
+    return in_float + FLOAT_ROUNDOFF + spec->spread * in_double;
 }
 
-static void plan_scale(struct grid *grid, const struct grid_demand *demand)
+static void plan_scale(struct grid *grid, const struct grid_spec *spec)
 {
-    double error = rounding_error(grid, demand);
-    double steps = GRID_NOISE_STDDEV / demand->noise_multiplier - rounding_norm(grid);
+    double error = rounding_error(grid, spec);
+    double steps = GRID_NOISE_STDDEV / spec->noise_multiplier - rounding_norm(grid);
 
     grid->inflation = 2 * error * grid->cell_rows_max * (1 + 0x1p-48) + GRID_SLACK;
-    grid->scale = steps / (demand->clip_norm * (1 + grid->inflation));
+    grid->scale = steps / (spec->clip_norm * (1 + grid->inflation));
     grid->scale = nextafter(grid->scale * (1 - 0x1p-40), 0);
 }
 
-static enum status check_plan(struct grid *grid, const struct grid_demand *demand,
+static enum status check_plan(struct grid *grid, const struct grid_spec *spec,
                               struct error *error)
 {
-    double sigma = demand->noise_multiplier;
-    double batch = demand->sampling_rate * (double)demand->records;
-    double reach = grid->scale * demand->clip_norm;
+    double sigma = spec->noise_multiplier;
+    double batch = spec->sampling_rate * (double)spec->records;
+    double reach = grid->scale * spec->clip_norm;
     double sensitivity = reach * (1 + grid->inflation) + rounding_norm(grid);
 
     if (reach * grid->cell_rows_max > 0x1p49)
@@ -144,21 +144,21 @@ static enum status check_plan(struct grid *grid, const struct grid_demand *deman
     return ST_OK;
 }
 
-enum status grid_plan(struct grid *out, const struct grid_demand *demand,
+enum status grid_plan(struct grid *out, const struct grid_spec *spec,
                       struct error *error)
 {
     struct grid grid = {0};
-    enum status status = check_demand(demand, error);
+    enum status status = check_demand(spec, error);
     if (status != ST_OK)
         return status;
 
-    plan_cells(&grid, demand);
+    plan_cells(&grid, spec);
     if (grid.cell_rows_max > CELL_ROWS_LIMIT || grid.terms_max > TERMS_LIMIT)
         return error_set(error, ST_INVALID, "a cell would hold too many records");
-    if (demand->noise_multiplier * rounding_norm(&grid) > GRID_NOISE_STDDEV / 100)
+    if (spec->noise_multiplier * rounding_norm(&grid) > GRID_NOISE_STDDEV / 100)
         return error_set(error, ST_INVALID, "the noise multiplier is too large");
-    plan_scale(&grid, demand);
-    status = check_plan(&grid, demand, error);
+    plan_scale(&grid, spec);
+    status = check_plan(&grid, spec, error);
     if (status != ST_OK)
         return status;
     *out = grid;
@@ -172,22 +172,22 @@ void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm)
     out->scale = nextafter(whole->scale / clip_norm * (1 - 0x1p-52), 0);
 }
 
-enum status grid_plan_counts(struct grid *out, const struct count_demand *demand,
+enum status grid_plan_counts(struct grid *out, const struct count_grid_spec *spec,
                              struct error *error)
 {
-    double sigma = demand->noise_multiplier;
+    double sigma = spec->noise_multiplier;
     if (!(sigma >= 0x1p-10 && sigma <= 0x1p26))
         return error_set(error, ST_INVALID,
                          "the histogram's noise must be in [2^-10, 2^26]");
     /* Rounded down beyond doubt: G sigma <= s0. */
     double scale = floor(nextafter(GRID_NOISE_STDDEV / sigma * (1 - 0x1p-52), 0));
-    if (scale * (2 * demand->batch + 1024) + 0x1p41 > 0x1p62)
+    if (scale * (2 * spec->batch + 1024) + 0x1p41 > 0x1p62)
         return error_set(error, ST_INVALID,
                          "the histogram's noise is too small for this batch");
     *out = (struct grid){.scale = scale,
                          .multiplier = nextafter(GRID_NOISE_STDDEV / scale, 0),
-                         .records = demand->records,
-                         .dim = demand->counts,
+                         .records = spec->records,
+                         .dim = spec->counts,
                          .cells = 1};
     return ST_OK;
 }

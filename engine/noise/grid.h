@@ -40,7 +40,7 @@
 
 #define GRID_NOISE_STDDEV 0x1p36 /* s0, in grid steps, always */
 
-struct grid_demand {
+struct grid_spec {
     double clip_norm;        /* C */
     double noise_multiplier; /* sigma */
     double sampling_rate;    /* q */
@@ -65,8 +65,8 @@ struct grid {
     uint32_t roundings;     /* rho: products a cell needs */
 };
 
-/*   ST_INVALID  a demand that noise.md 1 refuses; *out is untouched */
-enum status grid_plan(struct grid *out, const struct grid_demand *demand,
+/*   ST_INVALID  a spec that noise.md 1 refuses; *out is untouched */
+enum status grid_plan(struct grid *out, const struct grid_spec *spec,
                       struct error *error);
 
 /* *out = whole with the clip norm clip_norm, where whole was planned for clip norm 1:
@@ -81,11 +81,11 @@ void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm);
  *   counts  counters, at most NOISE_CHUNK
  *   batch   expected records
  *   ST_INVALID  noise_multiplier is not in [2^-10, 2^26], or too small for the batch */
-struct count_demand {
+struct count_grid_spec {
     double noise_multiplier, batch;
     uint64_t records, counts;
 };
-enum status grid_plan_counts(struct grid *out, const struct count_demand *demand,
+enum status grid_plan_counts(struct grid *out, const struct count_grid_spec *spec,
                              struct error *error);
 
 /* The first index of a cell; cell = grid->cells gives n. */

@@ -99,9 +99,9 @@ static void the_final_model_alone_breaks_theorem_3_7(void **state)
     struct algorithm_spec spec;
     algorithm_spec_init(&spec, algorithm_find("dicesgd"));
     spec.values[4] = 1; /* error_clip_norm */
-    struct algorithm_demand demand = {
+    struct algorithm_inputs inputs = {
         .spec = &spec, .records = N, .batch_size = B, .steps = T};
-    double noise = spec.algorithm->paper_claim(&demand, 2, 1e-5);
+    double noise = spec.algorithm->paper_claim(&inputs, 2, 1e-5);
     struct attack result = attack(noise, 1);
     print_message("Theorem 3.7, (2, 1e-5): noise %.6g of the mean, found %.3f, false "
                   "alarms %.3f, allowed %.3f\n",

@@ -134,7 +134,7 @@ static void run_pair(void *context)
 }
 
 /* Rows that the busiest of threads is given, each share in whole blocks of 16 and taken
- * by whoever has had the fewest rows, as training.c hands them out. */
+ * by whoever has had the fewest rows, as stepper.c hands them out. */
 static double busiest_rows(const struct batch *batch, unsigned threads)
 {
     enum { BLOCK = 16, AT_ONCE = 4 };

@@ -1,4 +1,4 @@
-/* ADP-SGD divides the step at t by b(t), which a schedule gives (step_schedule.h), and
+/* ADP-SGD divides the step at t by b(t), which a schedule gives (adp_schedule.h), and
  * lets the noise multiplier grow as a power of b. Steps of one noise multiplier form a
  * level; a level has one grid, planned when it begins (enter_level), and start tries the
  * grids of all levels before the first record is read (try_levels).
@@ -26,27 +26,28 @@
 #include <math.h>
 
 #include "base/check.h"
-#include "engine/dp/algorithms/adagrad_norm.h"
+#include "engine/dp/algorithms/adp_adagrad_norm.h"
 #include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
-#include "engine/dp/algorithms/noise_follow.h"
-#include "engine/dp/algorithms/step_schedule.h"
-#include "engine/dp/training.h"
+#include "engine/dp/algorithms/adp_noise_follow.h"
+#include "engine/dp/algorithms/adp_schedule.h"
+#include "engine/dp/stepper.h"
 
 /* What both grids plan for beyond their shares, so that together they carry the
  * multiplier however the few operations on it round. */
 static const double split_margin = 1 + 0x1p-44;
 
 struct state {
-    struct step_schedule schedule;
+    struct adp_schedule schedule;
     struct flat_clip clip;
-    struct grid_demand demand; /* what the level's grid is planned from */
-    struct noise_plan noise;   /* the level's */
+    struct grid_spec grid_spec; /* what the level's grid is planned from */
+    struct noise_plan noise;    /* the level's */
     double rate, divisor, noise_first;
     uint64_t step, level_end;
-    struct adagrad_norm adagrad; /* this and all below is used by adagrad_norm alone */
-    bool follows;                /* noise follows the divisor, not the schedule */
-    struct noise_follow follow;
+    struct adp_adagrad_norm
+        adagrad;  /* this and all below is used by adagrad_norm alone */
+    bool follows; /* noise follows the divisor, not the schedule */
+    struct adp_noise_follow follow;
     double noise_now;      /* the noise of the grids as they are, if follows */
     double norm_ratio;     /* norm's noise over the gradient's; 0: not released */
     struct norm_grid norm; /* the level's */
@@ -56,9 +57,9 @@ struct state {
 };
 
 static const char *const rules[] = {
-    [STEP_CONSTANT] = "constant",         [STEP_INVERSE_SQRT] = "inverse_sqrt",
-    [STEP_SQRT_DECAY] = "sqrt_decay",     [STEP_INVERSE] = "inverse",
-    [STEP_ADAGRAD_NORM] = "adagrad_norm", NULL,
+    [SCHEDULE_CONSTANT] = "constant",         [SCHEDULE_INVERSE_SQRT] = "inverse_sqrt",
+    [SCHEDULE_SQRT_DECAY] = "sqrt_decay",     [SCHEDULE_INVERSE] = "inverse",
+    [SCHEDULE_ADAGRAD_NORM] = "adagrad_norm", NULL,
 };
 
 static const char *const leaders[] = {"envelope", "divisor", NULL};
@@ -67,13 +68,13 @@ static const char *const leaders[] = {"envelope", "divisor", NULL};
     {                                                                                  \
         .kind = PARAMETER_REAL, .only_with = choice, .only_value = value, __VA_ARGS__  \
     }
-#define ADAGRAD(...) REAL_OF("schedule", STEP_ADAGRAD_NORM, __VA_ARGS__)
+#define ADAGRAD(...) REAL_OF("schedule", SCHEDULE_ADAGRAD_NORM, __VA_ARGS__)
 
 static const struct algorithm_parameter parameters[] = {
     {.name = "schedule",
      .kind = PARAMETER_CHOICE,
      .choices = rules,
-     .fallback = STEP_INVERSE_SQRT,
+     .fallback = SCHEDULE_INVERSE_SQRT,
      .about =
          "What the learning rate is divided by at step t from 1: constant 1; "
          "inverse_sqrt sqrt(offset + slope t); inverse t; sqrt_decay multiplies it by "
@@ -94,18 +95,18 @@ static const struct algorithm_parameter parameters[] = {
      .high = 1e18,
      .fallback = 1,
      .about = "No record's part in the sum is longer than this; noise grows with it."},
-    REAL_OF("schedule", STEP_INVERSE_SQRT, .name = "offset", .low = 1e-6, .high = 1e12,
-            .fallback = 1,
+    REAL_OF("schedule", SCHEDULE_INVERSE_SQRT, .name = "offset", .low = 1e-6,
+            .high = 1e12, .fallback = 1,
             .about =
                 "The larger, the later the learning rate falls. The paper has 20, with "
                 "slope 1, for a learning rate of 1."),
-    REAL_OF("schedule", STEP_INVERSE_SQRT, .name = "slope", .low = 0, .high = 1e12,
+    REAL_OF("schedule", SCHEDULE_INVERSE_SQRT, .name = "slope", .low = 0, .high = 1e12,
             .fallback = 0.01, .about = "How fast the square of the divisor grows."),
-    REAL_OF("schedule", STEP_SQRT_DECAY, .name = "initial", .low = 1e-12, .high = 1e12,
-            .fallback = 0.1,
+    REAL_OF("schedule", SCHEDULE_SQRT_DECAY, .name = "initial", .low = 1e-12,
+            .high = 1e12, .fallback = 0.1,
             .about = "Times the learning rate: the rate just before the first step."),
-    REAL_OF("schedule", STEP_SQRT_DECAY, .name = "final", .low = 1e-12, .high = 1e12,
-            .fallback = 1e-10,
+    REAL_OF("schedule", SCHEDULE_SQRT_DECAY, .name = "final", .low = 1e-12,
+            .high = 1e12, .fallback = 1e-10,
             .about =
                 "Times the learning rate: the rate of the last step, at most initial."),
     ADAGRAD(.name = "start_square", .low = 1e-6, .high = 1e12, .fallback = 20,
@@ -121,7 +122,7 @@ static const struct algorithm_parameter parameters[] = {
          "the divisor as released so far; the job reserves its steps at "
          "noise_multiplier and ends, with a model, when they are used up.",
      .only_with = "schedule",
-     .only_value = STEP_ADAGRAD_NORM},
+     .only_value = SCHEDULE_ADAGRAD_NORM},
     REAL_OF(
         "noise_follows", 1, .name = "noise_start", .low = 0.5, .high = 1,
         .fallback = 0.8,
@@ -148,14 +149,15 @@ static const struct algorithm_parameter parameters[] = {
                 "noisy gradient, less what noise adds."),
 };
 
-static struct step_schedule schedule_of(const struct algorithm_demand *demand)
+static struct adp_schedule schedule_of(const struct algorithm_inputs *inputs)
 {
-    const struct algorithm_spec *spec = demand->spec;
-    enum step_rule rule = (enum step_rule)algorithm_value(spec, "schedule");
-    bool envelope = rule == STEP_ADAGRAD_NORM;
-    return (struct step_schedule){
+    const struct algorithm_spec *spec = inputs->spec;
+    enum adp_schedule_rule rule =
+        (enum adp_schedule_rule)algorithm_value(spec, "schedule");
+    bool envelope = rule == SCHEDULE_ADAGRAD_NORM;
+    return (struct adp_schedule){
         .rule = rule,
-        .steps = demand->steps,
+        .steps = inputs->steps,
         .offset = algorithm_value(spec, envelope ? "start_square" : "offset"),
         .slope = algorithm_value(spec, envelope ? "envelope" : "slope"),
         .initial = algorithm_value(spec, "initial"),
@@ -164,44 +166,45 @@ static struct step_schedule schedule_of(const struct algorithm_demand *demand)
     };
 }
 
-static bool follows(const struct algorithm_demand *demand)
+static bool follows(const struct algorithm_inputs *inputs)
 {
-    const struct algorithm_spec *spec = demand->spec;
-    return algorithm_value(spec, "schedule") == STEP_ADAGRAD_NORM &&
+    const struct algorithm_spec *spec = inputs->spec;
+    return algorithm_value(spec, "schedule") == SCHEDULE_ADAGRAD_NORM &&
            algorithm_value(spec, "noise_follows") == 1;
 }
 
-static double noise_first(const struct algorithm_demand *demand)
+static double noise_first(const struct algorithm_inputs *inputs)
 {
-    double start = follows(demand) ? algorithm_value(demand->spec, "noise_start") : 1;
-    return start * demand->noise_multiplier;
+    double start = follows(inputs) ? algorithm_value(inputs->spec, "noise_start") : 1;
+    return start * inputs->noise_multiplier;
 }
 
-static struct noise_follow follow_of(const struct algorithm_demand *demand)
+static struct adp_noise_follow follow_of(const struct algorithm_inputs *inputs)
 {
-    return (struct noise_follow){.first = noise_first(demand),
-                                 .power = algorithm_value(demand->spec, "noise_power"),
-                                 .square_first =
-                                     algorithm_value(demand->spec, "start_square")};
+    return (struct adp_noise_follow){
+        .first = noise_first(inputs),
+        .power = algorithm_value(inputs->spec, "noise_power"),
+        .square_first = algorithm_value(inputs->spec, "start_square")};
 }
 
-static double noise_last(const struct algorithm_demand *demand)
+static double noise_last(const struct algorithm_inputs *inputs)
 {
-    struct step_schedule schedule = schedule_of(demand);
-    struct noise_follow follow = follow_of(demand);
+    struct adp_schedule schedule = schedule_of(inputs);
+    struct adp_noise_follow follow = follow_of(inputs);
     /* A step adds at most gain C^2 to the divisor's square; sums are rounded. */
-    double most = (double)demand->steps * algorithm_value(demand->spec, "gain") *
-                  pow(algorithm_value(demand->spec, "clip_norm"), 2) * (1 + 1e-9);
-    if (follows(demand))
-        return noise_follow_at(&follow, follow.square_first + most);
-    return noise_first(demand) * step_noise_ratio(&schedule, schedule.steps - 1);
+    double most = (double)inputs->steps * algorithm_value(inputs->spec, "gain") *
+                  pow(algorithm_value(inputs->spec, "clip_norm"), 2) * (1 + 1e-9);
+    if (follows(inputs))
+        return adp_noise_follow_at(&follow, follow.square_first + most);
+    return noise_first(inputs) *
+           adp_schedule_noise_ratio(&schedule, schedule.steps - 1);
 }
 
-static enum status check(const struct algorithm_demand *demand, struct error *error)
+static enum status check(const struct algorithm_inputs *inputs, struct error *error)
 {
-    struct step_schedule schedule = schedule_of(demand);
-    double first = noise_first(demand), last = noise_last(demand);
-    if (schedule.rule == STEP_SQRT_DECAY && schedule.final > schedule.initial)
+    struct adp_schedule schedule = schedule_of(inputs);
+    double first = noise_first(inputs), last = noise_last(inputs);
+    if (schedule.rule == SCHEDULE_SQRT_DECAY && schedule.final > schedule.initial)
         return error_set_at(error, ST_INVALID, "/algorithm/final",
                             "must be at most initial: noise is planned for a learning "
                             "rate that falls");
@@ -220,31 +223,31 @@ static enum status check(const struct algorithm_demand *demand, struct error *er
     return ST_OK;
 }
 
-static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
-    struct step_schedule schedule = schedule_of(demand);
-    struct mechanism_run run = {.sampling_rate = algorithm_rate(demand)};
-    enum status status = check(demand, error);
+    struct adp_schedule schedule = schedule_of(inputs);
+    struct mechanism_run run = {.sampling_rate = algorithm_rate(inputs)};
+    enum status status = check(inputs, error);
     if (status != ST_OK)
         return status;
-    if (follows(demand)) {
-        run.noise_multiplier = demand->noise_multiplier;
-        run.steps = demand->steps;
-        mechanism_init(m, MECHANISM_FILTERED_GAUSSIAN, demand->relation, run);
+    if (follows(inputs)) {
+        run.noise_multiplier = inputs->noise_multiplier;
+        run.steps = inputs->steps;
+        mechanism_init(m, MECHANISM_FILTERED_GAUSSIAN, inputs->relation, run);
         m->prefixes_priced = false;
         m->filter = (struct mechanism_filter){
-            .order_max = algorithm_value(demand->spec, "filter_order"),
-            .noise_share = algorithm_value(demand->spec, "noise_start")};
+            .order_max = algorithm_value(inputs->spec, "filter_order"),
+            .noise_share = algorithm_value(inputs->spec, "noise_start")};
         return ST_OK;
     }
     for (uint64_t step = 0, end; step < schedule.steps; step = end) {
-        end = step_level_end(&schedule, step);
+        end = adp_schedule_level_end(&schedule, step);
         run.steps = end - step;
         run.noise_multiplier =
-            demand->noise_multiplier * step_noise_ratio(&schedule, step);
+            inputs->noise_multiplier * adp_schedule_noise_ratio(&schedule, step);
         if (step == 0)
-            mechanism_init(m, MECHANISM_SAMPLED_GAUSSIAN, demand->relation, run);
+            mechanism_init(m, MECHANISM_SAMPLED_GAUSSIAN, inputs->relation, run);
         else
             mechanism_append(m, run);
     }
@@ -259,13 +262,13 @@ static enum status plan_grids(struct state *state, double noise_multiplier,
 {
     double ratio = state->norm_ratio;
     double share = ratio > 0 ? sqrt(1 + 1 / (ratio * ratio)) * split_margin : 1;
-    state->demand.noise_multiplier = noise_multiplier * share;
-    enum status status = clipped_sum_plan(&state->noise, &state->demand, error);
+    state->grid_spec.noise_multiplier = noise_multiplier * share;
+    enum status status = clipped_sum_plan(&state->noise, &state->grid_spec, error);
     if (status != ST_OK || ratio == 0)
         return status;
-    status =
-        norm_grid_plan(&state->norm, &state->noise.grid,
-                       state->demand.noise_multiplier * ratio, state->divisor, error);
+    status = norm_grid_plan(&state->norm, &state->noise.grid,
+                            state->grid_spec.noise_multiplier * ratio, state->divisor,
+                            error);
     if (status != ST_OK)
         return status;
     CHECK(norm_joint_multiplier(state->noise.grid.multiplier, state->norm.multiplier) *
@@ -278,7 +281,7 @@ static enum status plan_grids(struct state *state, double noise_multiplier,
 /* The noise multiplier of the next step, from the divisor of the steps before it. */
 static double following_noise(const struct state *state)
 {
-    return noise_follow_at(&state->follow, state->adagrad.square);
+    return adp_noise_follow_at(&state->follow, state->adagrad.square);
 }
 
 static enum status follow(struct state *state, double noise_multiplier,
@@ -294,22 +297,23 @@ static enum status enter_level(struct state *state, struct error *error)
 {
     if (state->follows)
         return follow(state, following_noise(state), error);
-    state->level_end = step_level_end(&state->schedule, state->step);
-    return plan_grids(
-        state, state->noise_first * step_noise_ratio(&state->schedule, state->step),
-        error);
+    state->level_end = adp_schedule_level_end(&state->schedule, state->step);
+    return plan_grids(state,
+                      state->noise_first *
+                          adp_schedule_noise_ratio(&state->schedule, state->step),
+                      error);
 }
 
 /* Every level must have a grid before the first record is read. */
 static enum status try_levels(const struct state *state,
-                              const struct algorithm_demand *demand,
+                              const struct algorithm_inputs *inputs,
                               struct error *error)
 {
     struct state trial = *state;
     enum status status = ST_OK;
     for (unsigned level = 0; state->follows && status == ST_OK; level++) {
-        double noise = noise_follow_level(&state->follow, level);
-        if (noise > noise_last(demand))
+        double noise = adp_noise_follow_level(&state->follow, level);
+        if (noise > noise_last(inputs))
             return ST_OK;
         status = follow(&trial, noise, error);
     }
@@ -319,79 +323,79 @@ static enum status try_levels(const struct state *state,
     return status;
 }
 
-static void start_adagrad(struct state *state, const struct algorithm_demand *demand)
+static void start_adagrad(struct state *state, const struct algorithm_inputs *inputs)
 {
-    const struct algorithm_spec *spec = demand->spec;
-    uint64_t epoch = demand->records / demand->batch_size;
-    if (state->schedule.rule != STEP_ADAGRAD_NORM)
+    const struct algorithm_spec *spec = inputs->spec;
+    uint64_t epoch = inputs->records / inputs->batch_size;
+    if (state->schedule.rule != SCHEDULE_ADAGRAD_NORM)
         return;
     state->norm_ratio = algorithm_value(spec, "norm_noise");
-    state->adagrad = (struct adagrad_norm){
+    state->adagrad = (struct adp_adagrad_norm){
         .square = algorithm_value(spec, "start_square"),
         .floor = algorithm_value(spec, "increment_min"),
         .gain = algorithm_value(spec, "gain"),
         .epoch = epoch > 0 ? epoch : 1,
         .clip_square = state->clip.clip_norm * state->clip.clip_norm};
-    state->follow = follow_of(demand);
+    state->follow = follow_of(inputs);
 }
 
-static enum status start(void *context, const struct algorithm_demand *demand,
+static enum status start(void *context, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    state->schedule = schedule_of(demand);
-    state->follows = follows(demand);
-    state->noise_first = noise_first(demand);
-    state->rate = algorithm_rate(demand);
-    state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
+    double clip_norm = algorithm_value(inputs->spec, "clip_norm");
+    state->schedule = schedule_of(inputs);
+    state->follows = follows(inputs);
+    state->noise_first = noise_first(inputs);
+    state->rate = algorithm_rate(inputs);
+    state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
     state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
-    state->demand = clipped_sum_demand(demand, model, clip_norm);
-    start_adagrad(state, demand);
-    enum status status = check(demand, error);
+    state->grid_spec = clipped_sum_spec(inputs, model, clip_norm);
+    start_adagrad(state, inputs);
+    enum status status = check(inputs, error);
     if (status == ST_OK)
-        status = try_levels(state, demand, error);
+        status = try_levels(state, inputs, error);
     if (status == ST_OK)
         CHECK(enter_level(state, NULL) == ST_OK);
     return status;
 }
 
 /* Releases norm and sum; the step's divisor comes from the noisy norm alone. */
-static void release_with_norm(struct state *state, struct training *training)
+static void release_with_norm(struct state *state, struct stepper *stepper)
 {
     double noise = GRID_NOISE_STDDEV / state->norm.scale, mean = 1 / state->divisor;
-    double norm = training_release_norm(training, &state->norm);
+    double norm = stepper_release_norm(stepper, &state->norm);
     double square = fmax(norm * norm - noise * noise, 0) * mean * mean;
-    adagrad_norm_take(&state->adagrad, state->step, square);
+    adp_adagrad_norm_take(&state->adagrad, state->step, square);
     state->shown.gradient_norm = norm * mean;
-    state->shown.divisor = adagrad_norm_divisor(&state->adagrad);
-    training_release(training, &state->noise.grid,
-                     state->divisor * state->shown.divisor);
+    state->shown.divisor = adp_adagrad_norm_divisor(&state->adagrad);
+    stepper_release(stepper, &state->noise.grid, state->divisor * state->shown.divisor);
 }
 
 /* Releases the sum; the step's divisor comes from the noisy gradient's square, less what
  * d coordinates of noise add to it. */
-static void release_then_measure(struct state *state, struct training *training)
+static void release_then_measure(struct state *state, struct stepper *stepper)
 {
     double noise = GRID_NOISE_STDDEV / (state->noise.grid.scale * state->divisor);
-    training_release(training, &state->noise.grid, state->divisor);
+    stepper_release(stepper, &state->noise.grid, state->divisor);
     double square =
-        training_gradient_square(training) - (double)state->demand.dim * noise * noise;
-    adagrad_norm_take(&state->adagrad, state->step, square);
+        stepper_gradient_square(stepper) - (double)state->grid_spec.dim * noise * noise;
+    adp_adagrad_norm_take(&state->adagrad, state->step, square);
     state->shown.gradient_norm = sqrt(fmax(square, 0));
-    state->shown.divisor = adagrad_norm_divisor(&state->adagrad);
-    training_gradient_scale(training, 1 / state->shown.divisor);
+    state->shown.divisor = adp_adagrad_norm_divisor(&state->adagrad);
+    stepper_gradient_scale(stepper, 1 / state->shown.divisor);
 }
 
-static void release(struct state *state, struct training *training)
+static void release(struct state *state, struct stepper *stepper)
 {
-    if (state->schedule.rule != STEP_ADAGRAD_NORM)
-        training_release(training, &state->noise.grid,
-                         state->divisor * step_divisor(&state->schedule, state->step));
+    if (state->schedule.rule != SCHEDULE_ADAGRAD_NORM)
+        stepper_release(stepper, &state->noise.grid,
+                        state->divisor *
+                            adp_schedule_divisor(&state->schedule, state->step));
     else if (state->norm_ratio > 0)
-        release_with_norm(state, training);
+        release_with_norm(state, stepper);
     else
-        release_then_measure(state, training);
+        release_then_measure(state, stepper);
 }
 
 static bool next(const void *context, struct mechanism_run *step)
@@ -402,21 +406,21 @@ static bool next(const void *context, struct mechanism_run *step)
     return state->follows;
 }
 
-static enum status step(void *context, struct training *training, struct error *error)
+static enum status step(void *context, struct stepper *stepper, struct error *error)
 {
     struct state *state = context;
-    struct pass pass = {
-        .grid = &state->noise.grid, .weigh = clip_flat, .rule = &state->clip};
+    struct batch_sum sum = {
+        .grid = &state->noise.grid, .clip = clip_flat, .clip_context = &state->clip};
     if (state->follows ? state->noise_now != following_noise(state)
                        : state->step == state->level_end)
         CHECK(enter_level(state, NULL) == ST_OK);
-    training_sample(training, state->rate);
-    enum status status = training_pass(training, &pass, error);
+    stepper_sample(stepper, state->rate);
+    enum status status = stepper_sum(stepper, &sum, error);
     if (status != ST_OK)
         return status;
-    release(state, training);
+    release(state, stepper);
     state->step++;
-    return training_update(training, error);
+    return stepper_update(stepper, error);
 }
 
 static const struct noise_plan *noise(const void *context)
@@ -429,7 +433,7 @@ static size_t released(const void *context,
                        struct released_value values[RELEASED_SERIES_MAX])
 {
     const struct state *state = context;
-    if (state->schedule.rule != STEP_ADAGRAD_NORM)
+    if (state->schedule.rule != SCHEDULE_ADAGRAD_NORM)
         return 0;
     values[0] = (struct released_value){
         .name = "gradient_norm", .numbers = &state->shown.gradient_norm, .count = 1};
@@ -438,16 +442,16 @@ static size_t released(const void *context,
     return 2;
 }
 
-double adp_claim(const struct algorithm_demand *demand, double epsilon, double delta,
+double adp_claim(const struct algorithm_inputs *inputs, double epsilon, double delta,
                  bool *holds)
 {
-    struct step_schedule schedule = schedule_of(demand);
-    double steps = (double)demand->steps, q = algorithm_rate(demand), sum = 0;
+    struct adp_schedule schedule = schedule_of(inputs);
+    double steps = (double)inputs->steps, q = algorithm_rate(inputs), sum = 0;
     double b = log(16 * steps * q / delta) * log(1.25 / delta);
     double first = log(6.25 * steps * q / delta); /* 1.25 / delta_0 */
     for (uint64_t step = 0, end; step < schedule.steps; step = end) {
-        end = step_level_end(&schedule, step);
-        sum += (double)(end - step) / pow(step_noise_ratio(&schedule, step), 2);
+        end = adp_schedule_level_end(&schedule, step);
+        sum += (double)(end - step) / pow(adp_schedule_noise_ratio(&schedule, step), 2);
     }
     *holds = q <= 0.5 && sum >= epsilon * epsilon * first / (32 * q * q * b) &&
              epsilon * epsilon < 8 * log(1.25 / delta) * b / first;
@@ -456,13 +460,13 @@ double adp_claim(const struct algorithm_demand *demand, double epsilon, double d
 
 /* There is no claim for AdaGrad-Norm: the paper's theorem is not about it as it is run
  * here. */
-static double paper_claim(const struct algorithm_demand *demand, double epsilon,
+static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
                           double delta)
 {
     bool holds;
-    if (schedule_of(demand).rule == STEP_ADAGRAD_NORM)
+    if (schedule_of(inputs).rule == SCHEDULE_ADAGRAD_NORM)
         return 0;
-    return adp_claim(demand, epsilon, delta, &holds);
+    return adp_claim(inputs, epsilon, delta, &holds);
 }
 
 const struct algorithm adp = {

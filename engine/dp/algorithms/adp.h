@@ -16,7 +16,7 @@
  * whether its conditions hold (papers/adp.md 2.1, P1 to P3). In most of the paper's own
  * settings they do not hold, and the theorem then claims nothing. The number is shown as
  * paper_claim and is never a charge (P8). */
-double adp_claim(const struct algorithm_demand *demand, double epsilon, double delta,
+double adp_claim(const struct algorithm_inputs *inputs, double epsilon, double delta,
                  bool *holds);
 
 #endif

@@ -5,40 +5,39 @@
 enum { CELL_MEAN = 128 };
 
 enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,
-                               const struct algorithm_demand *demand,
+                               const struct algorithm_inputs *inputs,
                                struct error *error)
 {
-    struct mechanism_run run = {.sampling_rate = algorithm_rate(demand),
-                                .noise_multiplier = demand->noise_multiplier,
-                                .steps = demand->steps};
-    if (!(demand->noise_multiplier > 0))
+    struct mechanism_run run = {.sampling_rate = algorithm_rate(inputs),
+                                .noise_multiplier = inputs->noise_multiplier,
+                                .steps = inputs->steps};
+    if (!(inputs->noise_multiplier > 0))
         return error_set(error, ST_INVALID, "%s needs a positive noise multiplier",
-                         demand->spec->algorithm->name);
-    mechanism_init(m, kind, demand->relation, run);
+                         inputs->spec->algorithm->name);
+    mechanism_init(m, kind, inputs->relation, run);
     return ST_OK;
 }
 
-struct grid_demand clipped_sum_demand(const struct algorithm_demand *demand,
-                                      const struct algorithm_model *model,
-                                      double clip_norm)
+struct grid_spec clipped_sum_spec(const struct algorithm_inputs *inputs,
+                                  const struct algorithm_model *model, double clip_norm)
 {
-    return (struct grid_demand){.clip_norm = clip_norm,
-                                .noise_multiplier = demand->noise_multiplier,
-                                .sampling_rate = algorithm_rate(demand),
-                                .records = demand->records,
-                                .dim = model->parameters,
-                                .cell_mean = CELL_MEAN,
-                                .spread = model->spread,
-                                .record_terms = model->record_terms};
+    return (struct grid_spec){.clip_norm = clip_norm,
+                              .noise_multiplier = inputs->noise_multiplier,
+                              .sampling_rate = algorithm_rate(inputs),
+                              .records = inputs->records,
+                              .dim = model->parameters,
+                              .cell_mean = CELL_MEAN,
+                              .spread = model->spread,
+                              .record_terms = model->record_terms};
 }
 
-enum status clipped_sum_plan(struct noise_plan *noise, const struct grid_demand *demand,
+enum status clipped_sum_plan(struct noise_plan *noise, const struct grid_spec *spec,
                              struct error *error)
 {
-    enum status status = grid_plan(&noise->grid, demand, error);
+    enum status status = grid_plan(&noise->grid, spec, error);
     if (status != ST_OK)
         return status;
-    noise->clip_norm = demand->clip_norm;
-    noise->spread = demand->spread;
+    noise->clip_norm = spec->clip_norm;
+    noise->spread = spec->spread;
     return ST_OK;
 }

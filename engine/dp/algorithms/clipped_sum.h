@@ -9,23 +9,23 @@
 
 #include "engine/dp/algorithm.h"
 
-/* *m = the demand's steps, each one release at its rate and noise multiplier: of kind
+/* *m = the inputs' steps, each one release at its rate and noise multiplier: of kind
  * sampled_gaussian where batches are drawn, gaussian where they are all records.
  *   ST_INVALID  the noise multiplier is not positive */
 enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,
-                               const struct algorithm_demand *demand,
+                               const struct algorithm_inputs *inputs,
                                struct error *error);
 
-/* The demand on a grid that this charge makes: sums of the model's gradients, none of
- * them longer than clip_norm, over batches at the demand's rate, at its noise
+/* What this charge asks of a grid: sums of the model's gradients, none of
+ * them longer than clip_norm, over batches at the inputs' rate, at its noise
  * multiplier. */
-struct grid_demand clipped_sum_demand(const struct algorithm_demand *demand,
-                                      const struct algorithm_model *model,
-                                      double clip_norm);
+struct grid_spec clipped_sum_spec(const struct algorithm_inputs *inputs,
+                                  const struct algorithm_model *model,
+                                  double clip_norm);
 
 /* Plans the sum's part of noise: clip norm, spread and grid.
- *   ST_INVALID  no grid carries the demand (grid.h); noise is untouched */
-enum status clipped_sum_plan(struct noise_plan *noise, const struct grid_demand *demand,
+ *   ST_INVALID  no grid carries the spec (grid.h); noise is untouched */
+enum status clipped_sum_plan(struct noise_plan *noise, const struct grid_spec *spec,
                              struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* A step releases the clipped sum and, beside it, a noisy histogram of the norms before
  * clipping (release). The histogram is what chooses the clip norm of the next step
- * (adaptive_clip.h), by the rule of dcsgd_p or of dcsgd_e; then the grid is planned anew
+ * (dcsgd_clip.h), by the rule of dcsgd_p or of dcsgd_e; then the grid is planned anew
  * for that clip norm (follow). The two algorithms differ in this rule and in the range of
  * the first histogram.
  *
@@ -18,10 +18,10 @@
 #include <math.h>
 
 #include "base/check.h"
-#include "engine/dp/algorithms/adaptive_clip.h"
+#include "engine/dp/algorithms/dcsgd_clip.h"
 #include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
-#include "engine/dp/training.h"
+#include "engine/dp/stepper.h"
 
 /* What both grids plan for beyond sigma_T and sigma_H, so that the joint multiplier is at
  * least sigma however the few operations on them round. */
@@ -33,18 +33,18 @@ struct shown { /* what the last step released */
 
 struct state {
     double rate, divisor;
-    struct grid_demand demand; /* the gradient's; clip_norm follows adaptive */
+    struct grid_spec grid_spec; /* the gradient's; clip_norm follows adaptive */
     struct noise_plan noise;
-    struct adaptive_clip adaptive; /* for the step to come */
-    double share;                  /* percentile rule */
-    struct clip_error error;       /* squared-error rule */
+    struct dcsgd_clip adaptive; /* for the step to come */
+    double share;               /* percentile rule */
+    struct clip_error error;    /* squared-error rule */
     struct shown shown;
 };
 
 #define CLIP_NORM                                                                      \
     {                                                                                  \
-        .name = "clip_norm", .kind = PARAMETER_REAL, .low = ADAPTIVE_MIN,              \
-        .high = ADAPTIVE_MAX, .fallback = 1,                                           \
+        .name = "clip_norm", .kind = PARAMETER_REAL, .low = DCSGD_CLIP_MIN,            \
+        .high = DCSGD_CLIP_MAX, .fallback = 1,                                         \
         .about =                                                                       \
             "Of the first step; too small is corrected at less cost than too large."   \
     }
@@ -76,8 +76,8 @@ static const struct algorithm_parameter percentile_parameters[] = {
     HISTOGRAM_NOISE,
     {.name = "histogram_range",
      .kind = PARAMETER_REAL,
-     .low = ADAPTIVE_MIN,
-     .high = ADAPTIVE_MAX,
+     .low = DCSGD_CLIP_MIN,
+     .high = DCSGD_CLIP_MAX,
      .optional = true,
      .about =
          "Norms that the first histogram tells apart. Not given: twice clip_norm."},
@@ -89,8 +89,8 @@ static const struct algorithm_parameter error_parameters[] = {
     HISTOGRAM_NOISE,
     {.name = "histogram_range",
      .kind = PARAMETER_REAL,
-     .low = ADAPTIVE_MIN,
-     .high = ADAPTIVE_MAX,
+     .low = DCSGD_CLIP_MIN,
+     .high = DCSGD_CLIP_MAX,
      .optional = true,
      .about =
          "Norms that the first histogram tells apart. Not given: bins, for bins of "
@@ -118,10 +118,10 @@ static double value_or(const struct algorithm_spec *spec, const char *name,
     return isnan(value) ? chosen : value;
 }
 
-static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
-    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
 /* Whether the two grids together carry the multiplier that is charged. */
@@ -133,28 +133,28 @@ static bool carries(const struct noise_plan *noise, double noise_multiplier)
 }
 
 static enum status plan_grids(struct state *state,
-                              const struct algorithm_demand *demand,
+                              const struct algorithm_inputs *inputs,
                               double histogram_noise, struct error *error)
 {
-    struct count_demand counts = {.noise_multiplier = histogram_noise * split_margin,
-                                  .batch = state->divisor,
-                                  .records = demand->records,
-                                  .counts = state->adaptive.histogram.bins};
-    enum status status = clipped_sum_plan(&state->noise, &state->demand, error);
+    struct count_grid_spec counts = {.noise_multiplier = histogram_noise * split_margin,
+                                     .batch = state->divisor,
+                                     .records = inputs->records,
+                                     .counts = state->adaptive.histogram.bins};
+    enum status status = clipped_sum_plan(&state->noise, &state->grid_spec, error);
     if (status == ST_OK)
         status = grid_plan_counts(&state->noise.histogram_grid, &counts, error);
     if (status == ST_OK)
-        CHECK(carries(&state->noise, demand->noise_multiplier));
+        CHECK(carries(&state->noise, inputs->noise_multiplier));
     return status;
 }
 
 /* Starts what both rules share: all but the first histogram's range. */
-static enum status start(struct state *state, const struct algorithm_demand *demand,
+static enum status start(struct state *state, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
-    double sigma = demand->noise_multiplier;
+    double sigma = inputs->noise_multiplier;
     double counts =
-        value_or(demand->spec, "histogram_noise", dcsgd_histogram_noise(sigma));
+        value_or(inputs->spec, "histogram_noise", dcsgd_histogram_noise(sigma));
     double gradient = dcsgd_gradient_noise(sigma, counts);
     if (!isfinite(gradient))
         return error_set_at(
@@ -162,90 +162,89 @@ static enum status start(struct state *state, const struct algorithm_demand *dem
             "must be more than the noise multiplier, which is %.6g: the "
             "gradient would be left without a share of it",
             sigma);
-    state->rate = algorithm_rate(demand);
-    state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
-    state->adaptive.clip_norm = algorithm_value(demand->spec, "clip_norm");
-    state->adaptive.histogram.bins = (size_t)algorithm_value(demand->spec, "bins");
-    state->demand = clipped_sum_demand(demand, model, state->adaptive.clip_norm);
-    state->demand.noise_multiplier = gradient * split_margin;
+    state->rate = algorithm_rate(inputs);
+    state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
+    state->adaptive.clip_norm = algorithm_value(inputs->spec, "clip_norm");
+    state->adaptive.histogram.bins = (size_t)algorithm_value(inputs->spec, "bins");
+    state->grid_spec = clipped_sum_spec(inputs, model, state->adaptive.clip_norm);
+    state->grid_spec.noise_multiplier = gradient * split_margin;
     state->error.variance = gradient * gradient * (double)model->parameters /
                             (state->divisor * state->divisor);
     state->noise.histogram_bins = state->adaptive.histogram.bins;
-    return plan_grids(state, demand, counts, error);
+    return plan_grids(state, inputs, counts, error);
 }
 
 static enum status start_percentile(void *context,
-                                    const struct algorithm_demand *demand,
+                                    const struct algorithm_inputs *inputs,
                                     const struct algorithm_model *model,
                                     struct error *error)
 {
     struct state *state = context;
-    double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    state->share = algorithm_value(demand->spec, "unclipped_fraction");
+    double clip_norm = algorithm_value(inputs->spec, "clip_norm");
+    state->share = algorithm_value(inputs->spec, "unclipped_fraction");
     state->adaptive.histogram.range =
-        value_or(demand->spec, "histogram_range", fmin(2 * clip_norm, ADAPTIVE_MAX));
-    return start(state, demand, model, error);
+        value_or(inputs->spec, "histogram_range", fmin(2 * clip_norm, DCSGD_CLIP_MAX));
+    return start(state, inputs, model, error);
 }
 
-static enum status start_error(void *context, const struct algorithm_demand *demand,
+static enum status start_error(void *context, const struct algorithm_inputs *inputs,
                                const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    state->adaptive.histogram.range = value_or(demand->spec, "histogram_range",
-                                               algorithm_value(demand->spec, "bins"));
-    return start(state, demand, model, error);
+    state->adaptive.histogram.range = value_or(inputs->spec, "histogram_range",
+                                               algorithm_value(inputs->spec, "bins"));
+    return start(state, inputs, model, error);
 }
 
 /* Plans the grid for the clip norm as it now is. Whether that is possible does not depend
  * on the clip norm, which the rules keep in range. */
 static void follow(struct state *state)
 {
-    state->demand.clip_norm = state->adaptive.clip_norm;
-    CHECK(clipped_sum_plan(&state->noise, &state->demand, NULL) == ST_OK);
+    state->grid_spec.clip_norm = state->adaptive.clip_norm;
+    CHECK(clipped_sum_plan(&state->noise, &state->grid_spec, NULL) == ST_OK);
 }
 
 /* Everything up to the choice of the next clip norm. */
-static enum status release(struct state *state, struct training *training,
+static enum status release(struct state *state, struct stepper *stepper,
                            struct error *error)
 {
     struct flat_clip clip = {.clip_norm = state->adaptive.clip_norm,
                              .spread = state->noise.spread};
-    struct pass pass = {.grid = &state->noise.grid,
-                        .weigh = clip_flat,
-                        .rule = &clip,
-                        .histogram = &state->adaptive.histogram};
-    training_sample(training, state->rate);
-    enum status status = training_pass(training, &pass, error);
+    struct batch_sum sum = {.grid = &state->noise.grid,
+                            .clip = clip_flat,
+                            .clip_context = &clip,
+                            .histogram = &state->adaptive.histogram};
+    stepper_sample(stepper, state->rate);
+    enum status status = stepper_sum(stepper, &sum, error);
     if (status != ST_OK)
         return status;
-    training_release(training, pass.grid, state->divisor);
+    stepper_release(stepper, sum.grid, state->divisor);
     state->shown.clip_norm = clip.clip_norm;
     state->shown.range = state->adaptive.histogram.range;
-    training_release_counts(training, &state->noise.histogram_grid,
-                            state->shown.counts);
-    return training_update(training, error);
+    stepper_release_counts(stepper, &state->noise.histogram_grid, state->shown.counts);
+    return stepper_update(stepper, error);
 }
 
-static enum status step_percentile(void *context, struct training *training,
+static enum status step_percentile(void *context, struct stepper *stepper,
                                    struct error *error)
 {
     struct state *state = context;
-    enum status status = release(state, training, error);
+    enum status status = release(state, stepper, error);
     if (status != ST_OK)
         return status;
-    adaptive_clip_percentile(&state->adaptive, state->shown.counts, state->share);
+    dcsgd_clip_percentile(&state->adaptive, state->shown.counts, state->share);
     follow(state);
     return ST_OK;
 }
 
-static enum status step_error(void *context, struct training *training,
+static enum status step_error(void *context, struct stepper *stepper,
                               struct error *error)
 {
     struct state *state = context;
-    enum status status = release(state, training, error);
+    enum status status = release(state, stepper, error);
     if (status != ST_OK)
         return status;
-    adaptive_clip_error(&state->adaptive, state->shown.counts, &state->error);
+    dcsgd_clip_error(&state->adaptive, state->shown.counts, &state->error);
     follow(state);
     return ST_OK;
 }

@@ -2,7 +2,7 @@
  * back, under one of four sound accountants.
  *
  * A step adds to one integer sum the records' gradients clipped at C1 and, before them,
- * the part of the kept error that a ball of radius B C2 holds (training_feed_back). What
+ * the part of the kept error that a ball of radius B C2 holds (stepper_feed_back_error). What
  * clipping cut off each gradient, up to C3 where there is one, goes into the error by a
  * second sum (clip_rest). Only the first sum is released, with noise.
  *
@@ -20,8 +20,8 @@
 
 #include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
-#include "engine/dp/residue.h"
-#include "engine/dp/training.h"
+#include "engine/dp/error_memory.h"
+#include "engine/dp/stepper.h"
 
 /* m3 is a sum over the number of a record's uses; the accountant adds no more terms. */
 static const uint64_t sampled_steps_max = UINT64_C(1) << 16;
@@ -100,7 +100,7 @@ static enum error_feedback_bound bound_of(enum accountant accountant)
 }
 
 static enum status check_accountant(enum accountant accountant,
-                                    const struct algorithm_demand *demand,
+                                    const struct algorithm_inputs *inputs,
                                     struct error *error)
 {
     static const char at[] = "/algorithm/accountant";
@@ -108,10 +108,10 @@ static enum status check_accountant(enum accountant accountant,
         return error_set_at(error, ST_INVALID, at,
                             "Theorem 3.7 is broken by an attack on the final model: "
                             "choose m2r, m2, m1 or m3");
-    if (accountant == ACCOUNTANT_M3 && demand->relation != RELATION_ZERO_OUT)
+    if (accountant == ACCOUNTANT_M3 && inputs->relation != RELATION_ZERO_OUT)
         return error_set_at(error, ST_INVALID, at,
                             "m3 has no proof under replace_one: choose m2r, m2 or m1");
-    if (accountant == ACCOUNTANT_M3 && demand->steps > sampled_steps_max)
+    if (accountant == ACCOUNTANT_M3 && inputs->steps > sampled_steps_max)
         return error_set_at(error, ST_INVALID, at,
                             "m3 is for at most %llu steps: choose m2r, m2 or m1",
                             (unsigned long long)sampled_steps_max);
@@ -135,36 +135,36 @@ static enum status check_batches(enum accountant accountant, enum batches drawn,
     return ST_OK;
 }
 
-static enum status check(const struct algorithm_demand *demand, struct error *error)
+static enum status check(const struct algorithm_inputs *inputs, struct error *error)
 {
-    const struct algorithm_spec *spec = demand->spec;
+    const struct algorithm_spec *spec = inputs->spec;
     enum accountant accountant = (enum accountant)algorithm_value(spec, "accountant");
     double clip_norm = algorithm_value(spec, "clip_norm");
     double whole = algorithm_value(spec, "pre_clip_norm");
     bool uncut = accountant == ACCOUNTANT_M1 && whole == 0;
-    if (!(demand->noise_multiplier > 0))
+    if (!(inputs->noise_multiplier > 0))
         return error_set(error, ST_INVALID,
                          "dicesgd needs a positive noise multiplier");
     if (!uncut && !(whole > clip_norm && whole <= 0x1p20 * clip_norm))
         return error_set_at(error, ST_INVALID, "/algorithm/pre_clip_norm",
                             "must be above clip_norm and at most 2^20 times it; only "
                             "m1 allows 0, for none");
-    enum status status = check_accountant(accountant, demand, error);
+    enum status status = check_accountant(accountant, inputs, error);
     if (status == ST_OK)
         status = check_batches(accountant,
                                (enum batches)algorithm_value(spec, "batches"), error);
     return status;
 }
 
-static uint64_t epoch_steps(const struct algorithm_demand *demand)
+static uint64_t epoch_steps(const struct algorithm_inputs *inputs)
 {
-    return (demand->records + demand->batch_size - 1) / demand->batch_size;
+    return (inputs->records + inputs->batch_size - 1) / inputs->batch_size;
 }
 
 /* What the accountant is told. start takes its norms from the same. */
-static struct error_feedback feedback_of(const struct algorithm_demand *demand)
+static struct error_feedback feedback_of(const struct algorithm_inputs *inputs)
 {
-    const struct algorithm_spec *spec = demand->spec;
+    const struct algorithm_spec *spec = inputs->spec;
     enum accountant accountant = (enum accountant)algorithm_value(spec, "accountant");
     bool poisson = algorithm_value(spec, "batches") == BATCHES_POISSON;
     double clip_norm = algorithm_value(spec, "clip_norm");
@@ -172,64 +172,64 @@ static struct error_feedback feedback_of(const struct algorithm_demand *demand)
     double back = algorithm_value(spec, "error_clip_norm");
     struct error_feedback feedback = {.bound = bound_of(accountant)};
     if (feedback.bound != ERROR_FEEDBACK_M3)
-        feedback.period = poisson ? 1 : epoch_steps(demand);
+        feedback.period = poisson ? 1 : epoch_steps(inputs);
     if (feedback.bound != ERROR_FEEDBACK_M1)
         feedback.rest = (whole - clip_norm) / clip_norm;
     if (feedback.bound != ERROR_FEEDBACK_M2R)
-        feedback.error_clip = (double)demand->batch_size * back / clip_norm;
+        feedback.error_clip = (double)inputs->batch_size * back / clip_norm;
     return feedback;
 }
 
 /* The error is hidden and has no noise, so steps are not releases of their own: the
  * proofs bound the whole path (accountant/error_feedback.h). */
-static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
-    enum status status = check(demand, error);
+    enum status status = check(inputs, error);
     if (status != ST_OK)
         return status;
-    struct error_feedback feedback = feedback_of(demand);
+    struct error_feedback feedback = feedback_of(inputs);
     bool sampled = feedback.bound == ERROR_FEEDBACK_M3;
-    struct mechanism_run run = {.sampling_rate = sampled ? algorithm_rate(demand) : 1,
-                                .noise_multiplier = demand->noise_multiplier,
-                                .steps = demand->steps};
-    mechanism_init(m, MECHANISM_ERROR_FEEDBACK, demand->relation, run);
+    struct mechanism_run run = {.sampling_rate = sampled ? algorithm_rate(inputs) : 1,
+                                .noise_multiplier = inputs->noise_multiplier,
+                                .steps = inputs->steps};
+    mechanism_init(m, MECHANISM_ERROR_FEEDBACK, inputs->relation, run);
     m->error_feedback = feedback;
     m->prefixes_priced = !sampled;
     return ST_OK;
 }
 
 /* The number of steps over which roundings of the kept error add up; they enter the proof
- * as so much more of rest. Let r be residue_rounding on either side. A_t and b_t of the
+ * as so much more of rest. Let r be error_memory_rounding on either side. A_t and b_t of the
  * proof (3.5) obey
  *   sqrt(A_t^2 + sum b^2) <= n_t h + t r
  * and what is seen is at most b_t + r. That is K h + (t + sqrt t) r in all, or
  * h + (t + sqrt t) r / max(1, K - 1) for a rest. K is the number of periods begun by step
  * t, so t / max(1, K - 1) is at most two periods. */
 static double rounded_steps(const struct state *state,
-                            const struct algorithm_demand *demand)
+                            const struct algorithm_inputs *inputs)
 {
     double steps = 2 * (double)state->error_feedback.period;
     if (state->error_feedback.bound == ERROR_FEEDBACK_M3)
-        steps = (double)demand->steps;
+        steps = (double)inputs->steps;
     return steps + 2 * sqrt(steps);
 }
 
 /* The grid steps by which noise / sensitivity must exceed what Theorem 1 asks for the
  * first sum. With them the rest (Theorem 1 again) and the error that comes back stay
  * within their shares of the noise too, roundings of the error included. */
-static double overhead(const struct state *state, const struct algorithm_demand *demand,
+static double overhead(const struct state *state, const struct algorithm_inputs *inputs,
                        uint64_t dim)
 {
     const struct error_feedback *feedback = &state->error_feedback;
-    double unit = GRID_NOISE_STDDEV / demand->noise_multiplier;
-    double back = (double)demand->batch_size *
-                  algorithm_value(demand->spec, "error_clip_norm") /
-                  algorithm_value(demand->spec, "clip_norm");
-    double rounding = 2 * residue_rounding((size_t)dim, back * unit), most = 0;
+    double unit = GRID_NOISE_STDDEV / inputs->noise_multiplier;
+    double back = (double)inputs->batch_size *
+                  algorithm_value(inputs->spec, "error_clip_norm") /
+                  algorithm_value(inputs->spec, "clip_norm");
+    double rounding = 2 * error_memory_rounding((size_t)dim, back * unit), most = 0;
     double sum = sqrt((double)dim) * (1 + 0x1p-50);
     if (feedback->bound != ERROR_FEEDBACK_M1)
-        most = (sum + rounded_steps(state, demand) * rounding) / feedback->rest;
+        most = (sum + rounded_steps(state, inputs) * rounding) / feedback->rest;
     if (feedback->error_clip > 0)
         most = fmax(most, rounding / (2 * feedback->error_clip));
     return most * (1 + 0x1p-40);
@@ -248,12 +248,12 @@ static void set_rules(struct state *state, const struct algorithm_spec *spec,
 /* A cell's rest must stay where rounding to the grid is exact, and a batch's rest in 64
  * bits; grid_plan sees to the same for the sum. Under m1 the rest may be anything. */
 static enum status check_rest(const struct state *state,
-                              const struct algorithm_demand *demand,
+                              const struct algorithm_inputs *inputs,
                               struct error *error)
 {
     const struct grid *grid = &state->noise.grid;
     double reach = state->error_feedback.rest * grid->scale * state->clip.clip_norm;
-    double batch = (double)demand->batch_size;
+    double batch = (double)inputs->batch_size;
     if (reach * grid->cell_rows_max > 0x1p49 ||
         reach * (2 * batch + 1024) + 0x1p41 > 0x1p61)
         return error_set_at(error, ST_INVALID, "/algorithm/pre_clip_norm",
@@ -261,66 +261,66 @@ static enum status check_rest(const struct state *state,
     return ST_OK;
 }
 
-static enum status plan_grid(struct state *state, const struct algorithm_demand *demand,
+static enum status plan_grid(struct state *state, const struct algorithm_inputs *inputs,
                              const struct algorithm_model *model, struct error *error)
 {
-    double extra = overhead(state, demand, model->parameters) *
-                   demand->noise_multiplier / GRID_NOISE_STDDEV;
+    double extra = overhead(state, inputs, model->parameters) *
+                   inputs->noise_multiplier / GRID_NOISE_STDDEV;
     if (!(extra <= 0.01))
         return error_set(error, ST_INVALID,
                          "rounding of the kept error would pass a hundredth of the "
                          "noise: take less noise, a shorter epoch or a larger "
                          "pre_clip_norm");
-    struct grid_demand sum = clipped_sum_demand(demand, model, state->clip.clip_norm);
-    sum.noise_multiplier = demand->noise_multiplier / (1 - extra) * (1 + 0x1p-50);
+    struct grid_spec sum = clipped_sum_spec(inputs, model, state->clip.clip_norm);
+    sum.noise_multiplier = inputs->noise_multiplier / (1 - extra) * (1 + 0x1p-50);
     enum status status = clipped_sum_plan(&state->noise, &sum, error);
-    return status == ST_OK ? check_rest(state, demand, error) : status;
+    return status == ST_OK ? check_rest(state, inputs, error) : status;
 }
 
-static enum status start(void *context, const struct algorithm_demand *demand,
+static enum status start(void *context, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    enum status status = check(demand, error);
+    enum status status = check(inputs, error);
     if (status != ST_OK)
         return status;
-    state->error_feedback = feedback_of(demand);
-    state->batches = (enum batches)algorithm_value(demand->spec, "batches");
-    state->epoch_steps = epoch_steps(demand);
-    state->rate = algorithm_rate(demand);
-    state->divisor = (double)demand->batch_size;
-    set_rules(state, demand->spec, model->spread);
-    status = plan_grid(state, demand, model, error);
+    state->error_feedback = feedback_of(inputs);
+    state->batches = (enum batches)algorithm_value(inputs->spec, "batches");
+    state->epoch_steps = epoch_steps(inputs);
+    state->rate = algorithm_rate(inputs);
+    state->divisor = (double)inputs->batch_size;
+    set_rules(state, inputs->spec, model->spread);
+    status = plan_grid(state, inputs, model, error);
     state->radius = state->divisor * state->noise.grid.scale *
-                    algorithm_value(demand->spec, "error_clip_norm") * (1 - 0x1p-45);
+                    algorithm_value(inputs->spec, "error_clip_norm") * (1 - 0x1p-45);
     return status;
 }
 
-static void draw(struct state *state, struct training *training)
+static void draw(struct state *state, struct stepper *stepper)
 {
     uint64_t place = state->step++ % state->epoch_steps;
     if (place == 0 && state->error_feedback.bound == ERROR_FEEDBACK_M2R)
-        training_forget(training);
+        stepper_forget_error(stepper);
     if (state->batches == BATCHES_POISSON) {
-        training_sample(training, state->rate);
+        stepper_sample(stepper, state->rate);
         return;
     }
     if (place == 0)
-        training_deal(training, (size_t)state->epoch_steps);
-    training_take(training, (size_t)place);
+        stepper_deal(stepper, (size_t)state->epoch_steps);
+    stepper_take(stepper, (size_t)place);
 }
 
-static enum status step(void *context, struct training *training, struct error *error)
+static enum status step(void *context, struct stepper *stepper, struct error *error)
 {
     struct state *state = context;
-    struct pass pass = {.grid = &state->noise.grid,
-                        .weigh = clip_flat,
-                        .rule = &state->clip,
-                        .weigh_rest = clip_rest,
-                        .rest = &state->rest};
-    draw(state, training);
-    training_feed_back(training, state->radius);
-    return training_descend(training, &pass, state->divisor, error);
+    struct batch_sum sum = {.grid = &state->noise.grid,
+                            .clip = clip_flat,
+                            .clip_context = &state->clip,
+                            .clip_rest = clip_rest,
+                            .rest_context = &state->rest};
+    draw(state, stepper);
+    stepper_feed_back_error(stepper, state->radius);
+    return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
 static const struct noise_plan *noise(const void *context)
@@ -331,14 +331,14 @@ static const struct noise_plan *noise(const void *context)
 
 /* Theorem 3.7 at the least C = B C2 that it allows. Its noise on the mean is sigma1,
  * which is B sigma1 / C1 on the sum in clip norms. */
-static double paper_claim(const struct algorithm_demand *demand, double epsilon,
+static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
                           double delta)
 {
-    double batch = (double)demand->batch_size, records = (double)demand->records;
-    double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    double back = batch * algorithm_value(demand->spec, "error_clip_norm");
+    double batch = (double)inputs->batch_size, records = (double)inputs->records;
+    double clip_norm = algorithm_value(inputs->spec, "clip_norm");
+    double back = batch * algorithm_value(inputs->spec, "error_clip_norm");
     double both = clip_norm * clip_norm + 2 * back * back;
-    double noise = sqrt(32 * (double)demand->steps * both * log(1 / delta));
+    double noise = sqrt(32 * (double)inputs->steps * both * log(1 / delta));
     return batch / clip_norm * noise / (records * epsilon);
 }
 
@@ -355,7 +355,7 @@ const struct algorithm dicesgd = {
         "Experimental: free of clipping's bias up to pre_clip_norm. dpsgd with "
         "Poisson batches usually needs two to five times less noise.",
     .is_private = true,
-    .keeps_residue = true,
+    .uses_error_memory = true,
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,

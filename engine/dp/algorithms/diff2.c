@@ -1,10 +1,10 @@
 /* DIFF2-GD and DIFF2-BVR-L-SGD (Murata and Suzuki 2023; papers/diff2.md).
  *
- * A step makes one of three releases, as rounds.h says: of gradients (restart), clipped
+ * A step makes one of three releases, as diff2_rounds.h says: of gradients (restart), clipped
  * at C1, or of gradient differences between two points that were released before, clipped
  * at a rate times their distance, over all records or over a client's subset (differ). A
  * restart replaces the estimate of the gradient, a difference carries it on to the new
- * point (estimate.h), and the estimate moves the parameters (move).
+ * point (diff2_estimate.h), and the estimate moves the parameters (move).
  *
  * A difference's noise is in proportion to its clip norm, so its price does not depend on
  * where training went: the mechanism is a list of Gaussians fixed before the first record
@@ -21,12 +21,12 @@
 #include <float.h>
 #include <math.h>
 
-#include "engine/dp/algorithms/clipped_sum.h"
-#include "engine/dp/algorithms/diff2_demand.h"
-#include "engine/dp/algorithms/estimate.h"
-#include "engine/dp/algorithms/full_batch.h"
 #include "engine/dp/clip.h"
-#include "engine/dp/training.h"
+#include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/algorithms/diff2_parameters.h"
+#include "engine/dp/algorithms/diff2_estimate.h"
+#include "engine/dp/algorithms/full_batch.h"
+#include "engine/dp/stepper.h"
 #include "engine/nn/parameter_step.h"
 
 /* The range of clip norms that a grid takes (grid_rescale). */
@@ -36,12 +36,12 @@ struct kind {    /* a kind of difference: over all records, or a client's subset
     double rate; /* C2 or C3: clip norm over distance moved */
     double noise_multiplier, divisor;
     struct grid grid; /* planned for clip norm 1 */
-    struct estimate estimate;
+    struct diff2_estimate estimate;
 };
 
 struct state {
-    struct rounds rounds;
-    struct shards shards;
+    struct diff2_rounds rounds;
+    struct diff2_shards shards;
     size_t local_batch; /* b */
     uint64_t step;
     struct flat_clip clip; /* the rule of restarts */
@@ -50,50 +50,53 @@ struct state {
     struct kind round, local;
 };
 
-static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
-    enum status status = diff2_check(demand, error);
+    enum status status = diff2_check(inputs, error);
     if (status != ST_OK)
         return status;
-    struct rounds rounds = diff2_rounds(demand);
-    return rounds_plan(m, &rounds, demand->relation, demand->noise_multiplier, error);
+    struct diff2_rounds rounds = diff2_rounds_of(inputs);
+    return diff2_rounds_plan(m, &rounds, inputs->relation, inputs->noise_multiplier,
+                             error);
 }
 
 /* The divisor of sums over all clients: P n_min. */
-static double divisor_of(const struct shards *shards)
+static double divisor_of(const struct diff2_shards *shards)
 {
-    return (double)(shards_least(shards) * shards->clients);
+    return (double)(diff2_shards_least(shards) * shards->clients);
 }
 
 /* A kind without its grid and estimate. Its noise multiplier is that of the plan's run,
  * computed by the same expression. */
-static struct kind kind_of(enum release release, const struct algorithm_demand *demand)
+static struct kind kind_of(enum diff2_release release,
+                           const struct algorithm_inputs *inputs)
 {
-    struct rounds rounds = diff2_rounds(demand);
-    struct shards shards = diff2_shards(demand);
+    struct diff2_rounds rounds = diff2_rounds_of(inputs);
+    struct diff2_shards shards = diff2_shards_of(inputs);
     bool local = release == RELEASE_LOCAL;
     return (struct kind){
-        .rate = algorithm_value(demand->spec, local ? "local_clip" : "difference_clip"),
-        .noise_multiplier = demand->noise_multiplier * rounds_ratio(&rounds, release),
-        .divisor = local ? (double)diff2_local_batch(demand) : divisor_of(&shards)};
+        .rate = algorithm_value(inputs->spec, local ? "local_clip" : "difference_clip"),
+        .noise_multiplier =
+            inputs->noise_multiplier * diff2_rounds_ratio(&rounds, release),
+        .divisor = local ? (double)diff2_local_batch(inputs) : divisor_of(&shards)};
 }
 
-static enum status plan_kind(struct kind *kind, enum release release,
-                             const struct algorithm_demand *demand,
+static enum status plan_kind(struct kind *kind, enum diff2_release release,
+                             const struct algorithm_inputs *inputs,
                              const struct algorithm_model *model, struct error *error)
 {
-    struct grid_demand grid = clipped_sum_demand(demand, model, 1);
-    *kind = kind_of(release, demand);
+    struct grid_spec grid = clipped_sum_spec(inputs, model, 1);
+    *kind = kind_of(release, inputs);
     grid.noise_multiplier = kind->noise_multiplier;
     grid.spread = model->difference_spread;
     grid.record_terms = 0;
     grid.float_terms = model->difference_terms;
     if (release == RELEASE_LOCAL)
-        grid.sampling_rate = diff2_rounds(demand).local_rate;
+        grid.sampling_rate = diff2_rounds_of(inputs).local_rate;
     enum status status = grid_plan(&kind->grid, &grid, error);
     if (status == ST_OK)
-        status = estimate_init(&kind->estimate, (size_t)model->parameters, error);
+        status = diff2_estimate_init(&kind->estimate, (size_t)model->parameters, error);
     return status;
 }
 
@@ -102,38 +105,38 @@ static enum status plan_kind(struct kind *kind, enum release release,
  * noise moved grows by up to exp(T (eta sigma C2)^2 d), where sigma is the multiplier
  * over the divisor (papers/diff2.md 5; Prop. D.2 asks for a quarter in the exponent).
  * Where the exponent passes four, nothing is learnt for the budget. */
-static double rate_of_kind(enum release release, uint64_t window,
-                           const struct algorithm_demand *demand,
+static double rate_of_kind(enum diff2_release release, uint64_t window,
+                           const struct algorithm_inputs *inputs,
                            const struct algorithm_model *model)
 {
     static const double exponent_max = 4;
-    struct kind kind = kind_of(release, demand);
+    struct kind kind = kind_of(release, inputs);
     double moved = kind.rate * kind.noise_multiplier / kind.divisor;
     return sqrt(exponent_max / ((double)window * (double)model->parameters)) / moved;
 }
 
 /* The largest learning rate at which nothing that the job releases feeds on itself. */
-static double rate_most(const struct algorithm_demand *demand,
+static double rate_most(const struct algorithm_inputs *inputs,
                         const struct algorithm_model *model)
 {
-    struct rounds rounds = diff2_rounds(demand);
-    uint64_t count = rounds_count(&rounds);
+    struct diff2_rounds rounds = diff2_rounds_of(inputs);
+    uint64_t count = diff2_rounds_count(&rounds);
     uint64_t window = count < rounds.interval ? count : rounds.interval;
     double most = INFINITY;
-    if (count > rounds_restarts(&rounds))
-        most = rate_of_kind(RELEASE_DIFFERENCE, window, demand, model);
+    if (count > diff2_rounds_restarts(&rounds))
+        most = rate_of_kind(RELEASE_DIFFERENCE, window, inputs, model);
     if (rounds.local_steps > 1)
         most =
-            fmin(most, rate_of_kind(RELEASE_LOCAL, rounds.local_steps, demand, model));
+            fmin(most, rate_of_kind(RELEASE_LOCAL, rounds.local_steps, inputs, model));
     return most;
 }
 
-static enum status check_growth(const struct algorithm_demand *demand,
+static enum status check_growth(const struct algorithm_inputs *inputs,
                                 const struct algorithm_model *model,
                                 struct error *error)
 {
-    double most = rate_most(demand, model);
-    if (demand->optimizer->learning_rate <= most)
+    double most = rate_most(inputs, model);
+    if (inputs->optimizer->learning_rate <= most)
         return ST_OK;
     return error_set_at(error, ST_INVALID, "/optimizer/learning_rate",
                         "the noise of differences would feed on itself: give at most "
@@ -143,111 +146,112 @@ static enum status check_growth(const struct algorithm_demand *demand,
 }
 
 /* The rate is halved and not cut to the largest, so that people read a round number. */
-static double learning_rate(const struct algorithm_demand *demand,
+static double learning_rate(const struct algorithm_inputs *inputs,
                             const struct algorithm_model *model, double usual)
 {
-    double most = rate_most(demand, model), rate = usual;
+    double most = rate_most(inputs, model), rate = usual;
     while (rate > most && rate > DBL_MIN)
         rate /= 2;
     return rate;
 }
 
 static enum status start_round(struct state *state,
-                               const struct algorithm_demand *demand,
+                               const struct algorithm_inputs *inputs,
                                const struct algorithm_model *model, struct error *error)
 {
     struct kind *round = &state->round;
-    struct grid_demand sum = clipped_sum_demand(demand, model, state->clip.clip_norm);
+    struct grid_spec sum = clipped_sum_spec(inputs, model, state->clip.clip_norm);
     enum status status = clipped_sum_plan(&state->noise, &sum, error);
     round->divisor = divisor_of(&state->shards);
     if (status != ST_OK ||
-        rounds_count(&state->rounds) == rounds_restarts(&state->rounds))
+        diff2_rounds_count(&state->rounds) == diff2_rounds_restarts(&state->rounds))
         return status;
-    status = plan_kind(round, RELEASE_DIFFERENCE, demand, model, error);
+    status = plan_kind(round, RELEASE_DIFFERENCE, inputs, model, error);
     state->noise.difference_grid = round->grid;
     return status;
 }
 
 static enum status start_local(struct state *state,
-                               const struct algorithm_demand *demand,
+                               const struct algorithm_inputs *inputs,
                                const struct algorithm_model *model, struct error *error)
 {
     struct kind *local = &state->local;
     if (state->rounds.local_steps == 1)
         return ST_OK;
-    state->local_batch = (size_t)diff2_local_batch(demand);
-    enum status status = plan_kind(local, RELEASE_LOCAL, demand, model, error);
+    state->local_batch = (size_t)diff2_local_batch(inputs);
+    enum status status = plan_kind(local, RELEASE_LOCAL, inputs, model, error);
     state->noise.local_grid = local->grid;
     return status;
 }
 
-static enum status start(void *context, const struct algorithm_demand *demand,
+static enum status start(void *context, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    enum status status = diff2_check(demand, error);
+    enum status status = diff2_check(inputs, error);
     if (status != ST_OK)
         return status;
-    state->rounds = diff2_rounds(demand);
-    state->shards = diff2_shards(demand);
+    state->rounds = diff2_rounds_of(inputs);
+    state->shards = diff2_shards_of(inputs);
     state->clip =
-        (struct flat_clip){.clip_norm = algorithm_value(demand->spec, "clip_norm"),
+        (struct flat_clip){.clip_norm = algorithm_value(inputs->spec, "clip_norm"),
                            .spread = model->spread};
     state->difference_spread = model->difference_spread;
-    status = start_round(state, demand, model, error);
+    status = start_round(state, inputs, model, error);
     if (status == ST_OK)
-        status = start_local(state, demand, model, error);
-    return status == ST_OK ? check_growth(demand, model, error) : status;
+        status = start_local(state, inputs, model, error);
+    return status == ST_OK ? check_growth(inputs, model, error) : status;
 }
 
 static void finish(void *context)
 {
     struct state *state = context;
-    estimate_fini(&state->round.estimate);
-    estimate_fini(&state->local.estimate);
+    diff2_estimate_fini(&state->round.estimate);
+    diff2_estimate_fini(&state->local.estimate);
 }
 
 /* Adds the clients' sums, one client after the other: this is what they would send, and
  * what a reduction over machines would add. */
-static enum status pass_over_all(const struct state *state, struct training *training,
-                                 const struct pass *like, const struct flat_clip *clip,
-                                 struct error *error)
+static enum status sum_over_all(const struct state *state, struct stepper *stepper,
+                                const struct batch_sum *like,
+                                const struct flat_clip *clip, struct error *error)
 {
     enum status status = ST_OK;
     for (uint64_t k = 0; k < state->shards.clients && status == ST_OK; k++) {
         struct shared_clip rule = {.clip = *clip,
-                                   .share = shards_share(&state->shards, k)};
-        struct pass pass = *like;
-        pass.weigh = clip_shared;
-        pass.rule = &rule;
-        training_take_range(training, shards_range(&state->shards, k));
-        status = training_pass(training, &pass, error);
+                                   .share = diff2_shards_share(&state->shards, k)};
+        struct batch_sum sum = *like;
+        sum.clip = clip_shared;
+        sum.clip_context = &rule;
+        stepper_take_range(stepper, diff2_shards_range(&state->shards, k));
+        status = stepper_sum(stepper, &sum, error);
     }
     return status;
 }
 
-static enum status pass_over_subset(const struct state *state,
-                                    struct training *training, const struct pass *like,
-                                    const struct flat_clip *clip, struct error *error)
+static enum status sum_over_subset(const struct state *state, struct stepper *stepper,
+                                   const struct batch_sum *like,
+                                   const struct flat_clip *clip, struct error *error)
 {
-    struct pass pass = *like;
-    uint64_t client = rounds_client(&state->rounds, state->step);
-    pass.weigh = clip_flat;
-    pass.rule = clip;
-    training_select(training, shards_range(&state->shards, client), state->local_batch);
-    return training_pass(training, &pass, error);
+    struct batch_sum sum = *like;
+    uint64_t client = diff2_rounds_client(&state->rounds, state->step);
+    sum.clip = clip_flat;
+    sum.clip_context = clip;
+    stepper_draw_subset(stepper, diff2_shards_range(&state->shards, client),
+                        state->local_batch);
+    return stepper_sum(stepper, &sum, error);
 }
 
-static enum status restart(struct state *state, struct training *training,
+static enum status restart(struct state *state, struct stepper *stepper,
                            struct error *error)
 {
-    const struct pass pass = {.grid = &state->noise.grid};
-    enum status status = pass_over_all(state, training, &pass, &state->clip, error);
+    const struct batch_sum sum = {.grid = &state->noise.grid};
+    enum status status = sum_over_all(state, stepper, &sum, &state->clip, error);
     if (status != ST_OK)
         return status;
-    training_release(training, pass.grid, state->round.divisor);
+    stepper_release(stepper, sum.grid, state->round.divisor);
     if (state->round.estimate.dim > 0)
-        estimate_restart(&state->round.estimate, training_gradient(training));
+        diff2_estimate_restart(&state->round.estimate, stepper_gradient(stepper));
     return ST_OK;
 }
 
@@ -255,16 +259,16 @@ static enum status restart(struct state *state, struct training *training,
  * beside a clip norm that does not, the clip norm is taken as zero and nothing is
  * released (2.2). A clip norm that is no number is a public fact. */
 static enum status differ(struct state *state, struct kind *kind,
-                          struct training *training, struct error *error)
+                          struct stepper *stepper, struct error *error)
 {
     const struct parameter_step *motion =
-        training_move_from(training, kind->estimate.point);
+        stepper_move_from(stepper, kind->estimate.point);
     double scale = parameter_step_scale(motion);
     double clip_norm = kind->rate * (parameter_step_length(motion) / scale);
     struct flat_clip clip = {.clip_norm = clip_norm,
                              .spread = state->difference_spread};
     struct grid grid;
-    const struct pass pass = {.grid = &grid, .motion = motion};
+    const struct batch_sum sum = {.grid = &grid, .motion = motion};
     if (!(clip_norm <= clip_most))
         return error_set(error, ST_INTERNAL, "diverged");
     if (clip_norm < clip_least ||
@@ -272,47 +276,47 @@ static enum status differ(struct state *state, struct kind *kind,
         return ST_OK;
     grid_rescale(&grid, &kind->grid, clip_norm);
     enum status status = kind == &state->local
-                             ? pass_over_subset(state, training, &pass, &clip, error)
-                             : pass_over_all(state, training, &pass, &clip, error);
+                             ? sum_over_subset(state, stepper, &sum, &clip, error)
+                             : sum_over_all(state, stepper, &sum, &clip, error);
     if (status != ST_OK)
         return status;
-    training_release(training, &grid, kind->divisor);
-    estimate_add(&kind->estimate, training_gradient(training), scale);
+    stepper_release(stepper, &grid, kind->divisor);
+    diff2_estimate_add(&kind->estimate, stepper_gradient(stepper), scale);
     return ST_OK;
 }
 
 /* The estimate moves the parameters, and is marked as the gradient at the point where
  * they were. The local steps of a round begin with the round's estimate. */
-static enum status move(struct state *state, struct kind *kind,
-                        struct training *training, struct error *error)
+static enum status move(struct state *state, struct kind *kind, struct stepper *stepper,
+                        struct error *error)
 {
     if (kind->estimate.dim > 0)
-        estimate_mark(&kind->estimate, training_gradient(training),
-                      training_parameters(training));
+        diff2_estimate_mark(&kind->estimate, stepper_gradient(stepper),
+                            stepper_parameters(stepper));
     if (kind == &state->round && state->local.estimate.dim > 0) {
-        struct estimate *local = &state->local.estimate;
+        struct diff2_estimate *local = &state->local.estimate;
         if (kind->estimate.dim > 0)
-            estimate_copy(local, &kind->estimate);
+            diff2_estimate_copy(local, &kind->estimate);
         else
-            estimate_restart(local, training_gradient(training));
-        estimate_mark(local, training_gradient(training),
-                      training_parameters(training));
+            diff2_estimate_restart(local, stepper_gradient(stepper));
+        diff2_estimate_mark(local, stepper_gradient(stepper),
+                            stepper_parameters(stepper));
     }
-    return training_update(training, error);
+    return stepper_update(stepper, error);
 }
 
-static enum status step(void *context, struct training *training, struct error *error)
+static enum status step(void *context, struct stepper *stepper, struct error *error)
 {
     struct state *state = context;
-    enum release release = rounds_release(&state->rounds, state->step);
+    enum diff2_release release = diff2_rounds_release(&state->rounds, state->step);
     struct kind *kind = release == RELEASE_LOCAL ? &state->local : &state->round;
     enum status status = release == RELEASE_RESTART
-                             ? restart(state, training, error)
-                             : differ(state, kind, training, error);
+                             ? restart(state, stepper, error)
+                             : differ(state, kind, stepper, error);
     if (status != ST_OK)
         return status;
     state->step++;
-    return move(state, kind, training, error);
+    return move(state, kind, stepper, error);
 }
 
 static const struct noise_plan *noise(const void *context)
@@ -323,12 +327,12 @@ static const struct noise_plan *noise(const void *context)
 
 /* The claim for restarts, by Propositions 4.1 and 5.1, as the job's noise multiplier is
  * theirs. */
-static double paper_claim(const struct algorithm_demand *demand, double epsilon,
+static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
                           double delta)
 {
-    struct rounds rounds = diff2_rounds(demand);
-    bool only = rounds_restarts(&rounds) == demand->steps;
-    return full_batch_claim(epsilon, delta, (double)rounds_restarts(&rounds),
+    struct diff2_rounds rounds = diff2_rounds_of(inputs);
+    bool only = diff2_rounds_restarts(&rounds) == inputs->steps;
+    return full_batch_claim(epsilon, delta, (double)diff2_rounds_restarts(&rounds),
                             only ? 1 : rounds.restart_share);
 }
 
@@ -349,7 +353,7 @@ const struct algorithm diff2_gd = {
     .full_batch = true,
     .uses_differences = true,
     .epochs = FULL_BATCH_EPOCHS,
-    .parameter_size = ESTIMATE_PARAMETER_SIZE,
+    .parameter_size = DIFF2_ESTIMATE_PARAMETER_SIZE,
     .parameters = diff2_gd_parameters,
     .parameter_count = DIFF2_GD_PARAMETERS,
     .plan = plan,
@@ -375,7 +379,7 @@ const struct algorithm diff2_bvr_l_sgd = {
     .uses_differences = true,
     .uses_subsets = true,
     .epochs = FULL_BATCH_EPOCHS,
-    .parameter_size = 2 * ESTIMATE_PARAMETER_SIZE,
+    .parameter_size = 2 * DIFF2_ESTIMATE_PARAMETER_SIZE,
     .parameters = diff2_bvr_parameters,
     .parameter_count = DIFF2_BVR_PARAMETERS,
     .plan = plan,

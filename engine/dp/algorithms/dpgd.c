@@ -9,7 +9,7 @@
 #include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/algorithms/full_batch.h"
-#include "engine/dp/training.h"
+#include "engine/dp/stepper.h"
 
 struct state {
     double divisor;
@@ -26,36 +26,36 @@ static const struct algorithm_parameter parameters[] = {
      .about = "No record's part in the sum is longer than this; noise grows with it."},
 };
 
-static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
-    enum status status = full_batch_check(demand, error);
+    enum status status = full_batch_check(inputs, error);
     if (status != ST_OK)
         return status;
-    return clipped_sum_charge(m, MECHANISM_GAUSSIAN, demand, error);
+    return clipped_sum_charge(m, MECHANISM_GAUSSIAN, inputs, error);
 }
 
-static enum status start(void *context, const struct algorithm_demand *demand,
+static enum status start(void *context, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    struct grid_demand sum = clipped_sum_demand(demand, model, clip_norm);
-    enum status status = full_batch_check(demand, error);
+    double clip_norm = algorithm_value(inputs->spec, "clip_norm");
+    struct grid_spec sum = clipped_sum_spec(inputs, model, clip_norm);
+    enum status status = full_batch_check(inputs, error);
     if (status != ST_OK)
         return status;
-    state->divisor = (double)demand->records;
+    state->divisor = (double)inputs->records;
     state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
     return clipped_sum_plan(&state->noise, &sum, error);
 }
 
-static enum status step(void *context, struct training *training, struct error *error)
+static enum status step(void *context, struct stepper *stepper, struct error *error)
 {
     const struct state *state = context;
-    struct pass pass = {
-        .grid = &state->noise.grid, .weigh = clip_flat, .rule = &state->clip};
-    training_sample(training, 1);
-    return training_descend(training, &pass, state->divisor, error);
+    struct batch_sum sum = {
+        .grid = &state->noise.grid, .clip = clip_flat, .clip_context = &state->clip};
+    stepper_sample(stepper, 1);
+    return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
 static const struct noise_plan *noise(const void *context)
@@ -64,10 +64,10 @@ static const struct noise_plan *noise(const void *context)
     return &state->noise;
 }
 
-static double paper_claim(const struct algorithm_demand *demand, double epsilon,
+static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
                           double delta)
 {
-    return full_batch_claim(epsilon, delta, (double)demand->steps, 1);
+    return full_batch_claim(epsilon, delta, (double)inputs->steps, 1);
 }
 
 const struct algorithm dpgd = {

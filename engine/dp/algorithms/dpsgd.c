@@ -6,7 +6,7 @@
 
 #include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
-#include "engine/dp/training.h"
+#include "engine/dp/stepper.h"
 
 enum clipping { CLIPPING_FLAT, CLIPPING_AUTOMATIC, CLIPPING_PER_LAYER };
 
@@ -48,10 +48,10 @@ static const struct algorithm_parameter parameters[] = {
 
 /* Each step releases one sum of records that were drawn independently at the same rate,
  * in which no record weighs more than the clip norm: a sampled Gaussian. */
-static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
-    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
 /* The clip norm of one layer's part. The parts of all layers are at most clip_norm long
@@ -73,44 +73,45 @@ static void set_clip(struct state *state, const struct algorithm_spec *spec,
                                                .spread = model->spread};
 }
 
-static enum status start(void *context, const struct algorithm_demand *demand,
+static enum status start(void *context, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    struct grid_demand sum = clipped_sum_demand(demand, model, clip_norm);
-    set_clip(state, demand->spec, model, clip_norm);
+    double clip_norm = algorithm_value(inputs->spec, "clip_norm");
+    struct grid_spec sum = clipped_sum_spec(inputs, model, clip_norm);
+    set_clip(state, inputs->spec, model, clip_norm);
     if (state->clipping == CLIPPING_AUTOMATIC &&
         state->automatic.clip_norm > CLIP_GAIN_MAX * state->automatic.gamma)
         return error_set_at(error, ST_INVALID, "/algorithm/gamma",
                             "clip_norm / gamma must be at most 2^60: give a larger "
                             "gamma or a smaller clip_norm");
-    state->rate = algorithm_rate(demand);
-    state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
+    state->rate = algorithm_rate(inputs);
+    state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
     return clipped_sum_plan(&state->noise, &sum, error);
 }
 
-static struct pass pass_of(const struct state *state)
+static struct batch_sum sum_of(const struct state *state)
 {
     switch (state->clipping) {
     case CLIPPING_FLAT:
     case CLIPPING_PER_LAYER:
-        return (struct pass){.grid = &state->noise.grid,
-                             .weigh = clip_flat,
-                             .rule = &state->flat,
-                             .by_layer = state->clipping == CLIPPING_PER_LAYER};
+        return (struct batch_sum){.grid = &state->noise.grid,
+                                  .clip = clip_flat,
+                                  .clip_context = &state->flat,
+                                  .by_layer = state->clipping == CLIPPING_PER_LAYER};
     case CLIPPING_AUTOMATIC: break;
     }
-    return (struct pass){
-        .grid = &state->noise.grid, .weigh = clip_automatic, .rule = &state->automatic};
+    return (struct batch_sum){.grid = &state->noise.grid,
+                              .clip = clip_automatic,
+                              .clip_context = &state->automatic};
 }
 
-static enum status step(void *context, struct training *training, struct error *error)
+static enum status step(void *context, struct stepper *stepper, struct error *error)
 {
     const struct state *state = context;
-    struct pass pass = pass_of(state);
-    training_sample(training, state->rate);
-    return training_descend(training, &pass, state->divisor, error);
+    struct batch_sum sum = sum_of(state);
+    stepper_sample(stepper, state->rate);
+    return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
 static const struct noise_plan *noise(const void *context)

@@ -2,14 +2,14 @@
 
 #include <math.h>
 
-enum status full_batch_check(const struct algorithm_demand *demand, struct error *error)
+enum status full_batch_check(const struct algorithm_inputs *inputs, struct error *error)
 {
-    if (demand->batch_size != demand->records)
+    if (inputs->batch_size != inputs->records)
         return error_set_at(error, ST_INVALID, "/batch_size",
                             "%s takes every record in each step: leave batch_size out, "
                             "give %llu, or take dpsgd",
-                            demand->spec->algorithm->name,
-                            (unsigned long long)demand->records);
+                            inputs->spec->algorithm->name,
+                            (unsigned long long)inputs->records);
     return ST_OK;
 }
 

@@ -14,7 +14,7 @@
 enum { FULL_BATCH_EPOCHS = 200 };
 
 /*   ST_INVALID  the batch is not all of the records (at /batch_size) */
-enum status full_batch_check(const struct algorithm_demand *demand,
+enum status full_batch_check(const struct algorithm_inputs *inputs,
                              struct error *error);
 
 /* The noise multiplier, on the sum, with which that many releases spend this share of the

@@ -3,7 +3,7 @@
 #include "engine/dp/algorithm.h"
 
 #include "base/check.h"
-#include "engine/dp/training.h"
+#include "engine/dp/stepper.h"
 
 /* Sums on public data are added as integers too, so that threads do not change them. A
  * step of 2^-32 is a gradient's own rounding at 2^-8, and there is room for a sum of
@@ -15,37 +15,37 @@ struct state {
     struct grid grid;
 };
 
-static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
     (void)m;
-    (void)demand;
+    (void)inputs;
     return error_set(error, ST_INVALID,
                      "sgd is not private and has no mechanism; use dpsgd");
 }
 
-static enum status start(void *context, const struct algorithm_demand *demand,
+static enum status start(void *context, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
     (void)error;
-    state->rate = algorithm_rate(demand);
-    state->divisor = (double)demand->batch_size;
+    state->rate = algorithm_rate(inputs);
+    state->divisor = (double)inputs->batch_size;
     state->grid = (struct grid){
-        .scale = PUBLIC_SCALE, .records = demand->records, .dim = model->parameters};
+        .scale = PUBLIC_SCALE, .records = inputs->records, .dim = model->parameters};
     return ST_OK;
 }
 
-static enum status step(void *context, struct training *training, struct error *error)
+static enum status step(void *context, struct stepper *stepper, struct error *error)
 {
     const struct state *state = context;
-    struct pass pass = {.grid = &state->grid};
-    training_sample(training, state->rate);
-    enum status status = training_pass(training, &pass, error);
+    struct batch_sum sum = {.grid = &state->grid};
+    stepper_sample(stepper, state->rate);
+    enum status status = stepper_sum(stepper, &sum, error);
     if (status != ST_OK)
         return status;
-    training_average(training, pass.grid, state->divisor);
-    return training_update(training, error);
+    stepper_average(stepper, sum.grid, state->divisor);
+    return stepper_update(stepper, error);
 }
 
 static const struct noise_plan *noise(const void *context)

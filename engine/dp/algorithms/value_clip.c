@@ -1,15 +1,16 @@
-/* DP-SGD with value clipping (Fang et al. 2023; papers/valueclip.md): a record's weight
+/* DP-SGD with value clipping (Fang et al. 2023; papers/valueclip.md): a record's clip
+ * factor
  * comes from a bound of its gradient norm by its own loss.
  *
  * Before a step draws its batch, the bound is aimed at the weights as they now are: their
- * spectral norms, bounded from above, give the shares of the layers (aim; value_bound.h).
+ * spectral norms, bounded from above, give the shares of the layers (aim; value_clip_bound.h).
  * They are released, so this costs nothing. Each record then has a bound from its own
  * loss and the squares of its layers' inputs, and is clipped by that bound or by its
- * exact norm, whichever is larger (weigh).
+ * exact norm, whichever is larger (clip).
  *
  * The charge is that of dpsgd: all that value clipping could add to the risk is a bound
  * that is none. So the exact norm is enforced besides (papers/valueclip.md 2.4, noise.md
- * 2.4): a weight is never more than the exact norm of what is summed allows, and
+ * 2.4): a clip factor is never more than the exact norm of what is summed allows, and
  * float32's rounding or an error in a bound costs accuracy and never privacy. */
 #include "engine/dp/algorithm.h"
 
@@ -17,8 +18,8 @@
 
 #include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
-#include "engine/dp/training.h"
-#include "engine/dp/algorithms/value_bound.h"
+#include "engine/dp/stepper.h"
+#include "engine/dp/algorithms/value_clip_bound.h"
 #include "engine/nn/spectral.h"
 #include "engine/parallel/vector_math.h"
 
@@ -27,7 +28,7 @@
 static const double bound_slack = 1 + 1e-6;
 
 struct rule {
-    struct value_bound bound;
+    struct value_clip_bound bound;
     struct flat_clip clip;
 };
 
@@ -62,20 +63,20 @@ static const struct algorithm_parameter parameters[] = {
               "biases."},
 };
 
-static enum value_bound_kind kind_of(const struct algorithm_demand *demand)
+static enum value_clip_bound_kind kind_of(const struct algorithm_inputs *inputs)
 {
-    return (enum value_bound_kind)algorithm_value(demand->spec, "bound");
+    return (enum value_clip_bound_kind)algorithm_value(inputs->spec, "bound");
 }
 
-static enum status plan(struct mechanism *m, const struct algorithm_demand *demand,
+static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
-    struct value_bound bound;
+    struct value_clip_bound bound;
     enum status status =
-        value_bound_init(&bound, demand->model, kind_of(demand), error);
+        value_clip_bound_init(&bound, inputs->model, kind_of(inputs), error);
     if (status != ST_OK)
         return status;
-    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, demand, error);
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
 /* The longest smaller side of a weight matrix, as far as the model alone tells. */
@@ -88,24 +89,24 @@ static size_t side_of(const struct model_spec *model)
     return side < SPECTRAL_SIDE_MAX ? side : SPECTRAL_SIDE_MAX;
 }
 
-static enum status start(void *context, const struct algorithm_demand *demand,
+static enum status start(void *context, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
     struct state *state = context;
-    double clip_norm = algorithm_value(demand->spec, "clip_norm");
-    struct grid_demand sum = clipped_sum_demand(demand, model, clip_norm);
-    enum status status =
-        value_bound_init(&state->rule.bound, demand->model, kind_of(demand), error);
+    double clip_norm = algorithm_value(inputs->spec, "clip_norm");
+    struct grid_spec sum = clipped_sum_spec(inputs, model, clip_norm);
+    enum status status = value_clip_bound_init(&state->rule.bound, inputs->model,
+                                               kind_of(inputs), error);
     if (status == ST_OK)
         status = clipped_sum_plan(&state->noise, &sum, error);
     if (status == ST_OK && state->rule.bound.layers > 1)
-        status = spectral_create(&state->spectral, side_of(demand->model), error);
+        status = spectral_create(&state->spectral, side_of(inputs->model), error);
     if (status != ST_OK)
         return status;
     state->rule.clip =
         (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
-    state->rate = algorithm_rate(demand);
-    state->divisor = (double)demand->batch_size; /* never the realised size (P2) */
+    state->rate = algorithm_rate(inputs);
+    state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
     return ST_OK;
 }
 
@@ -116,19 +117,19 @@ static void finish(void *context)
 }
 
 /* The weights are released: their norms cost nothing. */
-static void aim(struct state *state, struct training *training)
+static void aim(struct state *state, struct stepper *stepper)
 {
-    struct value_bound *bound = &state->rule.bound;
-    const struct workspace *workspace = training_workspace(training, 0);
-    double norms[VALUE_BOUND_LAYERS_MAX] = {0};
+    struct value_clip_bound *bound = &state->rule.bound;
+    const struct workspace *workspace = stepper_workspace(stepper, 0);
+    double norms[VALUE_CLIP_LAYERS_MAX] = {0};
     for (size_t l = 0; l < bound->layers; l++) {
         struct factors layer = workspace_factors(workspace, l);
-        if (value_bound_needs(bound, l))
+        if (value_clip_bound_needs(bound, l))
             norms[l] = spectral_bound(
-                state->spectral, training_parameters(training) + layer.weight,
+                state->spectral, stepper_parameters(stepper) + layer.weight,
                 (struct weight_shape){layer.outputs, layer.inputs});
     }
-    value_bound_aim(bound, norms);
+    value_clip_bound_aim(bound, norms);
 }
 
 /* |a|^2 of one record. The sum takes the padding of the row too, so that what a record
@@ -145,35 +146,37 @@ static double square_of(const struct factors *layer, size_t record)
 }
 
 /* Flat clipping by the larger of the record's bound and its norm. */
-static void weigh(float *weights, const struct measures *measures, const void *context)
+static void clip(float *clip_factors, const struct measures *measures,
+                 const void *context)
 {
     const struct rule *rule = context;
-    const struct value_bound *bound = &rule->bound;
+    const struct value_clip_bound *bound = &rule->bound;
     size_t layers = bound->from_input ? 1 : bound->layers;
-    double squares[VALUE_BOUND_LAYERS_MAX];
+    double squares[VALUE_CLIP_LAYERS_MAX];
     for (size_t i = 0; i < measures->count; i++) {
         for (size_t l = 0; l < layers; l++) {
             struct factors layer = workspace_factors(measures->workspace, l);
             squares[l] = square_of(&layer, i);
         }
-        double b = value_bound_of(bound, measures->losses[i], squares) * bound_slack;
+        double b =
+            value_clip_bound_of(bound, measures->losses[i], squares) * bound_slack;
         double norm = fmax(b, measures->norms[i]);
         struct measures one = {.norms = &norm,
                                .spreads = &measures->spreads[i],
                                .losses = &measures->losses[i],
                                .count = 1};
-        clip_flat(&weights[i], &one, &rule->clip);
+        clip_flat(&clip_factors[i], &one, &rule->clip);
     }
 }
 
-static enum status step(void *context, struct training *training, struct error *error)
+static enum status step(void *context, struct stepper *stepper, struct error *error)
 {
     struct state *state = context;
-    struct pass pass = {
-        .grid = &state->noise.grid, .weigh = weigh, .rule = &state->rule};
-    aim(state, training);
-    training_sample(training, state->rate);
-    return training_descend(training, &pass, state->divisor, error);
+    struct batch_sum sum = {
+        .grid = &state->noise.grid, .clip = clip, .clip_context = &state->rule};
+    aim(state, stepper);
+    stepper_sample(stepper, state->rate);
+    return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
 static const struct noise_plan *noise(const void *context)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/dp/algorithms/registry.h"
-#include "engine/dp/training.h"
+#include "engine/dp/stepper.h"
 #include "engine/nn/difference.h"
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
@@ -31,10 +31,10 @@ struct kit_setup {
 
 struct kit {
     struct algorithm_spec spec;
-    struct algorithm_demand demand;
+    struct algorithm_inputs inputs;
     struct network *network;
     struct team *team;
-    struct training *training;
+    struct stepper *stepper;
     float *parameters;
     void *state;
     uint64_t step;
@@ -62,7 +62,7 @@ static inline void kit_compile(struct kit *kit, const struct kit_setup *setup)
         .features = setup->data->features,
         .outputs = model_spec_outputs(setup->model, setup->data->classes)};
     assert_int_equal(network_create(&kit->network, setup->model, shape, NULL), ST_OK);
-    kit->demand = (struct algorithm_demand){.spec = &kit->spec,
+    kit->inputs = (struct algorithm_inputs){.spec = &kit->spec,
                                             .model = setup->model,
                                             .records = setup->data->records,
                                             .batch_size = setup->batch_size,
@@ -94,7 +94,7 @@ static inline enum status kit_start(struct kit *kit, const struct kit_setup *set
     struct algorithm_model model = kit_model(kit);
     kit->state = calloc(1, kit->spec.algorithm->state_size);
     assert_non_null(kit->state);
-    return kit->spec.algorithm->start(kit->state, &kit->demand, &model, error);
+    return kit->spec.algorithm->start(kit->state, &kit->inputs, &model, error);
 }
 
 static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
@@ -120,7 +120,7 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
                                     .period = 2,
                                     .of = {0, 1}};
     const struct noise_plan *noise = kit->spec.algorithm->noise(kit->state);
-    struct training_setup training = {
+    struct stepper_setup stepper = {
         .network = kit->network,
         .data = setup->data,
         .team = kit->team,
@@ -129,25 +129,25 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
         .steps = setup->steps,
         .records = setup->data->records,
         .batch_size = setup->batch_size,
-        .keeps_residue = kit->spec.algorithm->keeps_residue,
+        .uses_error_memory = kit->spec.algorithm->uses_error_memory,
         .uses_differences = kit->spec.algorithm->uses_differences,
         .uses_subsets = kit->spec.algorithm->uses_subsets,
         .local_grid = noise->local_grid.cells > 0 ? &noise->local_grid : NULL,
         .rows = rows,
         .grid = &noise->grid,
         .seed = setup->from_kernel ? NULL : &seed};
-    assert_int_equal(training_create(&kit->training, &training, NULL), ST_OK);
+    assert_int_equal(stepper_create(&kit->stepper, &stepper, NULL), ST_OK);
 }
 
 static inline void kit_step(struct kit *kit)
 {
-    training_begin_step(kit->training, kit->step++);
-    assert_int_equal(kit->spec.algorithm->step(kit->state, kit->training, NULL), ST_OK);
+    stepper_begin_step(kit->stepper, kit->step++);
+    assert_int_equal(kit->spec.algorithm->step(kit->state, kit->stepper, NULL), ST_OK);
 }
 
 static inline void kit_close(struct kit *kit)
 {
-    training_destroy(kit->training);
+    stepper_destroy(kit->stepper);
     team_destroy(kit->team);
     network_destroy(kit->network);
     free(kit->parameters);

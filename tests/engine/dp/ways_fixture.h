@@ -61,7 +61,7 @@ static inline void way_settle(struct way *way)
     kit_compile(&kit, &way->setup);
     struct algorithm_model model = kit_model(&kit);
     optimizer->learning_rate =
-        row->learning_rate(&kit.demand, &model, optimizer->learning_rate);
+        row->learning_rate(&kit.inputs, &model, optimizer->learning_rate);
     optimizer->learning_rate_final = optimizer->learning_rate;
     kit_close(&kit);
 }
@@ -72,7 +72,7 @@ static inline bool way_accepted(struct way *way)
     struct kit kit = {.spec = way->spec};
     enum status status = kit_start(&kit, &way->setup, NULL);
     if (status == ST_OK)
-        status = way->spec.algorithm->plan(&way->mechanism, &kit.demand, NULL);
+        status = way->spec.algorithm->plan(&way->mechanism, &kit.inputs, NULL);
     kit_close(&kit);
     return status == ST_OK;
 }

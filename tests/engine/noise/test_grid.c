@@ -11,13 +11,13 @@
 #include "tests/expect.h"
 #include "tests/engine/draw_fixture.h"
 
-static const struct grid_demand usual = {.clip_norm = 1,
-                                         .noise_multiplier = 1.1,
-                                         .sampling_rate = 1024.0 / 60000,
-                                         .records = 60000,
-                                         .dim = 101770,
-                                         .cell_mean = 128,
-                                         .spread = 1};
+static const struct grid_spec usual = {.clip_norm = 1,
+                                       .noise_multiplier = 1.1,
+                                       .sampling_rate = 1024.0 / 60000,
+                                       .records = 60000,
+                                       .dim = 101770,
+                                       .cell_mean = 128,
+                                       .spread = 1};
 
 static void cells_hold_at_most_the_published_number_of_rows(void **state)
 {
@@ -27,12 +27,12 @@ static void cells_hold_at_most_the_published_number_of_rows(void **state)
     } rows[] = {{8, 70},    {16, 95},   {32, 134},   {64, 198},
                 {128, 307}, {256, 498}, {4096, 4978}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        struct grid_demand demand = usual;
+        struct grid_spec spec = usual;
         struct grid grid;
-        demand.records = UINT64_C(1) << 26;
-        demand.sampling_rate = 0x1p-10; /* a batch of 65,536 */
-        demand.cell_mean = rows[k].mean;
-        assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+        spec.records = UINT64_C(1) << 26;
+        spec.sampling_rate = 0x1p-10; /* a batch of 65,536 */
+        spec.cell_mean = rows[k].mean;
+        assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
         assert_int_equal(grid.cells, 65536 / rows[k].mean);
         assert_int_equal(grid.cell_rows_max, rows[k].bound);
     }
@@ -41,20 +41,20 @@ static void cells_hold_at_most_the_published_number_of_rows(void **state)
 static void inflation_is_the_published_one(void **state)
 {
     (void)state;
-    struct grid_demand demand = usual;
+    struct grid_spec spec = usual;
     struct grid grid;
-    demand.records = UINT64_C(1) << 26;
-    demand.sampling_rate = 0x1p-14;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.records = UINT64_C(1) << 26;
+    spec.sampling_rate = 0x1p-14;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     assert_int_equal(grid.cell_rows_max, 307);
     assert_int_equal(grid.roundings, 1);
     assert_close(grid.inflation, 0.0112, 0.005);
-    demand.cell_mean = 64;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.cell_mean = 64;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     assert_close(grid.inflation, 0.0047, 0.01);
-    demand.cell_mean = 32;
-    demand.terms_max = 64;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.cell_mean = 32;
+    spec.terms_max = 64;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     assert_int_equal(grid.roundings, 3);
     assert_close(grid.inflation, 0.0010, 0.03);
 }
@@ -64,12 +64,12 @@ static void inflation_is_the_published_one(void **state)
 static void sums_in_double_hardly_inflate(void **state)
 {
     (void)state;
-    struct grid_demand demand = usual;
+    struct grid_spec spec = usual;
     struct grid dense, several;
-    assert_int_equal(grid_plan(&dense, &demand, NULL), ST_OK);
-    demand.spread = 1024;
-    demand.record_terms = 196;
-    assert_int_equal(grid_plan(&several, &demand, NULL), ST_OK);
+    assert_int_equal(grid_plan(&dense, &spec, NULL), ST_OK);
+    spec.spread = 1024;
+    spec.record_terms = 196;
+    assert_int_equal(grid_plan(&several, &spec, NULL), ST_OK);
     assert_int_equal(several.roundings, 1);
     double more = several.inflation - dense.inflation;
     assert_true(more >= 2 * 307 * 0x1p-24 && more <= 2 * 307 * 0x1p-24 + 1e-5);
@@ -79,31 +79,31 @@ static void sums_in_double_hardly_inflate(void **state)
 static void two_float_terms_have_twice_the_roundings(void **state)
 {
     (void)state;
-    struct grid_demand demand = usual;
+    struct grid_spec spec = usual;
     struct grid grid;
-    demand.spread = 2;
-    demand.float_terms = 2;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.spread = 2;
+    spec.float_terms = 2;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     assert_int_equal(grid.roundings, 1);
     assert_int_equal(grid.terms_max, 2 * grid.cell_rows_max);
     double m = grid.cell_rows_max;
     assert_close(grid.inflation, 2 * 2 * (2 * m * 0x1p-24) * m, 1e-4);
-    demand.records = 1280;
-    demand.sampling_rate = 1;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.records = 1280;
+    spec.sampling_rate = 1;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     assert_int_equal(grid.cell_rows_max, 128);
     assert_close(grid.inflation, 0.0078, 0.01);
-    demand.float_terms = 257;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_INVALID);
+    spec.float_terms = 257;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_INVALID);
 }
 
 static void every_record_lies_in_one_cell_of_even_size(void **state)
 {
     (void)state;
-    struct grid_demand demand = usual;
+    struct grid_spec spec = usual;
     struct grid grid;
-    demand.records = 60001;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.records = 60001;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     assert_int_equal(grid.cells, 9); /* q n = 1024.02 */
     assert_true(grid_cell_start(&grid, 0) == 0);
     assert_true(grid_cell_start(&grid, grid.cells) == 60001);
@@ -118,11 +118,11 @@ static void every_record_lies_in_one_cell_of_even_size(void **state)
 static void a_full_batch_bounds_a_cell_by_its_size(void **state)
 {
     (void)state;
-    struct grid_demand demand = usual;
+    struct grid_spec spec = usual;
     struct grid grid;
-    demand.sampling_rate = 1;
-    demand.records = 1000;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.sampling_rate = 1;
+    spec.records = 1000;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     assert_int_equal(grid.cells, 8);
     assert_int_equal(grid.cell_rows_max, 125);
 }
@@ -139,7 +139,7 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
     uint64_t seed = 20240607;
     unsigned planned = 0;
     for (int k = 0; k < 20000; k++) {
-        struct grid_demand demand = {
+        struct grid_spec spec = {
             .clip_norm = pick(&seed, 0x1p-45, 0x1p62),
             .noise_multiplier = pick(&seed, 0.01, 1e8),
             .records = (uint64_t)pick(&seed, 1, 1e9),
@@ -151,39 +151,39 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
             .float_terms = k % 7 == 0 ? 2 : 0,
         };
         struct grid grid;
-        demand.sampling_rate = fmin(pick(&seed, 1.0 / (double)demand.records, 2), 1);
-        if (grid_plan(&grid, &demand, NULL) != ST_OK)
+        spec.sampling_rate = fmin(pick(&seed, 1.0 / (double)spec.records, 2), 1);
+        if (grid_plan(&grid, &spec, NULL) != ST_OK)
             continue;
         planned++;
         long double m = grid.cell_rows_max, terms = k % 7 == 0 ? 2 * m : m;
         assert_true(grid.terms_max == (k % 3 == 0 ? 64 : terms));
         long double b = grid.terms_max * 0x1p-24L;
-        long double c = demand.record_terms * m * 0x1p-53L;
-        long double error = b / (1 - b) * (demand.record_terms > 1 ? 1 : demand.spread);
-        if (demand.record_terms > 1)
-            error += 0x1p-24L + demand.spread * c / (1 - c) * (1 + 0x1p-24L);
+        long double c = spec.record_terms * m * 0x1p-53L;
+        long double error = b / (1 - b) * (spec.record_terms > 1 ? 1 : spec.spread);
+        if (spec.record_terms > 1)
+            error += 0x1p-24L + spec.spread * c / (1 - c) * (1 + 0x1p-24L);
         long double eta = 2 * error * m + 0x1p-36L;
         long double rho = ceill(terms / grid.terms_max);
-        long double moved = (long double)grid.scale * demand.clip_norm * (1 + eta) +
-                            rho * sqrtl((long double)demand.dim);
-        assert_true(demand.noise_multiplier * moved <= 0x1p36L);
+        long double moved = (long double)grid.scale * spec.clip_norm * (1 + eta) +
+                            rho * sqrtl((long double)spec.dim);
+        assert_true(spec.noise_multiplier * moved <= 0x1p36L);
         assert_true(grid.multiplier * moved <= 0x1p36L);
-        assert_true(grid.multiplier >= demand.noise_multiplier);
+        assert_true(grid.multiplier >= spec.noise_multiplier);
         /* and hardly more noise than asked for */
-        assert_true(grid.multiplier <= demand.noise_multiplier * (1 + 0x1p-38));
+        assert_true(grid.multiplier <= spec.noise_multiplier * (1 + 0x1p-38));
         assert_true((long double)grid.inflation >= eta);
-        assert_true((long double)grid.scale * demand.clip_norm * m <= 0x1p49L);
+        assert_true((long double)grid.scale * spec.clip_norm * m <= 0x1p49L);
     }
     assert_true(planned > 5000);
 }
 
-static void refuse(struct grid_demand demand)
+static void refuse(struct grid_spec spec)
 {
     struct grid grid, before;
     memset(&grid, 0x5a, sizeof grid);
     before = grid;
     struct error error = {0};
-    assert_int_equal(grid_plan(&grid, &demand, &error), ST_INVALID);
+    assert_int_equal(grid_plan(&grid, &spec, &error), ST_INVALID);
     assert_true(error.text[0] != '\0');
     assert_memory_equal(&grid, &before, sizeof grid);
 }
@@ -194,51 +194,51 @@ static void what_cannot_be_carried_is_refused(void **state)
     static const double multipliers[] = {0, -1, NAN, INFINITY, 1e-3, 3e6};
     static const double clips[] = {0, -1, NAN, INFINITY, 0x1p-41, 0x1p61};
     static const double rates[] = {0, -0.5, NAN, 1.5};
-    struct grid_demand demand;
+    struct grid_spec spec;
     for (size_t k = 0; k < 6; k++) {
-        demand = usual;
-        demand.noise_multiplier = multipliers[k];
-        refuse(demand);
-        demand = usual;
-        demand.clip_norm = clips[k];
-        refuse(demand);
+        spec = usual;
+        spec.noise_multiplier = multipliers[k];
+        refuse(spec);
+        spec = usual;
+        spec.clip_norm = clips[k];
+        refuse(spec);
     }
     for (size_t k = 0; k < 4; k++) {
-        demand = usual;
-        demand.sampling_rate = rates[k];
-        refuse(demand);
+        spec = usual;
+        spec.sampling_rate = rates[k];
+        refuse(spec);
     }
-    demand = usual;
-    demand.records = 0;
-    refuse(demand);
-    demand = usual;
-    demand.cell_mean = 0;
-    refuse(demand);
-    demand = usual;
-    demand.dim = (UINT64_C(1) << 40) + 1;
-    refuse(demand);
-    demand = usual;
-    demand.spread = 0.5;
-    refuse(demand);
-    demand = usual; /* a batch so large that the sum could overflow at low noise */
-    demand.records = UINT64_C(1) << 30;
-    demand.sampling_rate = 0.5;
-    demand.noise_multiplier = 0.05;
-    refuse(demand);
-    demand = usual; /* more than 2^15 rows a cell */
-    demand.records = 1 << 20;
-    demand.sampling_rate = 1;
-    demand.cell_mean = 40000;
-    refuse(demand);
+    spec = usual;
+    spec.records = 0;
+    refuse(spec);
+    spec = usual;
+    spec.cell_mean = 0;
+    refuse(spec);
+    spec = usual;
+    spec.dim = (UINT64_C(1) << 40) + 1;
+    refuse(spec);
+    spec = usual;
+    spec.spread = 0.5;
+    refuse(spec);
+    spec = usual; /* a batch so large that the sum could overflow at low noise */
+    spec.records = UINT64_C(1) << 30;
+    spec.sampling_rate = 0.5;
+    spec.noise_multiplier = 0.05;
+    refuse(spec);
+    spec = usual; /* more than 2^15 rows a cell */
+    spec.records = 1 << 20;
+    spec.sampling_rate = 1;
+    spec.cell_mean = 40000;
+    refuse(spec);
 }
 
 static void no_parameters_are_legal(void **state)
 {
     (void)state;
-    struct grid_demand demand = usual;
+    struct grid_spec spec = usual;
     struct grid grid;
-    demand.dim = 0;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.dim = 0;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     grid_add(&grid, NULL, NULL, 0);
 }
 
@@ -337,12 +337,12 @@ static void cells_hold_where_one_float_sum_breaks(void **state)
     float with = sum_of(0, COUNT), without = sum_of(1, COUNT - 1);
     assert_true(fabsf(with - without) >= 1.25F); /* more than its clip norm of 1 */
 
-    struct grid_demand demand = usual;
+    struct grid_spec spec = usual;
     struct grid grid;
-    demand.dim = 1;
-    demand.records = COUNT;
-    demand.sampling_rate = 1;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    spec.dim = 1;
+    spec.records = COUNT;
+    spec.sampling_rate = 1;
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     int64_t sum[2] = {0};
     for (int present = 0; present < 2; present++) {
         for (uint64_t cell = 0; cell < grid.cells; cell++) {
@@ -355,31 +355,31 @@ static void cells_hold_where_one_float_sum_breaks(void **state)
     }
     double moved = fabs((double)(sum[1] - sum[0]));
     assert_true(moved <= grid.scale * (1 + grid.inflation) + 1);
-    assert_true(moved * demand.noise_multiplier <= GRID_NOISE_STDDEV);
+    assert_true(moved * spec.noise_multiplier <= GRID_NOISE_STDDEV);
 }
 
 /* Sensitivity in long double, at clip norms over the whole range. */
 static void a_plan_for_clip_norm_one_serves_every_other(void **state)
 {
     (void)state;
-    struct grid_demand demand = usual;
+    struct grid_spec spec = usual;
     struct grid whole, grid, other;
     uint64_t seed = 23;
-    demand.float_terms = 2; /* as of differences */
-    demand.spread = 2;
-    assert_int_equal(grid_plan(&whole, &demand, NULL), ST_OK);
+    spec.float_terms = 2; /* as of differences */
+    spec.spread = 2;
+    assert_int_equal(grid_plan(&whole, &spec, NULL), ST_OK);
     assert_int_equal(whole.roundings, 1);
     for (int k = 0; k < 20000; k++) {
-        demand.clip_norm = exp2(100 * draw_uniform(&seed) - 40);
-        grid_rescale(&grid, &whole, demand.clip_norm);
+        spec.clip_norm = exp2(100 * draw_uniform(&seed) - 40);
+        grid_rescale(&grid, &whole, spec.clip_norm);
         long double reach =
-            (long double)grid.scale * demand.clip_norm * (1 + grid.inflation) +
+            (long double)grid.scale * spec.clip_norm * (1 + grid.inflation) +
             grid.roundings * sqrtl((long double)grid.dim);
-        assert_true(demand.noise_multiplier * reach <= (long double)GRID_NOISE_STDDEV);
+        assert_true(spec.noise_multiplier * reach <= (long double)GRID_NOISE_STDDEV);
         assert_true(whole.multiplier * reach <= (long double)GRID_NOISE_STDDEV);
         assert_true(grid.multiplier == whole.multiplier);
         assert_true(grid.cells == whole.cells && grid.records == whole.records);
-        assert_int_equal(grid_plan(&other, &demand, NULL), ST_OK);
+        assert_int_equal(grid_plan(&other, &spec, NULL), ST_OK);
         assert_close(grid.scale, other.scale, 0x1p-49);
     }
 }
@@ -391,8 +391,8 @@ static void counts_are_scaled_by_a_whole_number(void **state)
     for (int k = 0; k < 10000; k++) {
         struct grid grid;
         double sigma = exp2(20 * draw_uniform(&seed) - 1);
-        const struct count_demand demand = {sigma, 1024, 60000, 20};
-        assert_int_equal(grid_plan_counts(&grid, &demand, NULL), ST_OK);
+        const struct count_grid_spec spec = {sigma, 1024, 60000, 20};
+        assert_int_equal(grid_plan_counts(&grid, &spec, NULL), ST_OK);
         assert_true(grid.scale == floor(grid.scale) && grid.scale >= 1);
         assert_true((long double)grid.scale * sigma <= 0x1p36L);
         assert_true((long double)grid.scale * sigma >= 0x1p36L - 2 * sigma);
@@ -404,7 +404,7 @@ static void counts_are_scaled_by_a_whole_number(void **state)
 static void counts_without_a_plan_are_refused(void **state)
 {
     (void)state;
-    static const struct count_demand refused[] = {
+    static const struct count_grid_spec refused[] = {
         {0, 1024, 60000, 20},        {(double)NAN, 1024, 60000, 20},
         {(double)INFINITY, 1, 2, 3}, {0x1p-11, 1024, 60000, 20},
         {0x1p27, 1024, 60000, 20},   {0x1p-9, 0x1p30, UINT64_C(1) << 31, 20}};

@@ -116,15 +116,15 @@ static void a_zero_gradient_comes_out_with_the_planned_deviation(void **state)
 {
     (void)state;
     enum { COUNT = 1000000 };
-    struct grid_demand demand = {.clip_norm = 0.7,
-                                 .noise_multiplier = 1.3,
-                                 .sampling_rate = 0.01,
-                                 .records = 60000,
-                                 .dim = COUNT,
-                                 .cell_mean = 128,
-                                 .spread = 1};
+    struct grid_spec spec = {.clip_norm = 0.7,
+                             .noise_multiplier = 1.3,
+                             .sampling_rate = 0.01,
+                             .records = 60000,
+                             .dim = COUNT,
+                             .cell_mean = 128,
+                             .spread = 1};
     struct grid grid;
-    assert_int_equal(grid_plan(&grid, &demand, NULL), ST_OK);
+    assert_int_equal(grid_plan(&grid, &spec, NULL), ST_OK);
     struct noise_key key = key_of(11);
     struct noise_release release = {{&key, 0}, &grid, 600};
     struct noise *noise = noise_create();
@@ -261,12 +261,12 @@ static void counts_leave_with_their_noise(void **state)
     enum { ROUNDS = 512 };
     static const int64_t none[NOISE_CHUNK];
     static double out[NOISE_CHUNK];
-    const struct count_demand demand = {5, 1024, 60000, NOISE_CHUNK};
+    const struct count_grid_spec spec = {5, 1024, 60000, NOISE_CHUNK};
     struct noise_key key = {{8}};
     struct noise *noise = noise_create();
     struct grid grid;
     double square = 0, fourth = 0, neighbours = 0, count = (double)ROUNDS * NOISE_CHUNK;
-    assert_int_equal(grid_plan_counts(&grid, &demand, NULL), ST_OK);
+    assert_int_equal(grid_plan_counts(&grid, &spec, NULL), ST_OK);
     for (uint64_t round = 0; round < ROUNDS; round++) {
         const struct noise_release release = {{&key, round}, &grid, 1};
         noise_release_counts(noise, out, none, NOISE_CHUNK, &release);

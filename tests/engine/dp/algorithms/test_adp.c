@@ -6,7 +6,7 @@
  * test_poisson. */
 #include "engine/dp/algorithms/adp.h"
 
-#include "engine/dp/algorithms/step_schedule.h"
+#include "engine/dp/algorithms/adp_schedule.h"
 #include "tests/engine/dp/line_fixture.h"
 
 enum { POINTS = 60 };
@@ -28,7 +28,7 @@ static struct kit_setup usual(uint64_t steps)
     return setup;
 }
 
-static void choose(struct kit *kit, enum step_rule rule, double power)
+static void choose(struct kit *kit, enum adp_schedule_rule rule, double power)
 {
     kit_spec(kit, "adp");
     kit_set(kit, "schedule", rule);
@@ -42,7 +42,7 @@ static struct mechanism plan_of(struct kit *kit, const struct kit_setup *setup)
     struct mechanism m = {0};
     struct error error = {0};
     kit_compile(kit, setup);
-    if (kit->spec.algorithm->plan(&m, &kit->demand, &error) != ST_OK)
+    if (kit->spec.algorithm->plan(&m, &kit->inputs, &error) != ST_OK)
         fail_msg("plan: %s", error.text);
     return m;
 }
@@ -51,9 +51,10 @@ static void constant_noise_is_one_run_charged_as_dpsgd(void **state)
 {
     (void)state;
     static const struct {
-        enum step_rule rule;
+        enum adp_schedule_rule rule;
         double power;
-    } cases[] = {{STEP_CONSTANT, 0.5}, {STEP_INVERSE_SQRT, 0}, {STEP_SQRT_DECAY, 0}};
+    } cases[] = {
+        {SCHEDULE_CONSTANT, 0.5}, {SCHEDULE_INVERSE_SQRT, 0}, {SCHEDULE_SQRT_DECAY, 0}};
     struct kit_setup setup = usual(1000);
     struct kit kit;
     kit_spec(&kit, "dpsgd");
@@ -80,7 +81,7 @@ static void a_short_run_is_charged_step_by_step(void **state)
     struct kit kit;
     struct kit_setup setup = usual(4);
     setup.noise_multiplier = z[0];
-    choose(&kit, STEP_INVERSE_SQRT, 0.5);
+    choose(&kit, SCHEDULE_INVERSE_SQRT, 0.5);
     struct mechanism m = plan_of(&kit, &setup);
     assert_int_equal(m.run_count, 4);
     for (size_t k = 0; k < 4; k++) {
@@ -95,12 +96,12 @@ static void a_short_run_is_charged_step_by_step(void **state)
 static void a_long_run_keeps_its_steps_and_its_number_of_runs(void **state)
 {
     (void)state;
-    for (int rule = STEP_INVERSE_SQRT; rule <= STEP_INVERSE; rule++) {
+    for (int rule = SCHEDULE_INVERSE_SQRT; rule <= SCHEDULE_INVERSE; rule++) {
         struct kit kit;
         struct kit_setup setup = usual(9999991);
-        choose(&kit, (enum step_rule)rule, 0.5);
+        choose(&kit, (enum adp_schedule_rule)rule, 0.5);
         struct mechanism m = plan_of(&kit, &setup);
-        assert_true(m.run_count > 32 && m.run_count <= NOISE_LEVELS_MAX);
+        assert_true(m.run_count > 32 && m.run_count <= ADP_NOISE_LEVELS_MAX);
         assert_int_equal(mechanism_steps(&m), setup.steps);
         assert_true(m.runs[0].noise_multiplier == setup.noise_multiplier);
         for (size_t k = 1; k < m.run_count; k++)
@@ -115,11 +116,11 @@ static void every_step_has_at_least_the_noise_of_its_run(void **state)
     (void)state;
     static const uint64_t lengths[] = {5, 64, 400};
     for (size_t k = 0; k < 3; k++)
-        for (int rule = STEP_CONSTANT; rule <= STEP_ADAGRAD_NORM; rule++) {
+        for (int rule = SCHEDULE_CONSTANT; rule <= SCHEDULE_ADAGRAD_NORM; rule++) {
             struct kit kit;
             struct kit_setup setup = usual(lengths[k]);
             setup.optimizer.learning_rate = setup.optimizer.learning_rate_final = 1e-3;
-            choose(&kit, (enum step_rule)rule, 0.5);
+            choose(&kit, (enum adp_schedule_rule)rule, 0.5);
             struct mechanism m = plan_of(&kit, &setup);
             network_destroy(kit.network);
             kit_open(&kit, &setup);
@@ -129,7 +130,8 @@ static void every_step_has_at_least_the_noise_of_its_run(void **state)
                     double run_with =
                         kit.spec.algorithm->noise(kit.state)->grid.multiplier;
                     double noise = m.runs[run].noise_multiplier;
-                    if (rule == STEP_ADAGRAD_NORM) /* beside a norm of 4 times that */
+                    if (rule ==
+                        SCHEDULE_ADAGRAD_NORM) /* beside a norm of 4 times that */
                         noise *= sqrt(1 + 1 / 16.0);
                     assert_true(run_with >= noise);
                     assert_close(run_with, noise, 1e-9);
@@ -149,7 +151,7 @@ static void constant_steps_are_those_of_dpsgd_bit_for_bit(void **state)
         if (run == 0)
             kit_spec(&kit, "dpsgd");
         else
-            choose(&kit, STEP_CONSTANT, 0.5);
+            choose(&kit, SCHEDULE_CONSTANT, 0.5);
         kit_open(&kit, &setup);
         for (int t = 0; t < 20; t++) {
             kit_step(&kit);
@@ -193,14 +195,14 @@ static void assert_noise(const struct matrix *zeros, double *steps[LOOKED_AT])
     struct kit_setup setup = usual(STEPS);
     setup.data = zeros;
     setup.batch_size = 1;
-    choose(&kit, STEP_INVERSE_SQRT, 0.5);
+    choose(&kit, SCHEDULE_INVERSE_SQRT, 0.5);
     kit_set(&kit, "clip_norm", 3);
     kit_open(&kit, &setup);
-    struct step_schedule schedule = {.rule = STEP_INVERSE_SQRT,
-                                     .steps = STEPS,
-                                     .offset = 20,
-                                     .slope = 1,
-                                     .power = 0.5};
+    struct adp_schedule schedule = {.rule = SCHEDULE_INVERSE_SQRT,
+                                    .steps = STEPS,
+                                    .offset = 20,
+                                    .slope = 1,
+                                    .power = 0.5};
     float *before = calloc(WIDE, sizeof *before);
     assert_non_null(before);
     for (int t = 0, k = 0; k < LOOKED_AT; t++) {
@@ -208,8 +210,8 @@ static void assert_noise(const struct matrix *zeros, double *steps[LOOKED_AT])
         kit_step(&kit);
         if (t != looked_at[k])
             continue;
-        double unit = 0.5 / step_divisor(&schedule, (uint64_t)t);
-        double z = 1.25 * step_noise_ratio(&schedule, (uint64_t)t);
+        double unit = 0.5 / adp_schedule_divisor(&schedule, (uint64_t)t);
+        double z = 1.25 * adp_schedule_noise_ratio(&schedule, (uint64_t)t);
         for (int j = 0; j < WIDE; j++)
             steps[k][j] = ((double)before[j] - (double)kit.parameters[j]) / unit;
         struct moments found = moments_of(steps[k]);
@@ -244,7 +246,7 @@ static void an_empty_batch_is_a_step_like_others(void **state)
     struct kit kit;
     struct kit_setup setup = usual(100);
     setup.batch_size = 1; /* 37 % of the batches are empty */
-    choose(&kit, STEP_INVERSE_SQRT, 0.5);
+    choose(&kit, SCHEDULE_INVERSE_SQRT, 0.5);
     kit_open(&kit, &setup);
     for (int t = 0; t < 100; t++) {
         float before = kit.parameters[0];
@@ -262,7 +264,7 @@ static void threads_change_nothing(void **state)
         struct kit kit;
         struct kit_setup setup = usual(100);
         setup.threads = threads;
-        choose(&kit, STEP_SQRT_DECAY, 0.5);
+        choose(&kit, SCHEDULE_SQRT_DECAY, 0.5);
         kit_open(&kit, &setup);
         for (int t = 0; t < 100; t++)
             kit_step(&kit);
@@ -278,14 +280,14 @@ static void assert_claim(uint64_t records, uint64_t batch, uint64_t steps,
     for (int adp_rule = 0; adp_rule <= 1; adp_rule++) {
         struct kit kit;
         bool holds = true;
-        choose(&kit, STEP_INVERSE_SQRT, adp_rule == 1 ? 0.5 : 0);
+        choose(&kit, SCHEDULE_INVERSE_SQRT, adp_rule == 1 ? 0.5 : 0);
         kit_set(&kit, "offset", steps == 4 ? 20 : 19);
-        struct algorithm_demand demand = {
+        struct algorithm_inputs inputs = {
             .spec = &kit.spec, .records = records, .batch_size = batch, .steps = steps};
-        double claimed = adp_claim(&demand, epsilon, 1e-5, &holds);
-        double level = pow(1 + (double)steps / 20, 0.25 / NOISE_LEVELS_MAX) - 1;
+        double claimed = adp_claim(&inputs, epsilon, 1e-5, &holds);
+        double level = pow(1 + (double)steps / 20, 0.25 / ADP_NOISE_LEVELS_MAX) - 1;
         assert_close(claimed, expected[adp_rule], steps == 4 ? 1e-8 : 0.51 * level);
-        assert_true(kit.spec.algorithm->paper_claim(&demand, epsilon, 1e-5) == claimed);
+        assert_true(kit.spec.algorithm->paper_claim(&inputs, epsilon, 1e-5) == claimed);
         bool should = adp_rule == 0 && steps > 20000 && epsilon / 16 < 1;
         assert_true(holds == should);
     }
@@ -323,12 +325,12 @@ static void what_has_no_plan_is_refused_before_it_starts(void **state)
         struct mechanism m = {0};
         struct kit_setup setup = usual(1000);
         setup.noise_multiplier = cases[k].noise;
-        choose(&kit, STEP_SQRT_DECAY, 0.5);
+        choose(&kit, SCHEDULE_SQRT_DECAY, 0.5);
         kit_set(&kit, "initial", cases[k].initial);
         kit_set(&kit, "final", cases[k].final);
         enum status expected = cases[k].pointer == NULL ? ST_OK : ST_INVALID;
         assert_int_equal(kit_start(&kit, &setup, &started), expected);
-        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, &planned), expected);
+        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, &planned), expected);
         assert_string_equal(planned.text, started.text);
         if (cases[k].pointer != NULL)
             assert_string_equal(planned.pointer, cases[k].pointer);

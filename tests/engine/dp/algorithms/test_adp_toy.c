@@ -3,7 +3,7 @@
  * Method: its stochastic logistic problem (T6 of papers/adp.md 3.4) through the engine,
  * at the noise that its calibration gives; seeds of the problem and of the noise are
  * fixed. Acceptance check 18; FULL: its twenty seeds. */
-#include "engine/dp/algorithms/step_schedule.h"
+#include "engine/dp/algorithms/adp_schedule.h"
 #include "tests/engine/dp/algorithm_fixture.h"
 #include "tests/engine/draw_fixture.h"
 
@@ -103,7 +103,7 @@ static struct course run(const struct problem *problem, double scale, double pow
     struct kit kit;
     double rates = 0;
     kit_spec(&kit, "adp");
-    kit_set(&kit, "schedule", STEP_INVERSE_SQRT);
+    kit_set(&kit, "schedule", SCHEDULE_INVERSE_SQRT);
     kit_set(&kit, "offset", 1);
     kit_set(&kit, "slope", 1);
     kit_set(&kit, "noise_power", power);

@@ -120,7 +120,7 @@ static void every_private_row_plans_at_its_defaults(void **state)
         struct error error = {0};
         kit_spec(&kit, algorithms[k]->name);
         kit_compile(&kit, &setup);
-        enum status status = algorithms[k]->plan(&m, &kit.demand, &error);
+        enum status status = algorithms[k]->plan(&m, &kit.inputs, &error);
         assert_int_equal(status == ST_OK, algorithms[k]->is_private);
         if (status == ST_OK) {
             char *text = mechanism_render(&m);

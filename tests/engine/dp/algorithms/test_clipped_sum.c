@@ -1,11 +1,11 @@
-/* Goal: what a clipped sum is charged and what its grid carries come from one demand.
- * Method: a demand of odd numbers, against the numbers themselves. */
+/* Goal: what a clipped sum is charged and what its grid carries come from one inputs.
+ * Method: a inputs of odd numbers, against the numbers themselves. */
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "tests/expect.h"
 
 static const struct algorithm row = {.name = "row"};
 static const struct algorithm_spec spec = {.algorithm = &row};
-static const struct algorithm_demand demand = {.spec = &spec,
+static const struct algorithm_inputs inputs = {.spec = &spec,
                                                .relation = RELATION_REPLACE_ONE,
                                                .records = 12347,
                                                .batch_size = 613,
@@ -18,13 +18,13 @@ static void the_charge_is_one_release_a_step(void **state)
 {
     (void)state;
     struct mechanism m = {0};
-    assert_int_equal(clipped_sum_charge(&m, MECHANISM_SAMPLED_GAUSSIAN, &demand, NULL),
+    assert_int_equal(clipped_sum_charge(&m, MECHANISM_SAMPLED_GAUSSIAN, &inputs, NULL),
                      ST_OK);
     assert_int_equal(m.kind, MECHANISM_SAMPLED_GAUSSIAN);
     assert_int_equal(m.relation, RELATION_REPLACE_ONE);
     assert_true(m.prefixes_priced);
     assert_int_equal(m.run_count, 1);
-    assert_true(m.runs[0].sampling_rate == algorithm_rate(&demand));
+    assert_true(m.runs[0].sampling_rate == algorithm_rate(&inputs));
     assert_true(m.runs[0].noise_multiplier == 1.375);
     assert_int_equal(m.runs[0].steps, 91);
     mechanism_fini(&m);
@@ -35,7 +35,7 @@ static void nothing_is_charged_without_noise(void **state)
     (void)state;
     static const double none[] = {0, -1.375, NAN};
     for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
-        struct algorithm_demand silent = demand;
+        struct algorithm_inputs silent = inputs;
         struct mechanism m = {0};
         struct error error = {0};
         silent.noise_multiplier = none[k];
@@ -49,9 +49,9 @@ static void nothing_is_charged_without_noise(void **state)
 static void the_grid_carries_what_is_charged(void **state)
 {
     (void)state;
-    struct grid_demand sum = clipped_sum_demand(&demand, &model, 0.625);
+    struct grid_spec sum = clipped_sum_spec(&inputs, &model, 0.625);
     struct noise_plan noise = {0};
-    assert_true(sum.sampling_rate == algorithm_rate(&demand));
+    assert_true(sum.sampling_rate == algorithm_rate(&inputs));
     assert_true(sum.noise_multiplier == 1.375);
     assert_int_equal(sum.record_terms, 9);
     assert_int_equal(clipped_sum_plan(&noise, &sum, NULL), ST_OK);
@@ -64,7 +64,7 @@ static void the_grid_carries_what_is_charged(void **state)
 static void a_refused_sum_leaves_the_plan_as_it_was(void **state)
 {
     (void)state;
-    struct grid_demand sum = clipped_sum_demand(&demand, &model, 0.625);
+    struct grid_spec sum = clipped_sum_spec(&inputs, &model, 0.625);
     struct noise_plan noise = {0}, before;
     assert_int_equal(clipped_sum_plan(&noise, &sum, NULL), ST_OK);
     before = noise;

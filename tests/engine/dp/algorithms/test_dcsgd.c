@@ -104,12 +104,12 @@ static void the_charge_is_of_both_releases_together(void **state)
         struct kit_setup setup = usual(names[a]);
         kit_spec(&kit, names[a]);
         kit_compile(&kit, &setup);
-        kit.demand.relation = RELATION_REPLACE_ONE;
-        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_OK);
+        kit.inputs.relation = RELATION_REPLACE_ONE;
+        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_OK);
         texts[a] = mechanism_render(&m);
         mechanism_fini(&m);
-        kit.demand.noise_multiplier = 0;
-        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_INVALID);
+        kit.inputs.noise_multiplier = 0;
+        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_INVALID);
         kit_close(&kit);
     }
     assert_string_equal(texts[0], texts[1]);

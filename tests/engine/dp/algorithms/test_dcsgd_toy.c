@@ -6,7 +6,7 @@
  * Loss of record i = |a - x_i|^2 / 2 + |b|^2 / 2, x_i = 3 + N(0, I_50), b in R^199950. */
 #include <string.h>
 
-#include "engine/dp/algorithms/adaptive_clip.h"
+#include "engine/dp/algorithms/dcsgd_clip.h"
 #include "engine/dp/algorithms/dcsgd.h"
 #include "engine/noise/noise.h"
 #include "tests/expect.h"
@@ -69,8 +69,8 @@ static double square_of_b(const struct toy *toy)
 }
 
 /* Sums of the clipped gradients, the weight that b has in them, and the histogram. */
-static double pass(struct toy *toy, const struct adaptive_clip *adaptive,
-                   double sum[SEEN], double *counts)
+static double pass(struct toy *toy, const struct dcsgd_clip *adaptive, double sum[SEEN],
+                   double *counts)
 {
     double weights = 0, unseen = square_of_b(toy);
     for (size_t i = 0; i < RECORDS; i++) {
@@ -88,7 +88,7 @@ static double pass(struct toy *toy, const struct adaptive_clip *adaptive,
     return weights;
 }
 
-static void step(struct toy *toy, struct adaptive_clip *adaptive, const struct run *run)
+static void step(struct toy *toy, struct dcsgd_clip *adaptive, const struct run *run)
 {
     double sum[SEEN] = {0}, counts[BINS] = {0};
     double sigma = run->rule == FIXED ? 1 : dcsgd_gradient_noise(1, 5);
@@ -102,9 +102,9 @@ static void step(struct toy *toy, struct adaptive_clip *adaptive, const struct r
     for (size_t j = 0; j < BINS; j++)
         counts[j] += 5 * (double)toy->noise[DIM + j] * 0x1p-36;
     if (run->rule == PERCENTILE)
-        adaptive_clip_percentile(adaptive, counts, run->share);
+        dcsgd_clip_percentile(adaptive, counts, run->share);
     if (run->rule == ERROR)
-        adaptive_clip_error(
+        dcsgd_clip_error(
             adaptive, counts,
             &(struct clip_error){.variance = sigma * sigma * DIM / BATCH / BATCH});
 }
@@ -114,7 +114,7 @@ static double excess(struct run run)
     struct toy toy;
     struct noise_key key = {{(uint8_t)run.seed}};
     struct noise *noise = noise_create();
-    struct adaptive_clip adaptive = {
+    struct dcsgd_clip adaptive = {
         run.clip_norm,
         {.bins = BINS, .range = run.rule == PERCENTILE ? 2 * run.clip_norm : BINS}};
     toy_init(&toy, run.seed);

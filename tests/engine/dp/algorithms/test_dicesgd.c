@@ -38,8 +38,8 @@ static enum status plan_of(struct mechanism *m, int accountant, int batches,
     kit_set(&kit, "batches", batches);
     kit_set(&kit, "pre_clip_norm", whole);
     kit_compile(&kit, &setup);
-    kit.demand.batch_size = 2;
-    enum status status = kit.spec.algorithm->plan(m, &kit.demand, error);
+    kit.inputs.batch_size = 2;
+    enum status status = kit.spec.algorithm->plan(m, &kit.inputs, error);
     kit_close(&kit);
     return status;
 }
@@ -108,15 +108,15 @@ static void replacing_a_record_has_no_proof_under_m3(void **state)
     kit_set(&kit, "accountant", M3);
     kit_set(&kit, "batches", POISSON);
     kit_compile(&kit, &setup);
-    kit.demand.relation = RELATION_REPLACE_ONE;
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, &error), ST_INVALID);
+    kit.inputs.relation = RELATION_REPLACE_ONE;
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, &error), ST_INVALID);
     assert_string_equal(error.pointer, "/algorithm/accountant");
-    kit.demand.relation = RELATION_ZERO_OUT;
-    kit.demand.steps = 65537;
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, &error), ST_INVALID);
-    kit.demand.steps = 10;
-    kit.demand.noise_multiplier = 0;
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, &error), ST_INVALID);
+    kit.inputs.relation = RELATION_ZERO_OUT;
+    kit.inputs.steps = 65537;
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, &error), ST_INVALID);
+    kit.inputs.steps = 10;
+    kit.inputs.noise_multiplier = 0;
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, &error), ST_INVALID);
     kit_close(&kit);
 }
 
@@ -126,16 +126,16 @@ static void the_paper_s_noise_is_a_claim_alone(void **state)
     struct algorithm_spec spec;
     algorithm_spec_init(&spec, algorithm_find("dicesgd"));
     spec.values[4] = 1; /* error_clip_norm */
-    struct algorithm_demand demand = {
+    struct algorithm_inputs inputs = {
         .spec = &spec, .records = 50000, .batch_size = 1000, .steps = 150};
-    double claim = spec.algorithm->paper_claim(&demand, 2, 1e-5);
+    double claim = spec.algorithm->paper_claim(&inputs, 2, 1e-5);
     assert_close(claim / 1000, 3.324517103667, 1e-12);
     spec.values[2] = spec.values[4] = 0.1;
-    claim = spec.algorithm->paper_claim(&demand, 2, 1e-5);
+    claim = spec.algorithm->paper_claim(&inputs, 2, 1e-5);
     assert_close(claim * 0.1 / 1000, 0.332451710367, 1e-12);
 }
 
-/* (taken + rest) of a record, as the worker applies them. */
+/* (taken + rest) of a record, as the micro_batch applies them. */
 static void the_rest_of_a_record_is_within_its_norm(void **state)
 {
     (void)state;

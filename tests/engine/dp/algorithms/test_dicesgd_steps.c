@@ -266,8 +266,8 @@ static void the_error_is_in_one_place_and_is_wiped(void **state)
         if (t % 4 == 0)
             assert_int_equal(copies_of_the_error(), 1); /* its own buffer */
     }
-    training_destroy(kit.training);
-    kit.training = NULL;
+    stepper_destroy(kit.stepper);
+    kit.stepper = NULL;
     assert_int_equal(copies_of_the_error(), 0);
     kit_close(&kit);
 }

@@ -1,8 +1,8 @@
 /* Goal: DIFF2 runs the paper's rounds. Method: next to no noise against the reference in
  * double (diff2_oracle.h, itself held against the specification); bit for bit against
  * what it must reduce to. */
-#include "engine/dp/algorithms/rounds.h"
-#include "engine/dp/algorithms/shards.h"
+#include "engine/dp/algorithms/diff2_rounds.h"
+#include "engine/dp/algorithms/diff2_shards.h"
 #include "tests/engine/dp/diff2_fixture.h"
 #include "tests/engine/dp/diff2_oracle.h"
 
@@ -21,7 +21,7 @@ static void next_to_no_noise_is_the_reference(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct kit kit;
         struct kit_setup setup = usual(ROUNDS);
-        struct shards shards = {RECORDS, cases[k].clients};
+        struct diff2_shards shards = {RECORDS, cases[k].clients};
         size_t starts[9] = {0};
         kit_spec(&kit, "diff2_gd");
         kit_set(&kit, "restart_interval", (double)cases[k].interval);
@@ -38,15 +38,15 @@ static void next_to_no_noise_is_the_reference(void **state)
                                 .rate = 0.25,
                                 .interval = cases[k].interval};
         for (size_t p = 0; p < cases[k].clients; p++)
-            starts[p + 1] = starts[p] + shards_range(&shards, p).count;
+            starts[p + 1] = starts[p] + diff2_shards_range(&shards, p).count;
         for (size_t j = 0; j < DIM; j++)
             run.x[j] = (double)kit.parameters[j];
-        struct rounds rounds = {.steps = ROUNDS,
-                                .interval = cases[k].interval,
-                                .local_steps = 1,
-                                .clients = 1,
-                                .restart_share = 0.8,
-                                .difference_share = 0.2};
+        struct diff2_rounds rounds = {.steps = ROUNDS,
+                                      .interval = cases[k].interval,
+                                      .local_steps = 1,
+                                      .clients = 1,
+                                      .restart_share = 0.8,
+                                      .difference_share = 0.2};
         double most = 0, unit = 6 * quiet / (RECORDS - 7);
         for (int r = 0; r < ROUNDS; r++) {
             double moved = 0, before[DIM];
@@ -57,7 +57,8 @@ static void next_to_no_noise_is_the_reference(void **state)
                 moved += pow(run.x[j] - before[j], 2);
             double error = cases[k].clip_norm;
             if (cases[k].interval > 1)
-                error += (double)ROUNDS * rounds_ratio(&rounds, RELEASE_DIFFERENCE) *
+                error += (double)ROUNDS *
+                         diff2_rounds_ratio(&rounds, RELEASE_DIFFERENCE) *
                          cases[k].difference_clip * sqrt(moved);
             most += 0.25 * unit * error + 1e-6;
             for (size_t j = 0; j < DIM; j++)
@@ -265,7 +266,7 @@ static void differences_keep_their_digits_at_small_motions(void **state)
         kit_step(&kit);
         for (size_t j = 0; j < DIM; j++) {
             x[1][j] = (double)kit.parameters[j];
-            first[j] = (double)training_gradient(kit.training)[j];
+            first[j] = (double)stepper_gradient(kit.stepper)[j];
         }
         kit_step(&kit);
         double moved = 0;
@@ -281,7 +282,7 @@ static void differences_keep_their_digits_at_small_motions(void **state)
                 mean[j] += (now[j] - before[j]) / RECORDS;
         }
         for (size_t j = 0; j < DIM; j++) {
-            double added = (double)training_gradient(kit.training)[j] - first[j];
+            double added = (double)stepper_gradient(kit.stepper)[j] - first[j];
             error += pow(added - mean[j], 2);
             size += mean[j] * mean[j];
         }
@@ -304,10 +305,10 @@ static void a_point_that_stays_is_released_for_nothing(void **state)
     kit_set(&kit, "restart_interval", 3);
     kit_open(&kit, &setup);
     kit_step(&kit);
-    memcpy(first, training_gradient(kit.training), sizeof first);
+    memcpy(first, stepper_gradient(kit.stepper), sizeof first);
     kit_step(&kit);
     kit_step(&kit);
-    assert_memory_equal(first, training_gradient(kit.training), sizeof first);
+    assert_memory_equal(first, stepper_gradient(kit.stepper), sizeof first);
     kit_close(&kit);
 }
 
@@ -321,8 +322,8 @@ static void what_diverges_stops(void **state)
     kit_open(&kit, &setup);
     kit_step(&kit);
     kit.parameters[3] = INFINITY;
-    training_begin_step(kit.training, 1);
-    assert_int_equal(kit.spec.algorithm->step(kit.state, kit.training, &error),
+    stepper_begin_step(kit.stepper, 1);
+    assert_int_equal(kit.spec.algorithm->step(kit.state, kit.stepper, &error),
                      ST_INTERNAL);
     assert_string_equal(error.text, "diverged");
     kit_close(&kit);

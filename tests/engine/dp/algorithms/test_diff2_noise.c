@@ -1,7 +1,7 @@
 /* Goal: each release of DIFF2 carries the noise that is charged, of its own. Method:
  * noise alone, on features of zeros and no bias, where gradients are zero, against what
  * its multipliers say; neighbours told apart against the exact curve. */
-#include "engine/dp/algorithms/rounds.h"
+#include "engine/dp/algorithms/diff2_rounds.h"
 #include "tests/engine/dp/diff2_fixture.h"
 
 enum { SILENT = 200, WIDE_IN = 256, WIDE_OUT = 400, WIDE = WIDE_IN * WIDE_OUT };
@@ -54,13 +54,14 @@ struct audit {
 };
 
 /* Takes steps and looks at the estimate, which the gradient shows rounded to float. */
-static void listen(struct audit *audit, struct kit *kit, const struct rounds *rounds,
-                   const double rates[3], const double divisors[3])
+static void listen(struct audit *audit, struct kit *kit,
+                   const struct diff2_rounds *rounds, const double rates[3],
+                   const double divisors[3])
 {
     static double value[WIDE];
     static float before[WIDE];
     for (uint64_t step = 0; step < rounds->steps; step++) {
-        enum release release = rounds_release(rounds, step);
+        enum diff2_release release = diff2_rounds_release(rounds, step);
         double moved = 0;
         for (size_t j = 0; j < WIDE && release == RELEASE_LOCAL; j++)
             moved += pow((double)kit->parameters[j] - (double)before[j], 2);
@@ -72,8 +73,8 @@ static void listen(struct audit *audit, struct kit *kit, const struct rounds *ro
         double clip_norm =
             rates[release] * (release == RELEASE_RESTART ? 1 : sqrt(moved));
         audit->expected[step] =
-            2 * rounds_ratio(rounds, release) * clip_norm / divisors[release];
-        const float *shown = training_gradient(kit->training);
+            2 * diff2_rounds_ratio(rounds, release) * clip_norm / divisors[release];
+        const float *shown = stepper_gradient(kit->stepper);
         audit->square[step] = 0;
         for (size_t j = 0; j < WIDE; j++) {
             double now = (double)shown[j];
@@ -112,12 +113,12 @@ static void noise_is_what_the_multipliers_say(void **state)
     kit_set(&kit, "difference_clip", 1.9);
     kit_set(&kit, "clients", 8);
     kit_open(&kit, &setup);
-    struct rounds rounds = {.steps = 6,
-                            .interval = 3,
-                            .local_steps = 1,
-                            .clients = 8,
-                            .restart_share = 0.8,
-                            .difference_share = 0.2};
+    struct diff2_rounds rounds = {.steps = 6,
+                                  .interval = 3,
+                                  .local_steps = 1,
+                                  .clients = 8,
+                                  .restart_share = 0.8,
+                                  .difference_share = 0.2};
     listen(&audit, &kit, &rounds, (double[]){0.7, 1.9, 0},
            (double[]){SILENT, SILENT, 1});
     expect_as_planned(&audit, 6);
@@ -146,7 +147,7 @@ static void neighbours_are_told_apart_as_charged_and_no_better(void **state)
         kit_spec(&kit, "diff2_gd");
         kit_open(&kit, &setup);
         kit_step(&kit);
-        const float *shown = training_gradient(kit.training);
+        const float *shown = stepper_gradient(kit.stepper);
         for (size_t j = 0; j < WIDE; j++) {
             double x = (double)shown[j] * SILENT / 2; /* in deviations */
             for (size_t e = 0; e < 5; e++) {
@@ -180,12 +181,12 @@ static void errors_add_up_until_a_restart(void **state)
     kit_set(&kit, "restart_interval", 4);
     kit_set(&kit, "difference_clip", 25);
     kit_open(&kit, &setup);
-    struct rounds rounds = {.steps = 8,
-                            .interval = 4,
-                            .local_steps = 1,
-                            .clients = 1,
-                            .restart_share = 0.8,
-                            .difference_share = 0.2};
+    struct diff2_rounds rounds = {.steps = 8,
+                                  .interval = 4,
+                                  .local_steps = 1,
+                                  .clients = 1,
+                                  .restart_share = 0.8,
+                                  .difference_share = 0.2};
     listen(&audit, &kit, &rounds, (double[]){1, 25, 0}, (double[]){SILENT, SILENT, 1});
     for (size_t r = 0; r < 8; r++) {
         window = (r % 4 == 0 ? 0 : window) + audit.expected[r] * audit.expected[r];
@@ -207,13 +208,13 @@ static void local_steps_have_their_own_noise(void **state)
     kit_set(&kit, "local_clip", 3);
     kit_set(&kit, "clients", 2);
     kit_open(&kit, &setup);
-    struct rounds rounds = {.steps = 8,
-                            .interval = 5,
-                            .local_steps = 8,
-                            .clients = 2,
-                            .local_rate = 0.1,
-                            .restart_share = 0.5,
-                            .difference_share = 0.25};
+    struct diff2_rounds rounds = {.steps = 8,
+                                  .interval = 5,
+                                  .local_steps = 8,
+                                  .clients = 2,
+                                  .local_rate = 0.1,
+                                  .restart_share = 0.5,
+                                  .difference_share = 0.25};
     listen(&audit, &kit, &rounds, (double[]){1, 1, 3}, (double[]){SILENT, SILENT, 10});
     expect_as_planned(&audit, 8);
     kit_close(&kit);

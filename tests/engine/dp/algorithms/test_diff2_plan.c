@@ -30,10 +30,10 @@ static void noise_that_would_feed_on_itself_is_refused(void **state)
                 assert_true(most > 0.1 && most < 250);
                 struct algorithm_model model = {.parameters = DIM};
                 double own =
-                    kit.spec.algorithm->learning_rate(&kit.demand, &model, 500);
+                    kit.spec.algorithm->learning_rate(&kit.inputs, &model, 500);
                 assert_true(own > 0.49 * most && own < 1.02 * most);
                 assert_true(exp2(rint(log2(500 / own))) == 500 / own);
-                assert_true(kit.spec.algorithm->learning_rate(&kit.demand, &model,
+                assert_true(kit.spec.algorithm->learning_rate(&kit.inputs, &model,
                                                               1e-3) == 1e-3);
             }
             kit_close(&kit);
@@ -66,7 +66,7 @@ static void what_has_no_proof_is_refused_by_name(void **state)
         kit_spec(&kit, cases[k].algorithm);
         kit_set(&kit, cases[k].name, cases[k].value);
         assert_int_equal(kit_start(&kit, &setup, &errors[0]), ST_INVALID);
-        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, &errors[1]),
+        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, &errors[1]),
                          ST_INVALID);
         assert_string_equal(errors[0].pointer, cases[k].pointer);
         assert_string_equal(errors[1].pointer, cases[k].pointer);
@@ -95,7 +95,7 @@ static void other_optimizers_are_refused(void **state)
         setup.optimizer = cases[k].optimizer;
         kit_spec(&kit, k == 1 ? "diff2_bvr_l_sgd" : "diff2_gd");
         kit_compile(&kit, &setup);
-        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, &error), ST_INVALID);
+        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, &error), ST_INVALID);
         assert_string_equal(error.pointer, cases[k].pointer);
         kit_close(&kit);
     }
@@ -111,7 +111,7 @@ static void what_is_not_named_follows_from_the_job(void **state)
     setup.noise_multiplier = 2;
     kit_spec(&kit, "diff2_gd");
     kit_compile(&kit, &setup);
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_OK);
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_OK);
     assert_int_equal(m.kind, MECHANISM_GAUSSIAN);
     assert_int_equal(m.run_count, 100);
     assert_int_equal(m.runs[1].steps, 19);
@@ -121,7 +121,7 @@ static void what_is_not_named_follows_from_the_job(void **state)
     kit_spec(&kit, "diff2_bvr_l_sgd");
     kit_set(&kit, "clients", 2);
     kit_compile(&kit, &setup);
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_OK);
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_OK);
     assert_int_equal(m.kind, MECHANISM_FIXED_SUBSET);
     assert_int_equal(m.run_count, 200);
     assert_true(m.runs[1].sampling_rate == 12.0 / 1500);
@@ -139,11 +139,11 @@ static void the_papers_noise_is_claimed(void **state)
     kit_spec(&kit, "diff2_gd");
     kit_set(&kit, "restart_interval", 20);
     kit_compile(&kit, &setup);
-    kit.demand.records = kit.demand.batch_size = 16510;
-    assert_close(kit.spec.algorithm->paper_claim(&kit.demand, 3, 1e-5) / 16510,
+    kit.inputs.records = kit.inputs.batch_size = 16510;
+    assert_close(kit.spec.algorithm->paper_claim(&kit.inputs, 3, 1e-5) / 16510,
                  2.345840912e-3, 1e-9);
     kit_set(&kit, "restart_interval", 1);
-    assert_close(kit.spec.algorithm->paper_claim(&kit.demand, 3, 1e-5) / 16510,
+    assert_close(kit.spec.algorithm->paper_claim(&kit.inputs, 3, 1e-5) / 16510,
                  9.383364e-3, 1e-6);
     kit_close(&kit);
     kit_spec(&kit, "diff2_bvr_l_sgd");
@@ -151,7 +151,7 @@ static void the_papers_noise_is_claimed(void **state)
     kit_set(&kit, "restart_split", 3);
     kit_set(&kit, "clients", 10);
     kit_compile(&kit, &setup);
-    assert_close(kit.spec.algorithm->paper_claim(&kit.demand, 3, 1e-5) / 16510,
+    assert_close(kit.spec.algorithm->paper_claim(&kit.inputs, 3, 1e-5) / 16510,
                  2.119062e-3, 1e-6);
     kit_close(&kit);
 }

@@ -20,7 +20,7 @@ static void clients_weigh_alike_whatever_their_size(void **state)
         kit_set(&kit, "clients", clients);
         kit_open(&kit, &setup);
         kit_step(&kit);
-        double mean = (double)training_gradient(kit.training)[0];
+        double mean = (double)stepper_gradient(kit.stepper)[0];
         assert_true(fabs(mean - (clients == 1 ? 0.2 : 0)) < 6 * quiet / 4);
         kit_close(&kit);
     }
@@ -89,10 +89,9 @@ static void a_difference_is_cut_at_its_rate(void **state)
         float start = kit.parameters[0];
         kit_step(&kit);
         moved = (double)kit.parameters[0] - (double)start;
-        float first = training_gradient(kit.training)[0];
+        float first = stepper_gradient(kit.stepper)[0];
         kit_step(&kit);
-        change[side] =
-            ((double)training_gradient(kit.training)[0] - (double)first) * FEW;
+        change[side] = ((double)stepper_gradient(kit.stepper)[0] - (double)first) * FEW;
         kit_close(&kit);
     }
     /* Of noise, 2 / 64 of 20 |dx|, both have the same. */

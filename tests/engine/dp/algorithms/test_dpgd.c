@@ -110,8 +110,8 @@ static void each_step_is_charged_as_a_gaussian(void **state)
         struct kit_setup setup = usual();
         kit_spec(&kit, "dpgd");
         kit_compile(&kit, &setup);
-        kit.demand.relation = k == 0 ? RELATION_ZERO_OUT : RELATION_REPLACE_ONE;
-        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_OK);
+        kit.inputs.relation = k == 0 ? RELATION_ZERO_OUT : RELATION_REPLACE_ONE;
+        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_OK);
         char *text = mechanism_render(&m);
         assert_string_equal(
             text, k == 0 ? "{\"kind\":\"gaussian\",\"relation\":\"zero_out\","
@@ -136,7 +136,7 @@ static void what_it_cannot_run_is_refused(void **state)
         setup.noise_multiplier = k == 0 ? 1 : 0;
         kit_spec(&kit, "dpgd");
         assert_int_equal(kit_start(&kit, &setup, &error), ST_INVALID);
-        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, &error), ST_INVALID);
+        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, &error), ST_INVALID);
         assert_string_equal(error.pointer, k == 0 ? "/batch_size" : "");
         kit_close(&kit);
     }

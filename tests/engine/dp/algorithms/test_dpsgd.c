@@ -155,7 +155,7 @@ static void all_ways_of_clipping_are_charged_alike(void **state)
         kit_spec(&kit, "dpsgd");
         kit_set(&kit, "clipping", clipping);
         kit_compile(&kit, &setup);
-        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_OK);
+        assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_OK);
         texts[clipping] = mechanism_render(&m);
         mechanism_fini(&m);
         kit_close(&kit);
@@ -200,7 +200,7 @@ static void a_demand_without_noise_is_refused(void **state)
     setup.noise_multiplier = 0;
     kit_spec(&kit, "dpsgd");
     kit_compile(&kit, &setup);
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_INVALID);
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_INVALID);
     kit_close(&kit);
 }
 

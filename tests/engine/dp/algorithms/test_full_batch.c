@@ -10,11 +10,11 @@ static void only_a_batch_of_all_records_is_taken(void **state)
     (void)state;
     struct algorithm_spec spec;
     algorithm_spec_init(&spec, algorithm_find("dpgd"));
-    struct algorithm_demand demand = {.spec = &spec, .records = 97, .batch_size = 97};
+    struct algorithm_inputs inputs = {.spec = &spec, .records = 97, .batch_size = 97};
     struct error error = {0};
-    assert_int_equal(full_batch_check(&demand, &error), ST_OK);
-    demand.batch_size = 96;
-    assert_int_equal(full_batch_check(&demand, &error), ST_INVALID);
+    assert_int_equal(full_batch_check(&inputs, &error), ST_OK);
+    inputs.batch_size = 96;
+    assert_int_equal(full_batch_check(&inputs, &error), ST_INVALID);
     assert_string_equal(error.pointer, "/batch_size");
     assert_non_null(strstr(error.text, "97"));
     assert_non_null(strstr(error.text, "dpsgd"));

@@ -4,7 +4,7 @@
  * A13, A14 and A16 of papers/valueclip.md; the toys are in test_value_clip_toys.c. */
 #include "engine/dp/algorithms/registry.h"
 
-#include "engine/dp/algorithms/value_bound.h"
+#include "engine/dp/algorithms/value_clip_bound.h"
 #include "engine/nn/spectral.h"
 #include "tests/engine/dp/line_fixture.h"
 
@@ -279,7 +279,7 @@ static void noise_and_divisor_are_those_of_the_closed_form(void **state)
  * norm is above, which must be never. Private data: a test may count, a release may
  * not. */
 struct watch {
-    struct value_bound bound;
+    struct value_clip_bound bound;
     size_t above, records;
     double tightest;
 };
@@ -288,7 +288,7 @@ static void watch(float *weights, const struct measures *measures, const void *c
 {
     struct watch *watch = (struct watch *)(uintptr_t)context;
     for (size_t i = 0; i < measures->count; i++) {
-        double squares[VALUE_BOUND_LAYERS_MAX] = {0};
+        double squares[VALUE_CLIP_LAYERS_MAX] = {0};
         for (size_t l = 0; l < watch->bound.layers; l++) {
             struct factors layer = workspace_factors(measures->workspace, l);
             for (size_t j = 0; j < layer.inputs; j++) {
@@ -296,7 +296,7 @@ static void watch(float *weights, const struct measures *measures, const void *c
                 squares[l] += a * a;
             }
         }
-        double b = value_bound_of(&watch->bound, measures->losses[i], squares);
+        double b = value_clip_bound_of(&watch->bound, measures->losses[i], squares);
         watch->above += measures->norms[i] > b * (1 + 1e-6);
         watch->tightest = fmax(watch->tightest, measures->norms[i] / b);
         watch->records++;
@@ -320,25 +320,26 @@ static void bounds_are_above_the_norms_of_a_training(void **state)
         assert_int_equal(spectral_create(&spectral, 9, NULL), ST_OK);
         kit_spec(&kit, "value_clip");
         kit_open(&kit, &setup);
-        assert_int_equal(value_bound_init(&seen.bound, &model, BOUND_FORWARD, NULL),
-                         ST_OK);
+        assert_int_equal(
+            value_clip_bound_init(&seen.bound, &model, BOUND_FORWARD, NULL), ST_OK);
         for (int t = 0; t < 50; t++) {
             double norms[3];
             kit_step(&kit);
             for (size_t l = 0; l < 3; l++) {
                 struct factors layer =
-                    workspace_factors(training_workspace(kit.training, 0), l);
+                    workspace_factors(stepper_workspace(kit.stepper, 0), l);
                 norms[l] =
                     spectral_bound(spectral, kit.parameters + layer.weight,
                                    (struct weight_shape){layer.outputs, layer.inputs});
             }
-            value_bound_aim(&seen.bound, norms);
+            value_clip_bound_aim(&seen.bound, norms);
             const struct noise_plan *noise = kit.spec.algorithm->noise(kit.state);
-            struct pass pass = {.grid = &noise->grid, .weigh = watch, .rule = &seen};
-            training_begin_step(kit.training, kit.step);
-            training_sample(kit.training, 1);
-            assert_int_equal(training_pass(kit.training, &pass, NULL), ST_OK);
-            training_release(kit.training, &noise->grid, 1);
+            struct batch_sum sum = {
+                .grid = &noise->grid, .clip = watch, .clip_context = &seen};
+            stepper_begin_step(kit.stepper, kit.step);
+            stepper_sample(kit.stepper, 1);
+            assert_int_equal(stepper_sum(kit.stepper, &sum, NULL), ST_OK);
+            stepper_release(kit.stepper, &noise->grid, 1);
         }
         assert_true(seen.records >= 50 * RECORDS);
         assert_int_equal(seen.above, 0);
@@ -374,16 +375,16 @@ static void the_charge_is_that_of_dpsgd_or_a_refusal(void **state)
     struct kit_setup setup = setup_of(&model);
     kit_spec(&kit, "value_clip");
     kit_compile(&kit, &setup);
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_OK);
-    assert_int_equal(algorithm_find("dpsgd")->plan(&flat, &kit.demand, NULL), ST_OK);
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_OK);
+    assert_int_equal(algorithm_find("dpsgd")->plan(&flat, &kit.inputs, NULL), ST_OK);
     char *text = mechanism_render(&m), *expected = mechanism_render(&flat);
     assert_string_equal(text, expected);
     free(text);
     free(expected);
     mechanism_fini(&m);
     mechanism_fini(&flat);
-    kit.demand.noise_multiplier = 0;
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, NULL), ST_INVALID);
+    kit.inputs.noise_multiplier = 0;
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, NULL), ST_INVALID);
     kit_close(&kit);
 
     struct model_spec biased = model_of(deep, 2, true, LOSS_SOFTMAX_CROSS_ENTROPY);
@@ -394,7 +395,7 @@ static void the_charge_is_that_of_dpsgd_or_a_refusal(void **state)
     assert_int_equal(kit_start(&kit, &setup, &error), ST_INVALID);
     assert_string_equal(error.pointer, "/algorithm/bound");
     error = (struct error){0};
-    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.demand, &error), ST_INVALID);
+    assert_int_equal(kit.spec.algorithm->plan(&m, &kit.inputs, &error), ST_INVALID);
     assert_string_equal(error.pointer, "/algorithm/bound");
     kit_close(&kit);
 }

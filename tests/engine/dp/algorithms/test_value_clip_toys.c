@@ -67,13 +67,14 @@ static void assert_published(const struct published *published)
     memcpy(kit.parameters, published->parameters,
            network_parameters(kit.network) * sizeof *kit.parameters);
     const struct noise_plan *noise = kit.spec.algorithm->noise(kit.state);
-    const struct pass pass = {.grid = &noise->grid, .weigh = see, .rule = &seen};
-    training_begin_step(kit.training, 0);
-    training_sample(kit.training, 1);
-    assert_int_equal(training_pass(kit.training, &pass, NULL), ST_OK);
+    const struct batch_sum sum = {
+        .grid = &noise->grid, .clip = see, .clip_context = &seen};
+    stepper_begin_step(kit.stepper, 0);
+    stepper_sample(kit.stepper, 1);
+    assert_int_equal(stepper_sum(kit.stepper, &sum, NULL), ST_OK);
     assert_close(seen.loss, published->loss, 1e-6); /* float32 */
     assert_close(seen.norm, published->norm, 1e-5); /* an upper bound from float32 */
-    training_release(kit.training, &noise->grid, 1);
+    stepper_release(kit.stepper, &noise->grid, 1);
     kit_close(&kit);
 }
 

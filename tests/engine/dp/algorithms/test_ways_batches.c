@@ -6,8 +6,8 @@
 
 #include "engine/sampling/partition.h"
 #include "engine/sampling/poisson.h"
-#include "engine/sampling/selection.h"
-#include "engine/dp/algorithms/shards.h"
+#include "engine/sampling/fixed_size_subset.h"
+#include "engine/dp/algorithms/diff2_shards.h"
 #include "tests/engine/dp/noise_law_oracle.h"
 #include "tests/engine/dp/points_fixture.h"
 #include "tests/engine/dp/trace_fixture.h"
@@ -36,7 +36,7 @@ static enum scheme scheme_of(const struct way *way, size_t step)
 struct draws { /* what schemes draw with */
     struct poisson *poisson;
     struct partition partition;
-    struct selection selection;
+    struct fixed_size_subset subset;
     uint32_t *indices;
     uint8_t *uses; /* (records) of the batch that is expected */
     size_t records;
@@ -49,14 +49,14 @@ static void draws_open(struct draws *draws, size_t records)
     draws->uses = calloc(records, sizeof *draws->uses);
     assert_true(draws->indices != NULL && draws->uses != NULL);
     assert_int_equal(partition_init(&draws->partition, records, NULL), ST_OK);
-    assert_int_equal(selection_init(&draws->selection, records, NULL), ST_OK);
+    assert_int_equal(fixed_size_subset_init(&draws->subset, records, NULL), ST_OK);
 }
 
 static void draws_close(struct draws *draws)
 {
     poisson_destroy(draws->poisson);
     partition_fini(&draws->partition);
-    selection_fini(&draws->selection);
+    fixed_size_subset_fini(&draws->subset);
     free(draws->indices);
     free(draws->uses);
 }
@@ -111,12 +111,13 @@ static bool is_subset(struct draws *draws, const struct way *way, size_t k,
                       const struct trace_step *step, const struct noise_key *key)
 {
     uint64_t groups = way->mechanism.turns > 0 ? way->mechanism.turns : 1;
-    struct shards shards = {.records = draws->records, .clients = groups};
-    /* The first round's turn is the second client's (rounds.h). */
-    struct index_range range = shards_range(&shards, (turn_of(way, k) + 1) % groups);
+    struct diff2_shards shards = {.records = draws->records, .clients = groups};
+    /* The first round's turn is the second client's (diff2_rounds.h). */
+    struct index_range range =
+        diff2_shards_range(&shards, (turn_of(way, k) + 1) % groups);
     double rate = way_run(way, k).sampling_rate;
-    size_t size = (size_t)llrint(rate * (double)shards_least(&shards));
-    selection_draw(&draws->selection, draws->indices, range, size, key);
+    size_t size = (size_t)llrint(rate * (double)diff2_shards_least(&shards));
+    fixed_size_subset_draw(&draws->subset, draws->indices, range, size, key);
     return same_batch(draws, size, step);
 }
 

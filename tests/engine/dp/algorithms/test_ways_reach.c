@@ -226,7 +226,7 @@ static void a_record_adds_the_same_alone(const struct way *way)
     struct trace *alone = trace_take(&setup);
     /* What is kept of others decides how much of it all comes back: no sum but the first
      * is a record's own. */
-    size_t steps = way->spec.algorithm->keeps_residue ? 1 : with->step_count;
+    size_t steps = way->spec.algorithm->uses_error_memory ? 1 : with->step_count;
     for (size_t k = 0; k < steps; k++)
         for (size_t r = 0; r < with->steps[k].release_count; r++) {
             assert_true(r < without->steps[k].release_count &&

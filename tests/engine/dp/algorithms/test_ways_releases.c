@@ -90,7 +90,7 @@ static void noise_is_as_planned(const struct way *way)
             assert_is_noisy_sum(way, k, &step->releases[r], noise);
             assert_deviation(way, k, step, &step->releases[r]);
             /* What is kept between steps may come back without a record. */
-            if (step->batch == 0 && !way->spec.algorithm->keeps_residue)
+            if (step->batch == 0 && !way->spec.algorithm->uses_error_memory)
                 assert_true(is_zero(&step->releases[r]));
         }
     }

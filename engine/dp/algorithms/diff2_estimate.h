@@ -1,0 +1,56 @@
+/*
+ * diff2_estimate.h - a gradient known from noisy releases alone: its value, and the point at
+ * which it has that value. The difference between the gradients at the next point and at
+ * this one carries it there (papers/diff2.md 1.2, lines 10 to 12).
+ *
+ *   restart   value = release                 at the point now
+ *   add       value = value + scale release   from point to the point now
+ *   mark      point = the point now; out = value
+ *
+ * Values are doubles: over the rounds of a window, float32 would lose what differences at
+ * small motions add.
+ *
+ * Invariants
+ *   (1) Only what was released with noise is ever in it, so nothing here is secret.
+ *
+ * Threads: one at a time.
+ */
+#ifndef ENGINE_DP_ALGORITHMS_DIFF2_ESTIMATE_H
+#define ENGINE_DP_ALGORITHMS_DIFF2_ESTIMATE_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+struct diff2_estimate {
+    size_t dim;
+    double *value; /* (dim) */
+    float *point;  /* (dim) */
+};
+
+enum {
+    DIFF2_ESTIMATE_PARAMETER_SIZE = sizeof(double) + sizeof(float)
+}; /* bytes a parameter */
+
+/* Makes an estimate of zeros.
+ *   ST_NO_MEMORY  no room for dim parameters */
+enum status diff2_estimate_init(struct diff2_estimate *estimate, size_t dim,
+                                struct error *error);
+void diff2_estimate_fini(struct diff2_estimate *estimate); /* a zeroed one is allowed */
+
+/* value = release */
+void diff2_estimate_restart(struct diff2_estimate *estimate, const float *release);
+
+/* value += scale release */
+void diff2_estimate_add(struct diff2_estimate *estimate, const float *release,
+                        double scale);
+
+/* value = the value of from. */
+void diff2_estimate_copy(struct diff2_estimate *estimate,
+                         const struct diff2_estimate *from);
+
+/* point = parameters, at which value is the gradient; out = value, rounded to float. */
+void diff2_estimate_mark(struct diff2_estimate *estimate, float *out,
+                         const float *parameters);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * diff2_shards.h - the records of each client: contiguous ranges of indices that differ by one
+ * record at most. The objective is the mean over clients of the means over their records
+ * (papers/diff2.md 0), so a record's weight is 1 / (P n_p).
+ *
+ * As a sum with the one denominator P n_min, a record of client p weighs n_min / n_p: at
+ * most 1, so that no record reaches further than the clip norm.
+ *
+ * Threads: pure.
+ */
+#ifndef ENGINE_DP_ALGORITHMS_DIFF2_SHARDS_H
+#define ENGINE_DP_ALGORITHMS_DIFF2_SHARDS_H
+
+#include <stdint.h>
+
+#include "engine/sampling/fixed_size_subset.h"
+
+struct diff2_shards {
+    uint64_t records, clients; /* 0 < clients <= records */
+};
+
+/* The records of client, which is in [0, clients). */
+struct index_range diff2_shards_range(const struct diff2_shards *shards,
+                                      uint64_t client);
+
+uint64_t diff2_shards_least(const struct diff2_shards *shards); /* n_min */
+
+/* n_min / n_p of client p. */
+double diff2_shards_share(const struct diff2_shards *shards, uint64_t client);
+
+#endif

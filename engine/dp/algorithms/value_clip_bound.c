@@ -1,0 +1,154 @@
+#include "engine/dp/algorithms/value_clip_bound.h"
+
+#include <math.h>
+
+#include "base/check.h"
+
+/* Whether a layer fits the proofs: it is dense, or stands between dense layers and is
+ * 1-Lipschitz. */
+static bool fits(enum layer_kind kind)
+{
+    switch (kind) {
+    case LAYER_DENSE:
+    case LAYER_RELU:
+    case LAYER_TANH:
+    case LAYER_SIGMOID:
+    case LAYER_SOFTPLUS: return true;
+    case LAYER_GELU: /* steeper than 1 */
+    case LAYER_GELU_TANH:
+    case LAYER_CONV2D:
+    case LAYER_MAX_POOL2D:
+    case LAYER_AVG_POOL2D:
+    case LAYER_GLOBAL_AVG_POOL:
+    case LAYER_FLATTEN:
+    case LAYER_REPLICATE:
+    case LAYER_CROP:
+    case LAYER_GROUP_NORM:
+    case LAYER_DROPOUT:
+    case LAYER_RESIDUAL: return false;
+    }
+    return false;
+}
+
+/* sigmoid(0) = 1/2 and softplus(0) = ln 2, so |h| is no longer below |W| times |x|. */
+static bool moves_zero(enum layer_kind kind)
+{
+    return kind == LAYER_SIGMOID || kind == LAYER_SOFTPLUS;
+}
+
+static bool has_inner_bias(const struct value_clip_bound *bound)
+{
+    for (size_t l = 0; l < bound->layers; l++)
+        if (bound->bias[l])
+            return true;
+    return false;
+}
+
+/* Checks what the proofs of paper and tight ask of several layers. */
+static enum status check_deep(const struct value_clip_bound *bound,
+                              const struct model_spec *model, struct error *error)
+{
+    if (bound->loss != LOSS_SOFTMAX_CROSS_ENTROPY)
+        return error_set_at(error, ST_INVALID, "/algorithm/bound",
+                            "paper and tight are proved for several layers with "
+                            "softmax_cross_entropy only: use forward");
+    if (has_inner_bias(bound))
+        return error_set_at(
+            error, ST_INVALID, "/algorithm/bound",
+            "paper and tight do not cover biases, a record of zeros would "
+            "break them: use forward, or a model without biases");
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (moves_zero(model->layers[i].kind))
+            return error_set_at(error, ST_INVALID, "/algorithm/bound",
+                                "paper and tight need activations that are zero at "
+                                "zero, and %s is not: use forward",
+                                layer_kind_name(model->layers[i].kind));
+    return ST_OK;
+}
+
+enum status value_clip_bound_init(struct value_clip_bound *bound,
+                                  const struct model_spec *model,
+                                  enum value_clip_bound_kind kind, struct error *error)
+{
+    struct value_clip_bound made = {
+        .kind = kind, .loss = model->loss, .huber_delta = model->huber_delta};
+    for (size_t i = 0; i < model->layer_count; i++) {
+        const struct layer_spec *layer = &model->layers[i];
+        if (!fits(layer->kind))
+            return error_set_at(
+                error, ST_INVALID, "/algorithm/name",
+                "value_clip has no proof for a layer %s, only for dense, relu, "
+                "tanh, sigmoid and softplus: use dpsgd",
+                layer_kind_name(layer->kind));
+        if (layer->kind != LAYER_DENSE)
+            continue;
+        if (made.layers == VALUE_CLIP_LAYERS_MAX)
+            return error_set_at(error, ST_INVALID, "/algorithm/name",
+                                "value_clip takes at most %d dense layers: use dpsgd",
+                                VALUE_CLIP_LAYERS_MAX);
+        made.bias[made.layers++] = layer->bias;
+    }
+    made.from_input = kind != BOUND_FORWARD && made.layers > 1;
+    enum status status = made.from_input ? check_deep(&made, model, error) : ST_OK;
+    if (status == ST_OK)
+        *bound = made;
+    return status;
+}
+
+bool value_clip_bound_needs(const struct value_clip_bound *bound, size_t layer)
+{
+    return bound->layers > 1 && (bound->from_input || layer > 0);
+}
+
+/* sum over i of the product over j != i of N_j^2, by products from both ends: N may be
+ * zero. */
+static double spread_of_weights(const double *norms, size_t layers)
+{
+    double sum = 0;
+    for (size_t i = 0; i < layers; i++) {
+        double product = 1;
+        for (size_t j = 0; j < layers; j++)
+            if (j != i)
+                product *= norms[j] * norms[j];
+        sum += product;
+    }
+    return sum;
+}
+
+void value_clip_bound_aim(struct value_clip_bound *bound, const double *norms)
+{
+    double behind = 1;
+    if (bound->from_input) {
+        bound->shares[0] = spread_of_weights(norms, bound->layers);
+        return;
+    }
+    for (size_t l = bound->layers; l-- > 0;) {
+        bound->shares[l] = behind;
+        if (l > 0)
+            behind *= norms[l] * norms[l];
+    }
+}
+
+/* |d loss / d output|, or a bound of it, of a record with this loss. */
+static double slope(const struct value_clip_bound *bound, double loss)
+{
+    bool paper = bound->kind == BOUND_PAPER;
+    switch (bound->loss) {
+    case LOSS_SOFTMAX_CROSS_ENTROPY:
+        return paper ? 2 * sqrt(fmin(1, 2 * loss)) : -sqrt(2) * expm1(-loss);
+    case LOSS_LOGISTIC: return paper ? sqrt(loss / 2) : -expm1(-loss);
+    case LOSS_SQUARED: return sqrt(2 * loss);
+    case LOSS_HUBER: return fmin(sqrt(2 * loss), bound->huber_delta);
+    }
+    CHECK(false); /* a loss that value_clip_bound_init has no proof for */
+}
+
+double value_clip_bound_of(const struct value_clip_bound *bound, double loss,
+                           const double *squares)
+{
+    size_t count = bound->from_input ? 1 : bound->layers;
+    double sum = 0;
+    for (size_t l = 0; l < count; l++)
+        sum += bound->shares[l] * (squares[l] + (bound->bias[l] ? 1 : 0));
+    return slope(bound, loss) * sqrt(sum);
+}

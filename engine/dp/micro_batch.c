@@ -1,0 +1,390 @@
+/* A micro-batch goes one round after another until its share of the pieces is done (micro_batch_run):
+ *
+ *   fill           puts whole pieces into the micro-batch, one behind the other, up to
+ *                  the one that leaves its blocks fullest (best_end). row_classes_place
+ *                  says in which row each record stands; rows between hold zeros
+ *   differentiate  runs forward, loss and backward over all rows, or takes the
+ *                  differences
+ *   clip           measures each record and asks the clip rule for its clip factor; on public data there is no rule, and nothing is measured
+ *   add_sums       for each tile of the parameters and each piece: one product into a
+ *                  block that stays in cache, rounded and added to the shared sum under
+ *                  the tile's lock
+ *   clip_rest_of   and add_sums once more, where a sum keeps what clipping cuts off
+ *
+ * A piece is a cell of the grid, or on public data an even length, and is summed as a
+ * whole. Only a cell of more than M records, which happens once in 2^128, is taken in
+ * parts. */
+#include "engine/dp/micro_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "engine/nn/difference.h"
+#include "engine/nn/rows.h"
+#include "engine/nn/workspace.h"
+
+enum {
+    CAPACITY_MIN = 624, /* rows: four cells of mean 128 fit, whatever their classes */
+    AHEAD = 4,          /* records whose bytes are on their way while one is gathered */
+    ALIGNMENT = 64
+};
+
+struct micro_batch {
+    const struct network *network;
+    struct row_classes rows;
+    struct workspace *workspace;
+    size_t capacity;
+    float *block;        /* (network_tile_floats_max) one tile's product */
+    float *clip_factors; /* (capacity) */
+    double *squares;     /* (capacity) each record's, taken as it was gathered, or 0 */
+    bool *occupied;      /* (capacity) whether a record stands in a row */
+    uint32_t *places;    /* (capacity) the row of each record of a piece */
+    uint32_t *indices;   /* (capacity) the index of the record in each row */
+    struct row_range *ranges; /* (capacity) the rows of each piece of the micro-batch */
+    size_t range_count;
+    size_t filled; /* rows of the micro-batch, empty ones between records included */
+};
+
+size_t micro_batch_capacity(const struct row_classes *rows, size_t cell_rows_max)
+{
+    size_t reach = row_classes_reach(rows, cell_rows_max);
+    size_t least = reach > CAPACITY_MIN ? reach : CAPACITY_MIN;
+    return (least + rows->block - 1) / rows->block * rows->block;
+}
+
+/* Where rows round unlike, a cell takes as many rows of every class as its fullest class
+ * needs. */
+size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records)
+{
+    size_t period = micro_batch->rows.period;
+    size_t rows = period == 1 ? records : records + 2 * period;
+    size_t pieces = micro_batch->capacity / (rows > 0 ? rows : 1);
+    return pieces > 0 ? pieces : 1;
+}
+
+static size_t block_size(const struct network *network)
+{
+    size_t size = network_tile_floats_max(network) * sizeof(float);
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+size_t micro_batch_size(const struct network *network, struct micro_batch_room room)
+{
+    size_t passes = room.two_points ? workspace_two_points_size(network, room.capacity)
+                                    : workspace_size(network, room.capacity);
+    size_t row = sizeof(float) + sizeof(double) + sizeof(bool) + 2 * sizeof(uint32_t) +
+                 sizeof(struct row_range);
+    return sizeof(struct micro_batch) + passes + block_size(network) +
+           room.capacity * row;
+}
+
+enum status micro_batch_create(struct micro_batch **out, const struct network *network,
+                               const struct row_classes *rows,
+                               struct micro_batch_room room, struct error *error)
+{
+    size_t capacity = room.capacity;
+    struct micro_batch *micro_batch = calloc(1, sizeof *micro_batch);
+    CHECK(micro_batch != NULL && capacity % rows->block == 0);
+    micro_batch->network = network;
+    micro_batch->rows = *rows;
+    micro_batch->capacity = capacity;
+    micro_batch->block = aligned_alloc(ALIGNMENT, block_size(network));
+    micro_batch->clip_factors = calloc(capacity, sizeof *micro_batch->clip_factors);
+    micro_batch->squares = calloc(capacity, sizeof *micro_batch->squares);
+    micro_batch->occupied = calloc(capacity, sizeof *micro_batch->occupied);
+    micro_batch->places = calloc(capacity, sizeof *micro_batch->places);
+    micro_batch->indices = calloc(capacity, sizeof *micro_batch->indices);
+    micro_batch->ranges = calloc(capacity, sizeof *micro_batch->ranges);
+    enum status status =
+        room.two_points
+            ? workspace_create_two_points(&micro_batch->workspace, network, capacity,
+                                          error)
+            : workspace_create(&micro_batch->workspace, network, capacity, error);
+    if (status == ST_OK &&
+        (micro_batch->block == NULL || micro_batch->clip_factors == NULL ||
+         micro_batch->squares == NULL || micro_batch->occupied == NULL ||
+         micro_batch->places == NULL || micro_batch->indices == NULL ||
+         micro_batch->ranges == NULL))
+        status = error_set(error, ST_NO_MEMORY, "no memory for a micro-batch");
+    if (status != ST_OK) {
+        micro_batch_destroy(micro_batch);
+        return status;
+    }
+    workspace_set_heights(micro_batch->workspace,
+                          (struct heights){rows->block, rows->tallest});
+    *out = micro_batch;
+    return ST_OK;
+}
+
+void micro_batch_destroy(struct micro_batch *micro_batch)
+{
+    if (micro_batch == NULL)
+        return;
+    workspace_destroy(micro_batch->workspace);
+    if (micro_batch->block != NULL)
+        hash_zero(micro_batch->block, block_size(micro_batch->network));
+    if (micro_batch->clip_factors != NULL)
+        hash_zero(micro_batch->clip_factors,
+                  micro_batch->capacity * sizeof *micro_batch->clip_factors);
+    if (micro_batch->squares != NULL)
+        hash_zero(micro_batch->squares,
+                  micro_batch->capacity * sizeof *micro_batch->squares);
+    if (micro_batch->indices != NULL)
+        hash_zero(micro_batch->indices,
+                  micro_batch->capacity * sizeof *micro_batch->indices);
+    free(micro_batch->block);
+    free(micro_batch->clip_factors);
+    free(micro_batch->squares);
+    free(micro_batch->occupied);
+    free(micro_batch->places);
+    free(micro_batch->indices);
+    free(micro_batch->ranges);
+    free(micro_batch);
+}
+
+struct workspace *micro_batch_workspace(struct micro_batch *micro_batch)
+{
+    return micro_batch->workspace;
+}
+
+/* Whether squares of the records, as they are read, serve the norms of a sum. */
+static bool squares_serve(const struct batch_sum *sum)
+{
+    return sum->clip != NULL && sum->motion == NULL;
+}
+
+/* Copies one record's features and target into a row. Its square is taken at once, while
+ * the row is near and the processor divides the next one's. */
+static void gather(struct micro_batch *micro_batch, const struct task *task,
+                   uint32_t index, size_t row)
+{
+    const struct matrix *data = task->data;
+    size_t stride = workspace_stride(micro_batch->workspace);
+    float *features = workspace_input(micro_batch->workspace) + row * stride;
+    matrix_gather(data, features, stride, &index, 1);
+    if (squares_serve(task->sum))
+        micro_batch->squares[row] = floats_square(features, stride);
+    micro_batch->indices[row] = index;
+    if (data->targets != NULL)
+        workspace_classes(micro_batch->workspace)[row] = data->targets[index];
+    else
+        workspace_values(micro_batch->workspace)[row] = data->values[index];
+}
+
+static void clear_row(struct micro_batch *micro_batch, size_t row)
+{
+    size_t stride = workspace_stride(micro_batch->workspace);
+    memset(workspace_input(micro_batch->workspace) + row * stride, 0,
+           stride * sizeof(float));
+    workspace_classes(micro_batch->workspace)[row] = 0;
+    workspace_values(micro_batch->workspace)[row] = 0;
+}
+
+/* Puts a piece behind what the micro-batch holds, or answers false if it has no room. */
+static bool add_piece(struct micro_batch *micro_batch, const struct task *task,
+                      struct piece piece)
+{
+    const uint32_t *indices = task->batch->indices + piece.first;
+    size_t start = micro_batch->filled;
+    if (piece.count > micro_batch->capacity - start)
+        return false;
+    struct cell_rows cell = row_classes_place(&micro_batch->rows, start, indices,
+                                              piece.count, micro_batch->places);
+    if (cell.end > micro_batch->capacity)
+        return false;
+    memset(micro_batch->occupied + start, 0,
+           (cell.end - start) * sizeof *micro_batch->occupied);
+    for (size_t k = 0; k < piece.count; k++) {
+        if (piece.first + k + AHEAD < task->batch->count)
+            matrix_expect(task->data, indices[k + AHEAD]);
+        gather(micro_batch, task, indices[k], micro_batch->places[k]);
+        micro_batch->occupied[micro_batch->places[k]] = true;
+    }
+    for (size_t row = start; row < cell.end; row++)
+        if (!micro_batch->occupied[row])
+            clear_row(micro_batch, row);
+    micro_batch->ranges[micro_batch->range_count++] =
+        (struct row_range){.first = cell.first, .count = cell.end - cell.first};
+    micro_batch->filled = cell.end;
+    return true;
+}
+
+struct cursor {
+    size_t next, end; /* pieces */
+    size_t taken;     /* how many records of the next piece were taken already */
+};
+
+/* Where the next micro-batch should end, so that the blocks it takes are as full as may
+ * be: the last of them is computed whole. Sums do not depend on it. */
+static size_t best_end(const struct micro_batch *micro_batch, const struct batch *batch,
+                       const struct cursor *cursor)
+{
+    size_t block = micro_batch->rows.block, rows = 0, end = cursor->end;
+    double fullest = 0;
+    if (micro_batch->rows.period > 1 || micro_batch->rows.tallest > block)
+        return cursor->end;
+    for (size_t p = cursor->next; p < cursor->end; p++) {
+        rows += batch->pieces[p].count;
+        if (rows > micro_batch->capacity)
+            return end;
+        double full = (double)rows / (double)((rows + block - 1) / block * block);
+        if (full >= fullest) {
+            fullest = full;
+            end = p + 1;
+        }
+    }
+    return cursor->end;
+}
+
+static void fill(struct micro_batch *micro_batch, const struct task *task,
+                 struct cursor *cursor)
+{
+    size_t end = best_end(micro_batch, task->batch, cursor);
+    micro_batch->range_count = micro_batch->filled = 0;
+    memset(micro_batch->squares, 0,
+           micro_batch->capacity * sizeof *micro_batch->squares);
+    for (; cursor->next < end; cursor->next++, cursor->taken = 0) {
+        struct piece piece = task->batch->pieces[cursor->next];
+        piece.first += cursor->taken;
+        piece.count -= cursor->taken;
+        if (add_piece(micro_batch, task, piece))
+            continue;
+        if (micro_batch->range_count > 0)
+            return;
+        /* A cell of more than M records, which happens once in 2^128, is taken in
+         * parts. */
+        do
+            piece.count /= 2;
+        while (!add_piece(micro_batch, task, piece));
+        cursor->taken += piece.count;
+        return;
+    }
+}
+
+static void count_norms(const struct micro_batch *micro_batch, const struct task *task,
+                        const struct measures *measures)
+{
+    int64_t counts[HISTOGRAM_BINS_MAX] = {0};
+    for (size_t row = 0; row < micro_batch->filled; row++)
+        if (micro_batch->occupied[row])
+            counts[histogram_bin(task->sum->histogram, measures->norms[row])]++;
+    for (size_t j = 0; j < task->sum->histogram->bins; j++)
+        atomic_fetch_add(&task->reduction->counts[j], counts[j]);
+    hash_zero(counts, sizeof counts);
+}
+
+static struct measures measures_of(const struct micro_batch *micro_batch)
+{
+    return (struct measures){.norms = workspace_norms(micro_batch->workspace),
+                             .spreads = workspace_spreads(micro_batch->workspace),
+                             .losses = workspace_losses(micro_batch->workspace),
+                             .count = micro_batch->filled,
+                             .workspace = micro_batch->workspace};
+}
+
+static void leave_empty_rows(struct micro_batch *micro_batch)
+{
+    for (size_t row = 0; row < micro_batch->filled; row++)
+        if (!micro_batch->occupied[row])
+            micro_batch->clip_factors[row] = 0;
+}
+
+static void scale_rows(struct micro_batch *micro_batch)
+{
+    leave_empty_rows(micro_batch);
+    workspace_scale(micro_batch->workspace, micro_batch->clip_factors);
+}
+
+static void clip_layers(struct micro_batch *micro_batch, const struct batch_sum *sum)
+{
+    struct measures measures = measures_of(micro_batch);
+    for (size_t l = 0; l < network_layers(micro_batch->network); l++) {
+        measures.norms = workspace_layer_norms(micro_batch->workspace, l);
+        measures.spreads = workspace_layer_spreads(micro_batch->workspace, l);
+        sum->clip(micro_batch->clip_factors, &measures, sum->clip_context);
+        leave_empty_rows(micro_batch);
+        workspace_scale_layer(micro_batch->workspace, l, micro_batch->clip_factors);
+    }
+}
+
+static void clip(struct micro_batch *micro_batch, const struct task *task)
+{
+    const struct batch_sum *sum = task->sum;
+    workspace_measure(micro_batch->workspace,
+                      squares_serve(sum) ? micro_batch->squares : NULL);
+    struct measures measures = measures_of(micro_batch);
+    if (sum->histogram != NULL)
+        count_norms(micro_batch, task, &measures);
+    if (sum->by_layer) {
+        clip_layers(micro_batch, sum);
+        return;
+    }
+    sum->clip(micro_batch->clip_factors, &measures, sum->clip_context);
+    scale_rows(micro_batch);
+}
+
+static void clip_rest_of(struct micro_batch *micro_batch, const struct batch_sum *sum)
+{
+    struct measures measures = measures_of(micro_batch);
+    sum->clip_rest(micro_batch->clip_factors, &measures, sum->rest_context);
+    scale_rows(micro_batch);
+}
+
+static void add_sums(struct micro_batch *micro_batch, const struct task *task,
+                     size_t tile, int64_t *sum)
+{
+    struct tile place = network_tile(micro_batch->network, tile);
+    for (size_t k = 0; k < micro_batch->range_count; k++) {
+        workspace_sum(micro_batch->workspace, tile, micro_batch->ranges[k],
+                      micro_batch->block);
+        pthread_mutex_lock(&task->reduction->locks[tile]);
+        grid_add(task->sum->grid, sum + place.offset, micro_batch->block, place.count);
+        pthread_mutex_unlock(&task->reduction->locks[tile]);
+    }
+}
+
+static void differentiate(struct micro_batch *micro_batch, const struct task *task)
+{
+    struct workspace *workspace = micro_batch->workspace;
+    if (task->sum->motion != NULL) {
+        workspace_difference(workspace, task->sum->motion, micro_batch->filled);
+        return;
+    }
+    workspace_forward(workspace, task->parameters, micro_batch->filled);
+    workspace_loss(workspace);
+    workspace_backward(workspace, task->parameters);
+}
+
+static bool cancelled(const struct task *task)
+{
+    return task->cancel != NULL && atomic_load(task->cancel);
+}
+
+void micro_batch_run(struct micro_batch *micro_batch, const struct task *task,
+                     struct micro_batch_share share)
+{
+    struct cursor cursor = {.next = share.first, .end = share.end};
+    size_t tiles = network_tile_count(micro_batch->network);
+    workspace_drop(micro_batch->workspace,
+                   (struct drop){task->drop_key, micro_batch->indices});
+    while (cursor.next < cursor.end && !cancelled(task)) {
+        fill(micro_batch, task, &cursor);
+        differentiate(micro_batch, task);
+        if (task->sum->clip != NULL)
+            clip(micro_batch, task);
+        else
+            workspace_per_example_gradients(micro_batch->workspace);
+        for (size_t k = 0; k < tiles; k++)
+            add_sums(micro_batch, task, (share.tile + k) % tiles, task->reduction->sum);
+        if (task->sum->clip_rest == NULL)
+            continue;
+        clip_rest_of(micro_batch, task->sum);
+        for (size_t k = 0; k < tiles; k++)
+            add_sums(micro_batch, task, (share.tile + k) % tiles,
+                     task->reduction->error_memory);
+    }
+    workspace_drop(micro_batch->workspace,
+                   (struct drop){0}); /* evaluation drops nothing */
+}

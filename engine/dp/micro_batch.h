@@ -1,0 +1,78 @@
+/*
+ * micro_batch.h - one thread's part of a step's sum. It takes pieces of the batch through
+ * the model, as many at a time as there is room for in its workspace, clips the records
+ * and adds their sums to the common one.
+ *
+ * Threads: a struct micro_batch belongs to one thread at a time; a struct reduction is
+ * locked tile by tile, and integers add to the same in any order.
+ */
+#ifndef ENGINE_DP_MICRO_BATCH_H
+#define ENGINE_DP_MICRO_BATCH_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/dp/batch.h"
+#include "engine/dp/stepper.h"
+#include "engine/nn/network.h"
+
+struct micro_batch; /* opaque */
+
+struct reduction {
+    int64_t *sum;           /* (network_parameters), on the grid */
+    int64_t *error_memory;  /* the same for what sum->clip_rest leaves; or NULL */
+    pthread_mutex_t *locks; /* (network_tile_count) each guards its tile of sum */
+    _Atomic int64_t counts[HISTOGRAM_BINS_MAX]; /* records, by sum->histogram */
+};
+
+struct task { /* what one sum is of; all threads read it */
+    const struct network *network;
+    const struct matrix *data;
+    const float *parameters;
+    const struct batch *batch;
+    const struct batch_sum *sum;
+    const uint8_t *drop_key; /* this step's (workspace_drop) */
+    struct reduction *reduction;
+    const atomic_bool *cancel; /* or NULL */
+};
+
+/* The rows of a micro-batch: room for the largest cell, in whole blocks.
+ *   cell_rows_max  M */
+size_t micro_batch_capacity(const struct row_classes *rows, size_t cell_rows_max);
+
+/* How many pieces of that many records a micro-batch usually has room for; at least 1. */
+size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records);
+
+struct micro_batch_room {
+    size_t capacity; /* rows of a micro-batch (micro_batch_capacity) */
+    bool two_points; /* for sums of differences too */
+};
+
+/*   ST_NO_MEMORY  an allocation failed */
+enum status micro_batch_create(struct micro_batch **out, const struct network *network,
+                               const struct row_classes *rows,
+                               struct micro_batch_room room, struct error *error);
+void micro_batch_destroy(struct micro_batch *micro_batch); /* NULL is allowed; zeroes */
+
+size_t micro_batch_size(const struct network *network,
+                        struct micro_batch_room room); /* bytes */
+
+/* Adds the sums of pieces [first, end), starting with the tile of its own share, so
+ * that threads meet at locks as seldom as may be. Stops between micro-batches once
+ * *cancel is set. */
+struct micro_batch_share {
+    size_t first, end; /* pieces */
+    size_t tile;       /* the one to start with */
+};
+void micro_batch_run(struct micro_batch *micro_batch, const struct task *task,
+                     struct micro_batch_share share);
+
+/* The workspace, for work that is not about gradients (evaluation). */
+struct workspace *micro_batch_workspace(struct micro_batch *micro_batch);
+
+#endif

@@ -1,0 +1,417 @@
+/* This file holds a stepper together: what it allocates, the batch of a step, the sum of
+ * its gradients, and the error memory. What leaves a stepper is in stepper_release.c.
+ *
+ * stepper_sum cuts the batch into pieces, deals them out in shares of about a micro-batch, and
+ * runs the team: each member takes the next share that nobody has taken and hands it to
+ * its micro_batch (micro_batch.h), which adds to the one shared sum. The sum consists of integers,
+ * so it does not matter who adds what when. A cancelled sum is zeroed.
+ *
+ * Flat vectors of the length of the parameters (sum, error memory, gradient) are parted
+ * among the members in spans of whole noise chunks (stepper_span). */
+#include "engine/dp/stepper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "engine/dp/stepper_inside.h"
+
+/* How many records' sum on public data is one product. It is a whole number of blocks, so
+ * that a record's row does not depend on threads; enough for a fast product, and few
+ * enough that each of two threads gets some of a batch of 256. */
+static size_t even_rows(const struct stepper_setup *setup)
+{
+    enum { SMALL_BLOCK = 32, FEW = 144, MANY = 2 * FEW, MANY_FROM = 1536 };
+    size_t block = setup->rows.block, rows = setup->batch_size < MANY_FROM ? FEW : MANY;
+    if (setup->rows.tallest == block && block <= SMALL_BLOCK)
+        return 2 * block;
+    CHECK(block <= rows);
+    return rows / block * block;
+}
+
+/* The most pieces that a batch of that many records is cut into: by the grid with more
+ * cells, or evenly where there is no grid. */
+static size_t pieces_max(const struct stepper_setup *setup, uint64_t records)
+{
+    const struct grid *grid = setup->grid, *local = setup->local_grid;
+    if (grid == NULL)
+        return (size_t)records / even_rows(setup) + 1;
+    return (size_t)(local != NULL && local->cells > grid->cells ? local->cells
+                                                                : grid->cells);
+}
+
+static struct micro_batch_room room_of(const struct stepper_setup *setup)
+{
+    const struct grid *grid = setup->grid, *local = setup->local_grid;
+    size_t rows = grid != NULL ? grid->cell_rows_max : even_rows(setup);
+    if (local != NULL && local->cell_rows_max > rows)
+        rows = local->cell_rows_max;
+    return (struct micro_batch_room){.capacity =
+                                         micro_batch_capacity(&setup->rows, rows),
+                                     .two_points = setup->uses_differences};
+}
+
+uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads)
+{
+    uint64_t dim = network_parameters(setup->network);
+    uint64_t batch = 2 * setup->batch_size; /* hardly any batch is larger */
+    uint64_t kept = setup->uses_error_memory
+                        ? dim * sizeof(int64_t) + setup->records * sizeof(uint32_t)
+                        : 0;
+    if (setup->uses_differences)
+        kept += parameter_step_size((size_t)dim);
+    if (setup->uses_subsets)
+        kept += fixed_size_subset_size((size_t)setup->records);
+    return sizeof(struct stepper) + kept + dim * (sizeof(int64_t) + sizeof(float)) +
+           optimizer_size(setup->optimizer, (size_t)dim) + batch * sizeof(uint32_t) +
+           pieces_max(setup, batch) * sizeof(struct piece) +
+           network_tile_count(setup->network) * sizeof(pthread_mutex_t) +
+           threads * (micro_batch_size(setup->network, room_of(setup)) +
+                      sizeof(struct noise_chunk));
+}
+
+/* Tests give one seed, and sampling and dropping then start from keys derived from it. */
+static void open_sources(struct stepper *stepper, const struct noise_key *seed)
+{
+    struct noise_key sampling, drop;
+    if (seed != NULL) {
+        struct stream *stream = stream_create();
+        struct stream_position from = {.key = seed->bytes, .nonce = UINT64_MAX - 1};
+        stream_read(stream, sampling.bytes, sizeof sampling.bytes, &from);
+        from.nonce = UINT64_MAX - 2;
+        stream_read(stream, drop.bytes, sizeof drop.bytes, &from);
+        stream_destroy(stream);
+    }
+    stepper->noise_source = noise_source_open(seed);
+    stepper->sampling_source = noise_source_open(seed != NULL ? &sampling : NULL);
+    stepper->drop_source = noise_source_open(seed != NULL ? &drop : NULL);
+    hash_zero(&sampling, sizeof sampling);
+    hash_zero(&drop, sizeof drop);
+}
+
+static enum status create_vectors(struct stepper *stepper, struct error *error)
+{
+    const struct stepper_setup *setup = &stepper->setup;
+    size_t tiles = network_tile_count(setup->network), size = team_size(setup->team);
+    stepper->reduction.sum = calloc(stepper->dim, sizeof *stepper->reduction.sum);
+    stepper->reduction.locks = calloc(tiles, sizeof *stepper->reduction.locks);
+    stepper->gradient = calloc(stepper->dim, sizeof *stepper->gradient);
+    stepper->micro_batches = calloc(size, sizeof(struct micro_batch *));
+    stepper->noises = calloc(size, sizeof(struct noise *));
+    stepper->finite = calloc(size, sizeof *stepper->finite);
+    if (stepper->reduction.sum == NULL || stepper->reduction.locks == NULL ||
+        stepper->gradient == NULL || stepper->micro_batches == NULL ||
+        stepper->noises == NULL || stepper->finite == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters",
+                         stepper->dim);
+    for (; stepper->lock_count < tiles; stepper->lock_count++)
+        pthread_mutex_init(&stepper->reduction.locks[stepper->lock_count], NULL);
+    return ST_OK;
+}
+
+static enum status create_error_memory(struct stepper *stepper, struct error *error)
+{
+    const struct stepper_setup *setup = &stepper->setup;
+    if (!setup->uses_error_memory)
+        return ST_OK;
+    stepper->reduction.error_memory =
+        calloc(stepper->dim, sizeof *stepper->reduction.error_memory);
+    stepper->error_memory_squares =
+        calloc(team_size(setup->team), sizeof *stepper->error_memory_squares);
+    if (stepper->reduction.error_memory == NULL ||
+        stepper->error_memory_squares == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters",
+                         stepper->dim);
+    return partition_init(&stepper->partition, (size_t)setup->data->records, error);
+}
+
+static enum status create_extras(struct stepper *stepper, struct error *error)
+{
+    const struct stepper_setup *setup = &stepper->setup;
+    enum status status = create_error_memory(stepper, error);
+    if (status == ST_OK && setup->uses_subsets)
+        status = fixed_size_subset_init(&stepper->subset, (size_t)setup->data->records,
+                                        error);
+    if (status == ST_OK && setup->uses_differences)
+        status = parameter_step_create(&stepper->motion, stepper->dim, error);
+    return status;
+}
+
+static enum status create_members(struct stepper *stepper, struct error *error)
+{
+    const struct stepper_setup *setup = &stepper->setup;
+    enum status status = ST_OK;
+    for (unsigned k = 0; k < team_size(setup->team) && status == ST_OK; k++) {
+        stepper->noises[k] = noise_create();
+        status = micro_batch_create(&stepper->micro_batches[k], setup->network,
+                                    &setup->rows, room_of(setup), error);
+    }
+    return status;
+}
+
+enum status stepper_create(struct stepper **out, const struct stepper_setup *setup,
+                           struct error *error)
+{
+    struct stepper *stepper = calloc(1, sizeof *stepper);
+    size_t records = (size_t)setup->data->records;
+    CHECK(stepper != NULL && setup->is_public == (setup->grid == NULL));
+    stepper->setup = *setup;
+    stepper->dim = network_parameters(setup->network);
+    stepper->sampler = sampler_create(setup->team);
+    open_sources(stepper, setup->seed);
+    stepper->setup.seed = NULL;
+    enum status status = create_vectors(stepper, error);
+    if (status == ST_OK)
+        status = create_extras(stepper, error);
+    if (status == ST_OK)
+        status =
+            batch_init(&stepper->batch, records, pieces_max(setup, records), error);
+    if (status == ST_OK)
+        status = optimizer_create(&stepper->optimizer, setup->optimizer, stepper->dim,
+                                  setup->steps, error);
+    if (status == ST_OK)
+        status = create_members(stepper, error);
+    if (status != ST_OK) {
+        stepper_destroy(stepper);
+        return status;
+    }
+    stepper->setup.optimizer = NULL;
+    *out = stepper;
+    return ST_OK;
+}
+
+static void destroy_members(struct stepper *stepper)
+{
+    unsigned size = team_size(stepper->setup.team);
+    for (unsigned k = 0; k < size && stepper->micro_batches != NULL; k++)
+        micro_batch_destroy(stepper->micro_batches[k]);
+    for (unsigned k = 0; k < size && stepper->noises != NULL; k++)
+        noise_destroy(stepper->noises[k]);
+    free(stepper->micro_batches);
+    free(stepper->noises);
+    free(stepper->finite);
+}
+
+void stepper_destroy(struct stepper *stepper)
+{
+    if (stepper == NULL)
+        return;
+    destroy_members(stepper);
+    optimizer_destroy(stepper->optimizer);
+    batch_fini(&stepper->batch);
+    sampler_destroy(stepper->sampler);
+    noise_source_close(stepper->noise_source);
+    noise_source_close(stepper->sampling_source);
+    noise_source_close(stepper->drop_source);
+    for (size_t k = 0; k < stepper->lock_count; k++)
+        pthread_mutex_destroy(&stepper->reduction.locks[k]);
+    free(stepper->reduction.locks);
+    if (stepper->reduction.sum != NULL)
+        hash_zero(stepper->reduction.sum,
+                  stepper->dim * sizeof *stepper->reduction.sum);
+    if (stepper->reduction.error_memory != NULL)
+        stepper_forget_error(stepper);
+    if (stepper->error_memory_squares != NULL)
+        hash_zero(stepper->error_memory_squares,
+                  team_size(stepper->setup.team) *
+                      sizeof *stepper->error_memory_squares);
+    partition_fini(&stepper->partition);
+    fixed_size_subset_fini(&stepper->subset);
+    parameter_step_destroy(stepper->motion);
+    free(stepper->reduction.sum);
+    free(stepper->reduction.error_memory);
+    free(stepper->error_memory_squares);
+    free(stepper->gradient);
+    hash_zero(stepper, sizeof *stepper);
+    free(stepper);
+}
+
+struct workspace *stepper_workspace(struct stepper *stepper, unsigned member)
+{
+    return micro_batch_workspace(stepper->micro_batches[member]);
+}
+
+const float *stepper_parameters(const struct stepper *stepper)
+{
+    return stepper->setup.parameters;
+}
+
+void stepper_begin_step(struct stepper *stepper, uint64_t step)
+{
+    noise_source_next(stepper->noise_source, &stepper->noise_key);
+    noise_source_next(stepper->sampling_source, &stepper->sampling_key);
+    noise_source_next(stepper->drop_source, &stepper->drop_key);
+    stepper->step = step;
+    stepper->query = 0;
+    batch_drawn(&stepper->batch, 0);
+}
+
+void stepper_sample(struct stepper *stepper, double rate)
+{
+    size_t count = sampler_draw(stepper->sampler, stepper->batch.indices,
+                                (uint32_t)stepper->setup.data->records, rate,
+                                &stepper->sampling_key);
+    hash_zero(&stepper->sampling_key, sizeof stepper->sampling_key);
+    batch_drawn(&stepper->batch, count);
+}
+
+void stepper_deal(struct stepper *stepper, size_t batches)
+{
+    partition_deal(&stepper->partition, batches, &stepper->sampling_key);
+    hash_zero(&stepper->sampling_key, sizeof stepper->sampling_key);
+}
+
+void stepper_take(struct stepper *stepper, size_t batch)
+{
+    size_t count = partition_take(&stepper->partition, stepper->batch.indices, batch);
+    batch_drawn(&stepper->batch, count);
+}
+
+void stepper_take_range(struct stepper *stepper, struct index_range range)
+{
+    batch_take_range(&stepper->batch, range);
+}
+
+void stepper_draw_subset(struct stepper *stepper, struct index_range range, size_t size)
+{
+    fixed_size_subset_draw(&stepper->subset, stepper->batch.indices, range, size,
+                           &stepper->sampling_key);
+    hash_zero(&stepper->sampling_key, sizeof stepper->sampling_key);
+    batch_drawn(&stepper->batch, size);
+}
+
+const struct parameter_step *stepper_move_from(struct stepper *stepper,
+                                               const float *previous)
+{
+    parameter_step_set(stepper->motion, stepper->setup.parameters, previous);
+    return stepper->motion;
+}
+
+struct sum_work {
+    struct stepper *stepper;
+    struct task task;
+    unsigned shares;  /* how many the batch has, each about a micro-batch */
+    atomic_uint next; /* the first share that nobody has taken */
+};
+
+/* The number of shares is a multiple of the members, so that they end together; a member
+ * that is held up takes fewer. */
+static unsigned share_count(const struct stepper *stepper)
+{
+    const struct batch *batch = &stepper->batch;
+    unsigned size = team_size(stepper->setup.team);
+    size_t pieces = batch->piece_count > 0 ? batch->piece_count : 1;
+    size_t at_once =
+        size * micro_batch_pieces(stepper->micro_batches[0], batch->count / pieces);
+    return size * (unsigned)((pieces + at_once - 1) / at_once);
+}
+
+static void sum_member(void *context, unsigned member)
+{
+    struct sum_work *work = context;
+    const struct stepper *stepper = work->stepper;
+    unsigned size = team_size(stepper->setup.team);
+    size_t tiles = network_tile_count(stepper->setup.network);
+    for (unsigned k; (k = atomic_fetch_add(&work->next, 1)) < work->shares;) {
+        struct micro_batch_share share = {
+            .first = batch_share(&stepper->batch, k, work->shares),
+            .end = batch_share(&stepper->batch, k + 1, work->shares),
+            .tile = tiles * member / size,
+        };
+        micro_batch_run(stepper->micro_batches[member], &work->task, share);
+    }
+}
+
+void stepper_clear_counts(struct stepper *stepper)
+{
+    for (size_t j = 0; j < HISTOGRAM_BINS_MAX; j++)
+        atomic_store(&stepper->reduction.counts[j], 0);
+}
+
+enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
+                        struct error *error)
+{
+    const struct stepper_setup *setup = &stepper->setup;
+    struct sum_work work = {
+        .stepper = stepper,
+        .task = {.network = setup->network,
+                 .data = setup->data,
+                 .parameters = setup->parameters,
+                 .batch = &stepper->batch,
+                 .sum = sum,
+                 .drop_key = stepper->drop_key.bytes,
+                 .reduction = &stepper->reduction,
+                 .cancel = setup->cancel},
+    };
+    CHECK(sum->clip != NULL || setup->is_public); /* P5 */
+    CHECK((sum->histogram == NULL && sum->motion == NULL) || sum->clip != NULL);
+    CHECK(sum->clip_rest == NULL || (sum->clip != NULL && !sum->by_layer &&
+                                     stepper->reduction.error_memory != NULL));
+    stepper->bins = sum->histogram != NULL ? sum->histogram->bins : 0;
+    if (setup->grid != NULL)
+        batch_cut_cells(&stepper->batch, sum->grid);
+    else
+        batch_cut_evenly(&stepper->batch, even_rows(setup));
+    work.shares = share_count(stepper);
+    team_run(setup->team, sum_member, &work);
+    if (setup->cancel == NULL || !atomic_load(setup->cancel))
+        return ST_OK;
+    memset(stepper->reduction.sum, 0, stepper->dim * sizeof *stepper->reduction.sum);
+    stepper_clear_counts(stepper);
+    return error_set(error, ST_CANCELLED, "cancelled");
+}
+
+struct span stepper_span(const struct stepper *stepper, unsigned member)
+{
+    size_t steps = (stepper->dim + SPAN_STEP - 1) / SPAN_STEP;
+    unsigned size = team_size(stepper->setup.team);
+    size_t first = steps * member / size * SPAN_STEP;
+    size_t end = steps * (member + 1) / size * SPAN_STEP;
+    end = end < stepper->dim ? end : stepper->dim;
+    return (struct span){.first = first, .count = first < end ? end - first : 0};
+}
+
+struct feed_back_work {
+    struct stepper *stepper;
+    double share;
+};
+
+static void measure_member(void *context, unsigned member)
+{
+    struct stepper *stepper = context;
+    struct span span = stepper_span(stepper, member);
+    struct error_memory_squares *squares = &stepper->error_memory_squares[member];
+    *squares = (struct error_memory_squares){0};
+    error_memory_measure(squares, stepper->reduction.error_memory + span.first,
+                         span.count);
+}
+
+static void feed_back_member(void *context, unsigned member)
+{
+    const struct feed_back_work *work = context;
+    struct reduction *reduction = &work->stepper->reduction;
+    struct span span = stepper_span(work->stepper, member);
+    error_memory_feed_back(reduction->sum + span.first,
+                           reduction->error_memory + span.first, span.count,
+                           work->share);
+}
+
+void stepper_feed_back_error(struct stepper *stepper, double radius)
+{
+    struct error_memory_squares squares = {0};
+    struct feed_back_work work = {.stepper = stepper};
+    team_run(stepper->setup.team, measure_member, stepper);
+    for (unsigned k = 0; k < team_size(stepper->setup.team); k++)
+        error_memory_squares_add(&squares, &stepper->error_memory_squares[k]);
+    work.share = error_memory_share(&squares, radius);
+    team_run(stepper->setup.team, feed_back_member, &work);
+    hash_zero(&squares, sizeof squares);
+    hash_zero(&work, sizeof work);
+}
+
+void stepper_forget_error(struct stepper *stepper)
+{
+    hash_zero(stepper->reduction.error_memory,
+              stepper->dim * sizeof *stepper->reduction.error_memory);
+}

@@ -1,0 +1,180 @@
+/*
+ * stepper.h - what an algorithm's step is made of: draw a batch, sum its records'
+ * clipped gradients, release the sum with noise, move the parameters.
+ *
+ *   sample --> sum --+--> release, release_counts --> update     private
+ *                    +--> average --> update                     public data only
+ *
+ * A reduction over machines would fit between sum and release.
+ *
+ * A sum takes the batch cell by cell (grid.h), each cell one float32 product a tile,
+ * rounded onto the grid and added as integers: neither threads nor the order of cells
+ * change the sum. A record's factors come from blocks of a fixed number of rows, and
+ * from rows that round alike (row_class.h).
+ *
+ * Invariants
+ *   (1) Nothing allocates but create.
+ *   (2) The sum leaves through stepper_release alone, the counts through
+ *       stepper_release_counts; both zero what they released. The sum's norm leaves
+ *       through stepper_release_norm.
+ *   (3) Each step has its own keys for noise, sampling and dropout; each release in it
+ *       has its own query.
+ *   (4) The same seed gives the same parameters, bit for bit, at any number of threads.
+ *   (5) Sums, the error memory, batches and records are zeroed by destroy (privacy.md
+ *       P9); the error memory has no way out but into the sum.
+ *
+ * Threads: one caller; the team's threads are its own.
+ */
+#ifndef ENGINE_DP_STEPPER_H
+#define ENGINE_DP_STEPPER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/dp/clip.h"
+#include "engine/noise/grid.h"
+#include "engine/dp/histogram.h"
+#include "engine/noise/noise_key.h"
+#include "engine/dp/optimizer.h"
+#include "engine/rounding/row_class.h"
+#include "engine/sampling/fixed_size_subset.h"
+#include "engine/dp/sum_norm.h"
+#include "engine/parallel/team.h"
+#include "engine/nn/parameter_step.h"
+#include "engine/nn/network.h"
+#include "engine/nn/workspace.h"
+
+struct stepper; /* opaque */
+
+struct stepper_setup { /* borrowed until destroy, except rows and optimizer's spec */
+    const struct network *network;
+    const struct matrix *data;
+    struct team *team;
+    float *parameters; /* (network_parameters) moved by stepper_update */
+    const struct optimizer_spec *optimizer;
+    uint64_t steps;
+    uint64_t records;    /* those of data */
+    uint64_t batch_size; /* expected */
+    struct row_classes rows;
+    bool is_public;          /* stepper_average is allowed, and grid is NULL */
+    const struct grid *grid; /* the plan of the sums: it says how large cells grow */
+    const struct grid *local_grid; /* the plan of subsets' sums, or NULL */
+    bool uses_error_memory; /* stepper_feed_back_error and stepper_deal are used */
+    bool uses_differences;  /* stepper_move_from is used */
+    bool uses_subsets;      /* stepper_draw_subset is used */
+    const atomic_bool *cancel;
+    const struct noise_key *seed; /* tests; NULL: getrandom */
+};
+
+/*   ST_NO_MEMORY  an allocation failed */
+enum status stepper_create(struct stepper **out, const struct stepper_setup *setup,
+                           struct error *error);
+void stepper_destroy(struct stepper *stepper); /* NULL is allowed */
+
+/* Bytes that stepper_create takes with a team of that many threads, without the pages of
+ * the batch that are hardly ever touched. Reads all of setup except data, team and
+ * seed. */
+uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads);
+
+/* A member's buffers, for work that is not about gradients, between steps. */
+struct workspace *stepper_workspace(struct stepper *stepper, unsigned member);
+
+/* The parameters as the last update left them. They are public. */
+const float *stepper_parameters(const struct stepper *stepper);
+
+/* Fresh keys and an empty batch, for step, counted from 0. */
+void stepper_begin_step(struct stepper *stepper, uint64_t step);
+
+/* The batch = each record of the data independently with probability rate. */
+void stepper_sample(struct stepper *stepper, double rate);
+
+/* Deals every record to one of batches; stepper_take then makes the batch the records of
+ * one of them. */
+void stepper_deal(struct stepper *stepper, size_t batches);
+void stepper_take(struct stepper *stepper, size_t batch);
+
+/* The batch = all records of range. */
+void stepper_take_range(struct stepper *stepper, struct index_range range);
+
+/* The batch = size records of range, a uniform subset (fixed_size_subset.h). */
+void stepper_draw_subset(struct stepper *stepper, struct index_range range,
+                         size_t size);
+
+/* The motion from the point previous to the parameters, for a sum of differences.
+ * previous must stay as it is until the next update. Both points were released, so the
+ * motion is public. */
+const struct parameter_step *stepper_move_from(struct stepper *stepper,
+                                               const float *previous);
+
+struct batch_sum {
+    const struct grid *grid; /* where sums are rounded to, and the cells */
+    clip_rule *clip;         /* NULL, on public data alone: every record counts whole */
+    const void *clip_context;
+    /* clip is asked layer by layer, with that layer's norms and spreads, for the factors of
+     * that layer's part. There is no clip_rest then. */
+    bool by_layer;
+    /* The sum is of records' gradients less those at the motion's previous point, over
+     * its scale (engine/nn/difference.h), and the norms of these. NULL: it is of
+     * gradients. This needs clip. */
+    const struct parameter_step *motion;
+    /* Counts the batch's records by their norms before clipping, a record that is not
+     * finite as one of norm 0; or NULL. This needs clip. */
+    const struct histogram *histogram;
+    /* Multiplies the clipped gradients once more and adds them to the error memory; or
+     * NULL. This needs clip, and a stepper that uses_error_memory. */
+    clip_rule *clip_rest;
+    const void *rest_context;
+};
+
+/* sum += the clipped gradients of the batch, on the grid. A record whose gradient is
+ * not finite contributes zero.
+ *   ST_CANCELLED  the flag was seen: the sum is zero, nothing was released */
+enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
+                        struct error *error);
+
+/* sum += the error memory's projection onto the ball of radius, in grid steps; the error
+ * memory loses it (error_memory.h). Call it before stepper_sum of the same step. */
+void stepper_feed_back_error(struct stepper *stepper, double radius);
+
+/* error memory = 0, as it is at the start. */
+void stepper_forget_error(struct stepper *stepper);
+
+/* gradient = (sum + noise) / divisor (noise_release); the sum is zero afterwards. */
+void stepper_release(struct stepper *stepper, const struct grid *grid, double divisor);
+
+/* out[j] = the number of records in bin j of the sum's histogram + noise; the counts are
+ * zero afterwards.
+ *   grid  planned by grid_plan_counts */
+void stepper_release_counts(struct stepper *stepper, const struct grid *grid,
+                            double *out);
+
+/* Returns the norm of the sum, plus noise, in the sum's unit. The sum stays, to be
+ * released on the same batch.
+ *   norm  planned for the sum's grid (sum_norm.h) */
+double stepper_release_norm(struct stepper *stepper, const struct norm_grid *norm);
+
+/* The gradient as it was released, to be changed in place: post-processing. */
+float *stepper_gradient(struct stepper *stepper);
+
+/* The first is the squared norm of the gradient as it was released; the second multiplies
+ * that gradient by factor. */
+double stepper_gradient_square(const struct stepper *stepper);
+void stepper_gradient_scale(struct stepper *stepper, double factor);
+
+/* gradient = sum / divisor, without noise. The data must be public. */
+void stepper_average(struct stepper *stepper, const struct grid *grid, double divisor);
+
+/* Moves the parameters by the gradient.
+ *   ST_INTERNAL  one of them is no longer finite */
+enum status stepper_update(struct stepper *stepper, struct error *error);
+
+/* The rest of a step whose batch is drawn: the sum, its release over divisor, the update. It
+ * returns what stepper_sum or stepper_update returns; nothing was released where the sum
+ * failed. */
+enum status stepper_descend(struct stepper *stepper, const struct batch_sum *sum,
+                            double divisor, struct error *error);
+
+#endif

@@ -1,0 +1,82 @@
+/* Goal: what all algorithms have from a stepper: cells that a record's place in the
+ * dataset decides, and secrets of a step that are gone when it ends. Method: one step of
+ * every private row of the table on lines, and a look inside. */
+#include "engine/dp/algorithms/registry.h"
+#include "engine/dp/stepper_inside.h"
+
+#include "tests/engine/dp/line_fixture.h"
+
+enum { RECORDS = 1200, FEATURES = 3, BATCH = 500 };
+
+static float x[RECORDS * FEATURES], y[RECORDS];
+
+static void step_once(struct kit *kit, const char *name, const struct matrix *data)
+{
+    struct kit_setup setup = line_setup(data, 0.1);
+    setup.steps = 2;
+    setup.noise_multiplier = 1.3;
+    kit_spec(kit, name);
+    setup.batch_size = kit->spec.algorithm->full_batch ? RECORDS : BATCH;
+    kit_open(kit, &setup);
+    kit_step(kit);
+}
+
+/* E4: whom else the batch holds does not change with whom a record is added. */
+static void cells_are_fixed_by_index(void **state)
+{
+    (void)state;
+    line_fill(x, y, RECORDS, FEATURES);
+    const struct matrix data = line_data(RECORDS, FEATURES, x, y);
+    for (size_t a = 0; algorithms[a] != NULL; a++) {
+        struct kit kit;
+        if (!algorithms[a]->is_private)
+            continue;
+        step_once(&kit, algorithms[a]->name, &data);
+        const struct grid *grid = &kit.spec.algorithm->noise(kit.state)->grid;
+        const struct batch *batch = &kit.stepper->batch;
+        size_t summed = 0;
+        uint64_t cell = 0;
+        assert_true(batch->piece_count > 2 && batch->piece_count <= grid->cells);
+        for (size_t p = 0; p < batch->piece_count; p++, cell++) {
+            const struct piece *piece = &batch->pieces[p];
+            const uint32_t *indices = batch->indices + piece->first;
+            while (grid_cell_start(grid, cell + 1) <= indices[0])
+                cell++;
+            assert_true(grid_cell_start(grid, cell) <= indices[0]);
+            assert_true(indices[piece->count - 1] < grid_cell_start(grid, cell + 1));
+            summed += piece->count;
+        }
+        assert_int_equal(summed, batch->count);
+        kit_close(&kit);
+    }
+}
+
+/* P9: who was drawn, and the sum before its noise. */
+static void a_step_leaves_neither_its_sum_nor_the_key_of_its_batch(void **state)
+{
+    (void)state;
+    static const struct noise_key nothing;
+    line_fill(x, y, RECORDS, FEATURES);
+    const struct matrix data = line_data(RECORDS, FEATURES, x, y);
+    for (size_t a = 0; algorithms[a] != NULL; a++) {
+        struct kit kit;
+        bool draws = algorithms[a]->is_private && !algorithms[a]->full_batch;
+        if (!algorithms[a]->is_private)
+            continue;
+        step_once(&kit, algorithms[a]->name, &data);
+        if (draws)
+            assert_memory_equal(&kit.stepper->sampling_key, &nothing, sizeof nothing);
+        for (size_t j = 0; j < kit.stepper->dim; j++)
+            assert_true(kit.stepper->reduction.sum[j] == 0);
+        kit_close(&kit);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_are_fixed_by_index),
+        cmocka_unit_test(a_step_leaves_neither_its_sum_nor_the_key_of_its_batch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
