@@ -14,7 +14,7 @@
 #define ACCOUNTANT_FIGURES_H
 
 #include "accountant/curve.h"
-#include "accountant/ledger.h"
+#include "accountant/spending.h"
 #include "base/mechanism.h"
 
 struct figure {

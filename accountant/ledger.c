@@ -6,47 +6,9 @@
 #include <string.h>
 
 #include "accountant/entry.h"
-#include "accountant/ledger_inside.h"
+#include "accountant/ledger_change.h"
 #include "accountant/ledger_replay.h"
 #include "base/check.h"
-#include "base/clock.h"
-#include "base/log.h"
-
-enum { MS_PER_S = 1000 };
-
-static void on_durable(void *context)
-{
-    struct ledger *ledger = context;
-    struct error error = {0};
-    pthread_mutex_lock(&ledger->lock);
-    ledger_state_keep(&ledger->state);
-    ledger->now = ledger->next;
-    ledger->changing = false;
-    if (ledger->head_path != NULL &&
-        head_file_write(ledger->head_path, &ledger->now, &error) != ST_OK) {
-        log_event(LOG_ERROR, "head_file_failed", "detail", error.text, (char *)NULL);
-        store_poison(ledger->store);
-    }
-    pthread_mutex_unlock(&ledger->lock);
-}
-
-static void on_undone(void *context)
-{
-    struct ledger *ledger = context;
-    pthread_mutex_lock(&ledger->lock);
-    ledger_state_drop(&ledger->state);
-    ledger->changing = false;
-    pthread_mutex_unlock(&ledger->lock);
-}
-
-void ledger_join(struct ledger *ledger, struct store_tx *tx)
-{
-    if (ledger->changing)
-        return;
-    store_tx_on_end(tx, on_durable, on_undone, ledger);
-    ledger->changing = true;
-    ledger->next = ledger->now;
-}
 
 enum status ledger_open(struct ledger **out, struct store *store, struct error *error)
 {
@@ -87,60 +49,6 @@ void ledger_close(struct ledger *ledger)
     free(ledger);
 }
 
-/* Completes row, inserts it and moves the head. */
-static enum status append(struct ledger *ledger, struct store_tx *tx,
-                          struct ledger_row *row, struct error *error)
-{
-    ledger_join(ledger, tx);
-    struct ledger_entry_name *head = &ledger->next.entry;
-    row->seq = head->seq + 1;
-    row->actor = PRINCIPAL_LOCAL;
-    row->time_ms = clock_wall_s() * MS_PER_S;
-    memcpy(row->prev, head->hash, SHA256_SIZE);
-    entry_hash(row->hash, row);
-    enum status status = ledger_row_insert(tx, row, error);
-    if (status != ST_OK)
-        return status;
-    head->seq = row->seq;
-    memcpy(head->hash, row->hash, SHA256_SIZE);
-    return ST_OK;
-}
-
-enum status ledger_grant_epoch(struct ledger *ledger, struct store_tx *tx,
-                               const struct dataset_id *dataset,
-                               const struct grant *grant, struct error *error)
-{
-    struct filter filter;
-    struct curve capacity;
-    uint8_t bytes[ENTRY_CURVE_SIZE];
-    if (grant->epsilon > LEDGER_EPSILON_MAX)
-        return error_set_at(
-            error, ST_INVALID, "/privacy/epsilon",
-            "epsilon must be at most %g: beyond it the noise sampler is "
-            "not proved near enough to its law",
-            LEDGER_EPSILON_MAX);
-    enum status status = filter_of(&filter, grant, error);
-    if (status != ST_OK)
-        return status;
-    entry_capacity(&capacity, &filter);
-    entry_curve_encode(bytes, &capacity);
-    char *meta = entry_grant_render(grant, &filter);
-    const struct account *account = ledger_state_account(&ledger->state, dataset);
-    struct ledger_row row = {
-        .dataset = dataset->text,
-        .epoch = account == NULL ? 1 : ledger_state_view(account)->epoch + 1,
-        .job = "",
-        .kind = "GRANT",
-        .curve = bytes,
-        .curve_size = sizeof bytes,
-        .meta = meta};
-    status = append(ledger, tx, &row, error);
-    free(meta);
-    if (status == ST_OK)
-        ledger_state_grant(&ledger->state, dataset, grant, &filter);
-    return status;
-}
-
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct dataset_id *dataset, const struct grant *grant,
                          struct error *error)
@@ -151,34 +59,9 @@ enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
         status = error_set(error, ST_ALREADY_EXISTS, "dataset %s has a budget",
                            dataset->text);
     else
-        status = ledger_grant_epoch(ledger, tx, dataset, grant, error);
+        status = ledger_change_grant(ledger, tx, dataset, grant, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
-}
-
-enum status ledger_no_dataset(const struct dataset_id *dataset, struct error *error)
-{
-    return error_set(error, ST_NOT_FOUND, "dataset %s has no budget", dataset->text);
-}
-
-enum status ledger_charge(struct curve *charge, const struct balances *balances,
-                          const struct mechanism *m, struct error *error)
-{
-    if (balances->frozen)
-        return error_set(error, ST_DATASET_FROZEN,
-                         "a restored backup closed the budget's epoch");
-    if (balances->grant.relation != m->relation)
-        return error_set(
-            error, ST_INVALID, "the dataset's relation is %s, the job's %s",
-            relation_name(balances->grant.relation), relation_name(m->relation));
-    enum status status = filter_charge(charge, m, mechanism_steps(m), error);
-    if (status != ST_OK)
-        return status;
-    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
-        if (isfinite(charge->at[balances->filter.weighted[i]]))
-            return ST_OK;
-    }
-    return error_set(error, ST_INVALID, "the job's privacy loss is not finite");
 }
 
 static enum status check_fits(const struct balances *balances,
@@ -203,7 +86,8 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
     struct curve charge;
     uint8_t bytes[ENTRY_CURVE_SIZE];
     const struct balances *balances = ledger_state_view(account);
-    enum status status = ledger_charge(&charge, balances, claim->mechanism, error);
+    enum status status =
+        ledger_state_charge(&charge, balances, claim->mechanism, error);
     if (status == ST_OK)
         status = check_fits(balances, &charge, error);
     if (status != ST_OK)
@@ -217,7 +101,7 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
                              .curve = bytes,
                              .curve_size = sizeof bytes,
                              .meta = meta};
-    status = append(ledger, tx, &row, error);
+    status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status != ST_OK)
         return status;
@@ -236,7 +120,7 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
     pthread_mutex_lock(&ledger->lock);
     struct account *account = ledger_state_account(&ledger->state, claim->dataset);
     if (account == NULL)
-        status = ledger_no_dataset(claim->dataset, error);
+        status = ledger_state_missing(claim->dataset, error);
     else if (ledger_state_reservation(&ledger->state, claim->job) != NULL)
         status = error_set(error, ST_ALREADY_EXISTS, "job %s has a reservation",
                            claim->job->text);
@@ -251,21 +135,6 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
 static enum status no_reservation(const struct job_id *job, struct error *error)
 {
     return error_set(error, ST_NOT_FOUND, "job %s has no open reservation", job->text);
-}
-
-enum status ledger_raise(struct ledger *ledger, struct store_tx *tx,
-                         struct reservation *reservation, uint64_t steps,
-                         struct error *error)
-{
-    enum status status = mark_row_raise(tx, reservation->job.text, steps, error);
-    if (status != ST_OK)
-        return status;
-    ledger_join(ledger, tx);
-    struct reservation_state *state =
-        ledger_state_change_reservation(&ledger->state, reservation);
-    ledger->next.authorised += steps - state->authorised;
-    state->authorised = steps;
-    return ST_OK;
 }
 
 static enum status check_authorise(const struct reservation *reservation,
@@ -300,7 +169,7 @@ enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
     struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
     status = check_authorise(reservation, job, steps, error);
     if (status == ST_OK)
-        status = ledger_raise(ledger, tx, reservation, steps, error);
+        status = ledger_change_raise(ledger, tx, reservation, steps, error);
     pthread_mutex_unlock(&ledger->lock);
     if (status != ST_OK) {
         store_rollback(tx);
@@ -350,7 +219,7 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
                              .curve_size = sizeof bytes,
                              .released = released_bytes,
                              .meta = meta};
-    enum status status = append(ledger, tx, &row, error);
+    enum status status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status == ST_OK)
         ledger_state_settle(&ledger->state, reservation, &charge);

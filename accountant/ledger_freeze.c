@@ -1,8 +1,8 @@
-#include "accountant/ledger.h"
+#include "accountant/ledger_freeze.h"
 
 #include <string.h>
 
-#include "accountant/ledger_inside.h"
+#include "accountant/ledger_change.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "store/table_rows.h"
@@ -13,7 +13,7 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
 {
     struct account *account = ledger_state_account(&ledger->state, dataset);
     if (account == NULL)
-        return ledger_no_dataset(dataset, error);
+        return ledger_state_missing(dataset, error);
     const struct balances *balances = ledger_state_view(account);
     if (!balances->frozen)
         return error_set(error, ST_INVALID, "dataset %s is not frozen", dataset->text);
@@ -23,7 +23,7 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
     if (balances->open_count > 0)
         return error_set(error, ST_DATASET_IN_USE, "dataset %s has open reservations",
                          dataset->text);
-    return ledger_grant_epoch(ledger, tx, dataset, grant, error);
+    return ledger_change_grant(ledger, tx, dataset, grant, error);
 }
 
 enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
@@ -89,11 +89,12 @@ static enum status freeze(struct ledger *ledger, struct store_tx *tx,
     for (size_t i = 0; status == ST_OK && i < balances->open_count; i++) {
         struct reservation *reservation = balances->open[i];
         if (reservation->now.authorised < reservation->steps)
-            status = ledger_raise(ledger, tx, reservation, reservation->steps, error);
+            status =
+                ledger_change_raise(ledger, tx, reservation, reservation->steps, error);
     }
     if (status != ST_OK)
         return status;
-    ledger_join(ledger, tx);
+    ledger_change_join(ledger, tx);
     ledger_state_change(&ledger->state, account)->frozen = true;
     return ST_OK;
 }

@@ -1,5 +1,6 @@
 #include "accountant/ledger_state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,4 +306,29 @@ void ledger_state_drop(struct ledger_state *state)
         }
     }
     state->changed_accounts.count = state->changed_reservations.count = 0;
+}
+
+enum status ledger_state_missing(const struct dataset_id *dataset, struct error *error)
+{
+    return error_set(error, ST_NOT_FOUND, "dataset %s has no budget", dataset->text);
+}
+
+enum status ledger_state_charge(struct curve *charge, const struct balances *balances,
+                                const struct mechanism *m, struct error *error)
+{
+    if (balances->frozen)
+        return error_set(error, ST_DATASET_FROZEN,
+                         "a restored backup closed the budget's epoch");
+    if (balances->grant.relation != m->relation)
+        return error_set(
+            error, ST_INVALID, "the dataset's relation is %s, the job's %s",
+            relation_name(balances->grant.relation), relation_name(m->relation));
+    enum status status = filter_charge(charge, m, mechanism_steps(m), error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        if (isfinite(charge->at[balances->filter.weighted[i]]))
+            return ST_OK;
+    }
+    return error_set(error, ST_INVALID, "the job's privacy loss is not finite");
 }

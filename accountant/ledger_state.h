@@ -121,4 +121,12 @@ struct epoch ledger_state_epoch(const struct balances *balances);
 /* Whether some weighted order has committed + held within its capacity. */
 bool ledger_state_sound(const struct balances *balances);
 
+/* What m would cost on an account, if it may cost anything there.
+ *   ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
+enum status ledger_state_charge(struct curve *charge, const struct balances *balances,
+                                const struct mechanism *m, struct error *error);
+
+/* ST_NOT_FOUND: dataset has no budget. */
+enum status ledger_state_missing(const struct dataset_id *dataset, struct error *error);
+
 #endif

@@ -1,8 +1,8 @@
-#include "accountant/ledger.h"
+#include "accountant/ledger_view.h"
 
 #include <stdlib.h>
 
-#include "accountant/ledger_inside.h"
+#include "accountant/ledger_change.h"
 #include "accountant/spending.h"
 #include "base/check.h"
 
@@ -129,7 +129,7 @@ enum status ledger_balance(struct ledger *ledger, const struct dataset_id *datas
         copy_balance(balance, from);
     pthread_mutex_unlock(&ledger->lock);
     if (from == NULL)
-        return ledger_no_dataset(dataset, error);
+        return ledger_state_missing(dataset, error);
     spending_of(balance);
     return ST_OK;
 }
@@ -148,7 +148,7 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
     }
     pthread_mutex_unlock(&ledger->lock);
     if (from == NULL)
-        return ledger_no_dataset(dataset, error);
+        return ledger_state_missing(dataset, error);
     spending_of(balance);
     return ST_OK;
 }
@@ -165,8 +165,8 @@ enum status ledger_fit(struct ledger *ledger, const struct dataset_id *dataset,
         now = *from;
     pthread_mutex_unlock(&ledger->lock);
     if (from == NULL)
-        return ledger_no_dataset(dataset, error);
-    enum status status = ledger_charge(&charge, &now, m, error);
+        return ledger_state_missing(dataset, error);
+    enum status status = ledger_state_charge(&charge, &now, m, error);
     if (status == ST_OK)
         *fits = filter_fits(&now.filter, &now.committed, &now.held, &charge);
     return status;

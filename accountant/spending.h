@@ -1,5 +1,6 @@
 /*
- * spending.h - the figures of a balance that are shown to people (ledger.md 4).
+ * spending.h - the balance of a dataset, and the figures of it that are shown to people
+ * (ledger.md 4).
  *
  *   epsilon_spent      = conv(committed), 0 if nothing is committed
  *   epsilon_held       = conv(committed + held) - conv(committed)
@@ -16,12 +17,29 @@
 #ifndef ACCOUNTANT_SPENDING_H
 #define ACCOUNTANT_SPENDING_H
 
-#include "accountant/ledger.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "accountant/curve.h"
+#include "accountant/filter.h"
+
+struct balance {
+    double epsilon, delta; /* as granted: the cap of this epoch */
+    enum relation relation;
+    uint64_t epoch;
+    bool frozen;
+    size_t weighted[LEDGER_WEIGHTED]; /* indices into curve_orders; main order first */
+    double weights[LEDGER_WEIGHTED];
+    double capacity[LEDGER_WEIGHTED]; /* B at the weighted orders, rounded down */
+    struct curve committed, held;
+    double epsilon_spent, epsilon_held, epsilon_remaining, fraction_remaining;
+};
 
 /* conv of what is committed at a grant's delta; 0 of nothing. */
 double spending_epsilon(const struct curve *committed, double delta);
 
-/* Fills the four figures from the other members. */
+/* Fills the four figures in the last line from the other members. */
 void spending_of(struct balance *balance);
 
 #endif

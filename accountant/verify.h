@@ -15,6 +15,7 @@
 #define ACCOUNTANT_VERIFY_H
 
 #include "accountant/ledger.h"
+#include "accountant/odometer.h"
 #include "store/store.h"
 
 struct verify_report {

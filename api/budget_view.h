@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "accountant/figures.h"
-#include "accountant/ledger.h"
+#include "accountant/ledger_view.h"
 #include "accountant/tuning.h"
 #include "store/table_rows.h"
 

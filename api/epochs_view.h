@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-#include "accountant/ledger.h"
+#include "accountant/odometer.h"
+#include "accountant/spending.h"
 #include "api/json_writer.h"
 
 /* "guarantee" and "epochs"; with "epsilon_spent" of each where with_spent. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "accountant/ledger.h"
+#include "accountant/odometer.h"
 #include "api/dataset_request.h"
 #include "api/job_request.h"
 #include "engine/trainer.h"

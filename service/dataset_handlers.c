@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <microhttpd.h>
 
+#include "accountant/ledger_view.h"
 #include "api/dataset_request.h"
 #include "api/dataset_view.h"
 #include "api/fault.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/ledger_view.h"
 #include "service/planner.h"
 
 enum status inventory_open(struct inventory *out, struct store_tx *tx,

@@ -4,6 +4,7 @@
 #include <microhttpd.h>
 
 #include "accountant/figures.h"
+#include "accountant/ledger_view.h"
 #include "accountant/tuning.h"
 #include "api/budget_view.h"
 #include "api/fault.h"

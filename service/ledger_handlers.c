@@ -3,6 +3,7 @@
 #include <string.h>
 #include <microhttpd.h>
 
+#include "accountant/ledger_view.h"
 #include "api/budget_view.h"
 #include "api/limits.h"
 #include "api/page_view.h"

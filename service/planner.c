@@ -5,6 +5,7 @@
 
 #include "accountant/run_filter.h"
 #include "accountant/figures.h"
+#include "accountant/ledger_view.h"
 #include "api/limits.h"
 #include "service/twins.h"
 

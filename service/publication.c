@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "accountant/figures.h"
+#include "accountant/ledger_view.h"
 #include "api/model_view.h"
 #include "base/check.h"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "accountant/ledger_view.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/course.h"

@@ -6,6 +6,8 @@
 #include <sysexits.h>
 
 #include "accountant/ledger.h"
+#include "accountant/ledger_freeze.h"
+#include "accountant/ledger_view.h"
 #include "engine/data/encode.h"
 #include "service/config.h"
 #include "service/service.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "accountant/ledger_freeze.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "accountant/ledger_view.h"
 #include "base/log.h"
 #include "service/context.h"
 #include "service/course.h"

@@ -1,4 +1,5 @@
 #include "service/twins.h"
+#include "accountant/ledger_view.h"
 
 #include <string.h>
 

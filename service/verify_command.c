@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "accountant/head_file.h"
+#include "accountant/ledger_freeze.h"
 #include "accountant/verify.h"
 #include "service/config.h"
 #include "service/inventory.h"

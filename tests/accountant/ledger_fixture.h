@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "accountant/ledger.h"
+#include "accountant/ledger_view.h"
 #include "store/store.h"
 #include "store/table_rows.h"
 

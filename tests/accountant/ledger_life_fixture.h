@@ -6,6 +6,7 @@
 #define TESTS_ACCOUNTANT_LEDGER_LIFE_FIXTURE_H
 
 #include "accountant/verify.h"
+#include "accountant/ledger_view.h"
 #include "tests/accountant/ledger_fixture.h"
 
 enum { SCENE_JOBS = 6, SCENE_STEPS = 9 };

@@ -2,6 +2,7 @@
  * Balances are compared with sums worked out by hand from a / (2 sigma^2). */
 #include "accountant/ledger.h"
 
+#include "accountant/ledger_view.h"
 #include "tests/expect.h"
 #include "tests/accountant/ledger_fixture.h"
 

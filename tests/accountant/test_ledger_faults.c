@@ -6,6 +6,8 @@
 
 #include <sys/wait.h>
 
+#include "accountant/ledger_freeze.h"
+#include "accountant/ledger_view.h"
 #include "tests/expect.h"
 #include "tests/accountant/ledger_life_fixture.h"
 #include "tests/store/fault_vfs_fixture.h"

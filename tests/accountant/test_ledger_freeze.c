@@ -4,6 +4,8 @@
 
 #include "tests/expect.h"
 #include "accountant/head_file.h"
+#include "accountant/ledger_freeze.h"
+#include "accountant/ledger_view.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/place_fixture.h"
 

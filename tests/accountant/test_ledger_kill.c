@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "accountant/ledger_view.h"
 #include "tests/expect.h"
 #include "accountant/verify.h"
 #include "base/random.h"

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "accountant/ledger_view.h"
 #include "tests/expect.h"
 #include "base/random.h"
 #include "tests/accountant/ledger_fixture.h"

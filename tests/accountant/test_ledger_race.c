@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "accountant/ledger_view.h"
 #include "tests/expect.h"
 #include "accountant/verify.h"
 #include "tests/accountant/ledger_fixture.h"

@@ -5,6 +5,7 @@
 
 #include "tests/expect.h"
 #include "accountant/entry.h"
+#include "accountant/ledger_view.h"
 #include "tests/accountant/ledger_fixture.h"
 
 static struct kit kit_with_grant(void)

@@ -7,6 +7,7 @@
 
 #include "tests/expect.h"
 #include "accountant/entry.h"
+#include "accountant/ledger_view.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/place_fixture.h"
 

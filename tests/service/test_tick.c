@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "accountant/ledger_view.h"
 #include "service/course.h"
 #include "service/ending.h"
 #include "service/planner.h"

@@ -1,0 +1,112 @@
+#include "accountant/ledger_change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/entry.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+enum { MS_PER_S = 1000 };
+
+static void on_durable(void *context)
+{
+    struct ledger *ledger = context;
+    struct error error = {0};
+    pthread_mutex_lock(&ledger->lock);
+    ledger_state_keep(&ledger->state);
+    ledger->now = ledger->next;
+    ledger->changing = false;
+    if (ledger->head_path != NULL &&
+        head_file_write(ledger->head_path, &ledger->now, &error) != ST_OK) {
+        log_event(LOG_ERROR, "head_file_failed", "detail", error.text, (char *)NULL);
+        store_poison(ledger->store);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+static void on_undone(void *context)
+{
+    struct ledger *ledger = context;
+    pthread_mutex_lock(&ledger->lock);
+    ledger_state_drop(&ledger->state);
+    ledger->changing = false;
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+void ledger_change_join(struct ledger *ledger, struct store_tx *tx)
+{
+    if (ledger->changing)
+        return;
+    store_tx_on_end(tx, on_durable, on_undone, ledger);
+    ledger->changing = true;
+    ledger->next = ledger->now;
+}
+
+enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
+                                 struct ledger_row *row, struct error *error)
+{
+    ledger_change_join(ledger, tx);
+    struct ledger_entry_name *head = &ledger->next.entry;
+    row->seq = head->seq + 1;
+    row->actor = PRINCIPAL_LOCAL;
+    row->time_ms = clock_wall_s() * MS_PER_S;
+    memcpy(row->prev, head->hash, SHA256_SIZE);
+    entry_hash(row->hash, row);
+    enum status status = ledger_row_insert(tx, row, error);
+    if (status != ST_OK)
+        return status;
+    head->seq = row->seq;
+    memcpy(head->hash, row->hash, SHA256_SIZE);
+    return ST_OK;
+}
+
+enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
+                                const struct dataset_id *dataset,
+                                const struct grant *grant, struct error *error)
+{
+    struct filter filter;
+    struct curve capacity;
+    uint8_t bytes[ENTRY_CURVE_SIZE];
+    if (grant->epsilon > LEDGER_EPSILON_MAX)
+        return error_set_at(
+            error, ST_INVALID, "/privacy/epsilon",
+            "epsilon must be at most %g: beyond it the noise sampler is "
+            "not proved near enough to its law",
+            LEDGER_EPSILON_MAX);
+    enum status status = filter_of(&filter, grant, error);
+    if (status != ST_OK)
+        return status;
+    entry_capacity(&capacity, &filter);
+    entry_curve_encode(bytes, &capacity);
+    char *meta = entry_grant_render(grant, &filter);
+    const struct account *account = ledger_state_account(&ledger->state, dataset);
+    struct ledger_row row = {
+        .dataset = dataset->text,
+        .epoch = account == NULL ? 1 : ledger_state_view(account)->epoch + 1,
+        .job = "",
+        .kind = "GRANT",
+        .curve = bytes,
+        .curve_size = sizeof bytes,
+        .meta = meta};
+    status = ledger_change_append(ledger, tx, &row, error);
+    free(meta);
+    if (status == ST_OK)
+        ledger_state_grant(&ledger->state, dataset, grant, &filter);
+    return status;
+}
+
+enum status ledger_change_raise(struct ledger *ledger, struct store_tx *tx,
+                                struct reservation *reservation, uint64_t steps,
+                                struct error *error)
+{
+    enum status status = mark_row_raise(tx, reservation->job.text, steps, error);
+    if (status != ST_OK)
+        return status;
+    ledger_change_join(ledger, tx);
+    struct reservation_state *state =
+        ledger_state_change_reservation(&ledger->state, reservation);
+    ledger->next.authorised += steps - state->authorised;
+    state->authorised = steps;
+    return ST_OK;
+}

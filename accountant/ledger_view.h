@@ -1,0 +1,66 @@
+/*
+ * ledger_view.h - what an open ledger says: of jobs, of a dataset's balance and epochs,
+ * and of the head of the chain. Nothing here changes anything. Answers are copies, taken
+ * under the ledger's lock; those about a dataset are as of the last durable transaction.
+ *
+ * Threads: any function may be called from any thread.
+ */
+#ifndef ACCOUNTANT_LEDGER_VIEW_H
+#define ACCOUNTANT_LEDGER_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "accountant/ledger.h"
+#include "accountant/odometer.h"
+#include "accountant/spending.h"
+
+/* The RESERVE entry of the job, open or settled; false, entry untouched,
+ * if it has none. */
+bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
+                        struct ledger_entry_name *entry);
+
+/* Canonical text of what that entry holds, to be freed; NULL if there is none. */
+char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job);
+
+/* Steps authorised so far, 0 if none; of settled jobs too. */
+uint64_t ledger_authorised(struct ledger *ledger, const struct job_id *job);
+
+struct ledger_open_reservation {
+    struct job_id job;
+    struct dataset_id dataset;
+    uint64_t steps, authorised; /* of the whole job; so far */
+};
+
+/* Calls visit with a copy of each open reservation, in the order of seq; false from visit
+ * stops. visit may call the ledger. For recovery at start. */
+void ledger_open_walk(struct ledger *ledger,
+                      bool (*visit)(void *context,
+                                    const struct ledger_open_reservation *reservation),
+                      void *context);
+
+/* A copy of the dataset's balance as of the last durable transaction.
+ *   ST_NOT_FOUND  no such dataset */
+enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
+                           struct balance *balance, struct error *error);
+
+/* Its epochs and balance as of one moment; epochs is to be released with epochs_fini.
+ *   ST_NOT_FOUND  no such dataset */
+enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,
+                          struct epochs *epochs, struct balance *balance,
+                          struct error *error);
+
+/* Whether m would be reserved now; changes nothing.
+ *   ST_NOT_FOUND, ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
+enum status ledger_fit(struct ledger *ledger, const struct dataset_id *dataset,
+                       const struct mechanism *m, enum ledger_fits *fits,
+                       struct error *error);
+
+/* The head of the chain: seq 0 and a zero hash while there is no entry. */
+void ledger_head(struct ledger *ledger, struct ledger_entry_name *head);
+
+/* Whether anything was ever reserved on the dataset. */
+bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset);
+
+#endif
