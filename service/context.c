@@ -4,12 +4,14 @@
 
 #include "base/log.h"
 
-bool context_remove(const struct context *context, const char *name)
+bool context_remove(const struct context *context, const struct blob_name *name)
 {
     struct error error = {0};
+    char file_name[BLOB_FILE_NAME_SIZE];
     if (blob_remove(context->blobs, name, &error) == ST_OK)
         return true;
-    log_event(LOG_ERROR, "not_removed", "file", name, "detail", error.text,
+    blob_file_name(file_name, name);
+    log_event(LOG_ERROR, "not_removed", "file", file_name, "detail", error.text,
               (char *)NULL);
     return false;
 }

@@ -59,8 +59,8 @@ struct context {
     atomic_bool import_cancel;
 };
 
-/* Removes a file of the data directory, durably; a failure is logged. */
-bool context_remove(const struct context *context, const char *name);
+/* Removes a blob, durably; a failure is logged. */
+bool context_remove(const struct context *context, const struct blob_name *name);
 
 /* For any failure that may mean the ledger can no longer be written: where the store is
  * poisoned, logs it, lets replies leave for a moment and ends the process with 75. */

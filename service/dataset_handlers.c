@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +12,11 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/importer.h"
 #include "service/page.h"
-#include "service/planner.h"
+#include "service/upload_kind.h"
 
 static const int64_t import_answer_ns = INT64_C(10000000000);
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
@@ -85,12 +83,10 @@ static enum status check_anew(struct context *context, const struct dataset *dat
  * goes with the first start after the import. */
 static void drop_uploads(struct context *context, const struct dataset_spec *spec)
 {
-    char name[UPLOAD_NAME_SIZE];
-    for (size_t i = 0; i < UPLOAD_NAMES; i++) {
-        if (upload_name_valid(spec->schema.format, upload_names[i]))
-            continue;
-        upload_file_name(name, &spec->id, upload_names[i]);
-        context_remove(context, name);
+    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
+        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
+        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.format))
+            context_remove(context, &name);
     }
 }
 
@@ -213,12 +209,11 @@ static enum status delete_row(struct context *context, struct dataset *dataset,
 static enum status delete_files(struct context *context, const struct dataset_id *id,
                                 struct error *error)
 {
-    char name[UPLOAD_NAME_SIZE];
-    matrix_file_name(name, id);
-    bool removed = context_remove(context, name);
-    for (size_t i = 0; i < UPLOAD_NAMES; i++) {
-        upload_file_name(name, id, upload_names[i]);
-        removed = context_remove(context, name) && removed;
+    struct blob_name name = blob_of_dataset(id, BLOB_MATRIX);
+    bool removed = context_remove(context, &name);
+    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
+        name = blob_of_dataset(id, upload_kinds[i].blob);
+        removed = context_remove(context, &name) && removed;
     }
     if (!removed)
         return error_set(error, ST_INTERNAL, "a file could not be removed: try again");
@@ -265,7 +260,7 @@ static enum status check_upload(struct context *context, const struct request *r
     enum data_format format = dataset_spec(dataset)->schema.format;
     if (info.state == DATASET_DELETED)
         return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
-    if (!upload_name_valid(format, request->match.name))
+    if (upload_kind_find(format, request->match.name) == NULL)
         return error_set(error, ST_NOT_FOUND, "a dataset of format %s has %s",
                          data_format_name(format),
                          data_format_has_two_files(format)
@@ -286,23 +281,31 @@ static enum status check_disk(const struct context *context, uint64_t size,
     return ST_OK;
 }
 
+/* The blob that a request uploads; the dataset has such a file. */
+static struct blob_name upload_name(struct context *context,
+                                    const struct request *request)
+{
+    const struct dataset_spec *spec =
+        dataset_spec(datasets_find(context->datasets, request->match.id));
+    const struct upload_kind *kind =
+        upload_kind_find(spec->schema.format, request->match.name);
+    CHECK(kind != NULL);
+    return blob_of_dataset(&spec->id, kind->blob);
+}
+
 enum status upload_begin(struct context *context, struct request *request,
                          struct error *error)
 {
-    uint64_t random;
-    char path[BLOB_PATH_SIZE];
     const char *length = request_header(request, "Content-Length");
     enum status status = check_upload(context, request, error);
     if (status == ST_OK && length != NULL)
         status = check_disk(context, strtoull(length, NULL, 10), error);
     if (status != ST_OK)
         return status;
-    random_bytes(&random, sizeof random);
-    snprintf(request->upload_name, sizeof request->upload_name,
-             "scratch/upload-%016llx", (unsigned long long)random);
-    blob_path(context->blobs, path, request->upload_name);
-    request->upload = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (request->upload < 0)
+    const struct blob_name name = upload_name(context, request);
+    status = blob_draft_create(context->blobs, &request->draft, &name, &request->upload,
+                               NULL);
+    if (status != ST_OK)
         return error_set(error, ST_INTERNAL, "the file cannot be stored");
     return ST_OK;
 }
@@ -338,28 +341,22 @@ enum status upload_write(struct context *context, struct request *request,
 
 void upload_abandon(struct context *context, struct request *request)
 {
-    char path[BLOB_PATH_SIZE];
     if (request->upload < 0)
         return;
     close(request->upload);
     request->upload = -1;
-    blob_path(context->blobs, path, request->upload_name);
-    unlink(path);
+    blob_discard(context->blobs, &request->draft);
 }
 
 /* The state may have moved while the body came in. */
 static enum status put(struct context *context, struct request *request,
                        struct error *error)
 {
-    char name[UPLOAD_NAME_SIZE];
+    struct error inner = {0};
     enum status status = check_upload(context, request, error);
     if (status != ST_OK)
         return status;
-    upload_file_name(
-        name, &dataset_spec(datasets_find(context->datasets, request->match.id))->id,
-        request->match.name);
-    struct error inner = {0};
-    if (blob_publish(context->blobs, request->upload_name, name, &inner) == ST_OK)
+    if (blob_publish(context->blobs, &request->draft, &inner) == ST_OK)
         return ST_OK;
     /* No part of the ledger: this must not read as its failure, nor show paths. */
     log_event(LOG_ERROR, "upload_failed", "detail", inner.text, (char *)NULL);

@@ -3,47 +3,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "service/planner.h"
 #include "service/twins.h"
+#include "service/upload_kind.h"
 
-const char *const upload_names[UPLOAD_NAMES] = {"features", "labels", "data"};
-
-void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *dataset,
-                      const char *name)
+/* Whether every file that the format wants was uploaded. */
+static enum status check_uploads(struct context *context,
+                                 const struct dataset_spec *spec,
+                                 struct import_place *place, struct error *error)
 {
-    snprintf(path, UPLOAD_NAME_SIZE, "uploads/%s.%s", dataset->text, name);
-}
-
-bool upload_name_valid(enum data_format format, const char *name)
-{
-    bool two_files = data_format_has_two_files(format);
-    for (size_t i = 0; i < UPLOAD_NAMES; i++)
-        if (strcmp(name, upload_names[i]) == 0)
-            return two_files == (i < 2);
-    return false;
-}
-
-/* paths[i] = where the file is, or "" if the format has none of that name. */
-static enum status find_uploads(struct context *context,
-                                const struct dataset_spec *spec,
-                                char paths[UPLOAD_NAMES][BLOB_PATH_SIZE],
-                                struct import_place *place, struct error *error)
-{
-    for (size_t i = 0; i < UPLOAD_NAMES; i++) {
-        char name[UPLOAD_NAME_SIZE];
-        paths[i][0] = '\0';
-        if (!upload_name_valid(spec->schema.format, upload_names[i]))
+    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
+        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
+        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.format) ||
+            blob_is_there(context->blobs, &name))
             continue;
-        upload_file_name(name, &spec->id, upload_names[i]);
-        blob_path(context->blobs, paths[i], name);
-        if (access(paths[i], R_OK) == 0)
-            continue;
-        *place = (struct import_place){.file = upload_names[i]};
+        *place = (struct import_place){.file = upload_kinds[i].name};
         return error_set(error, ST_IMPORT_FAILED, "not uploaded");
     }
     return ST_OK;
@@ -67,7 +44,6 @@ static enum status move(struct context *context, struct dataset *dataset,
 enum status importer_start(struct context *context, struct dataset *dataset,
                            struct import_place *place, struct error *error)
 {
-    char paths[UPLOAD_NAMES][BLOB_PATH_SIZE];
     struct dataset_info info;
     dataset_read(context->datasets, dataset, &info);
     switch (info.state) {
@@ -78,8 +54,7 @@ enum status importer_start(struct context *context, struct dataset *dataset,
     case DATASET_CREATED:
     case DATASET_FAILED: break;
     }
-    enum status status =
-        find_uploads(context, dataset_spec(dataset), paths, place, error);
+    enum status status = check_uploads(context, dataset_spec(dataset), place, error);
     if (status != ST_OK)
         return status;
     if (atomic_load(&context->draining))
@@ -108,17 +83,34 @@ static void describe(struct dataset_info *info, const struct import_result *resu
     memcpy(info->sha256, result->sha256, SHA256_SIZE);
 }
 
+/* The paths of the files that the format wants; NULL of the others. */
+static struct import_files fetch_uploads(const struct context *context,
+                                         const struct dataset_spec *spec,
+                                         char paths[UPLOAD_KINDS][BLOB_PATH_SIZE])
+{
+    const char *found[UPLOAD_KINDS] = {NULL};
+    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
+        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
+        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.format))
+            continue;
+        blob_fetch(context->blobs, paths[i], &name);
+        found[i] = paths[i];
+    }
+    return (struct import_files){
+        .features = found[0], .labels = found[1], .data = found[2]};
+}
+
 /* Fills in info; on failure what it holds of the content is to be dropped. */
 static enum status convert(struct context *context, const struct dataset *dataset,
                            struct dataset_info *info, struct import_place *place,
                            struct error *error)
 {
-    char paths[UPLOAD_NAMES][BLOB_PATH_SIZE];
-    char scratch[MATRIX_NAME_SIZE], scratch_path[BLOB_PATH_SIZE],
-        name[MATRIX_NAME_SIZE];
+    char paths[UPLOAD_KINDS][BLOB_PATH_SIZE], path[BLOB_PATH_SIZE];
+    struct blob_draft draft;
     struct import_result result;
     const struct dataset_spec *spec = dataset_spec(dataset);
-    enum status status = find_uploads(context, spec, paths, place, error);
+    const struct blob_name matrix = blob_of_dataset(&spec->id, BLOB_MATRIX);
+    enum status status = check_uploads(context, spec, place, error);
     if (status != ST_OK)
         return status;
     uint64_t room = disk_room_left(&context->disk_room);
@@ -126,36 +118,31 @@ static enum status convert(struct context *context, const struct dataset *datase
         return error_set(error, ST_DISK_FULL, "the disk is nearly full");
     const struct import import = {
         .schema = &spec->schema,
-        .files = {.features = paths[0][0] != '\0' ? paths[0] : NULL,
-                  .labels = paths[1][0] != '\0' ? paths[1] : NULL,
-                  .data = paths[2][0] != '\0' ? paths[2] : NULL},
+        .files = fetch_uploads(context, spec, paths),
         .limits = {context->config->unpacked_size_max, room},
-        .path = scratch_path,
+        .path = path,
         .cancel = &context->import_cancel,
     };
-    snprintf(scratch, sizeof scratch, "scratch/%s.matrix", spec->id.text);
-    blob_path(context->blobs, scratch_path, scratch);
+    blob_draft_init(&draft, &matrix);
+    blob_draft_path(context->blobs, path, &draft);
     status = import_run(&import, &result, place, error);
     if (status != ST_OK)
         return status;
     describe(info, &result);
     status = twins_check(context, dataset, info, "", error);
-    matrix_file_name(name, &spec->id);
     if (status == ST_OK)
-        status = blob_publish(context->blobs, scratch, name, error);
+        status = blob_publish(context->blobs, &draft, error);
     if (status != ST_OK)
-        unlink(scratch_path);
+        blob_discard(context->blobs, &draft);
     return status;
 }
 
 static void remove_uploads(struct context *context, const struct dataset_spec *spec)
 {
-    for (size_t i = 0; i < UPLOAD_NAMES; i++) {
-        char name[UPLOAD_NAME_SIZE];
-        if (!upload_name_valid(spec->schema.format, upload_names[i]))
-            continue;
-        upload_file_name(name, &spec->id, upload_names[i]);
-        context_remove(context, name);
+    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
+        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
+        if (upload_kind_is_of(&upload_kinds[i], spec->schema.format))
+            context_remove(context, &name);
     }
 }
 

@@ -14,19 +14,6 @@
 /* Imports that have been asked for and have not ended, the one under way among them. */
 enum { IMPORTS_MAX = 65 };
 
-/* Name in the data directory of an uploaded file;
- * name is checked by upload_name_valid. */
-enum { UPLOAD_NAME_SIZE = 112 };
-void upload_file_name(char path[UPLOAD_NAME_SIZE], const struct dataset_id *dataset,
-                      const char *name);
-
-/* The names that files have, in whatever format. */
-enum { UPLOAD_NAMES = 3 };
-extern const char *const upload_names[UPLOAD_NAMES];
-
-/* Whether datasets of the format have a file of this name. */
-bool upload_name_valid(enum data_format format, const char *name);
-
 /* Moves the dataset to IMPORTING and hands it to the importer's thread; long polls on the
  * dataset are woken when it has ended. READY: ST_OK, nothing is done.
  *   ST_DATASET_BUSY   it is being imported

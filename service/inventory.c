@@ -1,11 +1,9 @@
 #include "service/inventory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accountant/ledger_view.h"
-#include "service/planner.h"
 
 enum status inventory_open(struct inventory *out, struct store_tx *tx,
                            const struct jobs_base *base, struct error *error)
@@ -191,20 +189,23 @@ enum status inventory_check(const struct inventory *inventory, struct ledger *le
 
 /* --- files --- */
 
-struct named_file { /* and the row that says what it must be */
-    const char *table, *id, *name;
+struct sealed_blob { /* a file, and what the row of its id in the table says of it */
+    const char *table;
+    struct blob_name name;
     struct file_seal seal;
 };
 
-static enum status check_file(const char *data_dir, const struct named_file *file,
+static enum status check_file(const struct blobs *blobs, const struct sealed_blob *blob,
                               struct error *error)
 {
-    char path[BLOB_PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", data_dir, file->name);
-    enum status status = file_seal_check_path(&file->seal, path, NULL, error);
-    return status == ST_OK ? ST_OK
-                           : error_within(error, status, "table %s, row %s: file %s",
-                                          file->table, file->id, file->name);
+    char path[BLOB_PATH_SIZE], file_name[BLOB_FILE_NAME_SIZE];
+    blob_fetch(blobs, path, &blob->name);
+    enum status status = file_seal_check_path(&blob->seal, path, NULL, error);
+    if (status == ST_OK)
+        return ST_OK;
+    blob_file_name(file_name, &blob->name);
+    return error_within(error, status, "table %s, row %s: file %s", blob->table,
+                        blob->name.id, file_name);
 }
 
 /* Whether the dataset is imported by now: its file goes after its row has changed. */
@@ -226,9 +227,9 @@ static bool is_ready_now(struct store *store, const struct dataset_id *id)
 }
 
 static enum status check_matrix(const struct inventory *inventory, struct store *store,
-                                const char *data_dir, size_t index, struct error *error)
+                                const struct blobs *blobs, size_t index,
+                                struct error *error)
 {
-    char name[MATRIX_NAME_SIZE];
     struct dataset_info info;
     struct error found = {0};
     const struct dataset *dataset = datasets_at(inventory->datasets, index);
@@ -236,29 +237,26 @@ static enum status check_matrix(const struct inventory *inventory, struct store 
     dataset_read(inventory->datasets, dataset, &info);
     if (info.state != DATASET_READY)
         return ST_OK;
-    matrix_file_name(name, id);
-    const struct named_file file = {"dataset", id->text, name,
-                                    dataset_info_seal(&info)};
-    enum status status = check_file(data_dir, &file, &found);
+    const struct sealed_blob blob = {"dataset", blob_of_dataset(id, BLOB_MATRIX),
+                                     dataset_info_seal(&info)};
+    enum status status = check_file(blobs, &blob, &found);
     if (status == ST_OK || !is_ready_now(store, id))
         return ST_OK;
     return error_set(error, status, "%s", found.text);
 }
 
 enum status inventory_check_files(const struct inventory *inventory,
-                                  struct store *store, const char *data_dir,
+                                  struct store *store, const struct blobs *blobs,
                                   struct error *error)
 {
     enum status status = ST_OK;
     for (size_t i = 0; status == ST_OK && i < datasets_count(inventory->datasets); i++)
-        status = check_matrix(inventory, store, data_dir, i, error);
+        status = check_matrix(inventory, store, blobs, i, error);
     for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++) {
-        char name[MODEL_NAME_SIZE];
         const struct model_row *row = models_at(inventory->models, i);
-        const struct named_file file = {"model", row->id.text, name,
-                                        model_row_seal(row)};
-        model_file_name(name, &row->id);
-        status = check_file(data_dir, &file, error);
+        const struct sealed_blob blob = {"model", blob_of_model(&row->id),
+                                         model_row_seal(row)};
+        status = check_file(blobs, &blob, error);
     }
     return status;
 }

@@ -40,12 +40,12 @@ void inventory_close(struct inventory *inventory);
 enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,
                             struct error *error);
 
-/* Whether the files of data_dir have the sizes and digests of their rows. A dataset that
+/* Whether the files of models and datasets have the sizes and digests of their rows. A dataset that
  * has been deleted since, by the daemon beside, is left out: store says.
  *   ST_CORRUPT  one is missing or is not what its row says
  *   ST_IO       one cannot be read */
 enum status inventory_check_files(const struct inventory *inventory,
-                                  struct store *store, const char *data_dir,
+                                  struct store *store, const struct blobs *blobs,
                                   struct error *error);
 
 #endif

@@ -1,7 +1,6 @@
 #include "service/models.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,29 +161,19 @@ enum status models_open_file(struct models *models, const struct blobs *blobs,
                              const struct model_row *row, enum check_kind kind,
                              int *file, struct error *error)
 {
-    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    char path[BLOB_PATH_SIZE];
+    const struct blob_name name = blob_of_model(&row->id);
     const struct file_seal seal = model_row_seal(row);
     struct error local = {0};
     pthread_rwlock_rdlock(&models->lock);
     struct model *model = registry_find(&models->registry, row->id.text);
     pthread_rwlock_unlock(&models->lock);
     CHECK(model != NULL);
-    model_file_name(name, &row->id);
-    blob_path(blobs, path, name);
+    blob_fetch(blobs, path, &name);
     enum status status =
         checked_file_open(&model->checked, path, &seal, kind, file, &local);
     if (status == ST_OK)
         return ST_OK;
     return error_set(error, status == ST_CORRUPT ? ST_MODEL_CORRUPT : ST_INTERNAL,
                      "model %s: %s", row->id.text, local.text);
-}
-
-void model_file_name(char name[MODEL_NAME_SIZE], const struct model_id *id)
-{
-    snprintf(name, MODEL_NAME_SIZE, "models/%s.safetensors", id->text);
-}
-
-void model_scratch_name(char name[MODEL_NAME_SIZE], const struct model_id *id)
-{
-    snprintf(name, MODEL_NAME_SIZE, "scratch/%s.safetensors", id->text);
 }

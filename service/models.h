@@ -44,10 +44,4 @@ enum status models_open_file(struct models *models, const struct blobs *blobs,
                              const struct model_row *row, enum check_kind kind,
                              int *file, struct error *error);
 
-/* Name of the model's file in the data directory, and of the one it is written to
- * first. */
-enum { MODEL_NAME_SIZE = 64 };
-void model_file_name(char name[MODEL_NAME_SIZE], const struct model_id *id);
-void model_scratch_name(char name[MODEL_NAME_SIZE], const struct model_id *id);
-
 #endif

@@ -12,11 +12,6 @@
 /* Beyond this the multiplier is a starting point of the search, never the answer. */
 static const double noise_multiplier_start = 1.0;
 
-void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *dataset)
-{
-    snprintf(name, MATRIX_NAME_SIZE, "datasets/%s.matrix", dataset->text);
-}
-
 /* A dataset that can be trained on or evaluated on: imported, and no twin of another. */
 static enum status find_ready(struct context *context, const struct dataset_id *id,
                               const char *pointer, const struct dataset **out,

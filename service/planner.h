@@ -27,10 +27,6 @@ enum status planner_plan(struct context *context, struct job_request *request_ta
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error);
 
-/* Name of a dataset's matrix in the data directory. */
-enum { MATRIX_NAME_SIZE = 96 };
-void matrix_file_name(char name[MATRIX_NAME_SIZE], const struct dataset_id *dataset);
-
 /* Whether the job promises no more than is proved: LEDGER_EPSILON_MAX at its delta.
  *   ST_INVALID  it fits a budget by a smaller delta than that was granted at */
 enum status planner_check_promise(const struct job_plan *plan, struct error *error);

@@ -107,13 +107,13 @@ static enum status answer_body(const struct predict_body *body,
 static enum status load(struct context *context, const struct subject *subject,
                         struct predictor **predictor, struct error *error)
 {
-    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    char path[BLOB_PATH_SIZE];
+    const struct blob_name name = blob_of_model(&subject->row->id);
     struct error local = {0};
     const struct file_seal seal = model_row_seal(subject->row);
     const struct predictor_source source = {path, &seal, subject->model,
                                             schema_shape(subject->schema)};
-    model_file_name(name, &subject->row->id);
-    blob_path(context->blobs, path, name);
+    blob_fetch(context->blobs, path, &name);
     enum status status = loaded_models_take(context->loaded_models, &subject->row->id,
                                             &source, predictor, &local);
     if (status == ST_OK)

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
@@ -66,11 +65,12 @@ static char *certify(struct context *context, const struct job *job,
     return card;
 }
 
+/* Writes the model's file and says in the row what it is. */
 static enum status save(struct publication *publication, struct context *context,
                         const struct job *job, struct trainer *trainer,
                         struct error *error)
 {
-    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    char path[BLOB_PATH_SIZE];
     const struct job_request *request = &job_plan(job)->request;
     const struct schema *schema =
         &dataset_spec(datasets_find(context->datasets, request->dataset.text))->schema;
@@ -82,8 +82,7 @@ static enum status save(struct publication *publication, struct context *context
         {"inputs", inputs},
         {"certificate", publication->card},
     };
-    model_scratch_name(name, &publication->row.id);
-    blob_path(context->blobs, path, name);
+    blob_draft_path(context->blobs, path, &publication->draft);
     const struct metadata_list metadata = {items, sizeof items / sizeof *items};
     struct file_seal seal;
     enum status status = trainer_save(trainer, path, metadata, &seal, error);
@@ -96,41 +95,29 @@ static enum status save(struct publication *publication, struct context *context
     return ST_OK;
 }
 
-static enum status place(struct publication *publication, struct context *context,
-                         struct error *error)
-{
-    char from[MODEL_NAME_SIZE], to[MODEL_NAME_SIZE];
-    model_scratch_name(from, &publication->row.id);
-    model_file_name(to, &publication->row.id);
-    return blob_publish(context->blobs, from, to, error);
-}
-
 enum status publication_write(struct publication *publication, struct context *context,
                               const struct job *job, const struct trained *trained,
                               struct error *error)
 {
-    char name[MODEL_NAME_SIZE], path[BLOB_PATH_SIZE];
+    const struct blob_name name = blob_of_model(job_model_id(job));
     *publication =
         (struct publication){.row = {.id = *job_model_id(job), .job = *job_id(job)}};
+    blob_draft_init(&publication->draft, &name);
     publication->card = certify(context, job, trained, &publication->row.id);
     publication->row.card = publication->card;
     enum status status = save(publication, context, job, trained->trainer, error);
     if (status == ST_OK)
-        status = place(publication, context, error);
+        status = blob_publish(context->blobs, &publication->draft, error);
     if (status == ST_OK)
         return ST_OK;
-    model_scratch_name(name, &publication->row.id);
-    blob_path(context->blobs, path, name);
-    unlink(path);
+    blob_discard(context->blobs, &publication->draft);
     publication_fini(publication);
     return status;
 }
 
 void publication_remove(const struct publication *publication, struct context *context)
 {
-    char name[MODEL_NAME_SIZE];
-    model_file_name(name, &publication->row.id);
-    context_remove(context, name);
+    context_remove(context, &publication->draft.name);
 }
 
 void publication_fini(struct publication *publication)

@@ -20,7 +20,8 @@ struct trained {
 
 struct publication {
     struct model_row row;
-    char *card; /* row.card, owned */
+    char *card;              /* row.card, owned */
+    struct blob_draft draft; /* the model's file, until it is published */
 };
 
 /*   ST_IO, ST_NO_MEMORY  the file cannot be written; nothing is left of it

@@ -1,8 +1,5 @@
 #include "service/recovery.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "accountant/ledger_view.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -84,74 +81,19 @@ static enum status recover_datasets(struct context *context, struct error *error
 
 /* --- files without a row --- */
 
-/* Cuts suffix off file_name into stem; false if it does not end so. */
-static bool stem_of(const char *file_name, const char *suffix, char stem[128])
+/* Whether a row says that the file is to be there. */
+static bool is_wanted(void *argument, const struct blob_name *name)
 {
-    size_t length = strlen(file_name), cut = strlen(suffix);
-    if (length <= cut || length - cut >= 128 ||
-        strcmp(file_name + length - cut, suffix) != 0)
-        return false;
-    memcpy(stem, file_name, length - cut);
-    stem[length - cut] = '\0';
-    return true;
-}
-
-static bool sweep_model(void *argument, const char *file_name)
-{
-    struct context *context = argument;
-    char stem[128], name[512];
-    if (!stem_of(file_name, ".safetensors", stem) ||
-        models_find(context->models, stem) == NULL) {
-        snprintf(name, sizeof name, "models/%s", file_name);
-        context_remove(context, name);
-    }
-    return true;
-}
-
-static bool sweep_matrix(void *argument, const char *file_name)
-{
-    struct context *context = argument;
+    const struct context *context = argument;
     struct dataset_info info = {.state = DATASET_DELETED};
-    char stem[128], name[512];
-    const struct dataset *dataset = stem_of(file_name, ".matrix", stem)
-                                        ? datasets_find(context->datasets, stem)
-                                        : NULL;
+    if (name->kind == BLOB_MODEL)
+        return models_find(context->models, name->id) != NULL;
+    const struct dataset *dataset = datasets_find(context->datasets, name->id);
     if (dataset != NULL)
         dataset_read(context->datasets, dataset, &info);
-    if (info.state != DATASET_READY) {
-        snprintf(name, sizeof name, "datasets/%s", file_name);
-        context_remove(context, name);
-    }
-    return true;
-}
-
-static bool sweep_upload(void *argument, const char *file_name)
-{
-    struct context *context = argument;
-    struct dataset_info info = {.state = DATASET_DELETED};
-    char stem[128], name[512];
-    const struct dataset *dataset = NULL;
-    if (stem_of(file_name, ".features", stem) || stem_of(file_name, ".labels", stem) ||
-        stem_of(file_name, ".data", stem))
-        dataset = datasets_find(context->datasets, stem);
-    if (dataset != NULL)
-        dataset_read(context->datasets, dataset, &info);
-    if (info.state == DATASET_DELETED || info.state == DATASET_READY) {
-        snprintf(name, sizeof name, "uploads/%s", file_name);
-        context_remove(context, name);
-    }
-    return true;
-}
-
-static enum status sweep(struct context *context, struct error *error)
-{
-    enum status status =
-        blobs_walk(context->blobs, "models", sweep_model, context, error);
-    if (status == ST_OK)
-        status = blobs_walk(context->blobs, "datasets", sweep_matrix, context, error);
-    if (status == ST_OK)
-        status = blobs_walk(context->blobs, "uploads", sweep_upload, context, error);
-    return status;
+    if (name->kind == BLOB_MATRIX)
+        return info.state == DATASET_READY;
+    return info.state != DATASET_DELETED && info.state != DATASET_READY;
 }
 
 enum status recovery_run(struct context *context, struct error *error)
@@ -160,6 +102,6 @@ enum status recovery_run(struct context *context, struct error *error)
     if (status == ST_OK)
         status = recover_datasets(context, error);
     if (status == ST_OK)
-        status = sweep(context, error);
+        status = blobs_sweep(context->blobs, is_wanted, context, error);
     return status;
 }

@@ -20,6 +20,7 @@
 #include "api/routes.h"
 #include "base/status.h"
 #include "service/job_answer.h"
+#include "store/blob.h"
 
 enum { REPLY_HEADERS_MAX = 10, REQUEST_ID_SIZE = 65 };
 
@@ -48,11 +49,11 @@ struct request {
     bool named;               /* by its sender */
     const char *method, *path;
     struct route_match match;
-    int type; /* the place of the answer's type in the route's row */
+    int type;   /* the place of the answer's type in the route's row */
     char *body; /* JSON bodies, owned; body_size bytes and an end */
     size_t body_size, body_capacity;
-    int upload; /* descriptor of the scratch file, or -1 */
-    char upload_name[64];
+    int upload;              /* descriptor of the scratch file, or -1 */
+    struct blob_draft draft; /* that file */
     uint64_t upload_size;
     struct reply reply;
     const void *subject; /* what it waits for, while it waits */

@@ -6,7 +6,6 @@
 #include "engine/trainer.h"
 #include "service/context.h"
 #include "service/ending.h"
-#include "service/planner.h"
 #include "service/public_clock.h"
 
 enum { PARTS = 100 }; /* of a job: blocks, evaluations, released points */
@@ -31,13 +30,13 @@ static enum status open_matrix(struct context *context, struct matrix *matrix,
                                const struct dataset_id *id, const atomic_bool *cancel,
                                struct error *error)
 {
-    char name[MATRIX_NAME_SIZE], path[BLOB_PATH_SIZE];
+    char path[BLOB_PATH_SIZE];
+    const struct blob_name name = blob_of_dataset(id, BLOB_MATRIX);
     struct error local = {0};
     struct dataset_info info;
     dataset_read(context->datasets, datasets_find(context->datasets, id->text), &info);
     const struct file_seal seal = dataset_info_seal(&info);
-    matrix_file_name(name, id);
-    blob_path(context->blobs, path, name);
+    blob_fetch(context->blobs, path, &name);
     enum status status = file_seal_check_path(&seal, path, cancel, &local);
     if (status == ST_OK)
         status = matrix_open(matrix, path, &local);

@@ -68,7 +68,7 @@ static enum status open_store(struct context *context, struct error *error)
     if (status != ST_OK)
         return status;
     disk_room_init(&context->disk_room, context->blobs);
-    blob_path(context->blobs, path, "epsilond.db");
+    blobs_database_path(context->blobs, path);
     status = store_open(&context->store, path, error);
     if (status == ST_OK)
         status = ledger_open(&context->ledger, context->store, error);

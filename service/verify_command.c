@@ -43,6 +43,7 @@ static void print_epochs(void *context, const char *dataset,
 
 struct inspection { /* of one moment of the store, and the files that it names */
     const struct config *config;
+    const struct blobs *blobs;
     struct head kept; /* elsewhere, from before that moment */
     bool is_kept;
     struct store *store;
@@ -107,14 +108,19 @@ static enum status inspect(struct inspection *inspection, const char *path,
     if (status != ST_OK)
         return status;
     return inventory_check_files(&inspection->inventory, inspection->store,
-                                 config->data_dir, error);
+                                 inspection->blobs, error);
 }
 
-static int verify_path(const struct config *config, const char *path)
+static int verify_blobs(const struct config *config, const struct blobs *blobs)
 {
-    struct inspection inspection = {.config = config};
+    struct inspection inspection = {.config = config, .blobs = blobs};
     struct error error = {0};
-    char hash[SHA256_HEX_SIZE];
+    char hash[SHA256_HEX_SIZE], path[BLOB_PATH_SIZE];
+    blobs_database_path(blobs, path);
+    if (access(path, R_OK) != 0) {
+        printf("epsilond verify: %s cannot be read\n", path);
+        return EX_TEMPFAIL;
+    }
     enum status status = inspect(&inspection, path, &error);
     const struct verify_report *report = &inspection.report;
     inventory_close(&inspection.inventory);
@@ -133,7 +139,7 @@ int verify_command(int argc, char **argv)
     struct config config;
     enum config_outcome outcome;
     struct error error = {0};
-    char path[CONFIG_PATH_SIZE + 16];
+    struct blobs *blobs = NULL;
     enum status status = config_read(&config, &outcome, argc, argv, &error);
     if (status != ST_OK) {
         fprintf(stderr, "epsilond verify: %s\n", error.text);
@@ -143,10 +149,11 @@ int verify_command(int argc, char **argv)
         fputs(config_help(), stdout);
         return EX_OK;
     }
-    snprintf(path, sizeof path, "%s/epsilond.db", config.data_dir);
-    if (access(path, R_OK) != 0) {
-        printf("epsilond verify: %s cannot be read\n", path);
+    if (blobs_open_read(&blobs, config.data_dir, &error) != ST_OK) {
+        printf("epsilond verify: %s\n", error.text);
         return EX_TEMPFAIL;
     }
-    return verify_path(&config, path);
+    int code = verify_blobs(&config, blobs);
+    blobs_close(blobs);
+    return code;
 }

@@ -1,12 +1,27 @@
 /*
- * blob.h - files of the data directory: written beside, synced, renamed, the folder
- * synced.
+ * blob.h - the data directory: the files of models, datasets and uploads. Their names
+ * and paths are made here and nowhere else, and a blob is visible under its name whole
+ * and durable, or not at all.
  *
- *   DIR/ (0700)  epsilond.db  lock  uploads/  datasets/ID.matrix  models/ID.safetensors
- *                scratch/ (emptied at start)  ballast (room kept for a full disk)
+ *   DIR/ (mode 0700)
+ *     epsilond.db             the database (store.h)
+ *     lock                    held by the process that serves the directory
+ *     models/ID.safetensors   a trained model
+ *     datasets/ID.matrix      what a dataset was imported to
+ *     uploads/ID.features     what was uploaded of a dataset before its import: two
+ *     uploads/ID.labels       files, or, as its format wants,
+ *     uploads/ID.data         one
+ *     scratch/                drafts; emptied at start
+ *     ballast                 room kept for the start after a full disk
  *
- * A name is relative to the data directory and made of ids this program has checked; a
- * file is visible under its name whole and durable, or not at all.
+ *   blob_draft_init, blob_draft_create --> draft --blob_publish--> blob --blob_remove--> gone
+ *                                            +------blob_discard----------------------> gone
+ *
+ * Invariants
+ *   (1) A blob is named by its kind and by the id of its model or dataset. A client chose
+ *       that id or it was drawn at random: no name is made of what the file holds
+ *       (docs/privacy.md).
+ *   (2) A draft is synced before it is renamed, and both folders are synced after.
  *
  * Threads: any; two threads must not work on one name.
  */
@@ -16,38 +31,106 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/id.h"
 #include "base/status.h"
 
-enum { BLOB_PATH_SIZE = 4096 };
+enum {
+    BLOB_PATH_SIZE = 4096,
+    BLOB_FILE_NAME_SIZE = 96,
+    BLOB_ID_SIZE = DATASET_ID_LENGTH_MAX + 1,
+};
+
+/* --- names --- */
+
+enum blob_kind { BLOB_MODEL, BLOB_MATRIX, BLOB_FEATURES, BLOB_LABELS, BLOB_DATA };
+
+struct blob_name {
+    enum blob_kind kind;
+    char id[BLOB_ID_SIZE];
+};
+
+struct blob_name blob_of_model(const struct model_id *id);
+/* kind is any but BLOB_MODEL. */
+struct blob_name blob_of_dataset(const struct dataset_id *id, enum blob_kind kind);
+
+/* out = where the blob stands in the data directory, "models/ID.safetensors": for
+ * messages. */
+void blob_file_name(char out[BLOB_FILE_NAME_SIZE], const struct blob_name *name);
+
+/* --- the directory --- */
 
 struct blobs; /* the data directory, opaque */
 
 /* Makes what is missing of the directory, checks its mode, takes `lock` (flock) for the
  * life of the process and empties scratch/.
- *   ST_IO  cannot be made, read or locked ("in use by another process") */
+ *   ST_IO  it cannot be made, read or locked ("in use by another process") */
 enum status blobs_open(struct blobs **out, const char *directory, struct error *error);
+
+/* Opens the directory beside the process that serves it: only blob_fetch, blob_is_there
+ * and blobs_database_path may be called. Nothing is made, locked or removed.
+ *   ST_IO  the path is empty or too long */
+enum status blobs_open_read(struct blobs **out, const char *directory,
+                            struct error *error);
+
 void blobs_close(struct blobs *blobs); /* NULL is allowed; gives the lock back */
 
-/* path = directory/name. For readers, and for writers of scratch files. */
-void blob_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE], const char *name);
+/* path = where the database is. */
+void blobs_database_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE]);
 
-/* Syncs the scratch file, renames it to name and syncs both folders. */
-enum status blob_publish(struct blobs *blobs, const char *scratch_name,
-                         const char *name, struct error *error);
-
-/* Removes name durably; absent is ST_OK. */
-enum status blob_remove(struct blobs *blobs, const char *name, struct error *error);
-
-/* Calls visit with each file name (no folder part) in folder; false from visit stops. */
-enum status blobs_walk(struct blobs *blobs, const char *folder,
-                       bool (*visit)(void *context, const char *file_name),
-                       void *context, struct error *error);
+/* Removes the blobs that keep does not want, and every file beside them whose name is no
+ * blob's. What cannot be removed is logged and left for the next sweep.
+ *   ST_IO  a folder cannot be read */
+enum status blobs_sweep(struct blobs *blobs,
+                        bool (*keep)(void *context, const struct blob_name *name),
+                        void *context, struct error *error);
 
 /* Removes the ballast: 16 MiB that blobs_open set aside, where four times as much was
  * free, so that the start after a full disk has room to settle. */
 void blobs_drop_ballast(struct blobs *blobs);
 
-/* Bytes free for this user on the directory's file system. */
+/* *bytes = what is free for this user on the directory's file system. */
 enum status blobs_free(struct blobs *blobs, uint64_t *bytes, struct error *error);
+
+/* --- blobs --- */
+
+/* path = a file of this machine that holds the blob, for readers that take a path. The
+ * blobs are in a folder, so nothing is copied; whoever opens the path finds out whether
+ * the blob is there. */
+void blob_fetch(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
+                const struct blob_name *name);
+
+bool blob_is_there(const struct blobs *blobs, const struct blob_name *name);
+
+/* Removes the blob durably; one that is not there is ST_OK. */
+enum status blob_remove(struct blobs *blobs, const struct blob_name *name,
+                        struct error *error);
+
+/* --- drafts --- */
+
+struct blob_draft {        /* a blob that is being written, where nobody looks for it */
+    struct blob_name name; /* to be published under */
+    char file_name[BLOB_FILE_NAME_SIZE]; /* in the data directory */
+};
+
+/* The draft that a writer makes who takes a path. There is one for each blob, and a
+ * second writer replaces what the first has written. */
+void blob_draft_init(struct blob_draft *draft, const struct blob_name *name);
+void blob_draft_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
+                     const struct blob_draft *draft);
+
+/* Makes an empty draft under a name of its own, so that several of one blob may be under
+ * way, and opens it for writing. *file is the caller's to close.
+ *   ST_IO  it cannot be made */
+enum status blob_draft_create(struct blobs *blobs, struct blob_draft *draft,
+                              const struct blob_name *name, int *file,
+                              struct error *error);
+
+/* Makes the draft its blob, in the place of one of that name.
+ *   ST_IO  the draft cannot be synced or renamed, or a folder cannot be synced */
+enum status blob_publish(struct blobs *blobs, const struct blob_draft *draft,
+                         struct error *error);
+
+/* Removes the draft, if it is there. */
+void blob_discard(struct blobs *blobs, const struct blob_draft *draft);
 
 #endif

@@ -80,7 +80,7 @@ static inline void scene_commit(struct store_tx *tx, enum status status)
 static inline const char *scene_path(const struct scene *scene, const char *name)
 {
     static char path[BLOB_PATH_SIZE];
-    blob_path(scene->context.blobs, path, name);
+    snprintf(path, sizeof path, "%s/%s", scene->place.folder, name);
     return path;
 }
 
@@ -112,9 +112,9 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
 static inline struct dataset_info
 scene_import(struct scene *scene, struct dataset *dataset, const char *first)
 {
-    char name[UPLOAD_NAME_SIZE];
+    char name[BLOB_FILE_NAME_SIZE];
     struct dataset_info info = {.state = DATASET_IMPORTING};
-    upload_file_name(name, &dataset_spec(dataset)->id, "data");
+    snprintf(name, sizeof name, "uploads/%s.data", dataset_spec(dataset)->id.text);
     FILE *file = fopen(scene_path(scene, name), "w");
     assert_non_null(file);
     fprintf(file, "%s,a\n", first);

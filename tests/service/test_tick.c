@@ -398,11 +398,11 @@ static void the_disk_is_measured_at_ticks(void **state)
     enum { SIZE = 8 << 20 };
     struct scene *scene = scene_make("1");
     struct context *context = &scene->context;
-    char path[BLOB_PATH_SIZE];
+    char path[64];
     void *bytes = calloc(1, SIZE);
     uint64_t room = disk_room_left(&context->disk_room);
     assert_true(room > SIZE);
-    blob_path(context->blobs, path, "scratch/model");
+    snprintf(path, sizeof path, "%s/scratch/model", scene->place.folder);
     FILE *file = fopen(path, "w");
     assert_int_equal(fwrite(bytes, 1, SIZE, file), SIZE);
     fclose(file);

@@ -1,0 +1,30 @@
+/*
+ * upload_kind.h - the files that a dataset is imported from: features and labels, or
+ * data alone, as its format wants.
+ *
+ * Threads: pure functions of their arguments.
+ */
+#ifndef SERVICE_UPLOAD_KIND_H
+#define SERVICE_UPLOAD_KIND_H
+
+#include <stdbool.h>
+
+#include "engine/data/schema.h"
+#include "store/blob.h"
+
+enum { UPLOAD_KINDS = 3 };
+
+struct upload_kind {
+    const char *name; /* in the path of a request */
+    enum blob_kind blob;
+};
+
+extern const struct upload_kind upload_kinds[UPLOAD_KINDS];
+
+/* Whether datasets of the format have a file of this kind. */
+bool upload_kind_is_of(const struct upload_kind *kind, enum data_format format);
+
+/* The kind of this name that datasets of the format have; NULL if there is none. */
+const struct upload_kind *upload_kind_find(enum data_format format, const char *name);
+
+#endif
