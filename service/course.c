@@ -3,15 +3,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
-
-/* Ends tx: durable where status is ST_OK. */
-static enum status finish(struct store_tx *tx, enum status status, struct error *error)
-{
-    if (status == ST_OK)
-        return store_commit(tx, error);
-    store_rollback(tx);
-    return status;
-}
+#include "service/settlement.h"
 
 /* --- beginning --- */
 
@@ -33,7 +25,7 @@ static struct job *begin_next(struct context *context, int64_t second)
     struct job *job = next_of(context);
     enum status status =
         job != NULL ? job_move(context->jobs, tx, job, &begin, NULL) : ST_NOT_FOUND;
-    return finish(tx, status, NULL) == ST_OK ? job : NULL;
+    return store_end(tx, status, NULL) == ST_OK ? job : NULL;
 }
 
 void course_begin(struct context *context, int64_t second)
@@ -45,34 +37,6 @@ void course_begin(struct context *context, int64_t second)
     }
 }
 
-/* --- ending --- */
-
-static enum status end_in(struct context *context, struct store_tx *tx, struct job *job,
-                          const struct job_move *end, const struct model_row *model,
-                          struct error *error)
-{
-    enum status status = ST_OK;
-    if (job_plan(job)->is_private)
-        status = ledger_settle(context->ledger, tx, job_id(job),
-                               model != NULL ? model->sha256 : NULL, error);
-    if (status == ST_OK && model != NULL)
-        status = models_add(context->models, tx, model, error);
-    if (status == ST_OK)
-        status = job_move(context->jobs, tx, job, end, error);
-    return status;
-}
-
-enum status course_end(struct context *context, struct job *job,
-                       const struct job_move *end, const struct model_row *model,
-                       struct error *error)
-{
-    struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
-    if (status != ST_OK)
-        return status;
-    return finish(tx, end_in(context, tx, job, end, model, error), error);
-}
-
 /* --- cancelling --- */
 
 static enum status cancel_in(struct context *context, struct store_tx *tx,
@@ -82,7 +46,7 @@ static enum status cancel_in(struct context *context, struct store_tx *tx,
     switch (job_state(context->jobs, job)) {
     case JOB_QUEUED:
         move.state = JOB_CANCELLED;
-        return end_in(context, tx, job, &move, NULL, error);
+        return settlement_add(context, tx, job, &move, NULL, error);
     case JOB_RUNNING:
         move.state = JOB_CANCELLING;
         return job_move(context->jobs, tx, job, &move, error);
@@ -100,5 +64,5 @@ enum status course_cancel(struct context *context, struct job *job, struct error
     enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    return finish(tx, cancel_in(context, tx, job, error), error);
+    return store_end(tx, cancel_in(context, tx, job, error), error);
 }

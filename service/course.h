@@ -1,15 +1,12 @@
 /*
- * course.h - a job's way through its states as everybody sees it, each move in one
- * transaction with what it means for the budget.
+ * course.h - when jobs begin, and what a cancellation does: the moves of a job that are not
+ * its end (settlement.h), as everybody sees them.
  *
  *   course_begin    QUEUED -> RUNNING, where a worker is free
- *   course_cancel   QUEUED -> CANCELLED; RUNNING -> CANCELLING
- *   course_end      -> SUCCEEDED, FAILED, CANCELLED
+ *   course_cancel   QUEUED -> CANCELLED, settled at once; RUNNING -> CANCELLING
  *
  * Invariants
- *   (1) Whatever the end, what was authorised is committed in the transaction that moves
- *       the job to its terminal state; only SUCCEEDED publishes a model, in that very
- *       transaction, its file synced before.
+ *   (1) Each move is one transaction with what it means for the budget.
  *   (2) All that these decide by is what is public already: the states of jobs, and the
  *       number of workers. So when a job starts, whether a cancellation finds it queued
  *       and whether the queue is full tell nothing that the states do not.
@@ -35,12 +32,5 @@ void course_begin(struct context *context, int64_t second);
  *   ST_IO            the store is poisoned */
 enum status course_cancel(struct context *context, struct job *job,
                           struct error *error);
-
-/* Commits what was authorised of job, adds its model (NULL: none came of it) and moves it
- * to end's state, which is terminal.
- *   ST_IO  the store is poisoned */
-enum status course_end(struct context *context, struct job *job,
-                       const struct job_move *end, const struct model_row *model,
-                       struct error *error);
 
 #endif

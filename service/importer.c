@@ -33,12 +33,8 @@ static enum status move(struct context *context, struct dataset *dataset,
     enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = dataset_move(context->datasets, tx, dataset, info, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    return store_commit(tx, error);
+    return store_end(tx, dataset_move(context->datasets, tx, dataset, info, error),
+                     error);
 }
 
 enum status importer_start(struct context *context, struct dataset *dataset,

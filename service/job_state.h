@@ -1,5 +1,6 @@
 /*
- * job_state.h - the states of a job, the moves between them, and why a job ended.
+ * job_state.h - the states of a job, the moves between them, why a job ended, and how far
+ * its run has come.
  *
  *   QUEUED ---> RUNNING ----------------> SUCCEEDED, FAILED
  *     |            +----> CANCELLING ---> CANCELLED, SUCCEEDED, FAILED
@@ -11,6 +12,7 @@
 #define SERVICE_JOB_STATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum job_state {
     JOB_QUEUED,
@@ -33,6 +35,11 @@ enum job_reason {
     REASON_DATASET_CORRUPT, /* a matrix is not what its row says */
     REASON_INTERNAL,
     REASON_USED_UP, /* of a success: the next step did not fit what was reserved */
+};
+
+struct job_progress {
+    uint64_t step, authorised_steps;
+    double epsilon_spent;
 };
 
 const char *job_state_name(enum job_state state);

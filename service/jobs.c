@@ -1,14 +1,30 @@
 #include "service/jobs.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "service/jobs_inside.h"
+#include "service/active_jobs.h"
+#include "service/job.h"
+#include "service/registry.h"
+#include "service/restored_job.h"
 #include "store/table_rows.h"
 
-enum { MS_PER_S = 1000 };
+enum {
+    MS_PER_S = 1000,
+    ANSWERS_KEPT = 1024, /* more jobs than are polled at a time; 1 to 20 kB each */
+};
+
+struct jobs {
+    pthread_rwlock_t lock; /* guards all but base, and all of a job that changes */
+    struct registry registry;
+    struct active_jobs active;
+    struct job *answered[ANSWERS_KEPT]; /* jobs with an answer: a ring */
+    size_t answered_next;               /* the place of the oldest of them, or NULL */
+    struct jobs_base base;
+};
 
 struct change { /* what becomes of memory when the transaction ends */
     struct jobs *jobs;
@@ -16,56 +32,12 @@ struct change { /* what becomes of memory when the transaction ends */
     struct job_now now;
 };
 
-void job_destroy(void *item)
-{
-    struct job *job = item;
-    if (job == NULL)
-        return;
-    job_plan_fini(&job->plan);
-    free(job->points);
-    free(job->released);
-    free(job);
-}
-
-/* The view of job as of now; points are job's. The caller holds the lock or owns job. */
-static struct job_view view_of(const struct job *job, const struct job_now *now)
-{
-    const struct train_spec *train = &job->plan.request.train;
-    return (struct job_view){
-        .id = &job->id,
-        .state = job_state_name(now->state),
-        .state_reason =
-            now->reason != REASON_NONE ? job_reason_name(now->reason) : NULL,
-        .attempt = now->attempt,
-        .request = &job->plan.request,
-        .step = now->made.progress.step,
-        .steps = train->steps,
-        .is_private = job->plan.is_private,
-        .noise_multiplier = train->noise_multiplier,
-        .sampling_rate = (double)train->batch_size / (double)train->records,
-        .epsilon_planned = job->plan.epsilon_planned,
-        .epsilon_spent = now->made.progress.epsilon_spent,
-        .authorised_steps = now->made.progress.authorised_steps,
-        .ledger_seq = job->ledger_seq,
-        .regression = job->regression,
-        .point_count = now->made.point_count,
-        .points = job->points,
-        .released_count = now->made.released_count,
-        .released = job->released,
-        .model = now->has_model ? &now->model : NULL,
-        .drawn = &job->drawn,
-        .create_ms = job->create_ms,
-        .start_ms = now->start_ms,
-        .end_ms = now->end_ms,
-    };
-}
-
 /* Under the lock: points may be growing. */
 static char *detail_of(struct jobs *jobs, const struct job *job,
                        const struct job_now *now)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    struct job_view view = view_of(job, now);
+    struct job_view view = job_view_of(job, now);
     char *detail = job_detail_render(&view);
     pthread_rwlock_unlock(&jobs->lock);
     return detail;
@@ -96,19 +68,59 @@ static enum status write_row(struct jobs *jobs, struct store_tx *tx,
     return status;
 }
 
-static void destroy_known(void *item)
+/* --- opening --- */
+
+struct loading {
+    struct jobs *jobs;
+    enum status status;
+    struct error *error;
+};
+
+static bool load_row(void *context, const struct job_row *row)
 {
-    struct job *job = item;
-    job_answer_drop(job->answer);
-    job_destroy(job);
+    struct loading *loading = context;
+    struct jobs *jobs = loading->jobs;
+    struct job *job = NULL;
+    loading->status =
+        restored_job_create(&job, row, jobs->base.datasets, loading->error);
+    if (loading->status != ST_OK) {
+        error_within(loading->error, loading->status, "table job, row %s",
+                     row->id.text);
+        return false;
+    }
+    registry_add(&jobs->registry, job);
+    if (!job_state_is_terminal(job->now.state))
+        active_jobs_add(&jobs->active, job);
+    return true;
+}
+
+enum status jobs_open(struct jobs **out, struct store_tx *tx,
+                      const struct jobs_base *base, struct error *error)
+{
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    CHECK(jobs != NULL);
+    pthread_rwlock_init(&jobs->lock, NULL);
+    jobs->base = *base;
+    struct loading loading = {.jobs = jobs, .status = ST_OK, .error = error};
+    enum status status = job_rows_walk(tx, load_row, &loading, error);
+    if (status != ST_OK)
+        error_within(error, status, "table job, after row %zu", jobs->registry.count);
+    else
+        status = loading.status;
+    if (status != ST_OK) {
+        jobs_close(jobs);
+        return status;
+    }
+    *out = jobs;
+    return ST_OK;
 }
 
 void jobs_close(struct jobs *jobs)
 {
     if (jobs == NULL)
         return;
-    registry_fini(&jobs->registry, destroy_known);
-    free(jobs->active);
+    registry_fini(&jobs->registry, job_destroy);
+    active_jobs_fini(&jobs->active);
     pthread_rwlock_destroy(&jobs->lock);
     free(jobs);
 }
@@ -205,7 +217,7 @@ struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
 char *job_text(struct jobs *jobs, const struct job *job)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    struct job_view view = view_of(job, &job->now);
+    struct job_view view = job_view_of(job, &job->now);
     char *text = job_render(&view);
     pthread_rwlock_unlock(&jobs->lock);
     return text;
@@ -214,7 +226,7 @@ char *job_text(struct jobs *jobs, const struct job *job)
 /* The lock is held, for writing. One version has one answer. */
 static void keep_answer(struct jobs *jobs, struct job *job)
 {
-    struct job_view view = view_of(job, &job->now);
+    struct job_view view = job_view_of(job, &job->now);
     if (job->answer == NULL) {
         struct job **oldest = &jobs->answered[jobs->answered_next];
         if (*oldest != NULL) {
@@ -222,7 +234,7 @@ static void keep_answer(struct jobs *jobs, struct job *job)
             (*oldest)->answer = NULL;
         }
         *oldest = job;
-        jobs->answered_next = (jobs->answered_next + 1) % JOBS_ANSWERS_KEPT;
+        jobs->answered_next = (jobs->answered_next + 1) % ANSWERS_KEPT;
     }
     job_answer_drop(job->answer);
     job->answer =
@@ -252,6 +264,30 @@ struct job_answer *job_answer(struct jobs *jobs, struct job *job)
     return answer;
 }
 
+size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    size_t count = active_jobs_on(&jobs->active, dataset);
+    pthread_rwlock_unlock(&jobs->lock);
+    return count;
+}
+
+struct job **jobs_active(struct jobs *jobs, size_t *count)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    struct job **active = active_jobs_copy(&jobs->active, count);
+    pthread_rwlock_unlock(&jobs->lock);
+    return active;
+}
+
+struct jobs_tally jobs_tally(struct jobs *jobs)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    struct jobs_tally tally = active_jobs_tally(&jobs->active);
+    pthread_rwlock_unlock(&jobs->lock);
+    return tally;
+}
+
 /* --- changing --- */
 
 static struct change *change_create(struct jobs *jobs, struct job *job)
@@ -269,7 +305,7 @@ static void added(void *context)
     struct change *change = context;
     pthread_rwlock_wrlock(&change->jobs->lock);
     registry_add(&change->jobs->registry, change->job);
-    jobs_activate(change->jobs, change->job);
+    active_jobs_add(&change->jobs->active, change->job);
     pthread_rwlock_unlock(&change->jobs->lock);
     free(change);
 }
@@ -322,7 +358,7 @@ static void moved(void *context)
     if (job_state_is_terminal(job->now.state)) {
         job->now.made = job->recorded;
         job->unshown = false;
-        jobs_deactivate(jobs, job);
+        active_jobs_remove(&jobs->active, job);
     }
     pthread_rwlock_unlock(&jobs->lock);
     free(change);
@@ -426,10 +462,5 @@ enum status job_save(struct jobs *jobs, struct store *store, const struct job *j
         return status;
     struct job_now now = job_latest(jobs, job);
     now.version++;
-    status = write_row(jobs, tx, job, &now, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    return store_commit(tx, error);
+    return store_end(tx, write_row(jobs, tx, job, &now, error), error);
 }

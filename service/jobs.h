@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "api/job_view.h"
+#include "service/active_jobs.h"
 #include "service/datasets.h"
 #include "service/job_answer.h"
 #include "service/job_plan.h"
@@ -64,8 +65,8 @@ struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
 const struct job_id *job_id(const struct job *job);
 const struct job_plan *job_plan(const struct job *job);
-uint64_t
-job_ledger_seq(const struct job *job); /* of RESERVE; 0: nothing was reserved */
+/* The number of its RESERVE entry; 0: nothing was reserved. */
+uint64_t job_ledger_seq(const struct job *job);
 /* Whether it has published a model, and which. */
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model);
 const struct model_id *job_model_id(const struct job *job); /* of the model to come */
@@ -79,10 +80,6 @@ size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 /* Those that have not ended, in order of submission; to be freed. */
 struct job **jobs_active(struct jobs *jobs, size_t *count);
 
-struct jobs_tally {
-    size_t queued, running; /* running: those being cancelled too */
-    struct job *next;       /* queued longest; NULL: none is */
-};
 struct jobs_tally jobs_tally(struct jobs *jobs);
 
 struct job_move {
@@ -96,11 +93,6 @@ struct job_move {
  * the attempt are set by the move; a terminal one shows all that was recorded. */
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
                      const struct job_move *move, struct error *error);
-
-struct job_progress {
-    uint64_t step, authorised_steps;
-    double epsilon_spent;
-};
 
 /* Remembers progress, and an evaluation (or NULL), without showing them. */
 void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
@@ -126,9 +118,9 @@ struct ending *job_ending_take(struct jobs *jobs, struct job *job);
 enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,
                      struct error *error);
 
-/* As answered now, held for the caller: to be dropped. Composed when a version is first
- * asked for; the answers last made, of JOBS_ANSWERS_KEPT jobs, are kept. The job is in
- * the table. */
+/* The job as it is answered now, held for the caller: to be dropped. It is composed when a
+ * version is first asked for, and kept for the jobs that were asked for last. The job is in
+ * the registry. */
 struct job_answer *job_answer(struct jobs *jobs, struct job *job);
 
 /* Its text alone, of any job; to be freed. */

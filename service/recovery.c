@@ -3,7 +3,7 @@
 #include "accountant/ledger_view.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "service/course.h"
+#include "service/settlement.h"
 
 /* --- jobs and imports --- */
 
@@ -38,7 +38,7 @@ static enum status recover_job(struct context *context, struct job *job,
         .reason = state == JOB_CANCELLING ? REASON_USER_CANCEL : REASON_WORKER_LOST,
         .second = clock_wall_s(),
     };
-    return course_end(context, job, &end, NULL, error);
+    return settlement_commit(context, job, &end, NULL, error);
 }
 
 static enum status recover_jobs(struct context *context, struct error *error)
@@ -62,12 +62,8 @@ static enum status recover_dataset(struct context *context, struct dataset *data
     enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = dataset_move(context->datasets, tx, dataset, &info, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    return store_commit(tx, error);
+    return store_end(tx, dataset_move(context->datasets, tx, dataset, &info, error),
+                     error);
 }
 
 static enum status recover_datasets(struct context *context, struct error *error)

@@ -68,11 +68,7 @@ static enum status grant_in(struct context *context, struct regrant *regrant,
     if (status != ST_OK)
         return status;
     status = ledger_regrant(context->ledger, tx, &regrant->dataset, &grant, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    status = store_commit(tx, error);
+    status = store_end(tx, status, error);
     struct epochs epochs;
     if (status == ST_OK)
         status =

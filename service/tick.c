@@ -8,7 +8,7 @@
 #include "service/context.h"
 #include "service/course.h"
 #include "service/ending.h"
-#include "service/jobs.h"
+#include "service/settlement.h"
 
 /* --- 1: ends --- */
 
@@ -47,13 +47,13 @@ static enum status publish(struct context *context, struct job *job,
     struct model_row *row = &ending->model.row;
     row->create_ms = move->second * 1000;
     move->model = &row->id;
-    return course_end(context, job, move, row, error);
+    return settlement_commit(context, job, move, row, error);
 }
 
 static void fail(struct context *context, struct job *job, struct job_move move)
 {
     struct error error = {0};
-    if (course_end(context, job, &move, NULL, &error) != ST_OK)
+    if (settlement_commit(context, job, &move, NULL, &error) != ST_OK)
         log_event(LOG_ERROR, "settle_failed", "job", job_id(job)->text, "detail",
                   error.text, (char *)NULL);
 }

@@ -317,6 +317,14 @@ void store_rollback(struct store_tx *tx)
     finish(tx, false);
 }
 
+enum status store_end(struct store_tx *tx, enum status status, struct error *error)
+{
+    if (status == ST_OK)
+        return store_commit(tx, error);
+    store_rollback(tx);
+    return status;
+}
+
 void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(void *),
                      void *context)
 {

@@ -55,6 +55,11 @@ enum status store_commit(struct store_tx *tx, struct error *error);
 
 void store_rollback(struct store_tx *tx);
 
+/* Ends tx by what was done in it: commits it where status is ST_OK; else rolls it back and
+ * returns status.
+ *   ST_IO  as store_commit */
+enum status store_end(struct store_tx *tx, enum status status, struct error *error);
+
 /* Calls done(context) when tx has been made durable, before store_commit returns, or
  * undone(context) when it has been rolled back or lost. Either may be NULL. At most 8 a
  * transaction. They run with the transaction's lock held and must not begin another. */

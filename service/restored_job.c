@@ -1,29 +1,22 @@
+#include "service/restored_job.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
-#include "service/jobs_inside.h"
-#include "store/table_rows.h"
 
-struct loading {
-    struct jobs *jobs;
-    enum status status;
-    struct error *error;
-};
-
-/* What the request alone does not say: the dataset's facts,
- * the noise that was planned. */
-static enum status restore_plan(struct loading *loading, struct job *job,
-                                const struct job_detail *detail)
+/* Fills in what the request alone does not say: the dataset's facts, and the noise that
+ * was planned. */
+static enum status restore_plan(struct job *job, const struct job_detail *detail,
+                                struct datasets *datasets, struct error *error)
 {
     struct job_request *request = &job->plan.request;
-    struct dataset *dataset =
-        datasets_find(loading->jobs->base.datasets, request->dataset.text);
+    struct dataset *dataset = datasets_find(datasets, request->dataset.text);
     if (dataset == NULL)
-        return error_set(loading->error, ST_CORRUPT, "there is no dataset %s",
+        return error_set(error, ST_CORRUPT, "there is no dataset %s",
                          request->dataset.text);
-    struct job_dataset facts = dataset_facts(loading->jobs->base.datasets, dataset);
-    enum status status = job_defaults_fill(request, &facts, loading->error);
+    struct job_dataset facts = dataset_facts(datasets, dataset);
+    enum status status = job_defaults_fill(request, &facts, error);
     if (status != ST_OK)
         return status;
     request->train.noise_multiplier = detail->noise_multiplier;
@@ -33,7 +26,7 @@ static enum status restore_plan(struct loading *loading, struct job *job,
     job->ledger_seq = detail->ledger_seq;
     if (!request->train.algorithm.algorithm->is_private)
         return ST_OK;
-    return train_spec_mechanism(&job->plan.mechanism, &request->train, loading->error);
+    return train_spec_mechanism(&job->plan.mechanism, &request->train, error);
 }
 
 static void restore_now(struct job *job, const struct job_row *row,
@@ -57,7 +50,7 @@ static void restore_now(struct job *job, const struct job_row *row,
     job->now.start_ms = detail->start_ms;
     job->now.end_ms = detail->end_ms;
     if (detail->point_count > 0) {
-        /* Of those that have ended there may be very many, and nothing is added. */
+        /* There may be very many jobs that have ended, and nothing is added to them. */
         job->points = calloc(job_state_is_terminal(job->now.state) ? detail->point_count
                                                                    : LIMIT_HISTORY,
                              sizeof *job->points);
@@ -80,53 +73,35 @@ static enum status read_states(struct job *job, const struct job_row *row,
     return ST_OK;
 }
 
-static bool load_row(void *context, const struct job_row *row)
+static enum status restore(struct job *job, const struct job_row *row,
+                           struct datasets *datasets, struct error *error)
 {
-    struct loading *loading = context;
     struct job_detail detail = {0};
+    enum status status = job_request_restore(&job->plan.request, row->spec, error);
+    if (status == ST_OK)
+        status = job_detail_parse(&detail, row->detail, error);
+    job->released = detail.released;
+    if (status == ST_OK)
+        status = read_states(job, row, &detail, error);
+    if (status == ST_OK)
+        status = restore_plan(job, &detail, datasets, error);
+    if (status == ST_OK)
+        restore_now(job, row, &detail);
+    return status;
+}
+
+enum status restored_job_create(struct job **out, const struct job_row *row,
+                                struct datasets *datasets, struct error *error)
+{
     struct job *job = calloc(1, sizeof *job);
     CHECK(job != NULL);
     job->id = row->id;
     job->create_ms = row->create_ms;
-    loading->status =
-        job_request_restore(&job->plan.request, row->spec, loading->error);
-    if (loading->status == ST_OK)
-        loading->status = job_detail_parse(&detail, row->detail, loading->error);
-    job->released = detail.released;
-    if (loading->status == ST_OK)
-        loading->status = read_states(job, row, &detail, loading->error);
-    if (loading->status == ST_OK)
-        loading->status = restore_plan(loading, job, &detail);
-    if (loading->status != ST_OK) {
-        error_within(loading->error, loading->status, "table job, row %s",
-                     row->id.text);
-        job_destroy(job);
-        return false;
-    }
-    restore_now(job, row, &detail);
-    registry_add(&loading->jobs->registry, job);
-    if (!job_state_is_terminal(job->now.state))
-        jobs_activate(loading->jobs, job);
-    return true;
-}
-
-enum status jobs_open(struct jobs **out, struct store_tx *tx,
-                      const struct jobs_base *base, struct error *error)
-{
-    struct jobs *jobs = calloc(1, sizeof *jobs);
-    CHECK(jobs != NULL);
-    pthread_rwlock_init(&jobs->lock, NULL);
-    jobs->base = *base;
-    struct loading loading = {.jobs = jobs, .status = ST_OK, .error = error};
-    enum status status = job_rows_walk(tx, load_row, &loading, error);
-    if (status != ST_OK)
-        error_within(error, status, "table job, after row %zu", jobs->registry.count);
-    else
-        status = loading.status;
+    enum status status = restore(job, row, datasets, error);
     if (status != ST_OK) {
-        jobs_close(jobs);
+        job_destroy(job);
         return status;
     }
-    *out = jobs;
+    *out = job;
     return ST_OK;
 }

@@ -1,0 +1,40 @@
+/*
+ * active_jobs.h - the jobs that have not ended, in order of submission.
+ *
+ * Threads: the lock of jobs guards them.
+ */
+#ifndef SERVICE_ACTIVE_JOBS_H
+#define SERVICE_ACTIVE_JOBS_H
+
+#include <stddef.h>
+
+#include "base/id.h"
+
+struct job; /* job.h */
+
+struct active_jobs {
+    struct job **items; /* (count) */
+    size_t count, capacity;
+};
+
+struct jobs_tally {
+    size_t queued, running; /* running: those being cancelled too */
+    struct job *next;       /* queued longest; NULL: none is */
+};
+
+void active_jobs_fini(struct active_jobs *active); /* leaves the jobs */
+
+/* Adds job behind all others; takes it out. */
+void active_jobs_add(struct active_jobs *active, struct job *job);
+void active_jobs_remove(struct active_jobs *active, const struct job *job);
+
+/* How many of them train or evaluate on the dataset. */
+size_t active_jobs_on(const struct active_jobs *active,
+                      const struct dataset_id *dataset);
+
+/* Them, in order; to be freed. */
+struct job **active_jobs_copy(const struct active_jobs *active, size_t *count);
+
+struct jobs_tally active_jobs_tally(const struct active_jobs *active);
+
+#endif

@@ -1,0 +1,47 @@
+#include "service/job.h"
+
+#include <stdlib.h>
+
+struct job_view job_view_of(const struct job *job, const struct job_now *now)
+{
+    const struct train_spec *train = &job->plan.request.train;
+    return (struct job_view){
+        .id = &job->id,
+        .state = job_state_name(now->state),
+        .state_reason =
+            now->reason != REASON_NONE ? job_reason_name(now->reason) : NULL,
+        .attempt = now->attempt,
+        .request = &job->plan.request,
+        .step = now->made.progress.step,
+        .steps = train->steps,
+        .is_private = job->plan.is_private,
+        .noise_multiplier = train->noise_multiplier,
+        .sampling_rate = (double)train->batch_size / (double)train->records,
+        .epsilon_planned = job->plan.epsilon_planned,
+        .epsilon_spent = now->made.progress.epsilon_spent,
+        .authorised_steps = now->made.progress.authorised_steps,
+        .ledger_seq = job->ledger_seq,
+        .regression = job->regression,
+        .point_count = now->made.point_count,
+        .points = job->points,
+        .released_count = now->made.released_count,
+        .released = job->released,
+        .model = now->has_model ? &now->model : NULL,
+        .drawn = &job->drawn,
+        .create_ms = job->create_ms,
+        .start_ms = now->start_ms,
+        .end_ms = now->end_ms,
+    };
+}
+
+void job_destroy(void *item)
+{
+    struct job *job = item;
+    if (job == NULL)
+        return;
+    job_answer_drop(job->answer);
+    job_plan_fini(&job->plan);
+    free(job->points);
+    free(job->released);
+    free(job);
+}

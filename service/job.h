@@ -1,0 +1,61 @@
+/*
+ * job.h - one job in memory, as jobs.c keeps it. The files that make up that room are
+ * jobs (reading and changing), active_jobs (those that have not ended) and restored_job
+ * (rows at start); everybody else knows a job by the functions of jobs.h.
+ *
+ * Threads: what stands below `stop` is guarded by the lock of jobs; what stands above it
+ * never changes once the job is in the registry.
+ */
+#ifndef SERVICE_JOB_H
+#define SERVICE_JOB_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/job_view.h"
+#include "service/job_answer.h"
+#include "service/job_plan.h"
+#include "service/job_state.h"
+
+struct job_made { /* what a run has come to */
+    struct job_progress progress;
+    size_t point_count, released_count;
+};
+
+struct job_now { /* all of a job that may change, as shown */
+    enum job_state state;
+    enum job_reason reason;
+    uint32_t attempt;
+    uint64_t version;
+    struct job_made made;
+    bool has_model;
+    struct model_id model;
+    int64_t start_ms, end_ms;
+};
+
+struct job {
+    struct job_id id; /* first, as registry.h asks */
+    struct job_plan plan;
+    bool regression; /* the dataset's task is one */
+    uint64_t ledger_seq;
+    struct model_id drawn; /* the id that its model will have */
+    int64_t create_ms;
+    atomic_bool stop;
+    struct job_now now;
+    struct job_made recorded;
+    bool unshown;                      /* recorded is not what now.made shows */
+    struct ending *ending;             /* handed over, not yet taken; or NULL */
+    struct evaluation_point *points;   /* (LIMIT_HISTORY), NULL before the first */
+    struct released_history *released; /* NULL before the first */
+    struct job_answer *answer; /* of the last version asked for; NULL: none is kept */
+};
+
+/* The view of job as of now; its points are borrowed from job. The caller holds the lock,
+ * or is the only one who knows the job. */
+struct job_view job_view_of(const struct job *job, const struct job_now *now);
+
+/* Destroys a job that is in no registry and has no ending. NULL is allowed. */
+void job_destroy(void *item);
+
+#endif
