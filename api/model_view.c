@@ -8,48 +8,39 @@
 #include "api/json_writer.h"
 #include "api/schema_text.h"
 
-static void write_grid(struct json_writer *writer, const char *name, double scale,
-                       double inflation)
+/* A grid as a member of its own name. What does not apply to its kind is left out: only
+ * counts have bins, and only float sums are inflated. */
+static void write_grid(struct json_writer *writer, const struct noise_grid *named)
 {
-    if (scale == 0)
-        return;
-    json_write_object(writer, name);
-    json_write_real(writer, "scale", scale);
-    json_write_real(writer, "inflation", inflation);
+    json_write_object(writer, named->name);
+    if (named->bins > 0)
+        json_write_count(writer, "bins", named->bins);
+    json_write_real(writer, "scale", named->grid.scale);
+    if (named->grid.inflation > 0)
+        json_write_real(writer, "inflation", named->grid.inflation);
     json_write_object_end(writer);
 }
 
 char *noise_render(const struct noise_certificate *noise)
 {
+    const struct noise_plan *plan = &noise->plan;
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "sampler", "floored-gaussian/1");
-    json_write_real(&writer, "clip_norm", noise->clip_norm);
-    json_write_real(&writer, "scale", noise->scale);
-    json_write_real(&writer, "inflation", noise->inflation);
-    json_write_real(&writer, "spread", noise->spread);
-    json_write_count(&writer, "cells", noise->cells);
-    json_write_count(&writer, "cell_rows_max", noise->cell_rows_max);
-    json_write_count(&writer, "terms_max", noise->terms_max);
-    json_write_count(&writer, "roundings", noise->roundings);
+    json_write_real(&writer, "clip_norm", plan->clip_norm);
+    json_write_real(&writer, "scale", plan->grid.scale);
+    json_write_real(&writer, "inflation", plan->grid.inflation);
+    json_write_real(&writer, "spread", plan->spread);
+    json_write_count(&writer, "cells", plan->grid.cells);
+    json_write_count(&writer, "cell_rows_max", plan->grid.cell_rows_max);
+    json_write_count(&writer, "terms_max", plan->grid.terms_max);
+    json_write_count(&writer, "roundings", plan->grid.roundings);
     json_write_count(&writer, "position_classes", noise->position_classes);
     json_write_text(&writer, "kernel", noise->kernel);
     json_write_flag(&writer, "float_safe", noise->float_safe);
-    if (noise->histogram_bins > 0) {
-        json_write_object(&writer, "histogram");
-        json_write_count(&writer, "bins", noise->histogram_bins);
-        json_write_real(&writer, "scale", noise->histogram_scale);
-        json_write_object_end(&writer);
-    }
-    if (noise->norm_scale > 0) {
-        json_write_object(&writer, "norm");
-        json_write_real(&writer, "scale", noise->norm_scale);
-        json_write_object_end(&writer);
-    }
-    write_grid(&writer, "differences", noise->difference_scale,
-               noise->difference_inflation);
-    write_grid(&writer, "local", noise->local_scale, noise->local_inflation);
+    for (size_t k = 0; k < plan->named_count; k++)
+        write_grid(&writer, &plan->named[k]);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

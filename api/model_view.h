@@ -29,7 +29,8 @@ struct model_view {
     const char *version;
 };
 
-/* The member "noise" of a certificate (noise.md 5). */
+/* The member "noise" of a certificate (noise.md 5). Each named grid of the plan is a
+ * member of that name. */
 char *noise_render(const struct noise_certificate *noise);
 
 /* "certificate" of the safetensors metadata. Its "guarantee", of this model alone, and

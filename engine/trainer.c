@@ -130,16 +130,11 @@ static void finish(const struct algorithm *algorithm, void *state)
 static void set_needs(struct stepper_setup *setup, const struct algorithm *algorithm,
                       const void *state)
 {
-    const struct noise_plan *noise = algorithm->noise(state);
+    setup->noise = algorithm->noise(state);
     setup->is_public = !algorithm->is_private;
     setup->uses_error_memory = algorithm->uses_error_memory;
     setup->uses_differences = algorithm->uses_differences;
     setup->uses_subsets = algorithm->uses_subsets;
-    if (noise == NULL)
-        return;
-    setup->grid = &noise->grid;
-    if (noise->local_grid.cells > 0)
-        setup->local_grid = &noise->local_grid;
 }
 
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
@@ -425,24 +420,9 @@ bool trainer_noise_certificate(const struct trainer *trainer,
     const struct noise_plan *noise = trainer->algorithm->noise(trainer->state);
     if (noise == NULL)
         return false;
-    *certificate = (struct noise_certificate){
-        .clip_norm = noise->clip_norm,
-        .scale = noise->grid.scale,
-        .inflation = noise->grid.inflation,
-        .spread = noise->spread,
-        .cells = noise->grid.cells,
-        .cell_rows_max = noise->grid.cell_rows_max,
-        .terms_max = noise->grid.terms_max,
-        .roundings = noise->grid.roundings,
-        .position_classes = trainer->rows.count,
-        .float_safe = trainer->rows.safe,
-        .histogram_bins = noise->histogram_bins,
-        .histogram_scale = noise->histogram_grid.scale,
-        .norm_scale = noise->norm_scale,
-        .difference_scale = noise->difference_grid.scale,
-        .difference_inflation = noise->difference_grid.inflation,
-        .local_scale = noise->local_grid.scale,
-        .local_inflation = noise->local_grid.inflation};
+    *certificate = (struct noise_certificate){.plan = *noise,
+                                              .position_classes = trainer->rows.count,
+                                              .float_safe = trainer->rows.safe};
     snprintf(certificate->kernel, sizeof certificate->kernel, "%s", blas_kernel());
     return true;
 }

@@ -110,19 +110,12 @@ enum status trainer_save(struct trainer *trainer, const char *path,
 size_t trainer_released(const struct trainer *trainer,
                         struct released_value values[RELEASED_SERIES_MAX]);
 
-/* What the noise plan found, for the certificate (noise.md 5). */
+/* How the noise is made, for the certificate (noise.md 5). */
 struct noise_certificate {
-    double clip_norm, scale, inflation, spread; /* C, G, eta, kappa */
-    uint64_t cells;
-    uint32_t cell_rows_max, terms_max, roundings, position_classes; /* M, b, rho */
-    char kernel[64];                                                /* the BLAS's */
-    bool float_safe;        /* always: a run that is not is refused */
-    size_t histogram_bins;  /* released on the same batches; 0: there is no histogram */
-    double histogram_scale; /* grid steps of one count */
-    double norm_scale; /* that of the sum's norm, released beside it; 0: it is not */
-    /* G and eta for sums of gradient differences over all records and over subsets, at
-     * clip norm 1; 0: there are none. */
-    double difference_scale, difference_inflation, local_scale, local_inflation;
+    struct noise_plan plan; /* as the last step had it */
+    uint32_t position_classes;
+    char kernel[64]; /* the BLAS's */
+    bool float_safe; /* always: a run that is not is refused */
 };
 
 /* False where the algorithm adds no noise. */

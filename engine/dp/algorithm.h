@@ -13,7 +13,7 @@
 
 #include "base/mechanism.h"
 #include "base/status.h"
-#include "engine/noise/grid.h"
+#include "engine/dp/noise_plan.h"
 #include "engine/dp/optimizer.h"
 #include "engine/nn/model_spec.h"
 
@@ -70,18 +70,6 @@ struct algorithm_model {
     /* These two are 0 unless the algorithm uses_differences. */
     double difference_spread;  /* network_difference_spread */
     uint32_t difference_terms; /* network_difference_terms */
-};
-
-struct noise_plan {           /* the noise of what an algorithm releases in each step */
-    double clip_norm, spread; /* those of the clipped sum */
-    struct grid grid;         /* the clipped sum's */
-    size_t histogram_bins; /* counts released beside the sum, on its batch; 0: none */
-    struct grid histogram_grid; /* those counts' */
-    /* The scale of the sum's norm (sum_norm.h); 0: the norm is not released. */
-    double norm_scale;
-    /* Grids at clip norm 1 for sums of differences over all records and over subsets
-     * (diff2.c). One without cells says that there is no such sum. */
-    struct grid difference_grid, local_grid;
 };
 
 enum { RELEASED_SERIES_MAX = 4, RELEASED_NUMBERS_MAX = 80 };
@@ -142,7 +130,7 @@ struct algorithm {
      *   ST_CANCELLED, ST_INTERNAL  from stepper.h's services */
     enum status (*step)(void *state, struct stepper *stepper, struct error *error);
 
-    /* What a started state adds as noise; NULL where it adds none. */
+    /* The grids of all that a started state releases; NULL where it adds no noise. */
     const struct noise_plan *(*noise)(const void *state);
 
     /* The noise multiplier for which the algorithm's own paper claims (epsilon, delta).

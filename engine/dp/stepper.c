@@ -30,26 +30,38 @@ static size_t even_rows(const struct stepper_setup *setup)
     return rows / block * block;
 }
 
-/* The most pieces that a batch of that many records is cut into: by the grid with more
- * cells, or evenly where there is no grid. */
+/* The most pieces that a batch of that many records is cut into: by the grid with the most
+ * cells, or evenly on public data. */
 static size_t pieces_max(const struct stepper_setup *setup, uint64_t records)
 {
-    const struct grid *grid = setup->grid, *local = setup->local_grid;
-    if (grid == NULL)
+    const struct noise_plan *noise = setup->noise;
+    if (noise == NULL)
         return (size_t)records / even_rows(setup) + 1;
-    return (size_t)(local != NULL && local->cells > grid->cells ? local->cells
-                                                                : grid->cells);
+    uint64_t most = noise->grid.cells;
+    for (size_t k = 0; k < noise->named_count; k++)
+        if (noise->named[k].grid.cells > most)
+            most = noise->named[k].grid.cells;
+    return (size_t)most;
+}
+
+/* The most records that a piece is planned for. */
+static size_t piece_rows_max(const struct stepper_setup *setup)
+{
+    const struct noise_plan *noise = setup->noise;
+    if (noise == NULL)
+        return even_rows(setup);
+    uint32_t most = noise->grid.cell_rows_max;
+    for (size_t k = 0; k < noise->named_count; k++)
+        if (noise->named[k].grid.cell_rows_max > most)
+            most = noise->named[k].grid.cell_rows_max;
+    return most;
 }
 
 static struct micro_batch_room room_of(const struct stepper_setup *setup)
 {
-    const struct grid *grid = setup->grid, *local = setup->local_grid;
-    size_t rows = grid != NULL ? grid->cell_rows_max : even_rows(setup);
-    if (local != NULL && local->cell_rows_max > rows)
-        rows = local->cell_rows_max;
-    return (struct micro_batch_room){.capacity =
-                                         micro_batch_capacity(&setup->rows, rows),
-                                     .two_points = setup->uses_differences};
+    return (struct micro_batch_room){
+        .capacity = micro_batch_capacity(&setup->rows, piece_rows_max(setup)),
+        .two_points = setup->uses_differences};
 }
 
 uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads)
@@ -155,7 +167,7 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
 {
     struct stepper *stepper = calloc(1, sizeof *stepper);
     size_t records = (size_t)setup->data->records;
-    CHECK(stepper != NULL && setup->is_public == (setup->grid == NULL));
+    CHECK(stepper != NULL && setup->is_public == (setup->noise == NULL));
     stepper->setup = *setup;
     stepper->dim = network_parameters(setup->network);
     stepper->sampler = sampler_create(setup->team);
@@ -349,7 +361,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     CHECK(sum->clip_rest == NULL || (sum->clip != NULL && !sum->by_layer &&
                                      stepper->reduction.error_memory != NULL));
     stepper->bins = sum->histogram != NULL ? sum->histogram->bins : 0;
-    if (setup->grid != NULL)
+    if (setup->noise != NULL)
         batch_cut_cells(&stepper->batch, sum->grid);
     else
         batch_cut_evenly(&stepper->batch, even_rows(setup));

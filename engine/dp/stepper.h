@@ -37,6 +37,7 @@
 #include "engine/dp/clip.h"
 #include "engine/noise/grid.h"
 #include "engine/dp/histogram.h"
+#include "engine/dp/noise_plan.h"
 #include "engine/noise/noise_key.h"
 #include "engine/dp/optimizer.h"
 #include "engine/rounding/row_class.h"
@@ -59,9 +60,8 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     uint64_t records;    /* those of data */
     uint64_t batch_size; /* expected */
     struct row_classes rows;
-    bool is_public;          /* stepper_average is allowed, and grid is NULL */
-    const struct grid *grid; /* the plan of the sums: it says how large cells grow */
-    const struct grid *local_grid; /* the plan of subsets' sums, or NULL */
+    bool is_public;                 /* stepper_average is allowed, and noise is NULL */
+    const struct noise_plan *noise; /* its grids say how large cells grow */
     bool uses_error_memory; /* stepper_feed_back_error and stepper_deal are used */
     bool uses_differences;  /* stepper_move_from is used */
     bool uses_subsets;      /* stepper_draw_subset is used */

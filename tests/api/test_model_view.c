@@ -1,6 +1,6 @@
 /* Goal: a model carries its certificate (P10) and the encoding of its inputs, and
- * nothing else of where it was made. Method: texts read by jansson; inputs read
- * back. */
+ * nothing else of where it was made; what an algorithm releases is in it by name. Method:
+ * texts read by jansson; inputs read back; an algorithm that only this test knows. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -8,6 +8,10 @@
 
 #include "api/job_defaults.h"
 #include "api/model_view.h"
+#include "api/released_view.h"
+#include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/stepper.h"
+#include "tests/engine/trainer_fixture.h"
 
 static const struct model_id id = {"mdl_01J00000000000000000000000"};
 static const struct job_id job = {"job_01J00000000000000000000000"};
@@ -65,7 +69,9 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
     (void)state;
     static const struct ledger_entry_name reserve = {.seq = 17, .hash = {0xab}};
     static const struct noise_certificate noise = {
-        .clip_norm = 1, .cells = 3, .kernel = "SkylakeX", .float_safe = true};
+        .plan = {.clip_norm = 1, .grid = {.cells = 3}},
+        .kernel = "SkylakeX",
+        .float_safe = true};
     struct model_view view = published(&reserve);
     char *noise_text = noise_render(&noise);
     struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
@@ -152,6 +158,119 @@ static void inputs_read_back_and_carry_no_name(void **state)
     assert_int_equal(inputs_parse(&again, "", NULL), ST_INVALID);
 }
 
+/* An algorithm that no other file knows: it counts norms beside the clipped sum. */
+struct counting {
+    struct flat_clip clip;
+    struct histogram histogram;
+    struct grid grid;
+    struct noise_plan noise;
+    double counts[3];
+};
+
+static enum status counting_plan(struct mechanism *m,
+                                 const struct algorithm_inputs *inputs,
+                                 struct error *error)
+{
+    return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
+}
+
+static enum status counting_start(void *context, const struct algorithm_inputs *inputs,
+                                  const struct algorithm_model *model,
+                                  struct error *error)
+{
+    struct counting *counting = context;
+    struct grid_spec sum = clipped_sum_spec(inputs, model, 1);
+    struct count_grid_spec counts = {5, (double)inputs->batch_size, RECORDS, 3};
+    counting->clip = (struct flat_clip){.clip_norm = 1, .spread = model->spread};
+    counting->histogram = (struct histogram){.bins = 3, .range = 2};
+    enum status status = clipped_sum_plan(&counting->noise, &sum, error);
+    if (status == ST_OK)
+        status = grid_plan_counts(&counting->grid, &counts, error);
+    noise_plan_set(
+        &counting->noise,
+        &(struct noise_grid){.name = "lengths", .bins = 3, .grid = counting->grid});
+    return status;
+}
+
+static enum status counting_step(void *context, struct stepper *stepper,
+                                 struct error *error)
+{
+    struct counting *counting = context;
+    struct batch_sum sum = {.grid = &counting->noise.grid,
+                            .clip = clip_flat,
+                            .clip_context = &counting->clip,
+                            .histogram = &counting->histogram};
+    stepper_sample(stepper, 0.5);
+    assert_int_equal(stepper_descend(stepper, &sum, 300, error), ST_OK);
+    stepper_release_counts(stepper, &counting->grid, counting->counts);
+    return ST_OK;
+}
+
+static const struct noise_plan *counting_noise(const void *context)
+{
+    const struct counting *counting = context;
+    return &counting->noise;
+}
+
+static size_t counting_released(const void *context,
+                                struct released_value values[RELEASED_SERIES_MAX])
+{
+    const struct counting *counting = context;
+    values[0] = (struct released_value){"lengths", counting->counts, 3, true};
+    return 1;
+}
+
+static const struct algorithm counting = {.name = "counting",
+                                          .is_private = true,
+                                          .plan = counting_plan,
+                                          .state_size = sizeof(struct counting),
+                                          .start = counting_start,
+                                          .step = counting_step,
+                                          .noise = counting_noise,
+                                          .released = counting_released};
+
+static void what_a_new_algorithm_releases_is_shown_by_its_name(void **state)
+{
+    (void)state;
+    struct world *world = world_create("dpsgd");
+    struct trainer_options options = options_of(world, 1);
+    algorithm_spec_init(&world->spec.algorithm, &counting);
+    struct trainer *trainer = trainer_of(&options);
+    run_steps(trainer, 1);
+
+    struct noise_certificate noise;
+    assert_true(trainer_noise_certificate(trainer, &noise));
+    char *noise_text = noise_render(&noise);
+    struct model_view view = published(NULL);
+    view.noise = noise_text;
+    char *text = certificate_render(&view);
+    json_auto_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    double scale;
+    int bins;
+    assert_int_equal(json_unpack(root, "{s:{s:{s:i,s:f!}}}", "noise", "lengths", "bins",
+                                 &bins, "scale", &scale),
+                     0);
+    assert_true(bins == 3 && scale == floor(0x1p36 / 5));
+
+    struct released_value values[RELEASED_SERIES_MAX];
+    assert_int_equal(trainer_released(trainer, values), 1);
+    struct released_history *history = released_create(values, 1);
+    released_append(history, 1, values);
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    released_write(&writer, "released", history, 1);
+    json_write_object_end(&writer);
+    char *shown = json_writer_close(&writer);
+    assert_non_null(strstr(shown, "{\"step\":1,\"lengths\":["));
+    free(shown);
+    free(history);
+    free(text);
+    free(noise_text);
+    trainer_destroy(trainer);
+    world_destroy(world);
+}
+
 static void a_model_is_its_row(void **state)
 {
     (void)state;
@@ -175,6 +294,7 @@ int main(void)
         cmocka_unit_test(without_a_reservation_nothing_is_guaranteed),
         cmocka_unit_test(the_exact_profile_has_no_order),
         cmocka_unit_test(inputs_read_back_and_carry_no_name),
+        cmocka_unit_test(what_a_new_algorithm_releases_is_shown_by_its_name),
         cmocka_unit_test(a_model_is_its_row),
     };
     return cmocka_run_group_tests(tests, prepare, clean);

@@ -150,13 +150,19 @@ static void the_certificate_is_the_plan(void **state)
     struct trainer *trainer = trainer_of(&options);
     struct noise_certificate certificate;
     assert_true(trainer_noise_certificate(trainer, &certificate));
-    assert_true(certificate.clip_norm == 1 && certificate.spread == 1);
-    assert_int_equal(certificate.cells, 3);
-    assert_true(certificate.cell_rows_max >= 100 && certificate.cell_rows_max <= 500);
-    assert_int_equal(certificate.terms_max, certificate.cell_rows_max);
-    assert_int_equal(certificate.roundings, 1);
-    assert_true(certificate.scale * 0.8 * (1 + certificate.inflation) < 0x1p36);
-    assert_true(certificate.scale * 0.8 * (1 + certificate.inflation) > 0.999 * 0x1p36);
+    assert_true(certificate.plan.clip_norm == 1 && certificate.plan.spread == 1);
+    assert_int_equal(certificate.plan.grid.cells, 3);
+    assert_true(certificate.plan.grid.cell_rows_max >= 100 &&
+                certificate.plan.grid.cell_rows_max <= 500);
+    assert_int_equal(certificate.plan.grid.terms_max,
+                     certificate.plan.grid.cell_rows_max);
+    assert_int_equal(certificate.plan.grid.roundings, 1);
+    assert_true(certificate.plan.grid.scale * 0.8 *
+                    (1 + certificate.plan.grid.inflation) <
+                0x1p36);
+    assert_true(certificate.plan.grid.scale * 0.8 *
+                    (1 + certificate.plan.grid.inflation) >
+                0.999 * 0x1p36);
     assert_true(certificate.position_classes >= 1 && certificate.float_safe);
     assert_true(certificate.kernel[0] != '\0');
     trainer_destroy(trainer);

@@ -45,7 +45,7 @@ static void the_noise_of_a_step_has_the_planned_deviation(void **state)
         for (int j = 0; j < CLASSES * FEATURES; j++, count++)
             squares += (double)(after[j] - before[j]) * (double)(after[j] - before[j]);
     }
-    double expected = 0.8 * 0.37 * (1 + certificate.inflation) / 300;
+    double expected = 0.8 * 0.37 * (1 + certificate.plan.grid.inflation) / 300;
     assert_close(sqrt(squares / count), expected, 5 / sqrt(2 * count));
     trainer_destroy(trainer);
     world_destroy(world);

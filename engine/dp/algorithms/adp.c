@@ -274,7 +274,10 @@ static enum status plan_grids(struct state *state, double noise_multiplier,
     CHECK(norm_joint_multiplier(state->noise.grid.multiplier, state->norm.multiplier) *
               (1 - 0x1p-50) >=
           noise_multiplier);
-    state->noise.norm_scale = state->norm.scale;
+    noise_plan_set(&state->noise, &(struct noise_grid){
+                                      .name = "norm",
+                                      .grid = {.scale = state->norm.scale,
+                                               .multiplier = state->norm.multiplier}});
     return ST_OK;
 }
 

@@ -35,6 +35,7 @@ struct state {
     double rate, divisor;
     struct grid_spec grid_spec; /* the gradient's; clip_norm follows adaptive */
     struct noise_plan noise;
+    struct grid counts;         /* the histogram's */
     struct dcsgd_clip adaptive; /* for the step to come */
     double share;               /* percentile rule */
     struct clip_error error;    /* squared-error rule */
@@ -125,9 +126,9 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
 }
 
 /* Whether the two grids together carry the multiplier that is charged. */
-static bool carries(const struct noise_plan *noise, double noise_multiplier)
+static bool carries(const struct state *state, double noise_multiplier)
 {
-    double gradient = noise->grid.multiplier, counts = noise->histogram_grid.multiplier;
+    double gradient = state->noise.grid.multiplier, counts = state->counts.multiplier;
     double joint = 1 / sqrt(1 / (gradient * gradient) + 1 / (counts * counts));
     return joint * (1 - 0x1p-50) >= noise_multiplier;
 }
@@ -142,10 +143,15 @@ static enum status plan_grids(struct state *state,
                                      .counts = state->adaptive.histogram.bins};
     enum status status = clipped_sum_plan(&state->noise, &state->grid_spec, error);
     if (status == ST_OK)
-        status = grid_plan_counts(&state->noise.histogram_grid, &counts, error);
-    if (status == ST_OK)
-        CHECK(carries(&state->noise, inputs->noise_multiplier));
-    return status;
+        status = grid_plan_counts(&state->counts, &counts, error);
+    if (status != ST_OK)
+        return status;
+    CHECK(carries(state, inputs->noise_multiplier));
+    noise_plan_set(&state->noise,
+                   &(struct noise_grid){.name = "histogram",
+                                        .bins = state->adaptive.histogram.bins,
+                                        .grid = state->counts});
+    return ST_OK;
 }
 
 /* Starts what both rules share: all but the first histogram's range. */
@@ -170,7 +176,6 @@ static enum status start(struct state *state, const struct algorithm_inputs *inp
     state->grid_spec.noise_multiplier = gradient * split_margin;
     state->error.variance = gradient * gradient * (double)model->parameters /
                             (state->divisor * state->divisor);
-    state->noise.histogram_bins = state->adaptive.histogram.bins;
     return plan_grids(state, inputs, counts, error);
 }
 
@@ -221,7 +226,7 @@ static enum status release(struct state *state, struct stepper *stepper,
     stepper_release(stepper, sum.grid, state->divisor);
     state->shown.clip_norm = clip.clip_norm;
     state->shown.range = state->adaptive.histogram.range;
-    stepper_release_counts(stepper, &state->noise.histogram_grid, state->shown.counts);
+    stepper_release_counts(stepper, &state->counts, state->shown.counts);
     return stepper_update(stepper, error);
 }
 
@@ -265,7 +270,7 @@ static size_t released(const void *context,
         .name = "histogram_range", .numbers = &state->shown.range, .count = 1};
     values[2] = (struct released_value){.name = "histogram",
                                         .numbers = state->shown.counts,
-                                        .count = state->noise.histogram_bins,
+                                        .count = state->adaptive.histogram.bins,
                                         .is_list = true};
     return 3;
 }

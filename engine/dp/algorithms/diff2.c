@@ -82,22 +82,28 @@ static struct kind kind_of(enum diff2_release release,
         .divisor = local ? (double)diff2_local_batch(inputs) : divisor_of(&shards)};
 }
 
-static enum status plan_kind(struct kind *kind, enum diff2_release release,
+/* Plans the grid of this kind, for clip norm 1, and makes room for its estimate. */
+static enum status plan_kind(struct state *state, enum diff2_release release,
                              const struct algorithm_inputs *inputs,
                              const struct algorithm_model *model, struct error *error)
 {
+    bool local = release == RELEASE_LOCAL;
+    struct kind *kind = local ? &state->local : &state->round;
     struct grid_spec grid = clipped_sum_spec(inputs, model, 1);
     *kind = kind_of(release, inputs);
     grid.noise_multiplier = kind->noise_multiplier;
     grid.spread = model->difference_spread;
     grid.record_terms = 0;
     grid.float_terms = model->difference_terms;
-    if (release == RELEASE_LOCAL)
-        grid.sampling_rate = diff2_rounds_of(inputs).local_rate;
+    if (local)
+        grid.sampling_rate = state->rounds.local_rate;
     enum status status = grid_plan(&kind->grid, &grid, error);
-    if (status == ST_OK)
-        status = diff2_estimate_init(&kind->estimate, (size_t)model->parameters, error);
-    return status;
+    if (status != ST_OK)
+        return status;
+    noise_plan_set(&state->noise,
+                   &(struct noise_grid){.name = local ? "local" : "differences",
+                                        .grid = kind->grid});
+    return diff2_estimate_init(&kind->estimate, (size_t)model->parameters, error);
 }
 
 /* The largest learning rate at which this kind of release does not feed on itself. Noise
@@ -159,29 +165,23 @@ static enum status start_round(struct state *state,
                                const struct algorithm_inputs *inputs,
                                const struct algorithm_model *model, struct error *error)
 {
-    struct kind *round = &state->round;
     struct grid_spec sum = clipped_sum_spec(inputs, model, state->clip.clip_norm);
     enum status status = clipped_sum_plan(&state->noise, &sum, error);
-    round->divisor = divisor_of(&state->shards);
+    state->round.divisor = divisor_of(&state->shards);
     if (status != ST_OK ||
         diff2_rounds_count(&state->rounds) == diff2_rounds_restarts(&state->rounds))
         return status;
-    status = plan_kind(round, RELEASE_DIFFERENCE, inputs, model, error);
-    state->noise.difference_grid = round->grid;
-    return status;
+    return plan_kind(state, RELEASE_DIFFERENCE, inputs, model, error);
 }
 
 static enum status start_local(struct state *state,
                                const struct algorithm_inputs *inputs,
                                const struct algorithm_model *model, struct error *error)
 {
-    struct kind *local = &state->local;
     if (state->rounds.local_steps == 1)
         return ST_OK;
     state->local_batch = (size_t)diff2_local_batch(inputs);
-    enum status status = plan_kind(local, RELEASE_LOCAL, inputs, model, error);
-    state->noise.local_grid = local->grid;
-    return status;
+    return plan_kind(state, RELEASE_LOCAL, inputs, model, error);
 }
 
 static enum status start(void *context, const struct algorithm_inputs *inputs,

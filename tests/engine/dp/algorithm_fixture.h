@@ -119,7 +119,6 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
                                     .safe = true,
                                     .period = 2,
                                     .of = {0, 1}};
-    const struct noise_plan *noise = kit->spec.algorithm->noise(kit->state);
     struct stepper_setup stepper = {
         .network = kit->network,
         .data = setup->data,
@@ -132,9 +131,8 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
         .uses_error_memory = kit->spec.algorithm->uses_error_memory,
         .uses_differences = kit->spec.algorithm->uses_differences,
         .uses_subsets = kit->spec.algorithm->uses_subsets,
-        .local_grid = noise->local_grid.cells > 0 ? &noise->local_grid : NULL,
         .rows = rows,
-        .grid = &noise->grid,
+        .noise = kit->spec.algorithm->noise(kit->state),
         .seed = setup->from_kernel ? NULL : &seed};
     assert_int_equal(stepper_create(&kit->stepper, &stepper, NULL), ST_OK);
 }

@@ -140,13 +140,12 @@ static void what_runs_is_at_least_what_is_charged(void **state)
         enum status status = kit_start(&kit, &setup, &error);
         if (status == ST_OK) {
             const struct noise_plan *noise = kit.spec.algorithm->noise(kit.state);
-            long double g = noise->grid.multiplier,
-                        h = noise->histogram_grid.multiplier;
+            long double g = noise->grid.multiplier, h = noise->named[0].grid.multiplier;
             long double joint = 1 / sqrtl(1 / (g * g) + 1 / (h * h));
             assert_true(joint >= sigma);
             /* and no more than the whole scale of the counts costs */
-            assert_true(joint <= sigma * (1 + 1e-9L + 2 / noise->histogram_grid.scale));
-            assert_true(h * (long double)noise->histogram_grid.scale <= 0x1p36L);
+            assert_true(joint <= sigma * (1 + 1e-9L + 2 / noise->named[0].grid.scale));
+            assert_true(h * (long double)noise->named[0].grid.scale <= 0x1p36L);
         } else { /* nothing is left for the gradient: sigma_T is beyond any grid */
             assert_true(ratio < 1e-6);
         }
