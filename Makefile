@@ -14,7 +14,8 @@ export SHARED ?= ../shared
 # test link lines and `make layers` are all derived from this table.
 below.base        := base
 below.store       := store base
-below.accountant  := accountant store base
+below.accountant/mechanisms := accountant/mechanisms base
+below.accountant  := accountant accountant/mechanisms store base
 below.engine/parallel := engine/parallel base
 below.engine/data := engine/data base
 below.engine/data/readers := engine/data/readers engine/data base
@@ -26,7 +27,7 @@ below.engine/rounding := engine/rounding engine/nn engine/parallel base
 below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engine/nn engine/data engine/parallel base
 below.engine/dp/algorithms := engine/dp/algorithms $(below.engine/dp)
 below.engine      := engine engine/model_file engine/data/readers $(below.engine/dp/algorithms)
-below.api         := api $(filter-out base,$(below.engine)) accountant store base
+below.api         := api $(filter-out base,$(below.engine)) $(below.accountant)
 below.service     := service $(below.api)
 LAYERS            := $(below.service)
 # Programs that stand in these folders of tests link what api may include.
@@ -44,6 +45,7 @@ VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
 libs.base          := -lcrypto -pthread
 libs.store         := -lsqlite3
 libs.accountant    := -lm
+libs.accountant/mechanisms := -lm
 libs.engine/data   := -lm
 libs.engine/data/readers := -lz -lm
 libs.engine/nn     := -lopenblas -lm

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 #include "base/check.h"
 
 /* A search over a logarithm ends when its bracket is this narrow. */

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 /* Each logarithm, product and sum is within 2 ulp; terms are added at most thrice. */

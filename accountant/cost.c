@@ -4,9 +4,9 @@
 #include <stdbool.h>
 
 #include "accountant/curve.h"
-#include "accountant/error_feedback.h"
-#include "accountant/laplace.h"
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/error_feedback.h"
+#include "accountant/mechanisms/laplace.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 static bool kind_known(enum mechanism_kind kind)
@@ -78,8 +78,8 @@ static double step_cost(struct cost *cost, const struct mechanism *m, size_t run
         return laplace_rdp(r->noise_multiplier / cost_distance(m, run), order);
     case MECHANISM_FIXED_SUBSET:
         if (r->sampling_rate < 1)
-            return subset_rdp(&cost->subset, r->sampling_rate, r->noise_multiplier,
-                              order);
+            return fixed_subset_rdp(&cost->subset, r->sampling_rate,
+                                    r->noise_multiplier, order);
         break;
     case MECHANISM_SAMPLED_GAUSSIAN:
     case MECHANISM_GAUSSIAN: break;

@@ -5,8 +5,9 @@
  *   kind               relations with a proof           one step
  *   sampled_gaussian   zero_out, replace_one            rdp.h
  *   gaussian           zero_out, replace_one (twice)    a (distance / sigma)^2 / 2
- *   fixed_subset       zero_out, replace_one (alike)    subset.h; rate 1: as gaussian; by
- *                                                       turns: of every turns-th subset
+ *   fixed_subset       zero_out, replace_one (alike)    fixed_subset.h; rate 1: as
+ *                                                       gaussian; by turns: of every
+ *                                                       turns-th subset
  *   laplace            zero_out, replace_one (twice)    laplace.h
  *   error_feedback     as its bound says                error_feedback.h, no sum over steps
  *
@@ -15,13 +16,13 @@
 #ifndef ACCOUNTANT_COST_H
 #define ACCOUNTANT_COST_H
 
-#include "accountant/rdp.h"
-#include "accountant/subset.h"
+#include "accountant/mechanisms/rdp.h"
+#include "accountant/mechanisms/fixed_subset.h"
 #include "base/mechanism.h"
 
 struct cost { /* scratch: what is known of steps already seen; zeroed at first */
     struct rdp rdp;
-    struct subset subset;
+    struct fixed_subset subset;
 };
 
 /* Whether m has a proof under its relation and every number in range.

@@ -6,11 +6,11 @@
 #include "accountant/calibration.h"
 #include "accountant/conversion.h"
 #include "accountant/cost.h"
-#include "accountant/error_feedback.h"
+#include "accountant/mechanisms/error_feedback.h"
 #include "accountant/order.h"
 #include "accountant/pld.h"
 #include "accountant/profile.h"
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 /* A mechanism being priced, and the question it is priced for. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 static void append(struct pointers *list, void *item)

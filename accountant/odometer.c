@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 /* What an epoch that ended within its filter weighs at most, at the lower order: there

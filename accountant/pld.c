@@ -6,9 +6,9 @@
 
 #include "accountant/cost.h"
 #include "accountant/fft.h"
-#include "accountant/privacy_loss.h"
+#include "accountant/mechanisms/privacy_loss.h"
 #include "accountant/saddle.h"
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 
 /* What the grid may add to epsilon, as a share of it: connecting dots h apart adds about
  * (s + 1) h^2 / 12 per step at tilt s. */

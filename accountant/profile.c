@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 /* Relative error of gap below: exp(-a^2/2) with a up to 38 gives 722 ulp, the rest is

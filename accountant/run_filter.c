@@ -1,6 +1,6 @@
 #include "accountant/run_filter.h"
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 
 enum status run_filter_init(struct run_filter *filter, const struct mechanism *m,
                             struct error *error)

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "accountant/privacy_loss.h"
+#include "accountant/mechanisms/privacy_loss.h"
 
 struct saddle_part { /* steps that are alike */
     struct privacy_loss_step step;

@@ -6,7 +6,7 @@
 #include "accountant/cost.h"
 #include "accountant/filter.h"
 #include "accountant/order.h"
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 static const double cut_delta =

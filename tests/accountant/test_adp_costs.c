@@ -7,7 +7,7 @@
 #include "accountant/curve.h"
 #include "accountant/figures.h"
 #include "accountant/profile.h"
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 #include "tests/expect.h"
 
 enum { ORDERS_MAX = 80 };

@@ -2,7 +2,7 @@
  * excess. Method: excess functions whose border is known. */
 #include "accountant/calibration.h"
 
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 #include "tests/expect.h"
 
 enum shape { SHAPE_LOG, SHAPE_STEP, SHAPE_INFINITE, SHAPE_KNEE };

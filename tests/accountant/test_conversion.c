@@ -4,7 +4,7 @@
 
 #include <float.h>
 
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 #include "tests/expect.h"
 
 static double epsilon_of(struct mechanism_run run, double order, double delta)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "accountant/laplace.h"
+#include "accountant/mechanisms/laplace.h"
 #include "tests/expect.h"
 
 static double step(enum relation relation, double rate, double noise, double order)
@@ -60,8 +60,8 @@ static void a_fixed_subset_costs_alike_under_both_relations(void **state)
     struct mechanism_run runs[] = {{0.01, 3, 50}, {1, 3, 2}};
     struct mechanism m = of(MECHANISM_FIXED_SUBSET, 2, runs);
     struct cost scratch = {0};
-    struct subset subset = {0};
-    double local = 50 * subset_rdp(&subset, 0.01, 3, 7.25);
+    struct fixed_subset subset = {0};
+    double local = 50 * fixed_subset_rdp(&subset, 0.01, 3, 7.25);
     /* Its full batches hold every record: zeroing one out moves the sum by one norm. */
     assert_close(cost_of(&scratch, &m, 50, 7.25), local, 1e-15);
     assert_close(cost_of(&scratch, &m, 52, 7.25), local + 2 * 7.25 / 18, 1e-14);
@@ -79,8 +79,8 @@ static void turns_cost_the_group_that_had_most(void **state)
     struct mechanism_run runs[2 * ROUNDS];
     struct mechanism m = of(MECHANISM_FIXED_SUBSET, 2 * ROUNDS, runs);
     struct cost scratch = {0};
-    struct subset subset = {0};
-    double local = subset_rdp(&subset, 0.01, 3, 7.25);
+    struct fixed_subset subset = {0};
+    double local = fixed_subset_rdp(&subset, 0.01, 3, 7.25);
     for (int r = 0; r < ROUNDS; r++) {
         runs[2 * r] = (struct mechanism_run){1, r % 3 == 0 ? 5 : 9, 1};
         runs[2 * r + 1] =

@@ -1,7 +1,7 @@
 /* Goal: an error feedback is charged what the proofs of papers/dicesgd.md 3.5 say, never
  * less and never by the paper's own theorem. Method: the specification's figures; the
  * mixture of m3 against a plain sum in long double; properties of every bound. */
-#include "accountant/error_feedback.h"
+#include "accountant/mechanisms/error_feedback.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * 2.2 and papers/adp.md 2.2, which come from closed forms and quadrature, and in two
  * places from the papers. */
 #include "accountant/figures.h"
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 #include "tests/expect.h"
 
 enum conversion { CLASSIC, IMPROVED };

@@ -10,7 +10,7 @@
 #include "accountant/cost.h"
 #include "accountant/figures.h"
 #include "accountant/pld.h"
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "tests/expect.h"
 
 static struct mechanism filtered(struct mechanism_run *run)

@@ -3,7 +3,7 @@
 #include "accountant/saddle.h"
 
 #include "accountant/profile.h"
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 #include "tests/expect.h"
 
 static struct saddle_part part(double rate, double noise, double steps)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "accountant/figures.h"
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 #include "base/check.h"
 #include "base/clock.h"
 

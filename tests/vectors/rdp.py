@@ -2,7 +2,7 @@
 """Renyi divergence of the Poisson-sampled Gaussian at 40 digits (mpmath 1.3): rdp.csv.
 
 zero_out at whole orders: the binomial sum. Everything else: Gauss-Legendre panels (not the
-trapezoid of accountant/rdp.c) over the moment's own integral, 1 subtracted at 60 digits.
+trapezoid of accountant/mechanisms/rdp.c) over the moment's own integral, 1 subtracted at 60 digits.
 """
 import math
 import random

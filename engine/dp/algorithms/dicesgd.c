@@ -181,7 +181,7 @@ static struct error_feedback feedback_of(const struct algorithm_inputs *inputs)
 }
 
 /* The error is hidden and has no noise, so steps are not releases of their own: the
- * proofs bound the whole path (accountant/error_feedback.h). */
+ * proofs bound the whole path (accountant/mechanisms/error_feedback.h). */
 static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {

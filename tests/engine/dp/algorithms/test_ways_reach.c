@@ -32,7 +32,7 @@ static double step_energy(const struct trace_step *with,
 }
 
 /* In clip norms, squared: what the proof of an error feedback allows a record that was
- * read used times in steps steps (accountant/error_feedback.h). */
+ * read used times in steps steps (accountant/mechanisms/error_feedback.h). */
 static double feedback_allows(const struct error_feedback *feedback, double used,
                               double steps)
 {

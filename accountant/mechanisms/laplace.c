@@ -1,9 +1,9 @@
-#include "accountant/laplace.h"
+#include "accountant/mechanisms/laplace.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 /* Some ten operations within 2 ulp, and e^x - 1 - x by its series or with 1e-15. */

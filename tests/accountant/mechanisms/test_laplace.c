@@ -1,6 +1,6 @@
 /* Goal: Mironov's formula, rounded up, without its cancellation. Method: the formula in
  * 80 bits, and its limits. */
-#include "accountant/laplace.h"
+#include "accountant/mechanisms/laplace.h"
 
 #include "tests/expect.h"
 

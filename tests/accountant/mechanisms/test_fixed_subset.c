@@ -1,14 +1,14 @@
 /* Goal: the bound for fixed-size subsets is the theorem's, at distance 2, never below it,
  * and never above no sampling at all. Method: 400-digit values (tests/vectors/subset.py)
  * and the exact divergence of a worst case (accounting.md 1.4). */
-#include "accountant/subset.h"
+#include "accountant/mechanisms/fixed_subset.h"
 
 #include "tests/expect.h"
 
 static double cost(double rate, double noise, double order)
 {
-    static struct subset subset;
-    return subset_rdp(&subset, rate, noise, order);
+    static struct fixed_subset subset;
+    return fixed_subset_rdp(&subset, rate, noise, order);
 }
 
 static void own_values_are_met_and_never_undercut(void **state)

@@ -19,8 +19,8 @@
  *
  * Threads: pure. Ownership: privacy_loss_measure allocates, privacy_loss_fini releases.
  */
-#ifndef ACCOUNTANT_PRIVACY_LOSS_H
-#define ACCOUNTANT_PRIVACY_LOSS_H
+#ifndef ACCOUNTANT_MECHANISMS_PRIVACY_LOSS_H
+#define ACCOUNTANT_MECHANISMS_PRIVACY_LOSS_H
 
 #include <stdbool.h>
 #include <stddef.h>

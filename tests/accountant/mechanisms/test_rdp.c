@@ -2,7 +2,7 @@
  * whole range of parameters. Method: 40-digit references (tests/vectors/rdp.py,
  * $SHARED/vectors, accounting.md 2), limits, and the defects of other libraries
  * (accounting.md 3). */
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 
 #include <jansson.h>
 

@@ -1,11 +1,11 @@
-#include "accountant/subset.h"
+#include "accountant/mechanisms/fixed_subset.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 /* Two thousand factors of a binomial, each within 2 ulp, in logarithms up to some 1e4,
@@ -25,14 +25,14 @@ static const long first_node = -1030;
  * below exp(-150) where the moment is used, that is where l d^2 is small
  * (moment_useful); outside
  * -2 sqrt(l) - 12 to l d + 2 sqrt(l) + 12 the integrand is nothing there. */
-static double moment_log(const struct subset *subset, int l)
+static double moment_log(const struct fixed_subset *subset, int l)
 {
     static const double root_two_pi_log = 0.91893853320467274178, lost = 45;
     double reach = 2 * sqrt(l) + 12, high = 2 * l / subset->noise + reach;
     long first = (long)(-reach / spacing) - first_node;
     long last = (long)(high / spacing) - first_node;
     double most = -INFINITY, sum = 0;
-    CHECK(first >= 0 && last < SUBSET_NODES);
+    CHECK(first >= 0 && last < FIXED_SUBSET_NODES);
     for (long i = first; i <= last; i++) {
         double t = (double)(first_node + i) * spacing;
         double term = l * subset->log_excess[i] - 0.5 * t * t;
@@ -48,14 +48,14 @@ static double moment_log(const struct subset *subset, int l)
 }
 
 /* Forgets what is known of another step. */
-static void aim(struct subset *subset, double noise)
+static void aim(struct fixed_subset *subset, double noise)
 {
     double d = 2 / noise;
     if (subset->noise == noise)
         return;
     memset(subset->log_moment, 0, sizeof subset->log_moment);
     subset->noise = noise;
-    for (int i = 0; i < SUBSET_NODES; i++) {
+    for (int i = 0; i < FIXED_SUBSET_NODES; i++) {
         double t = (double)(first_node + i) * spacing;
         subset->log_excess[i] = log(fabs(expm1(d * t - 0.5 * d * d)));
     }
@@ -68,7 +68,7 @@ static int moment_useful(double d, int l)
     return l * d * d < log(1.4 * l) + 3;
 }
 
-static double moment_at(struct subset *subset, double d, int l)
+static double moment_at(struct fixed_subset *subset, double d, int l)
 {
     double *known = &subset->log_moment[l / 2];
     if (*known == 0)
@@ -77,7 +77,7 @@ static double moment_at(struct subset *subset, double d, int l)
 }
 
 /* log min{4 sqrt(B B), 2 e^((j-1) e(j))}; scale: log of what it is multiplied with. */
-static double factor_log(struct subset *subset, double d, int j, double scale)
+static double factor_log(struct fixed_subset *subset, double d, int j, double scale)
 {
     double plain = log(2) + 0.5 * d * d * j * (j - 1);
     if (j == 2)
@@ -90,7 +90,8 @@ static double factor_log(struct subset *subset, double d, int j, double scale)
 }
 
 /* (a - 1) rdp(a) at whole a > 1. */
-static double log_moment_whole(struct subset *subset, double rate, double d, int order)
+static double log_moment_whole(struct fixed_subset *subset, double rate, double d,
+                               int order)
 {
     double binomial = log(order) + log(rate), most = -INFINITY, sum = 0, leading = 0;
     for (int j = 2; j <= order; j++) {
@@ -111,11 +112,12 @@ static double log_moment_whole(struct subset *subset, double rate, double d, int
     return round_up_error(fmin(log_moment, plain), rounding) + DBL_MIN;
 }
 
-static double answer(struct subset *subset, double rate, double noise, double order)
+static double answer(struct fixed_subset *subset, double rate, double noise,
+                     double order)
 {
     double d = 2 / noise;
     double plain = round_up_error(0.5 * d * d * order, 4 * DBL_EPSILON);
-    if (order > SUBSET_ORDER_MAX)
+    if (order > FIXED_SUBSET_ORDER_MAX)
         return plain;
     aim(subset, noise);
     int low = (int)floor(order);
@@ -133,15 +135,16 @@ static size_t place_of(double order, double noise)
     memcpy(&bits[0], &order, sizeof order);
     memcpy(&bits[1], &noise, sizeof noise);
     uint64_t mixed = (bits[0] ^ bits[1] >> 7) * UINT64_C(0x9E3779B97F4A7C15);
-    return (size_t)(mixed >> 32) % SUBSET_ANSWERS;
+    return (size_t)(mixed >> 32) % FIXED_SUBSET_ANSWERS;
 }
 
-double subset_rdp(struct subset *subset, double rate, double noise, double order)
+double fixed_subset_rdp(struct fixed_subset *subset, double rate, double noise,
+                        double order)
 {
     CHECK(order > 1 && rate > 0 && rate < 1);
-    struct subset_answer *known = &subset->answers[place_of(order, noise)];
+    struct fixed_subset_answer *known = &subset->answers[place_of(order, noise)];
     if (known->rate != rate || known->noise != noise || known->order != order)
-        *known = (struct subset_answer){rate, noise, order,
-                                        answer(subset, rate, noise, order)};
+        *known = (struct fixed_subset_answer){rate, noise, order,
+                                              answer(subset, rate, noise, order)};
     return known->rdp;
 }

@@ -1,6 +1,6 @@
 /* Goal: sums and products are the least double not below the exact result. Method:
  * exact arithmetic in 128-bit integers and in 80 bits where both suffice. */
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 
 #include "tests/expect.h"
 

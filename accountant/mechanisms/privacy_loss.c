@@ -1,4 +1,4 @@
-#include "accountant/privacy_loss.h"
+#include "accountant/mechanisms/privacy_loss.h"
 
 #include <float.h>
 #include <math.h>

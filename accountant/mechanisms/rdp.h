@@ -16,8 +16,8 @@
  *
  * Threads: a struct rdp belongs to one thread at a time.
  */
-#ifndef ACCOUNTANT_RDP_H
-#define ACCOUNTANT_RDP_H
+#ifndef ACCOUNTANT_MECHANISMS_RDP_H
+#define ACCOUNTANT_MECHANISMS_RDP_H
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
-#include "accountant/error_feedback.h"
+#include "accountant/mechanisms/error_feedback.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 /* A dozen operations, each with half an ulp. */

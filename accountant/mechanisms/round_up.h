@@ -7,8 +7,8 @@
  *
  * Threads: pure.
  */
-#ifndef ACCOUNTANT_ROUND_UP_H
-#define ACCOUNTANT_ROUND_UP_H
+#ifndef ACCOUNTANT_MECHANISMS_ROUND_UP_H
+#define ACCOUNTANT_MECHANISMS_ROUND_UP_H
 
 #include <float.h>
 #include <math.h>

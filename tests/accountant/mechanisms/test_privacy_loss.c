@@ -1,7 +1,7 @@
 /* Goal: the measure on the grid dominates the step's privacy profile at every epsilon, in
  * both directions, and touches it at the grid's places. Method: the profile in closed
  * form, in 80 bits, at the place where the loss is epsilon. */
-#include "accountant/privacy_loss.h"
+#include "accountant/mechanisms/privacy_loss.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-#include "accountant/rdp.h"
+#include "accountant/mechanisms/rdp.h"
 
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 
-#include "accountant/round_up.h"
+#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 /* A Gaussian is cut where it has fallen to exp(-45). */

@@ -1,0 +1,44 @@
+/*
+ * fixed_subset.h - Renyi divergence of a Gaussian sum over a uniform subset of fixed
+ * size.
+ *
+ * Sampling without replacement at rate g = batch / n, noise multiplier s = noise stddev /
+ * clip norm. Without the record another one stands in its place, so the distance is 2
+ * clip norms under zero_out and replace_one alike (Wang, Balle, Kasiviswanathan 2019,
+ * Thm. 27):
+ *   log(1 + g^2 C(a,2) min{4 (e^e(2) - 1), 2 e^e(2)}
+ *         + sum_{j=3..a} g^j C(a,j) min{4 sqrt(B(2 floor(j/2)) B(2 ceil(j/2))),
+ *                                       2 e^((j-1) e(j))}) / (a - 1)
+ * at whole a, with e(j) = 2 j / s^2 and B(l) = E[(p/q - 1)^l] for N(2/s, 1) against
+ * N(0, 1); between whole orders (a - 1) rdp(a) is convex, so its chord bounds it; and
+ * never more than without sampling, e(a).
+ *
+ * Threads: a struct fixed_subset belongs to one thread at a time.
+ */
+#ifndef ACCOUNTANT_MECHANISMS_FIXED_SUBSET_H
+#define ACCOUNTANT_MECHANISMS_FIXED_SUBSET_H
+
+/* Above this order the answer is the unsampled one. */
+#define FIXED_SUBSET_ORDER_MAX 2048
+
+enum {
+    FIXED_SUBSET_NODES = 4096,  /* of the rule for B: t from -103 to 306 */
+    FIXED_SUBSET_ANSWERS = 256, /* remembered: many orders of a few kinds of steps */
+};
+
+struct fixed_subset_answer {
+    double rate, noise, order, rdp;
+};
+
+struct fixed_subset { /* a zeroed one knows nothing */
+    struct fixed_subset_answer answers[FIXED_SUBSET_ANSWERS];
+    double noise;                                      /* of what is known */
+    double log_moment[FIXED_SUBSET_ORDER_MAX / 2 + 2]; /* log B(2 i); 0: not known */
+    double log_excess[FIXED_SUBSET_NODES];             /* log |p/q - 1| at the nodes */
+};
+
+/* Upper bound on the divergence of one step at order > 1, nats; rate in (0, 1). */
+double fixed_subset_rdp(struct fixed_subset *subset, double rate, double noise,
+                        double order);
+
+#endif
