@@ -42,6 +42,8 @@ vendor.engine/rounding := cblas.h
 vendor.api         := jansson.h
 vendor.service     := microhttpd.h curl/
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
+# Inside store two files alone call SQLite: another database is another two.
+sqlite             := store/database.c store/statement.c store/statement.h
 libs.base          := -lcrypto -pthread
 libs.store         := -lsqlite3
 libs.accountant    := -lm
@@ -170,6 +172,7 @@ layers: $(LAYERS:%=layers/%)               ## refuse upward #includes, citations
 layers/%:
 	@! grep -nHE '#include "($(call either,$(filter-out $(below.$*),$(LAYERS))))/[^/"]*"' $(wildcard $*/*.[ch]) /dev/null
 	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null
+	@! grep -nHE 'sqlite3_|sqlite3\.h' $(filter-out $(sqlite),$(wildcard $*/*.[ch])) /dev/null
 
 format:                                    ## clang-format everything in place
 	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*.h tests/*/*.[ch] $(LAYERS:%=tests/%/*.[ch]))

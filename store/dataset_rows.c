@@ -6,7 +6,7 @@ enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *ro
                                struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx,
+    statement_open(&statement, store_tx_database(tx),
                    "INSERT INTO dataset(id,version,state,spec,detail,sha256,create_ms)"
                    " VALUES(?,?,?,?,?,?,?)");
     statement_bind_text(&statement, row->id.text);
@@ -23,7 +23,7 @@ enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *ro
                                struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx,
+    statement_open(&statement, store_tx_database(tx),
                    "UPDATE dataset SET version=?,state=?,detail=?,sha256=? WHERE id=?");
     statement_bind_int(&statement, row->version);
     statement_bind_text(&statement, row->state);
@@ -37,7 +37,8 @@ enum status dataset_row_declare(struct store_tx *tx, const struct dataset_row *r
                                 struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx, "UPDATE dataset SET spec=? WHERE id=?");
+    statement_open(&statement, store_tx_database(tx),
+                   "UPDATE dataset SET spec=? WHERE id=?");
     statement_bind_text(&statement, row->spec);
     statement_bind_text(&statement, row->id.text);
     enum status status = statement_run_one(&statement, error);
@@ -50,7 +51,7 @@ enum status dataset_rows_walk(struct store_tx *tx,
                               void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx,
+    statement_open(&statement, store_tx_database(tx),
                    "SELECT id,version,state,spec,detail,sha256,create_ms FROM dataset"
                    " ORDER BY create_ms,id");
     while (statement_next(&statement)) {

@@ -7,7 +7,7 @@ enum status idempotency_row_insert(struct store_tx *tx,
                                    struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx,
+    statement_open(&statement, store_tx_database(tx),
                    "INSERT INTO replay(route,key,fingerprint,location,body,time_ms)"
                    " VALUES(?,?,?,?,?,?)");
     statement_bind_text(&statement, row->name.route);
@@ -25,7 +25,7 @@ idempotency_row_find(struct store_tx *tx, const struct idempotency_name *name,
                      void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx,
+    statement_open(&statement, store_tx_database(tx),
                    "SELECT route,key,fingerprint,location,body,time_ms FROM replay"
                    " WHERE route=? AND key=?");
     statement_bind_text(&statement, name->route);

@@ -7,7 +7,7 @@ enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
 {
     struct statement statement;
     statement_open(
-        &statement, tx,
+        &statement, store_tx_database(tx),
         "INSERT INTO job(id,version,state,attempt,spec,detail,create_ms,update_ms)"
         " VALUES(?,?,?,?,?,?,?,?)");
     statement_bind_text(&statement, row->id.text);
@@ -25,7 +25,7 @@ enum status job_row_update(struct store_tx *tx, const struct job_row *row,
                            struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx,
+    statement_open(&statement, store_tx_database(tx),
                    "UPDATE job SET version=?,state=?,attempt=?,detail=?,update_ms=?"
                    " WHERE id=?");
     statement_bind_int(&statement, row->version);
@@ -43,7 +43,7 @@ enum status job_rows_walk(struct store_tx *tx,
 {
     struct statement statement;
     statement_open(
-        &statement, tx,
+        &statement, store_tx_database(tx),
         "SELECT id,version,state,attempt,spec,detail,create_ms,update_ms FROM job"
         " ORDER BY number");
     while (statement_next(&statement)) {

@@ -7,7 +7,7 @@ enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
 {
     struct statement statement;
     statement_open(
-        &statement, tx,
+        &statement, store_tx_database(tx),
         "INSERT INTO ledger(seq,dataset,epoch,job,kind,curve,released,meta,actor,"
         "time_ms,prev,hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
     statement_bind_int(&statement, row->seq);
@@ -51,7 +51,7 @@ enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *ran
     struct statement statement;
     struct ledger_row row;
     statement_open(
-        &statement, tx,
+        &statement, store_tx_database(tx),
         range->dataset == NULL
             ? "SELECT seq,dataset,epoch,job,kind,curve,released,meta,actor,time_ms,"
               "prev,hash FROM ledger WHERE seq>? ORDER BY seq"
@@ -72,7 +72,7 @@ enum status mark_row_raise(struct store_tx *tx, const char *job, uint64_t author
                            struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx,
+    statement_open(&statement, store_tx_database(tx),
                    "INSERT INTO mark(job,authorised) VALUES(?,?)"
                    " ON CONFLICT(job) DO UPDATE SET authorised=excluded.authorised");
     statement_bind_text(&statement, job);
@@ -86,7 +86,8 @@ enum status mark_rows_walk(struct store_tx *tx,
                            void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx, "SELECT job,authorised FROM mark ORDER BY job");
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT job,authorised FROM mark ORDER BY job");
     while (statement_next(&statement)) {
         const char *job = statement_text(&statement, 0);
         if (!statement_good(&statement) ||
@@ -101,7 +102,7 @@ enum status freeze_row_insert(struct store_tx *tx, const struct freeze_row *row,
 {
     struct statement statement;
     statement_open(
-        &statement, tx,
+        &statement, store_tx_database(tx),
         "INSERT INTO freeze(dataset,epoch,seq,hash,time_ms) VALUES(?,?,?,?,?)");
     statement_bind_text(&statement, row->dataset);
     statement_bind_int(&statement, row->epoch);
@@ -117,7 +118,7 @@ enum status freeze_rows_walk(struct store_tx *tx,
 {
     struct statement statement;
     statement_open(
-        &statement, tx,
+        &statement, store_tx_database(tx),
         "SELECT dataset,epoch,seq,hash,time_ms FROM freeze ORDER BY dataset,epoch");
     while (statement_next(&statement)) {
         struct freeze_row row = {.dataset = statement_text(&statement, 0),

@@ -6,7 +6,7 @@ enum status model_row_insert(struct store_tx *tx, const struct model_row *row,
                              struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, tx,
+    statement_open(&statement, store_tx_database(tx),
                    "INSERT INTO model(id,job,sha256,size,card,create_ms)"
                    " VALUES(?,?,?,?,?,?)");
     statement_bind_text(&statement, row->id.text);
@@ -24,7 +24,7 @@ enum status model_rows_walk(struct store_tx *tx,
 {
     struct statement statement;
     statement_open(
-        &statement, tx,
+        &statement, store_tx_database(tx),
         "SELECT id,job,sha256,size,card,create_ms FROM model ORDER BY number");
     while (statement_next(&statement)) {
         struct model_row row = {.size = statement_int(&statement, 3),

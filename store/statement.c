@@ -6,16 +6,18 @@
 
 #include "base/check.h"
 
-void statement_open(struct statement *statement, struct store_tx *tx, const char *sql)
+void statement_open(struct statement *statement, struct database *database,
+                    const char *sql)
 {
-    *statement = (struct statement){.tx = tx, .code = SQLITE_OK};
-    if (!store_tx_usable(tx))
+    *statement = (struct statement){.database = database, .code = SQLITE_OK};
+    if (database_poisoned(database))
         statement->code = SQLITE_IOERR;
     else
-        statement->code =
-            sqlite3_prepare_v2(store_tx_db(tx), sql, -1, &statement->raw, NULL);
+        statement->code = sqlite3_prepare_v2(database_handle(database), sql, -1,
+                                             &statement->prepared, NULL);
 }
 
+/* Keeps the code of the first failure. */
 static void note(struct statement *statement, int code)
 {
     if (statement->code == SQLITE_OK)
@@ -30,15 +32,15 @@ bool statement_good(const struct statement *statement)
 void statement_bind_text(struct statement *statement, const char *text)
 {
     if (statement_good(statement))
-        note(statement, sqlite3_bind_text(statement->raw, ++statement->bound, text, -1,
-                                          SQLITE_STATIC));
+        note(statement, sqlite3_bind_text(statement->prepared, ++statement->bound, text,
+                                          -1, SQLITE_STATIC));
 }
 
 void statement_bind_time(struct statement *statement, int64_t wall_ms)
 {
     if (statement_good(statement))
         note(statement,
-             sqlite3_bind_int64(statement->raw, ++statement->bound, wall_ms));
+             sqlite3_bind_int64(statement->prepared, ++statement->bound, wall_ms));
 }
 
 void statement_bind_int(struct statement *statement, uint64_t number)
@@ -50,26 +52,26 @@ void statement_bind_int(struct statement *statement, uint64_t number)
 void statement_bind_blob(struct statement *statement, const void *data, size_t size)
 {
     if (statement_good(statement))
-        note(statement, sqlite3_bind_blob64(statement->raw, ++statement->bound, data,
-                                            size, SQLITE_STATIC));
+        note(statement, sqlite3_bind_blob64(statement->prepared, ++statement->bound,
+                                            data, size, SQLITE_STATIC));
 }
 
 bool statement_next(struct statement *statement)
 {
     if (!statement_good(statement))
         return false;
-    int code = sqlite3_step(statement->raw);
+    int code = sqlite3_step(statement->prepared);
     if (code == SQLITE_ROW)
         return true;
     if (code != SQLITE_DONE)
-        note(statement, sqlite3_extended_errcode(store_tx_db(statement->tx)));
+        note(statement, sqlite3_extended_errcode(database_handle(statement->database)));
     return false;
 }
 
 /* NULL in a column declared NOT NULL is a failed allocation. */
 const char *statement_text(struct statement *statement, int column)
 {
-    const unsigned char *text = sqlite3_column_text(statement->raw, column);
+    const unsigned char *text = sqlite3_column_text(statement->prepared, column);
     if (text == NULL)
         note(statement, SQLITE_NOMEM);
     return text != NULL ? (const char *)text : "";
@@ -77,7 +79,7 @@ const char *statement_text(struct statement *statement, int column)
 
 int64_t statement_time(struct statement *statement, int column)
 {
-    return sqlite3_column_int64(statement->raw, column);
+    return sqlite3_column_int64(statement->prepared, column);
 }
 
 uint64_t statement_int(struct statement *statement, int column)
@@ -87,12 +89,12 @@ uint64_t statement_int(struct statement *statement, int column)
 
 const uint8_t *statement_blob(struct statement *statement, int column)
 {
-    return sqlite3_column_blob(statement->raw, column);
+    return sqlite3_column_blob(statement->prepared, column);
 }
 
 size_t statement_blob_size(struct statement *statement, int column)
 {
-    return (size_t)sqlite3_column_bytes(statement->raw, column);
+    return (size_t)sqlite3_column_bytes(statement->prepared, column);
 }
 
 void statement_expect_size(struct statement *statement, int column, size_t size)
@@ -117,36 +119,49 @@ void statement_copy_text(struct statement *statement, int column, char *out,
         note(statement, SQLITE_CORRUPT);
 }
 
-/* The status of a code, or ST_IO for those that poison. */
-static enum status status_of(int code)
+bool statement_is_null(struct statement *statement, int column)
 {
-    switch (code) {
-    case SQLITE_OK: return ST_OK;
-    case SQLITE_CONSTRAINT_UNIQUE:
-    case SQLITE_CONSTRAINT_PRIMARYKEY: return ST_ALREADY_EXISTS;
-    case SQLITE_CONSTRAINT_FOREIGNKEY: return ST_NOT_FOUND;
-    case SQLITE_CONSTRAINT_TRIGGER:
-    case SQLITE_CONSTRAINT_CHECK:
-    case SQLITE_CONSTRAINT_NOTNULL: return ST_CORRUPT;
-    default: return ST_IO;
+    return sqlite3_column_type(statement->prepared, column) == SQLITE_NULL;
+}
+
+enum database_class statement_class(const struct statement *statement)
+{
+    return database_class_of(statement->code);
+}
+
+struct consequence {
+    enum status status;
+    bool poisons;
+};
+
+static struct consequence consequence_of(enum database_class answer)
+{
+    switch (answer) {
+    case DB_OK: return (struct consequence){ST_OK, false};
+    case DB_KEY_USED: return (struct consequence){ST_ALREADY_EXISTS, false};
+    case DB_NO_PARENT: return (struct consequence){ST_NOT_FOUND, false};
+    case DB_REFUSED: return (struct consequence){ST_CORRUPT, false};
+    case DB_DAMAGED: return (struct consequence){ST_CORRUPT, true};
+    case DB_MISFIT:
+    case DB_BUSY:
+    case DB_FAILED: break;
     }
+    return (struct consequence){ST_IO, true};
 }
 
 enum status statement_end(struct statement *statement, struct error *error)
 {
-    enum status status = status_of(statement->code);
-    if (status != ST_OK && statement->code != SQLITE_IOERR)
-        error_set(error, status, "database: %s",
-                  sqlite3_errmsg(store_tx_db(statement->tx)));
-    if (status == ST_IO) {
-        int primary = statement->code & 0xff;
-        if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
-            status = ST_CORRUPT;
-        store_tx_poison(statement->tx);
-        error_set(error, status, "database: %s", sqlite3_errstr(statement->code));
-    }
-    sqlite3_finalize(statement->raw);
-    return status;
+    const struct consequence end = consequence_of(statement_class(statement));
+    if (statement->code ==
+        SQLITE_IOERR) /* of a poisoned database, which says nothing */
+        error_set(error, end.status, "database: %s", sqlite3_errstr(SQLITE_IOERR));
+    else if (end.status != ST_OK)
+        error_set(error, end.status, "database: %s",
+                  database_message(statement->database));
+    if (end.poisons)
+        database_poison(statement->database);
+    sqlite3_finalize(statement->prepared);
+    return end.status;
 }
 
 enum status statement_run(struct statement *statement, struct error *error)
@@ -158,9 +173,9 @@ enum status statement_run(struct statement *statement, struct error *error)
 
 enum status statement_run_one(struct statement *statement, struct error *error)
 {
-    struct sqlite3 *db = store_tx_db(statement->tx);
+    struct database *database = statement->database;
     enum status status = statement_run(statement, error);
-    if (status == ST_OK && sqlite3_changes(db) == 0)
+    if (status == ST_OK && sqlite3_changes(database_handle(database)) == 0)
         return error_set(error, ST_NOT_FOUND, "no such row");
     return status;
 }

@@ -71,7 +71,7 @@ bool store_poisoned(const struct store *store);
 /* For a part of a promise kept outside the database that could not be written. */
 void store_poison(struct store *store);
 
-/* The schema step this program writes. */
-int store_schema_version(void);
+/* For the other files of this folder: the connection that tx is open on. */
+struct database *store_tx_database(struct store_tx *tx);
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
-#include <sqlite3.h>
+
+#include "store/statement.h"
 
 enum {
     APPLICATION_ID = 0x6570736c, /* "epsl" */
@@ -83,90 +84,84 @@ const struct tables *tables_current(void)
     return &current;
 }
 
-static int number_of(struct sqlite3 *db, const char *sql, int *number)
+/* number = what the statement answers. */
+static enum status ask(struct database *database, const char *sql, int *number,
+                       struct error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        *number = sqlite3_column_int(statement, 0);
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(statement);
-    return rc;
+    struct statement statement;
+    statement_open(&statement, database, sql);
+    if (statement_next(&statement))
+        *number = (int)statement_time(&statement, 0);
+    return statement_end(&statement, error);
 }
 
-enum status tables_found(int *found, struct sqlite3 *db, const struct tables *schema,
-                         struct error *error)
+enum status tables_found(int *found, struct database *database,
+                         const struct tables *tables, struct error *error)
 {
-    int application = 0, version = 0, tables = 0;
-    int rc = number_of(db, "PRAGMA application_id", &application);
-    if (rc == SQLITE_OK)
-        rc = number_of(db, "PRAGMA user_version", &version);
-    if (rc == SQLITE_OK)
-        rc = number_of(db, "SELECT count(*) FROM sqlite_schema", &tables);
-    if (rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT)
-        return error_set(error, ST_CORRUPT, "database: %s", sqlite3_errmsg(db));
-    if (rc != SQLITE_OK)
-        return error_set(error, ST_IO, "database: %s", sqlite3_errmsg(db));
-    bool empty = application == 0 && version == 0 && tables == 0;
+    int application = 0, version = 0, objects = 0;
+    enum status status = ask(database, "PRAGMA application_id", &application, error);
+    if (status == ST_OK)
+        status = ask(database, "PRAGMA user_version", &version, error);
+    if (status == ST_OK)
+        status = ask(database, "SELECT count(*) FROM sqlite_schema", &objects, error);
+    if (status != ST_OK)
+        return status;
+    bool empty = application == 0 && version == 0 && objects == 0;
     if (!empty && (application != APPLICATION_ID || version < 1))
         return error_set(error, ST_CORRUPT, "not a database of epsilond");
-    if (version > schema->count)
+    if (version > tables->count)
         return error_set(error, ST_INVALID,
                          "the database has schema %d, this program knows up to %d",
-                         version, schema->count);
+                         version, tables->count);
     *found = version;
     return ST_OK;
 }
 
-/* A statement's failure: damage, or the system's. */
-static enum status failed(struct sqlite3 *db, struct error *error)
+/* --- are they as this program makes them? --- */
+
+/* Ends a statement of a check. Where the tables do not fit it, that is damage too. */
+static enum status end_check(struct statement *statement, struct error *error)
 {
-    int code = sqlite3_errcode(db);
-    bool damaged =
-        code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
-    return error_set(error, damaged ? ST_CORRUPT : ST_IO, "database: %s",
-                     sqlite3_errmsg(db));
+    bool misfits = statement_class(statement) == DB_MISFIT;
+    if (misfits)
+        error_set(error, ST_CORRUPT, "database: %s",
+                  database_message(statement->database));
+    enum status status = statement_end(statement, error);
+    return misfits ? ST_CORRUPT : status;
 }
 
-/* Whether db has the object that made stands on. */
-static enum status find_object(struct sqlite3 *db, sqlite3_stmt *made,
+/* Whether the database has the object that the row of made describes. */
+static enum status find_object(struct database *database, struct statement *made,
                                struct error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    const char *name = (const char *)sqlite3_column_text(made, 1);
-    int rc = sqlite3_prepare_v2(db,
-                                "SELECT 1 FROM sqlite_schema WHERE type=?1 AND name=?2"
-                                " AND tbl_name=?3 AND sql IS ?4",
-                                -1, &statement, NULL);
-    for (int i = 0; rc == SQLITE_OK && i < 4; i++)
-        rc = sqlite3_bind_value(statement, i + 1, sqlite3_column_value(made, i));
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    enum status status = ST_OK;
-    if (rc == SQLITE_DONE)
-        status = error_set(error, ST_CORRUPT,
-                           "database: %s is not as this program made it", name);
-    else if (rc != SQLITE_ROW)
-        status = failed(db, error);
-    sqlite3_finalize(statement);
+    struct statement statement;
+    const char *name = statement_text(made, 1);
+    statement_open(&statement, database,
+                   "SELECT 1 FROM sqlite_schema WHERE type=? AND name=?"
+                   " AND tbl_name=? AND sql IS ?");
+    statement_bind_text(&statement, statement_text(made, 0));
+    statement_bind_text(&statement, name);
+    statement_bind_text(&statement, statement_text(made, 2));
+    /* An index that a constraint has made has no text. */
+    statement_bind_text(&statement,
+                        statement_is_null(made, 3) ? NULL : statement_text(made, 3));
+    bool found = statement_next(&statement);
+    enum status status = end_check(&statement, error);
+    if (status == ST_OK && !found)
+        return error_set(error, ST_CORRUPT,
+                         "database: %s is not as this program made it", name);
     return status;
 }
 
-static enum status check_objects(struct sqlite3 *db, struct sqlite3 *made,
+static enum status check_objects(struct database *database, struct database *made,
                                  struct error *error)
 {
-    sqlite3_stmt *objects = NULL;
+    struct statement objects;
     enum status status = ST_OK;
-    int rc = sqlite3_prepare_v2(
-        made, "SELECT type,name,tbl_name,sql FROM sqlite_schema", -1, &objects, NULL);
-    while (rc == SQLITE_OK && status == ST_OK &&
-           (rc = sqlite3_step(objects)) == SQLITE_ROW) {
-        status = find_object(db, objects, error);
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(objects);
-    if (status == ST_OK && rc != SQLITE_DONE)
+    statement_open(&objects, made, "SELECT type,name,tbl_name,sql FROM sqlite_schema");
+    while (status == ST_OK && statement_next(&objects))
+        status = find_object(database, &objects, error);
+    if (statement_end(&objects, NULL) != ST_OK && status == ST_OK)
         return error_set(error, ST_IO, "no memory to compare the tables");
     return status;
 }
@@ -180,45 +175,42 @@ static const struct constraint {
     {"freeze", "dataset", "length(hash)=32"},
 };
 
-static enum status check_rows(struct sqlite3 *db, const struct constraint *constraint,
-                              struct error *error)
+static enum status check_rows(struct database *database,
+                              const struct constraint *constraint, struct error *error)
 {
     char sql[STATEMENT_SIZE];
-    sqlite3_stmt *statement = NULL;
-    enum status status = ST_OK;
+    struct statement statement;
     snprintf(sql, sizeof sql, "SELECT %s FROM %s WHERE NOT(%s) LIMIT 1", constraint->id,
              constraint->table, constraint->holds);
-    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW)
-        status = error_set(error, ST_CORRUPT, "table %s, row %.64s: %s does not hold",
-                           constraint->table,
-                           (const char *)sqlite3_column_text(statement, 0),
-                           constraint->holds);
-    else if (rc != SQLITE_DONE)
-        status = failed(db, error);
-    sqlite3_finalize(statement);
-    return status;
+    statement_open(&statement, database, sql);
+    bool broken = statement_next(&statement);
+    if (broken)
+        error_set(error, ST_CORRUPT, "table %s, row %.64s: %s does not hold",
+                  constraint->table, statement_text(&statement, 0), constraint->holds);
+    enum status status = end_check(&statement, error);
+    return broken ? ST_CORRUPT : status;
 }
 
-enum status tables_check(struct sqlite3 *db, int found, const struct tables *schema,
-                         struct error *error)
+/* The tables as the first found steps make them are made in memory and compared. */
+enum status tables_check(struct database *database, int found,
+                         const struct tables *tables, struct error *error)
 {
-    sqlite3 *made = NULL;
-    int rc = sqlite3_open(":memory:", &made);
-    for (int i = 0; rc == SQLITE_OK && i < found; i++)
-        rc = sqlite3_exec(made, schema->steps[i], NULL, NULL, NULL);
-    enum status status = rc == SQLITE_OK
-                             ? check_objects(db, made, error)
+    struct database *made = NULL;
+    enum status status = database_open(&made, ":memory:", NULL);
+    for (int i = 0; status == ST_OK && i < found; i++)
+        if (database_run(made, tables->steps[i]) != DB_OK)
+            status = ST_IO;
+    status = status == ST_OK ? check_objects(database, made, error)
                              : error_set(error, ST_IO, "no memory to make the tables");
-    sqlite3_close(made);
+    database_close(made, true);
     for (size_t i = 0;
          status == ST_OK && found > 0 && i < sizeof constraints / sizeof *constraints;
          i++)
-        status = check_rows(db, &constraints[i], error);
+        status = check_rows(database, &constraints[i], error);
     return status;
 }
+
+/* --- forward --- */
 
 static enum status sync_file(const char *path)
 {
@@ -230,50 +222,51 @@ static enum status sync_file(const char *path)
     return failed == 0 ? ST_OK : ST_IO;
 }
 
-/* A half-written copy of an earlier attempt is in the way of VACUUM INTO,
- * hence unlink. */
-static enum status keep_copy(struct sqlite3 *db, const char *path, int found,
+/* A half-written copy of an earlier attempt would be in the way of VACUUM INTO. */
+static enum status keep_copy(struct database *database, const char *path, int found,
                              struct error *error)
 {
     char copy[PATH_SIZE];
+    struct statement statement;
     snprintf(copy, sizeof copy, "%s.step%d", path, found);
     unlink(copy);
-    char *sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
-    int rc = sql != NULL ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-    sqlite3_free(sql);
-    if (rc != SQLITE_OK || sync_file(copy) != ST_OK)
+    statement_open(&statement, database, "VACUUM INTO ?");
+    statement_bind_text(&statement, copy);
+    if (statement_run(&statement, NULL) != ST_OK || sync_file(copy) != ST_OK)
         return error_set(error, ST_IO, "cannot copy the database to %s", copy);
     return ST_OK;
 }
 
-static int take_steps(struct sqlite3 *db, int found, const struct tables *schema)
+static enum database_class take_steps(struct database *database, int found,
+                                      const struct tables *tables)
 {
     char header[STATEMENT_SIZE];
-    int rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    for (int i = found; rc == SQLITE_OK && i < schema->count; i++)
-        rc = sqlite3_exec(db, schema->steps[i], NULL, NULL, NULL);
+    enum database_class answer = database_run(database, "BEGIN IMMEDIATE");
+    for (int i = found; answer == DB_OK && i < tables->count; i++)
+        answer = database_run(database, tables->steps[i]);
     snprintf(header, sizeof header, "PRAGMA application_id=%d;PRAGMA user_version=%d",
-             APPLICATION_ID, schema->count);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_exec(db, header, NULL, NULL, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-    return rc;
+             APPLICATION_ID, tables->count);
+    if (answer == DB_OK)
+        answer = database_run(database, header);
+    if (answer == DB_OK)
+        answer = database_run(database, "COMMIT");
+    return answer;
 }
 
-enum status tables_forward(struct sqlite3 *db, const char *path, int found,
-                           const struct tables *schema, struct error *error)
+enum status tables_forward(struct database *database, const char *path, int found,
+                           const struct tables *tables, struct error *error)
 {
-    if (found == schema->count)
+    if (found == tables->count)
         return ST_OK;
     if (found > 0) {
-        enum status status = keep_copy(db, path, found, error);
+        enum status status = keep_copy(database, path, found, error);
         if (status != ST_OK)
             return status;
     }
-    if (take_steps(db, found, schema) != SQLITE_OK) {
-        error_set(error, ST_IO, "schema %d: %s", schema->count, sqlite3_errmsg(db));
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    if (take_steps(database, found, tables) != DB_OK) {
+        error_set(error, ST_IO, "schema %d: %s", tables->count,
+                  database_message(database));
+        database_run(database, "ROLLBACK");
         return ST_IO;
     }
     return ST_OK;

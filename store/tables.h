@@ -10,8 +10,7 @@
 #define STORE_TABLES_H
 
 #include "base/status.h"
-
-struct sqlite3;
+#include "store/database.h"
 
 struct tables {
     const char *const *steps; /* SQL, each from the state that the one before it left */
@@ -20,24 +19,25 @@ struct tables {
 
 const struct tables *tables_current(void);
 
-/* found = the steps that the file behind db has taken; 0 if it is empty.
- *   ST_CORRUPT  not our database
- *   ST_INVALID  more steps than schema has */
-enum status tables_found(int *found, struct sqlite3 *db, const struct tables *schema,
-                         struct error *error);
+/* found = the steps that the database has taken; 0 if it is empty.
+ *   ST_CORRUPT  it is damaged, or is not ours
+ *   ST_INVALID  it has taken more steps than there are
+ *   ST_IO       it cannot be read */
+enum status tables_found(int *found, struct database *database,
+                         const struct tables *tables, struct error *error);
 
-/* Whether db's tables, indices and triggers are as the first found steps make them, and
- * every row keeps their constraints: SQLite forgets constraints on connections that only
- * read. Others beside them are let be.
+/* Whether the tables, indices and triggers of the database are as the first found steps
+ * make them, and every row keeps their constraints: SQLite forgets constraints on
+ * connections that only read. Others beside them are let be.
  *   ST_CORRUPT  the error names what differs, or the table and row
  *   ST_IO       they cannot be read */
-enum status tables_check(struct sqlite3 *db, int found, const struct tables *schema,
-                         struct error *error);
+enum status tables_check(struct database *database, int found,
+                         const struct tables *tables, struct error *error);
 
-/* Takes the steps after found in one transaction; a file that had some is first copied to
- * path.step<found>, durably.
- *   ST_IO  a step failed, or the copy: the file is as it was */
-enum status tables_forward(struct sqlite3 *db, const char *path, int found,
-                           const struct tables *schema, struct error *error);
+/* Takes the steps after found in one transaction; a database that had some is first
+ * copied to path.step<found>, durably.
+ *   ST_IO  a step failed, or the copy: the database is as it was */
+enum status tables_forward(struct database *database, const char *path, int found,
+                           const struct tables *tables, struct error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 #include "tests/expect.h"
-#include "store/statement.h"
+#include "store/database.h"
 #include "store/table_rows.h"
 #include "tests/store/fault_vfs_fixture.h"
 #include "tests/store/place_fixture.h"
@@ -149,7 +149,7 @@ static void replacing_is_no_way_past_the_triggers(void **state)
     struct store_tx *tx;
     assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "j", 9, NULL), ST_OK);
-    assert_int_not_equal(sqlite3_exec(store_tx_db(tx),
+    assert_int_not_equal(sqlite3_exec(database_handle(store_tx_database(tx)),
                                       "INSERT OR REPLACE INTO mark VALUES('j',3)", NULL,
                                       NULL, NULL),
                          SQLITE_OK);

@@ -85,19 +85,21 @@ static void an_older_file_is_copied_and_moved_forward(void **state)
     struct tables first = {good_steps, 1}, second = {good_steps, 2};
     char copy[80];
     int found = -1;
-    sqlite3 *db = open_raw(place.path);
-    assert_int_equal(tables_found(&found, db, &first, NULL), ST_OK);
+    struct database *database;
+    assert_int_equal(database_open(&database, place.path, NULL), ST_OK);
+    sqlite3 *db = database_handle(database);
+    assert_int_equal(tables_found(&found, database, &first, NULL), ST_OK);
     assert_int_equal(found, 0);
-    assert_int_equal(tables_forward(db, place.path, 0, &first, NULL), ST_OK);
-    assert_int_equal(tables_found(&found, db, &second, NULL), ST_OK);
+    assert_int_equal(tables_forward(database, place.path, 0, &first, NULL), ST_OK);
+    assert_int_equal(tables_found(&found, database, &second, NULL), ST_OK);
     assert_int_equal(found, 1);
     assert_int_equal(run(db, "INSERT INTO one VALUES(3)"), SQLITE_OK);
-    assert_int_equal(tables_forward(db, place.path, 1, &second, NULL), ST_OK);
+    assert_int_equal(tables_forward(database, place.path, 1, &second, NULL), ST_OK);
     assert_int_equal(number(db, "SELECT sum(a) FROM one"), 7);
-    assert_int_equal(tables_found(&found, db, &second, NULL), ST_OK);
+    assert_int_equal(tables_found(&found, database, &second, NULL), ST_OK);
     assert_int_equal(found, 2);
-    assert_int_equal(tables_found(&found, db, &first, NULL), ST_INVALID);
-    sqlite3_close(db);
+    assert_int_equal(tables_found(&found, database, &first, NULL), ST_INVALID);
+    database_close(database, true);
     snprintf(copy, sizeof copy, "%s.step1", place.path);
     db = open_raw(copy);
     assert_int_equal(number(db, "SELECT sum(a) FROM one"), 3);
@@ -112,14 +114,17 @@ static void a_failing_step_leaves_the_file_as_it_was(void **state)
     struct place place = place_make();
     struct tables first = {good_steps, 1}, second = {bad_steps, 2};
     int found = -1;
-    sqlite3 *db = open_raw(place.path);
-    assert_int_equal(tables_forward(db, place.path, 0, &first, NULL), ST_OK);
-    assert_int_equal(tables_forward(db, place.path, 1, &second, NULL), ST_IO);
-    assert_int_equal(tables_found(&found, db, &second, NULL), ST_OK);
+    struct database *database;
+    assert_int_equal(database_open(&database, place.path, NULL), ST_OK);
+    sqlite3 *db = database_handle(database);
+    assert_int_equal(tables_forward(database, place.path, 0, &first, NULL), ST_OK);
+    assert_int_equal(tables_forward(database, place.path, 1, &second, NULL), ST_IO);
+    assert_int_equal(tables_found(&found, database, &second, NULL), ST_OK);
     assert_int_equal(found, 1);
     assert_int_equal(number(db, "SELECT count(*) FROM sqlite_schema"), 1);
-    assert_int_equal(tables_forward(db, "/nonexistent/x.db", 1, &second, NULL), ST_IO);
-    sqlite3_close(db);
+    assert_int_equal(tables_forward(database, "/nonexistent/x.db", 1, &second, NULL),
+                     ST_IO);
+    database_close(database, true);
     place_remove(&place);
 }
 
