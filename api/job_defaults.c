@@ -108,6 +108,9 @@ enum status job_defaults_fill(struct job_request *request,
         status = model_request_fit(&request->train.model, request->has_loss,
                                    dataset->schema, error);
     if (status == ST_OK)
+        status =
+            train_spec_compile(&request->train, schema_shape(dataset->schema), error);
+    if (status == ST_OK)
         status = resolve_batch_size(request, dataset->records, error);
     if (status == ST_OK)
         status = resolve_steps(request, dataset->records, error);

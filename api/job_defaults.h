@@ -23,8 +23,8 @@ struct job_dataset { /* what must be known of the dataset */
 };
 
 /* Fills in layers and loss for the task, batch size, epochs, learning rate, delta, and
- * from them steps = ceil(epochs n / batch_size) (architecture.md 2, api.md 3). Where
- * nothing was named: batch max(256, the power of two nearest n / 60), at most n; 20
+ * from them steps = ceil(epochs n / batch_size) (architecture.md 2, api.md 3); compiles the
+ * model (train.network). Where nothing was named: batch max(256, the power of two nearest n / 60), at most n; 20
  * epochs; SGD; learning rate 2, of a regression 0.3, of a not private algorithm 0.1, of
  * Adam 0.001; delta the dataset's, on public data 1e-5.
  *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers

@@ -7,7 +7,6 @@
 #include "api/json_writer.h"
 #include "api/layer_request.h"
 #include "api/limits.h"
-#include "engine/nn/network.h"
 
 _Static_assert((int)LIMIT_LAYERS == (int)MODEL_LAYERS_MAX,
                "the contract and the engine agree");
@@ -280,18 +279,13 @@ static void take_input(struct model_spec *model, const struct schema *schema)
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error)
 {
-    struct network_shape shape = {.features = schema_features(schema)};
-    struct network *network = NULL;
     enum status status = choose_loss(model, has_loss, schema, error);
     if (status != ST_OK)
         return status;
     take_input(model, schema);
-    shape.outputs = model_spec_outputs(model, schema->classes);
     if (model->preset != PRESET_NONE)
-        model_spec_expand(model, shape.outputs);
-    status = network_create(&network, model, shape, error);
-    network_destroy(network);
-    return status;
+        model_spec_expand(model, model_spec_outputs(model, schema->classes));
+    return ST_OK;
 }
 
 char *model_spec_render(const struct model_spec *model)

@@ -34,8 +34,9 @@ void model_request_write(struct json_writer *writer, const char *name,
 
 /* Chooses the loss unless it was named (regression squared; 2 classes logistic; more
  * softmax cross-entropy), takes the input from the schema where a layer needs an image
- * and none was named, expands a preset, and checks that the layers fit the data.
- *   ST_INVALID  the loss does not suit the task, or as network_create */
+ * and none was named, and expands a preset. Whether the layers fit the data is found when
+ * the model is compiled.
+ *   ST_INVALID  the loss does not suit the task */
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error);
 

@@ -1,9 +1,32 @@
 #include "engine/train_spec.h"
 
+#include "base/check.h"
+
 void train_spec_fini(struct train_spec *spec)
 {
+    train_spec_drop_network(spec);
     model_spec_fini(&spec->model);
     *spec = (struct train_spec){0};
+}
+
+enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
+                               struct error *error)
+{
+    struct network_shape shape = {.features = data.features,
+                                  .outputs =
+                                      model_spec_outputs(&spec->model, data.classes)};
+    CHECK(spec->network == NULL);
+    if (shape.outputs == 0)
+        return error_set_at(error, ST_INVALID, "/model/loss",
+                            "%s does not fit the dataset's task",
+                            loss_name(spec->model.loss));
+    return network_create(&spec->network, &spec->model, shape, error);
+}
+
+void train_spec_drop_network(struct train_spec *spec)
+{
+    network_destroy(spec->network);
+    spec->network = NULL;
 }
 
 struct algorithm_inputs train_spec_inputs(const struct train_spec *spec)

@@ -2,7 +2,9 @@
  * train_spec.h - all that defines a training run. It holds public values only; the
  * service fills it from a checked request, and the trainer runs exactly this.
  *
- * Ownership: a train_spec owns its model (train_spec_fini).
+ *   filled in --> train_spec_compile, once --> priced, checked and run (trainer.h)
+ *
+ * Ownership: a train_spec owns its model and what was compiled of it (train_spec_fini).
  */
 #ifndef ENGINE_TRAIN_SPEC_H
 #define ENGINE_TRAIN_SPEC_H
@@ -11,13 +13,16 @@
 #include <stdint.h>
 
 #include "base/mechanism.h"
+#include "engine/data/schema.h"
 #include "engine/dp/algorithm.h"
 #include "engine/dp/optimizer.h"
 #include "engine/nn/model_spec.h"
+#include "engine/nn/network.h"
 
 struct train_spec {
     struct algorithm_spec algorithm;
     struct model_spec model;
+    struct network *network; /* model, compiled; NULL before, and when it was dropped */
     struct optimizer_spec optimizer;
     enum relation relation;
     uint64_t records;    /* n, public */
@@ -27,6 +32,15 @@ struct train_spec {
 };
 
 void train_spec_fini(struct train_spec *spec); /* a zeroed one is allowed */
+
+/* spec->network = spec->model for data of this shape. There must be none yet.
+ *   ST_INVALID    the loss does not fit the task ("/model/loss"), or as network_create
+ *   ST_NO_MEMORY  an allocation failed */
+enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
+                               struct error *error);
+
+/* Destroys the compiled model of a run that is over or will never be. */
+void train_spec_drop_network(struct train_spec *spec);
 
 /* What the algorithm plans from. The answer borrows spec. */
 struct algorithm_inputs train_spec_inputs(const struct train_spec *spec);

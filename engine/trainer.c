@@ -22,8 +22,8 @@ struct trainer {
     const struct algorithm *algorithm;
     uint64_t steps, steps_done;
     const atomic_bool *cancel;
-    void *state; /* the algorithm's */
-    struct network *network;
+    void *state;                   /* the algorithm's */
+    const struct network *network; /* the spec's */
     struct row_classes rows;
     float *parameters;
     struct team *team;
@@ -46,19 +46,6 @@ static size_t block_rows(const struct network *network, uint64_t batch_size)
     return batch_size >= 24 ? 32 : 16;
 }
 
-static enum status compile(struct network **out, const struct train_spec *spec,
-                           struct data_shape data, struct error *error)
-{
-    struct network_shape shape = {.features = data.features,
-                                  .outputs =
-                                      model_spec_outputs(&spec->model, data.classes)};
-    if (shape.outputs == 0)
-        return error_set_at(error, ST_INVALID, "/model/loss",
-                            "%s does not fit the dataset's task",
-                            loss_name(spec->model.loss));
-    return network_create(out, &spec->model, shape, error);
-}
-
 /* Fills in the facts of the compiled model, those of differences where algorithm asks for
  * them. */
 static enum status describe(struct algorithm_model *model,
@@ -79,35 +66,30 @@ static enum status describe(struct algorithm_model *model,
     return ST_OK;
 }
 
-enum status trainer_choose_rate(struct train_spec *spec, struct data_shape data,
-                                struct error *error)
+enum status trainer_choose_rate(struct train_spec *spec, struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     struct optimizer_spec *optimizer = &spec->optimizer;
-    struct network *network = NULL;
     struct algorithm_model model;
     if (algorithm->learning_rate == NULL)
         return ST_OK;
-    enum status status = compile(&network, spec, data, error);
-    if (status == ST_OK)
-        status = describe(&model, algorithm, network, error);
-    if (status == ST_OK) {
-        struct algorithm_inputs inputs = train_spec_inputs(spec);
-        optimizer->learning_rate =
-            algorithm->learning_rate(&inputs, &model, optimizer->learning_rate);
-        optimizer->learning_rate_final = optimizer->learning_rate;
-    }
-    network_destroy(network);
-    return status;
+    enum status status = describe(&model, algorithm, spec->network, error);
+    if (status != ST_OK)
+        return status;
+    struct algorithm_inputs inputs = train_spec_inputs(spec);
+    optimizer->learning_rate =
+        algorithm->learning_rate(&inputs, &model, optimizer->learning_rate);
+    optimizer->learning_rate_final = optimizer->learning_rate;
+    return ST_OK;
 }
 
 static enum status start(void **state, const struct train_spec *spec,
-                         const struct network *network, struct error *error)
+                         struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     struct algorithm_inputs inputs = train_spec_inputs(spec);
     struct algorithm_model model;
-    enum status status = describe(&model, algorithm, network, error);
+    enum status status = describe(&model, algorithm, spec->network, error);
     if (status != ST_OK)
         return status;
     if (spec->batch_size == 0 || spec->batch_size > spec->records || spec->steps == 0)
@@ -138,13 +120,11 @@ static void set_needs(struct stepper_setup *setup, const struct algorithm *algor
 }
 
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
-                         struct data_shape data, unsigned threads, struct error *error)
+                         unsigned threads, struct error *error)
 {
-    struct network *network = NULL;
+    const struct network *network = spec->network;
     void *state = NULL;
-    enum status status = compile(&network, spec, data, error);
-    if (status == ST_OK)
-        status = start(&state, spec, network, error);
+    enum status status = start(&state, spec, error);
     if (status == ST_OK) {
         struct stepper_setup setup = {
             .network = network,
@@ -161,7 +141,6 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
                                       .parameters = parameters};
     }
     finish(spec->algorithm.algorithm, state);
-    network_destroy(network);
     return status;
 }
 
@@ -169,6 +148,10 @@ static enum status check_matrices(const struct trainer_options *options,
                                   struct error *error)
 {
     const struct matrix *data = options->data, *evaluation = options->evaluation;
+    struct network_shape shape = network_shape(options->spec->network);
+    if (data->features != shape.features ||
+        model_spec_outputs(&options->spec->model, data->classes) != shape.outputs)
+        return error_set(error, ST_INVALID, "the model was compiled for other data");
     if (data->records != options->spec->records)
         return error_set(error, ST_INVALID, "the spec is for %llu records, not %llu",
                          (unsigned long long)options->spec->records,
@@ -234,25 +217,21 @@ static enum status find_rows(struct trainer *trainer, const struct train_spec *s
     return status;
 }
 
-enum status trainer_check_rounding(const struct train_spec *spec,
-                                   struct data_shape data, struct error *error)
+enum status trainer_check_rounding(const struct train_spec *spec, struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
-    struct network *network = NULL;
+    const struct network *network = spec->network;
     struct row_classes rows;
     struct algorithm_model model;
     if (!algorithm->is_private)
         return ST_OK;
     blas_use_one_thread();
-    enum status status = compile(&network, spec, data, error);
-    if (status == ST_OK)
-        status = describe(&model, algorithm, network, error);
+    enum status status = describe(&model, algorithm, network, error);
     if (status == ST_OK)
         status = row_classes_try(&rows, network, wanted_heights(network, spec),
                                  algorithm->uses_differences, error);
     if (status == ST_OK)
         status = refuse_unsafe(&rows, error);
-    network_destroy(network);
     return status;
 }
 
@@ -310,13 +289,9 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
                          struct error *error)
 {
     const struct train_spec *spec = options->spec;
-    const struct matrix *data = options->data;
     enum status status = check_matrices(options, error);
     if (status == ST_OK)
-        status = compile(&trainer->network, spec,
-                         (struct data_shape){data->features, data->classes}, error);
-    if (status == ST_OK)
-        status = start(&trainer->state, spec, trainer->network, error);
+        status = start(&trainer->state, spec, error);
     if (status == ST_OK)
         status = find_rows(trainer, spec, error);
     if (status == ST_OK)
@@ -336,6 +311,7 @@ enum status trainer_create(struct trainer **out, const struct trainer_options *o
     struct trainer *trainer = calloc(1, sizeof *trainer);
     CHECK(trainer != NULL);
     trainer->algorithm = options->spec->algorithm.algorithm;
+    trainer->network = options->spec->network;
     trainer->steps = options->spec->steps;
     trainer->cancel = options->cancel;
     blas_use_one_thread();
@@ -359,7 +335,6 @@ void trainer_destroy(struct trainer *trainer)
     evaluator_destroy(trainer->evaluator);
     stepper_destroy(trainer->stepper);
     team_destroy(trainer->team);
-    network_destroy(trainer->network);
     free(trainer->parameters);
     finish(trainer->algorithm, trainer->state);
     free(trainer);

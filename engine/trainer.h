@@ -2,6 +2,8 @@
  * trainer.h - one training run: everything is allocated by create, a step allocates
  * nothing, and only the model leaves.
  *
+ * Every function that takes a train_spec wants one whose model is compiled.
+ *
  *   trainer_create --> trainer_step, at most spec->steps times
  *                  --> trainer_save, trainer_destroy
  *
@@ -32,7 +34,7 @@
 struct trainer; /* opaque */
 
 struct trainer_options {
-    const struct train_spec *spec;
+    const struct train_spec *spec; /* outlives the trainer, its network too */
     const struct matrix *data;
     const struct matrix *evaluation; /* public, same features and targets; or NULL */
     unsigned threads;                /* >= 1 */
@@ -48,24 +50,23 @@ struct trainer_cost {
 
 /* Sets the algorithm's own learning rate. Call it for a spec that names none and has the
  * usual one.
- *   ST_INVALID  shapes do not fit */
-enum status trainer_choose_rate(struct train_spec *spec, struct data_shape data,
-                                struct error *error);
+ *   ST_INVALID  the algorithm has no rule for a layer of the model */
+enum status trainer_choose_rate(struct train_spec *spec, struct error *error);
 
-/* *cost = that of spec on data of this shape, at so many threads.
- *   ST_INVALID  shapes do not fit, limits exceeded, or the noise plan refuses */
+/* *cost = that of spec at so many threads.
+ *   ST_INVALID  limits exceeded, a layer that the algorithm has no rule for, or the noise
+ *               plan refuses */
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
-                         struct data_shape data, unsigned threads, struct error *error);
+                         unsigned threads, struct error *error);
 
 /* Whether a private run of spec is float safe in this process: its products' rows round
  * in few enough ways that every record can be kept to one, on which its sensitivity rests
  * (noise.md 2.5). Runs the network on made-up records: milliseconds of a small one, some
  * seconds of a ResNet.
  *   ST_NOT_FLOAT_SAFE  it is not ("/model")
- *   ST_INVALID         shapes do not fit
+ *   ST_INVALID         a layer that the algorithm has no rule for
  *   ST_NO_MEMORY       no room to compare */
-enum status trainer_check_rounding(const struct train_spec *spec,
-                                   struct data_shape data, struct error *error);
+enum status trainer_check_rounding(const struct train_spec *spec, struct error *error);
 
 /*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
  *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding

@@ -7,6 +7,7 @@
 
 #include "api/model_request.h"
 #include "base/check.h"
+#include "engine/trainer.h"
 
 struct finding {
     char *name;         /* owned; NULL: none yet */
@@ -37,17 +38,19 @@ void float_safety_destroy(struct float_safety *safety)
     free(safety);
 }
 
-/* All that a comparison depends on: from 768 records on a batch is as good as any. */
-static char *name_of(const struct train_spec *spec, struct data_shape data)
+/* The text of all that a comparison depends on, to be freed. From 768 records on a batch
+ * is as good as any. */
+static char *name_of(const struct train_spec *spec)
 {
     enum { BATCH_MAX = 768, NUMBERS_SIZE = 64 };
+    struct network_shape shape = network_shape(spec->network);
     char *model = model_spec_render(&spec->model);
     size_t size = strlen(model) + NUMBERS_SIZE;
     char *name = malloc(size);
     CHECK(name != NULL);
     unsigned batch =
         spec->batch_size < BATCH_MAX ? (unsigned)spec->batch_size : (unsigned)BATCH_MAX;
-    snprintf(name, size, "%u %u %u %d %s", data.features, data.classes, batch,
+    snprintf(name, size, "%u %u %u %d %s", shape.features, shape.outputs, batch,
              spec->algorithm.algorithm->uses_differences, model);
     free(model);
     return name;
@@ -63,31 +66,30 @@ static const struct finding *find(const struct float_safety *safety, const char 
 }
 
 static const struct finding *compare(struct float_safety *safety,
-                                     const struct train_spec *spec,
-                                     struct data_shape data, char *name_take)
+                                     const struct train_spec *spec, char *name_take)
 {
     struct finding *finding = &safety->findings[safety->next];
     safety->next = (safety->next + 1) % FLOAT_SAFETY_KEPT;
     free(finding->name);
     *finding = (struct finding){.name = name_take};
-    trainer_check_rounding(spec, data, &finding->error);
+    trainer_check_rounding(spec, &finding->error);
     return finding;
 }
 
 enum status float_safety_check(struct float_safety *safety,
-                               const struct train_spec *spec, struct data_shape data,
-                               uint64_t parameters, struct error *error)
+                               const struct train_spec *spec, struct error *error)
 {
     enum status status = ST_OK;
-    if (!spec->algorithm.algorithm->is_private || parameters > FLOAT_SAFETY_PARAMETERS)
+    if (!spec->algorithm.algorithm->is_private ||
+        network_parameters(spec->network) > FLOAT_SAFETY_PARAMETERS)
         return ST_OK;
-    char *name = name_of(spec, data);
+    char *name = name_of(spec);
     pthread_mutex_lock(&safety->lock);
     const struct finding *finding = find(safety, name);
     if (finding != NULL)
         free(name);
     else
-        finding = compare(safety, spec, data, name);
+        finding = compare(safety, spec, name);
     /* Where there was no memory to compare, the start of the job will tell. */
     if (finding->error.status == ST_NOT_FLOAT_SAFE)
         status = error_set_at(error, ST_NOT_FLOAT_SAFE, finding->error.pointer, "%s",

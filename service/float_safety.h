@@ -14,7 +14,7 @@
 #ifndef SERVICE_FLOAT_SAFETY_H
 #define SERVICE_FLOAT_SAFETY_H
 
-#include "engine/trainer.h"
+#include "engine/train_spec.h"
 
 enum { FLOAT_SAFETY_KEPT = 64, FLOAT_SAFETY_PARAMETERS = 1 << 26 };
 
@@ -23,9 +23,9 @@ struct float_safety; /* opaque */
 struct float_safety *float_safety_create(void);
 void float_safety_destroy(struct float_safety *safety); /* NULL is allowed */
 
-/*   ST_NOT_FLOAT_SAFE  as trainer_check_rounding */
+/* Of a spec whose model is compiled.
+ *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding */
 enum status float_safety_check(struct float_safety *safety,
-                               const struct train_spec *spec, struct data_shape data,
-                               uint64_t parameters, struct error *error);
+                               const struct train_spec *spec, struct error *error);
 
 #endif

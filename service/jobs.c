@@ -358,6 +358,7 @@ static void moved(void *context)
     if (job_state_is_terminal(job->now.state)) {
         job->now.made = job->recorded;
         job->unshown = false;
+        train_spec_drop_network(&job->plan.request.train);
         active_jobs_remove(&jobs->active, job);
     }
     pthread_rwlock_unlock(&jobs->lock);

@@ -60,11 +60,9 @@ static enum status check_evaluation(struct context *context,
 }
 
 static enum status check_cost(struct context *context, const struct train_spec *train,
-                              const struct schema *schema, struct trainer_cost *cost,
-                              struct error *error)
+                              struct trainer_cost *cost, struct error *error)
 {
-    enum status status = trainer_cost(cost, train, schema_shape(schema),
-                                      context->config->threads, error);
+    enum status status = trainer_cost(cost, train, context->config->threads, error);
     if (status != ST_OK)
         return status;
     if (cost->memory > context->config->job_memory_max)
@@ -194,14 +192,11 @@ static enum status complete(struct context *context, struct job_plan *plan,
     if (status == ST_OK)
         status = price(context, plan, error);
     if (status == ST_OK && !rate_named)
-        status =
-            trainer_choose_rate(&request->train, schema_shape(&spec->schema), error);
+        status = trainer_choose_rate(&request->train, error);
     if (status == ST_OK)
-        status = check_cost(context, &request->train, &spec->schema, cost, error);
+        status = check_cost(context, &request->train, cost, error);
     if (status == ST_OK)
-        status =
-            float_safety_check(context->float_safety, &request->train,
-                               schema_shape(&spec->schema), cost->parameters, error);
+        status = float_safety_check(context->float_safety, &request->train, error);
     return status;
 }
 

@@ -87,6 +87,8 @@ static enum status restore(struct job *job, const struct job_row *row,
         status = restore_plan(job, &detail, datasets, error);
     if (status == ST_OK)
         restore_now(job, row, &detail);
+    if (job_state_is_terminal(job->now.state))
+        train_spec_drop_network(&job->plan.request.train);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "api/model_request.h"
 #include "api/json_reader.h"
 #include "api/limits.h"
+#include "engine/train_spec.h"
 #include "tests/api/verdict_fixture.h"
 
 static const struct schema images = {.format = FORMAT_IDX,
@@ -48,6 +49,10 @@ static enum status parse(struct model_spec *model, const char *text,
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         status = model_request_fit(model, has_loss, schema, error);
+    struct train_spec spec = {.model = *model};
+    if (status == ST_OK)
+        status = train_spec_compile(&spec, schema_shape(schema), error);
+    train_spec_drop_network(&spec);
     return status;
 }
 

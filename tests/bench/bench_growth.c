@@ -70,7 +70,9 @@ static double step_seconds(const struct growth *g)
     struct measure_plan plan = {.seconds = 0.5, .turn_seconds = 0.004, .share = 0.25};
     struct trainer *trainer;
     struct error error = {0};
-    if (trainer_create(&trainer, &options, &error) != ST_OK) {
+    const struct data_shape shape = {data.features, data.classes};
+    if (train_spec_compile(spec, shape, &error) != ST_OK ||
+        trainer_create(&trainer, &options, &error) != ST_OK) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);
     }

@@ -104,8 +104,9 @@ static inline struct trainer *trainer_of(const char *algorithm,
     struct error error = {0};
     CHECK(spec != NULL);
     *spec = spec_of(algorithm, shape, data->records, batch);
-    if (trainer_choose_rate(spec, (struct data_shape){FEATURES, CLASSES}, &error) !=
+    if (train_spec_compile(spec, (struct data_shape){FEATURES, CLASSES}, &error) !=
             ST_OK ||
+        trainer_choose_rate(spec, &error) != ST_OK ||
         trainer_create(&trainer, &options, &error) != ST_OK) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);

@@ -41,6 +41,8 @@ static double accuracy_of(const struct mnist *mnist, const struct workload *work
                                       .evaluation = &mnist->test,
                                       .threads = 2,
                                       .test_key = key};
+    assert_int_equal(train_spec_compile(&spec, (struct data_shape){784, 10}, NULL),
+                     ST_OK);
     assert_int_equal(trainer_create(&trainer, &options, NULL), ST_OK);
     while (trainer_steps_done(trainer) < spec.steps)
         assert_int_equal(trainer_step(trainer, NULL), ST_OK);

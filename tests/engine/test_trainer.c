@@ -255,16 +255,26 @@ static void a_diverged_run_is_told(void **state)
     world_destroy(world);
 }
 
-static void expect_refused(const struct world *world)
+static enum status compile_and_price(const struct world *world,
+                                     struct trainer_cost *cost, struct error *error)
+{
+    struct train_spec spec = world->spec;
+    struct data_shape shape = {FEATURES, world->data.classes};
+    spec.network = NULL;
+    enum status status = train_spec_compile(&spec, shape, error);
+    if (status == ST_OK)
+        status = trainer_cost(cost, &spec, 1, error);
+    train_spec_drop_network(&spec);
+    return status;
+}
+
+static void expect_refused(struct world *world)
 {
     struct trainer_cost cost = {0};
     struct error error = {0};
     struct trainer *trainer = NULL;
     struct trainer_options options = options_of(world, 1);
-    assert_int_equal(trainer_cost(&cost, &world->spec,
-                                  (struct data_shape){FEATURES, world->data.classes}, 1,
-                                  &error),
-                     ST_INVALID);
+    assert_int_equal(compile_and_price(world, &cost, &error), ST_INVALID);
     assert_true(error.text[0] != '\0');
     assert_true(cost.memory == 0);
     assert_int_equal(trainer_create(&trainer, &options, NULL), ST_INVALID);
@@ -275,6 +285,7 @@ static void what_cannot_run_is_refused(void **state)
 {
     (void)state;
     struct world *world = world_create("dpsgd");
+    compile_model(world);
     struct train_spec good = world->spec;
     world->spec.noise_multiplier = 1e-4;
     expect_refused(world);
@@ -318,18 +329,13 @@ static void cost_has_no_term_batch_by_parameters(void **state)
     set_model(&world->spec.model, 4000, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
     world->spec.records = 1000000;
     world->spec.batch_size = 1024;
-    assert_int_equal(trainer_cost(&small, &world->spec,
-                                  (struct data_shape){FEATURES, CLASSES}, 2, NULL),
-                     ST_OK);
+    compile_model(world);
+    assert_int_equal(trainer_cost(&small, &world->spec, 2, NULL), ST_OK);
     assert_int_equal(small.parameters, 4000 * (FEATURES + 1) + CLASSES * 4001);
     world->spec.batch_size = 8192;
-    assert_int_equal(trainer_cost(&large, &world->spec,
-                                  (struct data_shape){FEATURES, CLASSES}, 2, NULL),
-                     ST_OK);
+    assert_int_equal(trainer_cost(&large, &world->spec, 2, NULL), ST_OK);
     assert_true(large.memory < small.memory + 200000); /* indices and cells alone */
-    assert_int_equal(trainer_cost(&wide, &world->spec,
-                                  (struct data_shape){FEATURES, CLASSES}, 4, NULL),
-                     ST_OK);
+    assert_int_equal(trainer_cost(&wide, &world->spec, 4, NULL), ST_OK);
     assert_true(wide.memory > large.memory);
     world_destroy(world);
 }

@@ -27,14 +27,13 @@ static bool rounds_by_place(void)
     return strcmp(blas_kernel(), "Haswell") == 0;
 }
 
-static void expect(const struct world *world, bool refused)
+static void expect(struct world *world, bool refused)
 {
     struct trainer_options options = options_of(world, 1);
-    struct data_shape shape = {FEATURES, CLASSES};
     struct trainer *trainer = NULL;
     struct error tried = {0}, error = {0};
     enum status wanted = refused ? ST_NOT_FLOAT_SAFE : ST_OK;
-    enum status quickly = trainer_check_rounding(&world->spec, shape, &tried);
+    enum status quickly = trainer_check_rounding(&world->spec, &tried);
     enum status whole = trainer_create(&trainer, &options, &error);
     if (quickly != wanted || whole != wanted)
         fail_msg("%s: %s, %s", world->spec.algorithm.algorithm->name, tried.text,

@@ -54,7 +54,7 @@ static void the_noise_of_a_step_has_the_planned_deviation(void **state)
 enum { WEIGHTS = CLASSES * FEATURES };
 
 /* By how much each of the first steps of a linear model moves its weights. */
-static void moves_of(const struct world *world, size_t steps, float *moves)
+static void moves_of(struct world *world, size_t steps, float *moves)
 {
     struct trainer_options options = options_of(world, 2);
     struct trainer *trainer = trainer_of(&options);

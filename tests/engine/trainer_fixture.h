@@ -89,9 +89,17 @@ static inline void world_destroy(struct world *world)
     free(world);
 }
 
-static inline struct trainer_options options_of(const struct world *world,
-                                                unsigned threads)
+/* Compiles the world's model for its records, once. */
+static inline void compile_model(struct world *world)
 {
+    const struct data_shape shape = {world->data.features, world->data.classes};
+    if (world->spec.network == NULL)
+        assert_int_equal(train_spec_compile(&world->spec, shape, NULL), ST_OK);
+}
+
+static inline struct trainer_options options_of(struct world *world, unsigned threads)
+{
+    compile_model(world);
     return (struct trainer_options){.spec = &world->spec,
                                     .data = &world->data,
                                     .evaluation = &world->data,
@@ -126,7 +134,7 @@ static inline void digest_of(struct trainer *trainer, uint8_t digest[SHA256_SIZE
     unlink(path);
 }
 
-static inline void digest_of_run(const struct world *world, unsigned threads,
+static inline void digest_of_run(struct world *world, unsigned threads,
                                  uint8_t digest[SHA256_SIZE])
 {
     struct trainer_options options = options_of(world, threads);
@@ -165,6 +173,7 @@ static inline void set_layers(struct world *world, const struct layer_spec *laye
                                .input = input,
                                .loss = LOSS_SOFTMAX_CROSS_ENTROPY,
                                .init_seed = 11};
+    train_spec_drop_network(&world->spec);
     model_spec_fini(&world->spec.model);
     model_spec_copy(&world->spec.model, &model);
 }

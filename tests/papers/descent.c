@@ -179,6 +179,8 @@ int main(int argc, char **argv)
     algorithm_spec_init(&spec.algorithm, algorithm_find(argv[1]));
     for (int k = 5; k < argc; k++)
         set(&spec.algorithm, argv[k]);
+    CHECK(train_spec_compile(&spec, (struct data_shape){.features = FEATURES}, NULL) ==
+          ST_OK);
     CHECK(trainer_create(&trainer, &options, NULL) == ST_OK);
     descend(trainer, spec.steps, records);
     trainer_destroy(trainer);

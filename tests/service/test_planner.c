@@ -1,0 +1,101 @@
+/* Goal: a job's model is compiled once, from its submission to its model's file, and is
+ * gone when the job has ended. Method: whole jobs of a service on a directory of its own;
+ * the linker's --wrap counts what is compiled and what is destroyed. */
+#include "service/planner.h"
+
+#include "engine/nn/network.h"
+#include "service/runner.h"
+#include "service/tick.h"
+#include "tests/expect.h"
+#include "tests/service/service_fixture.h"
+
+static size_t created, destroyed;
+
+enum status __real_network_create(struct network **out, const struct model_spec *model,
+                                  struct network_shape shape, struct error *error);
+enum status __wrap_network_create(struct network **out, const struct model_spec *model,
+                                  struct network_shape shape, struct error *error);
+void __real_network_destroy(struct network *network);
+void __wrap_network_destroy(struct network *network);
+
+enum status __wrap_network_create(struct network **out, const struct model_spec *model,
+                                  struct network_shape shape, struct error *error)
+{
+    created++;
+    return __real_network_create(out, model, shape, error);
+}
+
+void __wrap_network_destroy(struct network *network)
+{
+    destroyed += network != NULL;
+    __real_network_destroy(network);
+}
+
+static void scene_begin_points(struct scene *scene)
+{
+    scene_open(scene);
+    struct dataset *points =
+        scene_declare(scene, "points", "{\"epsilon\":8,\"delta\":1e-5}");
+    assert_int_equal(scene_import(scene, points, "0").state, DATASET_READY);
+    created = destroyed = 0;
+}
+
+static void a_job_compiles_its_model_once(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"\"name\":\"dpsgd\"", "\"name\":\"adp\"",
+                                             "\"name\":\"diff2_gd\""};
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        struct scene scene;
+        scene_begin_points(&scene);
+        struct job_plan plan =
+            scene_plan(&scene, algorithms[i],
+                       "\"steps\":3,\"privacy\":{\"noise_multiplier\":1000}");
+        struct job *job = scene_submit(&scene, &plan, &plan.mechanism);
+        course_begin(&scene.context, 1000);
+        runner_run(&scene.context, job);
+        assert_int_equal(created, 1);
+        assert_int_equal(destroyed, 0);
+        tick_run(&scene.context, 1001);
+        assert_int_equal(job_state(scene.context.jobs, job), JOB_SUCCEEDED);
+        assert_int_equal(destroyed, 1);
+        scene_close(&scene);
+    }
+}
+
+static void a_plan_that_no_job_comes_of_leaves_nothing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_begin_points(&scene);
+    struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"",
+                                      "\"privacy\":{\"noise_multiplier\":1000}");
+    job_plan_fini(&plan);
+    assert_int_equal(created, 1);
+    assert_int_equal(destroyed, 1);
+    scene_close(&scene);
+}
+
+static void a_job_that_is_cancelled_in_the_queue_leaves_nothing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_begin_points(&scene);
+    struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"",
+                                      "\"privacy\":{\"noise_multiplier\":1000}");
+    struct job *job = scene_submit(&scene, &plan, &plan.mechanism);
+    assert_int_equal(course_cancel(&scene.context, job, NULL), ST_OK);
+    assert_int_equal(created, 1);
+    assert_int_equal(destroyed, 1);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_compiles_its_model_once),
+        cmocka_unit_test(a_plan_that_no_job_comes_of_leaves_nothing),
+        cmocka_unit_test(a_job_that_is_cancelled_in_the_queue_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
