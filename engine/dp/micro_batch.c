@@ -270,8 +270,7 @@ static void count_norms(const struct micro_batch *micro_batch, const struct task
     for (size_t row = 0; row < micro_batch->filled; row++)
         if (micro_batch->occupied[row])
             counts[histogram_bin(task->sum->histogram, measures->norms[row])]++;
-    for (size_t j = 0; j < task->sum->histogram->bins; j++)
-        atomic_fetch_add(&task->reduction->counts[j], counts[j]);
+    reduction_count(task->reduction, counts, task->sum->histogram->bins);
     hash_zero(counts, sizeof counts);
 }
 
@@ -332,16 +331,14 @@ static void clip_rest_of(struct micro_batch *micro_batch, const struct batch_sum
     scale_rows(micro_batch);
 }
 
+/* to is one of the reduction's two sums. */
 static void add_sums(struct micro_batch *micro_batch, const struct task *task,
-                     size_t tile, int64_t *sum)
+                     size_t tile, int64_t *to)
 {
-    struct tile place = network_tile(micro_batch->network, tile);
     for (size_t k = 0; k < micro_batch->range_count; k++) {
         workspace_sum(micro_batch->workspace, tile, micro_batch->ranges[k],
                       micro_batch->block);
-        pthread_mutex_lock(&task->reduction->locks[tile]);
-        grid_add(task->sum->grid, sum + place.offset, micro_batch->block, place.count);
-        pthread_mutex_unlock(&task->reduction->locks[tile]);
+        reduction_add(task->reduction, to, tile, micro_batch->block, task->sum->grid);
     }
 }
 

@@ -9,7 +9,6 @@
 #ifndef ENGINE_DP_MICRO_BATCH_H
 #define ENGINE_DP_MICRO_BATCH_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,17 +17,11 @@
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/dp/batch.h"
+#include "engine/dp/reduction.h"
 #include "engine/dp/stepper.h"
 #include "engine/nn/network.h"
 
 struct micro_batch; /* opaque */
-
-struct reduction {
-    int64_t *sum;           /* (network_parameters), on the grid */
-    int64_t *error_memory;  /* the same for what sum->clip_rest leaves; or NULL */
-    pthread_mutex_t *locks; /* (network_tile_count) each guards its tile of sum */
-    _Atomic int64_t counts[HISTOGRAM_BINS_MAX]; /* records, by sum->histogram */
-};
 
 struct task { /* what one sum is of; all threads read it */
     const struct network *network;

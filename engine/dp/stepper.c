@@ -1,13 +1,11 @@
-/* This file holds a stepper together: what it allocates, the batch of a step, the sum of
- * its gradients, and the error memory. What leaves a stepper is in stepper_release.c.
+/* A stepper holds together what a step is made of: its keys (step_keys.h), the batch, the
+ * team's micro-batches, the reduction in which their sums meet (reduction.h), the way out
+ * (release.h) and the optimizer.
  *
- * stepper_sum cuts the batch into pieces, deals them out in shares of about a micro-batch, and
- * runs the team: each member takes the next share that nobody has taken and hands it to
- * its micro_batch (micro_batch.h), which adds to the one shared sum. The sum consists of integers,
- * so it does not matter who adds what when. A cancelled sum is zeroed.
- *
- * Flat vectors of the length of the parameters (sum, error memory, gradient) are parted
- * among the members in spans of whole noise chunks (stepper_span). */
+ * stepper_sum cuts the batch into pieces and deals them out in shares of about a
+ * micro-batch. Each member of the team takes the next share that nobody has taken and
+ * runs it through its micro-batch (micro_batch.h), which adds to the reduction. A
+ * cancelled sum is zeroed. */
 #include "engine/dp/stepper.h"
 
 #include <stdlib.h>
@@ -15,7 +13,8 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "engine/dp/stepper_inside.h"
+#include "engine/dp/stepper_state.h"
+#include "engine/parallel/span.h"
 
 /* How many records' sum on public data is one product. It is a whole number of blocks, so
  * that a record's row does not depend on threads; enough for a fast product, and few
@@ -75,73 +74,20 @@ uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads)
         kept += parameter_step_size((size_t)dim);
     if (setup->uses_subsets)
         kept += fixed_size_subset_size((size_t)setup->records);
-    return sizeof(struct stepper) + kept + dim * (sizeof(int64_t) + sizeof(float)) +
-           optimizer_size(setup->optimizer, (size_t)dim) + batch * sizeof(uint32_t) +
-           pieces_max(setup, batch) * sizeof(struct piece) +
-           network_tile_count(setup->network) * sizeof(pthread_mutex_t) +
+    return sizeof(struct stepper) + kept + reduction_size(setup->network) +
+           dim * sizeof(float) + optimizer_size(setup->optimizer, (size_t)dim) +
+           batch * sizeof(uint32_t) + pieces_max(setup, batch) * sizeof(struct piece) +
            threads * (micro_batch_size(setup->network, room_of(setup)) +
                       sizeof(struct noise_chunk));
-}
-
-/* Tests give one seed, and sampling and dropping then start from keys derived from it. */
-static void open_sources(struct stepper *stepper, const struct noise_key *seed)
-{
-    struct noise_key sampling, drop;
-    if (seed != NULL) {
-        struct stream *stream = stream_create();
-        struct stream_position from = {.key = seed->bytes, .nonce = UINT64_MAX - 1};
-        stream_read(stream, sampling.bytes, sizeof sampling.bytes, &from);
-        from.nonce = UINT64_MAX - 2;
-        stream_read(stream, drop.bytes, sizeof drop.bytes, &from);
-        stream_destroy(stream);
-    }
-    stepper->noise_source = noise_source_open(seed);
-    stepper->sampling_source = noise_source_open(seed != NULL ? &sampling : NULL);
-    stepper->drop_source = noise_source_open(seed != NULL ? &drop : NULL);
-    hash_zero(&sampling, sizeof sampling);
-    hash_zero(&drop, sizeof drop);
-}
-
-static enum status create_vectors(struct stepper *stepper, struct error *error)
-{
-    const struct stepper_setup *setup = &stepper->setup;
-    size_t tiles = network_tile_count(setup->network), size = team_size(setup->team);
-    stepper->reduction.sum = calloc(stepper->dim, sizeof *stepper->reduction.sum);
-    stepper->reduction.locks = calloc(tiles, sizeof *stepper->reduction.locks);
-    stepper->gradient = calloc(stepper->dim, sizeof *stepper->gradient);
-    stepper->micro_batches = calloc(size, sizeof(struct micro_batch *));
-    stepper->noises = calloc(size, sizeof(struct noise *));
-    stepper->finite = calloc(size, sizeof *stepper->finite);
-    if (stepper->reduction.sum == NULL || stepper->reduction.locks == NULL ||
-        stepper->gradient == NULL || stepper->micro_batches == NULL ||
-        stepper->noises == NULL || stepper->finite == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters",
-                         stepper->dim);
-    for (; stepper->lock_count < tiles; stepper->lock_count++)
-        pthread_mutex_init(&stepper->reduction.locks[stepper->lock_count], NULL);
-    return ST_OK;
-}
-
-static enum status create_error_memory(struct stepper *stepper, struct error *error)
-{
-    const struct stepper_setup *setup = &stepper->setup;
-    if (!setup->uses_error_memory)
-        return ST_OK;
-    stepper->reduction.error_memory =
-        calloc(stepper->dim, sizeof *stepper->reduction.error_memory);
-    stepper->error_memory_squares =
-        calloc(team_size(setup->team), sizeof *stepper->error_memory_squares);
-    if (stepper->reduction.error_memory == NULL ||
-        stepper->error_memory_squares == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters",
-                         stepper->dim);
-    return partition_init(&stepper->partition, (size_t)setup->data->records, error);
 }
 
 static enum status create_extras(struct stepper *stepper, struct error *error)
 {
     const struct stepper_setup *setup = &stepper->setup;
-    enum status status = create_error_memory(stepper, error);
+    enum status status = ST_OK;
+    if (setup->uses_error_memory)
+        status =
+            partition_init(&stepper->partition, (size_t)setup->data->records, error);
     if (status == ST_OK && setup->uses_subsets)
         status = fixed_size_subset_init(&stepper->subset, (size_t)setup->data->records,
                                         error);
@@ -153,12 +99,16 @@ static enum status create_extras(struct stepper *stepper, struct error *error)
 static enum status create_members(struct stepper *stepper, struct error *error)
 {
     const struct stepper_setup *setup = &stepper->setup;
+    unsigned size = team_size(setup->team);
     enum status status = ST_OK;
-    for (unsigned k = 0; k < team_size(setup->team) && status == ST_OK; k++) {
-        stepper->noises[k] = noise_create();
+    stepper->micro_batches = calloc(size, sizeof(struct micro_batch *));
+    stepper->squares = calloc(size, sizeof *stepper->squares);
+    stepper->finite = calloc(size, sizeof *stepper->finite);
+    CHECK(stepper->micro_batches != NULL && stepper->squares != NULL &&
+          stepper->finite != NULL);
+    for (unsigned k = 0; k < size && status == ST_OK; k++)
         status = micro_batch_create(&stepper->micro_batches[k], setup->network,
                                     &setup->rows, room_of(setup), error);
-    }
     return status;
 }
 
@@ -171,9 +121,13 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
     stepper->setup = *setup;
     stepper->dim = network_parameters(setup->network);
     stepper->sampler = sampler_create(setup->team);
-    open_sources(stepper, setup->seed);
+    step_keys_open(&stepper->keys, setup->seed);
     stepper->setup.seed = NULL;
-    enum status status = create_vectors(stepper, error);
+    enum status status = reduction_init(&stepper->reduction, setup->network,
+                                        setup->uses_error_memory, error);
+    if (status == ST_OK)
+        status = release_init(&stepper->release, setup->team, &stepper->keys.noise,
+                              stepper->dim, error);
     if (status == ST_OK)
         status = create_extras(stepper, error);
     if (status == ST_OK)
@@ -198,10 +152,10 @@ static void destroy_members(struct stepper *stepper)
     unsigned size = team_size(stepper->setup.team);
     for (unsigned k = 0; k < size && stepper->micro_batches != NULL; k++)
         micro_batch_destroy(stepper->micro_batches[k]);
-    for (unsigned k = 0; k < size && stepper->noises != NULL; k++)
-        noise_destroy(stepper->noises[k]);
+    if (stepper->squares != NULL)
+        hash_zero(stepper->squares, size * sizeof *stepper->squares);
     free(stepper->micro_batches);
-    free(stepper->noises);
+    free(stepper->squares);
     free(stepper->finite);
 }
 
@@ -213,28 +167,12 @@ void stepper_destroy(struct stepper *stepper)
     optimizer_destroy(stepper->optimizer);
     batch_fini(&stepper->batch);
     sampler_destroy(stepper->sampler);
-    noise_source_close(stepper->noise_source);
-    noise_source_close(stepper->sampling_source);
-    noise_source_close(stepper->drop_source);
-    for (size_t k = 0; k < stepper->lock_count; k++)
-        pthread_mutex_destroy(&stepper->reduction.locks[k]);
-    free(stepper->reduction.locks);
-    if (stepper->reduction.sum != NULL)
-        hash_zero(stepper->reduction.sum,
-                  stepper->dim * sizeof *stepper->reduction.sum);
-    if (stepper->reduction.error_memory != NULL)
-        stepper_forget_error(stepper);
-    if (stepper->error_memory_squares != NULL)
-        hash_zero(stepper->error_memory_squares,
-                  team_size(stepper->setup.team) *
-                      sizeof *stepper->error_memory_squares);
+    step_keys_close(&stepper->keys);
+    reduction_fini(&stepper->reduction);
+    release_fini(&stepper->release);
     partition_fini(&stepper->partition);
     fixed_size_subset_fini(&stepper->subset);
     parameter_step_destroy(stepper->motion);
-    free(stepper->reduction.sum);
-    free(stepper->reduction.error_memory);
-    free(stepper->error_memory_squares);
-    free(stepper->gradient);
     hash_zero(stepper, sizeof *stepper);
     free(stepper);
 }
@@ -251,11 +189,9 @@ const float *stepper_parameters(const struct stepper *stepper)
 
 void stepper_begin_step(struct stepper *stepper, uint64_t step)
 {
-    noise_source_next(stepper->noise_source, &stepper->noise_key);
-    noise_source_next(stepper->sampling_source, &stepper->sampling_key);
-    noise_source_next(stepper->drop_source, &stepper->drop_key);
+    step_keys_next(&stepper->keys);
+    release_begin_step(&stepper->release);
     stepper->step = step;
-    stepper->query = 0;
     batch_drawn(&stepper->batch, 0);
 }
 
@@ -263,15 +199,15 @@ void stepper_sample(struct stepper *stepper, double rate)
 {
     size_t count = sampler_draw(stepper->sampler, stepper->batch.indices,
                                 (uint32_t)stepper->setup.data->records, rate,
-                                &stepper->sampling_key);
-    hash_zero(&stepper->sampling_key, sizeof stepper->sampling_key);
+                                &stepper->keys.sampling);
+    hash_zero(&stepper->keys.sampling, sizeof stepper->keys.sampling);
     batch_drawn(&stepper->batch, count);
 }
 
 void stepper_deal(struct stepper *stepper, size_t batches)
 {
-    partition_deal(&stepper->partition, batches, &stepper->sampling_key);
-    hash_zero(&stepper->sampling_key, sizeof stepper->sampling_key);
+    partition_deal(&stepper->partition, batches, &stepper->keys.sampling);
+    hash_zero(&stepper->keys.sampling, sizeof stepper->keys.sampling);
 }
 
 void stepper_take(struct stepper *stepper, size_t batch)
@@ -288,8 +224,8 @@ void stepper_take_range(struct stepper *stepper, struct index_range range)
 void stepper_draw_subset(struct stepper *stepper, struct index_range range, size_t size)
 {
     fixed_size_subset_draw(&stepper->subset, stepper->batch.indices, range, size,
-                           &stepper->sampling_key);
-    hash_zero(&stepper->sampling_key, sizeof stepper->sampling_key);
+                           &stepper->keys.sampling);
+    hash_zero(&stepper->keys.sampling, sizeof stepper->keys.sampling);
     batch_drawn(&stepper->batch, size);
 }
 
@@ -335,12 +271,6 @@ static void sum_member(void *context, unsigned member)
     }
 }
 
-void stepper_clear_counts(struct stepper *stepper)
-{
-    for (size_t j = 0; j < HISTOGRAM_BINS_MAX; j++)
-        atomic_store(&stepper->reduction.counts[j], 0);
-}
-
 enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                         struct error *error)
 {
@@ -352,7 +282,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                  .parameters = setup->parameters,
                  .batch = &stepper->batch,
                  .sum = sum,
-                 .drop_key = stepper->drop_key.bytes,
+                 .drop_key = stepper->keys.drop.bytes,
                  .reduction = &stepper->reduction,
                  .cancel = setup->cancel},
     };
@@ -369,19 +299,15 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     team_run(setup->team, sum_member, &work);
     if (setup->cancel == NULL || !atomic_load(setup->cancel))
         return ST_OK;
-    memset(stepper->reduction.sum, 0, stepper->dim * sizeof *stepper->reduction.sum);
-    stepper_clear_counts(stepper);
+    reduction_clear(&stepper->reduction);
     return error_set(error, ST_CANCELLED, "cancelled");
 }
 
-struct span stepper_span(const struct stepper *stepper, unsigned member)
+/* A member's part of the parameters, and of everything else that has their length. */
+static struct span part_of(const struct stepper *stepper, unsigned member)
 {
-    size_t steps = (stepper->dim + SPAN_STEP - 1) / SPAN_STEP;
-    unsigned size = team_size(stepper->setup.team);
-    size_t first = steps * member / size * SPAN_STEP;
-    size_t end = steps * (member + 1) / size * SPAN_STEP;
-    end = end < stepper->dim ? end : stepper->dim;
-    return (struct span){.first = first, .count = first < end ? end - first : 0};
+    return span_of_member(member, team_size(stepper->setup.team), stepper->dim,
+                          NOISE_CHUNK);
 }
 
 struct feed_back_work {
@@ -392,8 +318,8 @@ struct feed_back_work {
 static void measure_member(void *context, unsigned member)
 {
     struct stepper *stepper = context;
-    struct span span = stepper_span(stepper, member);
-    struct error_memory_squares *squares = &stepper->error_memory_squares[member];
+    struct span span = part_of(stepper, member);
+    struct error_memory_squares *squares = &stepper->squares[member];
     *squares = (struct error_memory_squares){0};
     error_memory_measure(squares, stepper->reduction.error_memory + span.first,
                          span.count);
@@ -403,7 +329,7 @@ static void feed_back_member(void *context, unsigned member)
 {
     const struct feed_back_work *work = context;
     struct reduction *reduction = &work->stepper->reduction;
-    struct span span = stepper_span(work->stepper, member);
+    struct span span = part_of(work->stepper, member);
     error_memory_feed_back(reduction->sum + span.first,
                            reduction->error_memory + span.first, span.count,
                            work->share);
@@ -415,7 +341,7 @@ void stepper_feed_back_error(struct stepper *stepper, double radius)
     struct feed_back_work work = {.stepper = stepper};
     team_run(stepper->setup.team, measure_member, stepper);
     for (unsigned k = 0; k < team_size(stepper->setup.team); k++)
-        error_memory_squares_add(&squares, &stepper->error_memory_squares[k]);
+        error_memory_squares_add(&squares, &stepper->squares[k]);
     work.share = error_memory_share(&squares, radius);
     team_run(stepper->setup.team, feed_back_member, &work);
     hash_zero(&squares, sizeof squares);
@@ -426,4 +352,81 @@ void stepper_forget_error(struct stepper *stepper)
 {
     hash_zero(stepper->reduction.error_memory,
               stepper->dim * sizeof *stepper->reduction.error_memory);
+}
+
+void stepper_release(struct stepper *stepper, const struct grid *grid, double divisor)
+{
+    release_sum(&stepper->release, &stepper->reduction, grid, divisor);
+}
+
+void stepper_release_counts(struct stepper *stepper, const struct grid *grid,
+                            double *out)
+{
+    release_counts(&stepper->release, &stepper->reduction, stepper->bins, grid, out);
+}
+
+double stepper_release_norm(struct stepper *stepper, const struct norm_grid *norm)
+{
+    return release_norm(&stepper->release, &stepper->reduction, norm);
+}
+
+void stepper_average(struct stepper *stepper, const struct grid *grid, double divisor)
+{
+    CHECK(stepper->setup.is_public); /* nothing else goes without noise */
+    release_average(&stepper->release, &stepper->reduction, grid, divisor);
+}
+
+float *stepper_gradient(struct stepper *stepper)
+{
+    return stepper->release.gradient;
+}
+
+/* The squares are added in one order whatever the threads. */
+double stepper_gradient_square(const struct stepper *stepper)
+{
+    const float *gradient = stepper->release.gradient;
+    double total = 0;
+    for (size_t first = 0; first < stepper->dim; first += NOISE_CHUNK) {
+        size_t left = stepper->dim - first;
+        size_t end = first + (left < NOISE_CHUNK ? left : NOISE_CHUNK);
+        double part = 0;
+        for (size_t j = first; j < end; j++)
+            part += (double)gradient[j] * (double)gradient[j];
+        total += part;
+    }
+    return total;
+}
+
+void stepper_gradient_scale(struct stepper *stepper, double factor)
+{
+    float *gradient = stepper->release.gradient;
+    for (size_t j = 0; j < stepper->dim; j++)
+        gradient[j] = (float)((double)gradient[j] * factor);
+}
+
+static void update_member(void *context, unsigned member)
+{
+    struct stepper *stepper = context;
+    stepper->finite[member] = optimizer_apply(
+        stepper->optimizer, stepper->setup.parameters, stepper->release.gradient,
+        part_of(stepper, member), stepper->step);
+}
+
+enum status stepper_update(struct stepper *stepper, struct error *error)
+{
+    team_run(stepper->setup.team, update_member, stepper);
+    for (unsigned k = 0; k < team_size(stepper->setup.team); k++)
+        if (!stepper->finite[k])
+            return error_set(error, ST_INTERNAL, "diverged");
+    return ST_OK;
+}
+
+enum status stepper_descend(struct stepper *stepper, const struct batch_sum *sum,
+                            double divisor, struct error *error)
+{
+    enum status status = stepper_sum(stepper, sum, error);
+    if (status != ST_OK)
+        return status;
+    stepper_release(stepper, sum->grid, divisor);
+    return stepper_update(stepper, error);
 }

@@ -1,6 +1,8 @@
 /*
  * span.h - a stretch of a flat vector. Parameters, gradients and sums are moved and
  * released in spans, one for each thread.
+ *
+ * Threads: pure.
  */
 #ifndef ENGINE_PARALLEL_SPAN_H
 #define ENGINE_PARALLEL_SPAN_H
@@ -10,5 +12,9 @@
 struct span {
     size_t first, count; /* coordinates */
 };
+
+/* The part that a member of a team of size has of dim coordinates: a whole number of
+ * chunks, but for the vector's end. The members' parts follow each other. */
+struct span span_of_member(unsigned member, unsigned size, size_t dim, size_t chunk);
 
 #endif

@@ -47,11 +47,8 @@ static inline void bench_make(struct bench *bench, struct network *network,
                                   .element = ELEMENT_F32,
                                   .rows = bench->x,
                                   .targets = bench->targets};
-    size_t tiles = network_tile_count(bench->network);
-    bench->reduction.sum = calloc(bench->dim, sizeof *bench->reduction.sum);
-    bench->reduction.locks = calloc(tiles, sizeof *bench->reduction.locks);
-    for (size_t k = 0; k < tiles; k++)
-        pthread_mutex_init(&bench->reduction.locks[k], NULL);
+    assert_int_equal(reduction_init(&bench->reduction, bench->network, false, NULL),
+                     ST_OK);
     bench->clip = (struct flat_clip){.clip_norm = 1, .spread = 1};
     struct grid_spec spec = {.clip_norm = 1,
                              .noise_multiplier = 1.1,
@@ -90,13 +87,10 @@ static inline void bench_rows(struct bench *bench, struct row_classes rows)
 
 static inline void bench_fini(struct bench *bench)
 {
-    for (size_t k = 0; k < network_tile_count(bench->network); k++)
-        pthread_mutex_destroy(&bench->reduction.locks[k]);
+    reduction_fini(&bench->reduction);
     micro_batch_destroy(bench->micro_batch);
     batch_fini(&bench->batch);
     network_destroy(bench->network);
-    free(bench->reduction.sum);
-    free(bench->reduction.locks);
     free(bench->x);
     free(bench->targets);
     free(bench->parameters);

@@ -2,7 +2,7 @@
  * dataset decides, and secrets of a step that are gone when it ends. Method: one step of
  * every private row of the table on lines, and a look inside. */
 #include "engine/dp/algorithms/registry.h"
-#include "engine/dp/stepper_inside.h"
+#include "engine/dp/stepper_state.h"
 
 #include "tests/engine/dp/line_fixture.h"
 
@@ -65,7 +65,7 @@ static void a_step_leaves_neither_its_sum_nor_the_key_of_its_batch(void **state)
             continue;
         step_once(&kit, algorithms[a]->name, &data);
         if (draws)
-            assert_memory_equal(&kit.stepper->sampling_key, &nothing, sizeof nothing);
+            assert_memory_equal(&kit.stepper->keys.sampling, &nothing, sizeof nothing);
         for (size_t j = 0; j < kit.stepper->dim; j++)
             assert_true(kit.stepper->reduction.sum[j] == 0);
         kit_close(&kit);

@@ -1,0 +1,66 @@
+#include "engine/dp/reduction.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+enum status reduction_init(struct reduction *reduction, const struct network *network,
+                           bool has_error_memory, struct error *error)
+{
+    size_t dim = network_parameters(network), tiles = network_tile_count(network);
+    *reduction = (struct reduction){.network = network, .dim = dim};
+    reduction->sum = calloc(dim, sizeof *reduction->sum);
+    reduction->locks = calloc(tiles, sizeof *reduction->locks);
+    if (has_error_memory)
+        reduction->error_memory = calloc(dim, sizeof *reduction->error_memory);
+    if (reduction->sum == NULL || reduction->locks == NULL ||
+        (has_error_memory && reduction->error_memory == NULL))
+        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters", dim);
+    for (; reduction->lock_count < tiles; reduction->lock_count++)
+        pthread_mutex_init(&reduction->locks[reduction->lock_count], NULL);
+    return ST_OK;
+}
+
+void reduction_fini(struct reduction *reduction)
+{
+    for (size_t k = 0; k < reduction->lock_count; k++)
+        pthread_mutex_destroy(&reduction->locks[k]);
+    if (reduction->sum != NULL)
+        hash_zero(reduction->sum, reduction->dim * sizeof *reduction->sum);
+    if (reduction->error_memory != NULL)
+        hash_zero(reduction->error_memory,
+                  reduction->dim * sizeof *reduction->error_memory);
+    free(reduction->locks);
+    free(reduction->sum);
+    free(reduction->error_memory);
+    hash_zero(reduction, sizeof *reduction);
+}
+
+uint64_t reduction_size(const struct network *network)
+{
+    return network_parameters(network) * sizeof(int64_t) +
+           network_tile_count(network) * sizeof(pthread_mutex_t);
+}
+
+void reduction_add(struct reduction *reduction, int64_t *to, size_t tile,
+                   const float *block, const struct grid *grid)
+{
+    struct tile place = network_tile(reduction->network, tile);
+    pthread_mutex_lock(&reduction->locks[tile]);
+    grid_add(grid, to + place.offset, block, place.count);
+    pthread_mutex_unlock(&reduction->locks[tile]);
+}
+
+void reduction_count(struct reduction *reduction, const int64_t *counts, size_t bins)
+{
+    for (size_t j = 0; j < bins; j++)
+        atomic_fetch_add(&reduction->counts[j], counts[j]);
+}
+
+void reduction_clear(struct reduction *reduction)
+{
+    memset(reduction->sum, 0, reduction->dim * sizeof *reduction->sum);
+    for (size_t j = 0; j < HISTOGRAM_BINS_MAX; j++)
+        atomic_store(&reduction->counts[j], 0);
+}

@@ -1,0 +1,120 @@
+#include "engine/dp/release.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "engine/parallel/span.h"
+
+enum status release_init(struct release *release, struct team *team,
+                         const struct noise_key *key, size_t dim, struct error *error)
+{
+    *release = (struct release){.team = team, .key = key, .dim = dim};
+    release->noises = calloc(team_size(team), sizeof(struct noise *));
+    release->gradient = calloc(dim, sizeof *release->gradient);
+    if (release->noises == NULL || release->gradient == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters", dim);
+    for (unsigned k = 0; k < team_size(team); k++)
+        release->noises[k] = noise_create();
+    return ST_OK;
+}
+
+void release_fini(struct release *release)
+{
+    for (unsigned k = 0; release->noises != NULL && k < team_size(release->team); k++)
+        noise_destroy(release->noises[k]);
+    free(release->noises);
+    free(release->gradient);
+    *release = (struct release){0};
+}
+
+void release_begin_step(struct release *release)
+{
+    release->query = 0;
+}
+
+/* The address of the next release. */
+static struct noise_address address_of(struct release *release)
+{
+    return (struct noise_address){release->key, release->query++};
+}
+
+/* What all members do to their spans of a sum. */
+struct release_work {
+    struct release *release;
+    struct reduction *reduction;
+    struct noise_release noise;
+    double unit; /* of a public sum */
+};
+
+static struct span part_of(const struct release *release, unsigned member)
+{
+    return span_of_member(member, team_size(release->team), release->dim, NOISE_CHUNK);
+}
+
+static void release_member(void *context, unsigned member)
+{
+    const struct release_work *work = context;
+    struct release *release = work->release;
+    struct span span = part_of(release, member);
+    int64_t *sum = work->reduction->sum + span.first;
+    noise_release(release->noises[member], release->gradient + span.first, sum, span,
+                  &work->noise);
+    memset(sum, 0, span.count * sizeof *sum);
+}
+
+void release_sum(struct release *release, struct reduction *reduction,
+                 const struct grid *grid, double divisor)
+{
+    struct release_work work = {
+        .release = release,
+        .reduction = reduction,
+        .noise = {.address = address_of(release), .grid = grid, .divisor = divisor}};
+    team_run(release->team, release_member, &work);
+}
+
+void release_counts(struct release *release, struct reduction *reduction, size_t bins,
+                    const struct grid *grid, double *out)
+{
+    int64_t counts[HISTOGRAM_BINS_MAX];
+    struct noise_release noise = {
+        .address = address_of(release), .grid = grid, .divisor = 1};
+    for (size_t j = 0; j < bins; j++)
+        counts[j] = atomic_exchange(&reduction->counts[j], 0);
+    noise_release_counts(release->noises[0], out, counts, bins, &noise);
+    hash_zero(counts, sizeof counts);
+}
+
+double release_norm(struct release *release, const struct reduction *reduction,
+                    const struct norm_grid *norm)
+{
+    static const struct grid whole = {.scale = 1};
+    int64_t steps = norm_measure(norm, reduction->sum, release->dim);
+    double released;
+    struct noise_release noise = {
+        .address = address_of(release), .grid = &whole, .divisor = norm->scale};
+    noise_release_counts(release->noises[0], &released, &steps, 1, &noise);
+    hash_zero(&steps, sizeof steps);
+    return released;
+}
+
+static void average_member(void *context, unsigned member)
+{
+    const struct release_work *work = context;
+    struct span span = part_of(work->release, member);
+    int64_t *sum = work->reduction->sum + span.first;
+    float *out = work->release->gradient + span.first;
+    for (size_t j = 0; j < span.count; j++)
+        out[j] = (float)((double)sum[j] * work->unit);
+    memset(sum, 0, span.count * sizeof *sum);
+}
+
+void release_average(struct release *release, struct reduction *reduction,
+                     const struct grid *grid, double divisor)
+{
+    struct release_work work = {.release = release,
+                                .reduction = reduction,
+                                .unit = 1 / (grid->scale * divisor)};
+    team_run(release->team, average_member, &work);
+}

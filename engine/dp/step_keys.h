@@ -1,0 +1,26 @@
+/*
+ * step_keys.h - the secrets of a step: one key for its noise, one for who is in its batch,
+ * one for what dropout drops. Each comes from a source of its own (noise_key.h), so none
+ * can be computed from another, and no key serves two steps.
+ *
+ * Threads: one at a time.
+ */
+#ifndef ENGINE_DP_STEP_KEYS_H
+#define ENGINE_DP_STEP_KEYS_H
+
+#include "engine/noise/noise_key.h"
+
+struct step_keys {
+    struct noise_key noise, sampling, drop; /* those of the step that was begun last */
+    struct noise_source *noise_source, *sampling_source, *drop_source;
+};
+
+/* seed is for tests, whose sampling and dropping start from keys derived from it; NULL
+ * stands for getrandom. */
+void step_keys_open(struct step_keys *keys, const struct noise_key *seed);
+void step_keys_close(struct step_keys *keys); /* a zeroed one is allowed; zeroes */
+
+/* Fresh keys for the next step. */
+void step_keys_next(struct step_keys *keys);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * stepper_state.h - what a stepper holds; for stepper.c and its test alone. Whoever
+ * includes it could take a sum out without its noise.
+ */
+#ifndef ENGINE_DP_STEPPER_STATE_H
+#define ENGINE_DP_STEPPER_STATE_H
+
+#include "engine/dp/batch.h"
+#include "engine/dp/error_memory.h"
+#include "engine/dp/micro_batch.h"
+#include "engine/dp/reduction.h"
+#include "engine/dp/release.h"
+#include "engine/dp/step_keys.h"
+#include "engine/dp/stepper.h"
+#include "engine/sampling/partition.h"
+#include "engine/sampling/sampler.h"
+
+struct stepper {
+    struct stepper_setup setup;
+    size_t dim;
+    uint64_t step;
+    size_t bins; /* the bins of the last sum's histogram */
+    struct step_keys keys;
+    struct sampler *sampler;
+    struct partition partition;      /* where the setup uses an error memory */
+    struct fixed_size_subset subset; /* where it uses subsets */
+    struct batch batch;
+    struct parameter_step *motion;        /* where it uses differences */
+    struct micro_batch **micro_batches;   /* (team size) */
+    struct reduction reduction;           /* the step's sum */
+    struct error_memory_squares *squares; /* (team size) each member's part */
+    struct release release;
+    struct optimizer *optimizer;
+    bool *finite; /* (team size) what each member found in the last update */
+};
+
+#endif

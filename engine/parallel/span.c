@@ -1,0 +1,10 @@
+#include "engine/parallel/span.h"
+
+struct span span_of_member(unsigned member, unsigned size, size_t dim, size_t chunk)
+{
+    size_t chunks = (dim + chunk - 1) / chunk;
+    size_t first = chunks * member / size * chunk;
+    size_t end = chunks * (member + 1) / size * chunk;
+    end = end < dim ? end : dim;
+    return (struct span){.first = first, .count = first < end ? end - first : 0};
+}
