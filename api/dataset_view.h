@@ -15,14 +15,7 @@
 
 #include "accountant/odometer.h"
 #include "api/dataset_request.h"
-
-struct import_failure { /* of the last import */
-    /* ST_IMPORT_FAILED, ST_DUPLICATE_CONTENT, ST_INTERNAL; ST_OK: it did not fail */
-    enum status status;
-    char file[16];         /* "features", "labels" or "data"; "": of no one place */
-    uint64_t line, column; /* as in struct import_place */
-    char text[256];
-};
+#include "engine/data/readers/import.h"
 
 struct dataset_view {
     const struct dataset_spec *spec;
@@ -30,8 +23,8 @@ struct dataset_view {
     uint64_t records;  /* once READY, else 0: null */
     uint64_t size;     /* of the matrix, bytes, once READY, else 0: null */
     const uint8_t *sha256;
-    const struct epochs *epochs; /* of its budget; NULL: public, it has none */
-    struct import_failure failure;
+    const struct epochs *epochs;   /* of its budget; NULL: public, it has none */
+    struct import_failure failure; /* of the last import */
     int64_t create_ms, import_ms;
 };
 /* The members of the request, then "state","state_reason","records","size","sha256",

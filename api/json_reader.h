@@ -29,6 +29,7 @@
 #define API_JSON_READER_H
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +82,8 @@ struct json_range {
     double low, high; /* may be infinite */
     bool low_open, high_open;
 };
+static const struct json_range json_any_real = {-INFINITY, INFINITY, false, false};
+
 /* Must be a number in range; whole ones may be written without a point. */
 double json_read_real(struct json_node node, struct json_range range);
 

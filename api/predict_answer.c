@@ -2,13 +2,13 @@
 
 #include "api/limits.h"
 
-/* The class as declared: a number in idx and libsvm, a text in csv. */
+/* The class as it is declared: as a text in a column, else as a number. */
 static void write_class(struct json_writer *writer, const struct schema *schema,
                         uint32_t class_index)
 {
     char name[LIMIT_TEXT + 1];
     schema_class_name(schema, class_index, name, sizeof name);
-    if (schema->format == FORMAT_CSV)
+    if (schema_has_columns(schema))
         json_write_text(writer, "class", name);
     else
         json_write_raw(writer, "class", name);

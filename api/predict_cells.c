@@ -7,8 +7,6 @@
 #include "api/fault.h"
 #include "api/json_reader.h"
 
-static const struct json_range any_real = {-INFINITY, INFINITY, false, false};
-
 /* Size of the string that starts at text[0] == '"', its end included; 0: it has none. */
 static size_t string_size(const char *text, size_t size)
 {
@@ -85,7 +83,7 @@ static void read_cell(const struct encoder *encoder, float *out, struct json_nod
     if (!json_is_null(node.value) && encoder->column->kind == COLUMN_CATEGORICAL)
         text = json_read_text(node);
     else if (!json_is_null(node.value))
-        snprintf(number, sizeof number, "%.17g", json_read_real(node, any_real));
+        snprintf(number, sizeof number, "%.17g", json_read_real(node, json_any_real));
     if (json_refusals(node) > refusals)
         return;
     struct cell cell = {text, strlen(text)};
@@ -102,7 +100,7 @@ static void read_columns(const struct predict_row *row, float *out,
         if (!takes_cell(column))
             continue;
         read_cell(&row->encoders[i], out, json_element(array, cell++));
-        out += encode_width(column);
+        out += schema_column_features(column);
     }
 }
 
@@ -111,7 +109,7 @@ static void read_values(const struct predict_row *row, float *out,
 {
     for (size_t i = 0; i < row->cells; i++) {
         struct json_node cell = json_element(array, i);
-        out[i] = encode_value(row->schema, json_read_real(cell, any_real));
+        out[i] = encode_value(row->schema, json_read_real(cell, json_any_real));
         if (!isfinite(out[i]))
             json_refuse(cell, "is too large for this model's input");
     }
@@ -126,7 +124,7 @@ enum status predict_cells_read(const struct predict_row *row, float *out,
     if (extent->cells != row->cells)
         return refuse_count(row, extent->cells, error);
     if (json_reader_open(&reader, &array, text, extent->size, error) == ST_OK) {
-        if (row->schema->format == FORMAT_CSV)
+        if (schema_has_columns(row->schema))
             read_columns(row, out, &array);
         else
             read_values(row, out, &array);

@@ -119,7 +119,7 @@ static const char *read_columns(const struct predict_row *row, float *out,
         at = read_cell(&cell, column->kind, skip_blanks(at, end), end);
         if (at == NULL || encoder_features(&row->encoders[i], out, cell, NULL) != ST_OK)
             return NULL;
-        out += encode_width(column);
+        out += schema_column_features(column);
         at = pass_separator(at, end, --left == 0);
     }
     return at;
@@ -146,6 +146,6 @@ const char *predict_row_read(const struct predict_row *row, float *out,
 {
     if (row->cells == 0) /* [] has no cell to end at */
         return NULL;
-    return row->schema->format == FORMAT_CSV ? read_columns(row, out, text + 1, end)
+    return schema_has_columns(row->schema) ? read_columns(row, out, text + 1, end)
                                              : read_values(row, out, text + 1, end);
 }

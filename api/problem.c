@@ -104,13 +104,13 @@ static void write_errors(struct json_writer *writer, const struct error *error)
     json_write_array_end(writer);
 }
 
-static void write_place(struct json_writer *writer, const struct import_place *place,
-                        const char *reason)
+static void write_failure(struct json_writer *writer,
+                          const struct import_failure *failure)
 {
-    json_write_text(writer, "file", place->file);
-    json_write_count_if(writer, place->line > 0, "line", place->line);
-    json_write_count_if(writer, place->column > 0, "column", place->column);
-    json_write_text(writer, "reason", reason);
+    json_write_text(writer, "file", failure->file);
+    json_write_count_if(writer, failure->line > 0, "line", failure->line);
+    json_write_count_if(writer, failure->column > 0, "column", failure->column);
+    json_write_text(writer, "reason", failure->text);
 }
 
 /* Aligned with orders: null where an order carries no weight. */
@@ -164,8 +164,8 @@ char *problem_render(const struct error *error, const struct problem *problem)
     json_write_flag(&writer, "retryable", problem_retry_after(error->status) > 0);
     json_write_text(&writer, "advice", status_advice(error->status));
     write_errors(&writer, error);
-    if (problem->place != NULL)
-        write_place(&writer, problem->place, error->text);
+    if (problem->failure != NULL)
+        write_failure(&writer, problem->failure);
     write_room(&writer, problem);
     json_write_object_end(&writer);
     return json_writer_close(&writer);

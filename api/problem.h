@@ -20,8 +20,8 @@ unsigned problem_retry_after(enum status status);
 
 struct problem {          /* what a problem body says beyond the error; all optional */
     const char *instance; /* request id */
-    const struct import_place *place; /* of import_failed; the reason is error->text */
-    bool has_room;                    /* of the budget's 409s */
+    const struct import_failure *failure; /* of import_failed: the file and the place */
+    bool has_room;                        /* of the budget's 409s */
     double largest_epsilon;
     bool has_most_steps; /* false: steps differ, and it is null */
     uint64_t most_steps;

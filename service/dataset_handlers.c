@@ -85,7 +85,7 @@ static void drop_uploads(struct context *context, const struct dataset_spec *spe
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.format))
+        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.reader))
             context_remove(context, &name);
     }
 }
@@ -249,6 +249,18 @@ void dataset_delete(struct context *context, struct request *request)
 
 /* --- files --- */
 
+/* Says which files there are instead. */
+static enum status refuse_file(const struct reader *reader, struct error *error)
+{
+    if (reader_file_count(reader) == 1)
+        return error_set(error, ST_NOT_FOUND,
+                         "a dataset of format %s has one file, files/%s", reader->name,
+                         reader->files[0]);
+    return error_set(error, ST_NOT_FOUND,
+                     "a dataset of format %s has files/%s and files/%s", reader->name,
+                     reader->files[0], reader->files[1]);
+}
+
 static enum status check_upload(struct context *context, const struct request *request,
                                 struct error *error)
 {
@@ -257,15 +269,11 @@ static enum status check_upload(struct context *context, const struct request *r
     enum status status = find(context, request, &dataset, &info, error);
     if (status != ST_OK)
         return status;
-    enum data_format format = dataset_spec(dataset)->schema.format;
+    const struct reader *reader = dataset_spec(dataset)->schema.reader;
     if (info.state == DATASET_DELETED)
         return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
-    if (upload_kind_find(format, request->match.name) == NULL)
-        return error_set(error, ST_NOT_FOUND, "a dataset of format %s has %s",
-                         data_format_name(format),
-                         data_format_has_two_files(format)
-                             ? "files/features and files/labels"
-                             : "one file, files/data");
+    if (upload_kind_find(reader, request->match.name) == NULL)
+        return refuse_file(reader, error);
     if (info.state == DATASET_IMPORTING)
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
     if (info.state == DATASET_READY)
@@ -288,7 +296,7 @@ static struct blob_name upload_name(struct context *context,
     const struct dataset_spec *spec =
         dataset_spec(datasets_find(context->datasets, request->match.id));
     const struct upload_kind *kind =
-        upload_kind_find(spec->schema.format, request->match.name);
+        upload_kind_find(spec->schema.reader, request->match.name);
     CHECK(kind != NULL);
     return blob_of_dataset(&spec->id, kind->blob);
 }
@@ -381,22 +389,21 @@ void dataset_import(struct context *context, struct request *request)
 {
     struct dataset *dataset;
     struct dataset_info info;
-    struct import_place place = {0};
+    struct import_failure failure = {0};
     struct error error = {0};
     enum status status = find(context, request, &dataset, &info, &error);
     if (status == ST_OK)
-        status = importer_start(context, dataset, &place, &error);
+        status = importer_start(context, dataset, &failure, &error);
     if (status == ST_OK)
         return;
-    struct problem more = {.place = place.file != NULL ? &place : NULL};
+    struct problem more = {.failure = failure.status != ST_OK ? &failure : NULL};
     reply_problem(request, &error, &more);
 }
 
 static void import_refused(struct request *request,
                            const struct import_failure *failure)
 {
-    struct import_place place = {failure->file, failure->line, failure->column};
-    struct problem more = {.place = failure->file[0] != '\0' ? &place : NULL};
+    struct problem more = {.failure = failure->file[0] != '\0' ? failure : NULL};
     struct error error = {0};
     error_set(&error, failure->status, "%s", failure->text);
     reply_problem(request, &error, &more);

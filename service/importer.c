@@ -10,18 +10,27 @@
 #include "service/twins.h"
 #include "service/upload_kind.h"
 
+static enum status fail(struct import_failure *failure, enum status status,
+                        const char *text)
+{
+    *failure = (struct import_failure){.status = status};
+    snprintf(failure->text, sizeof failure->text, "%s", text);
+    return status;
+}
+
 /* Whether every file that the format wants was uploaded. */
 static enum status check_uploads(struct context *context,
                                  const struct dataset_spec *spec,
-                                 struct import_place *place, struct error *error)
+                                 struct import_failure *failure)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.format) ||
+        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.reader) ||
             blob_is_there(context->blobs, &name))
             continue;
-        *place = (struct import_place){.file = upload_kinds[i].name};
-        return error_set(error, ST_IMPORT_FAILED, "not uploaded");
+        fail(failure, ST_IMPORT_FAILED, "not uploaded");
+        snprintf(failure->file, sizeof failure->file, "%s", upload_kinds[i].name);
+        return ST_IMPORT_FAILED;
     }
     return ST_OK;
 }
@@ -38,7 +47,7 @@ static enum status move(struct context *context, struct dataset *dataset,
 }
 
 enum status importer_start(struct context *context, struct dataset *dataset,
-                           struct import_place *place, struct error *error)
+                           struct import_failure *failure, struct error *error)
 {
     struct dataset_info info;
     dataset_read(context->datasets, dataset, &info);
@@ -50,9 +59,9 @@ enum status importer_start(struct context *context, struct dataset *dataset,
     case DATASET_CREATED:
     case DATASET_FAILED: break;
     }
-    enum status status = check_uploads(context, dataset_spec(dataset), place, error);
+    enum status status = check_uploads(context, dataset_spec(dataset), failure);
     if (status != ST_OK)
-        return status;
+        return error_set(error, status, "%s", failure->text);
     if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
     status = disk_room_check(&context->disk_room, error);
@@ -79,39 +88,39 @@ static void describe(struct dataset_info *info, const struct import_result *resu
     memcpy(info->sha256, result->sha256, SHA256_SIZE);
 }
 
-/* The paths of the files that the format wants; NULL of the others. */
+/* Where the files of the dataset's reader are. */
 static struct import_files fetch_uploads(const struct context *context,
                                          const struct dataset_spec *spec,
-                                         char paths[UPLOAD_KINDS][BLOB_PATH_SIZE])
+                                         char paths[READER_FILES_MAX][BLOB_PATH_SIZE])
 {
-    const char *found[UPLOAD_KINDS] = {NULL};
-    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
-        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.format))
-            continue;
+    struct import_files files = {{NULL}};
+    const struct reader *reader = spec->schema.reader;
+    for (size_t i = 0; i < reader_file_count(reader); i++) {
+        const struct upload_kind *kind = upload_kind_find(reader, reader->files[i]);
+        CHECK(kind != NULL);
+        const struct blob_name name = blob_of_dataset(&spec->id, kind->blob);
         blob_fetch(context->blobs, paths[i], &name);
-        found[i] = paths[i];
+        files.paths[i] = paths[i];
     }
-    return (struct import_files){
-        .features = found[0], .labels = found[1], .data = found[2]};
+    return files;
 }
 
-/* Fills in info; on failure what it holds of the content is to be dropped. */
+/* Fills in info, or failure; then what info holds of the content is to be dropped. */
 static enum status convert(struct context *context, const struct dataset *dataset,
-                           struct dataset_info *info, struct import_place *place,
-                           struct error *error)
+                           struct dataset_info *info, struct import_failure *failure)
 {
-    char paths[UPLOAD_KINDS][BLOB_PATH_SIZE], path[BLOB_PATH_SIZE];
+    char paths[READER_FILES_MAX][BLOB_PATH_SIZE], path[BLOB_PATH_SIZE];
     struct blob_draft draft;
     struct import_result result;
+    struct error error = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
     const struct blob_name matrix = blob_of_dataset(&spec->id, BLOB_MATRIX);
-    enum status status = check_uploads(context, spec, place, error);
+    enum status status = check_uploads(context, spec, failure);
     if (status != ST_OK)
         return status;
     uint64_t room = disk_room_left(&context->disk_room);
     if (room == 0)
-        return error_set(error, ST_DISK_FULL, "the disk is nearly full");
+        return fail(failure, ST_DISK_FULL, "the disk is nearly full");
     const struct import import = {
         .schema = &spec->schema,
         .files = fetch_uploads(context, spec, paths),
@@ -121,51 +130,41 @@ static enum status convert(struct context *context, const struct dataset *datase
     };
     blob_draft_init(&draft, &matrix);
     blob_draft_path(context->blobs, path, &draft);
-    status = import_run(&import, &result, place, error);
+    status = import_run(&import, &result, failure);
     if (status != ST_OK)
         return status;
     describe(info, &result);
-    status = twins_check(context, dataset, info, "", error);
+    status = twins_check(context, dataset, info, "", &error);
     if (status == ST_OK)
-        status = blob_publish(context->blobs, &draft, error);
-    if (status != ST_OK)
-        blob_discard(context->blobs, &draft);
-    return status;
+        status = blob_publish(context->blobs, &draft, &error);
+    if (status == ST_OK)
+        return ST_OK;
+    blob_discard(context->blobs, &draft);
+    return fail(failure, status, error.text);
 }
 
 static void remove_uploads(struct context *context, const struct dataset_spec *spec)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (upload_kind_is_of(&upload_kinds[i], spec->schema.format))
+        if (upload_kind_is_of(&upload_kinds[i], spec->schema.reader))
             context_remove(context, &name);
     }
 }
 
 /* What the owner is told: of our own failures no more than that. */
-static struct import_failure failure_of(enum status status,
-                                        const struct import_place *place,
-                                        const struct error *error)
+static struct import_failure told(const struct import_failure *failure)
 {
-    struct import_failure failure = {.status = status};
-    if (status == ST_DISK_FULL) {
-        snprintf(failure.text, sizeof failure.text,
-                 "the disk of the service has no room for the imported records");
-        return failure;
-    }
-    if (status != ST_IMPORT_FAILED && status != ST_DUPLICATE_CONTENT) {
-        failure.status = ST_INTERNAL;
-        snprintf(failure.text, sizeof failure.text,
-                 "the service could not read or write its files");
-        return failure;
-    }
-    snprintf(failure.text, sizeof failure.text, "%s", error->text);
-    if (status == ST_IMPORT_FAILED && place->file != NULL) {
-        snprintf(failure.file, sizeof failure.file, "%s", place->file);
-        failure.line = place->line;
-        failure.column = place->column;
-    }
-    return failure;
+    struct import_failure ours = {.status = ST_INTERNAL};
+    if (failure->status == ST_IMPORT_FAILED || failure->status == ST_DUPLICATE_CONTENT)
+        return *failure;
+    if (failure->status == ST_DISK_FULL)
+        ours.status = ST_DISK_FULL;
+    snprintf(ours.text, sizeof ours.text, "%s",
+             ours.status == ST_DISK_FULL
+                 ? "the disk of the service has no room for the imported records"
+                 : "the service could not read or write its files");
+    return ours;
 }
 
 void importer_run(void *argument, void *item)
@@ -173,11 +172,11 @@ void importer_run(void *argument, void *item)
     struct context *context = argument;
     struct dataset *dataset = item;
     struct dataset_info info = {0};
-    struct import_place place = {0};
-    struct error error = {0}, moving = {0};
+    struct import_failure failure = {0};
+    struct error moving = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
 
-    enum status status = convert(context, dataset, &info, &place, &error);
+    enum status status = convert(context, dataset, &info, &failure);
     /* How long it took is private: its end is seen at a tick. */
     public_clock_wait(context->clock);
     if (status == ST_OK) {
@@ -187,13 +186,13 @@ void importer_run(void *argument, void *item)
         info = (struct dataset_info){.state = DATASET_CREATED};
     } else {
         info = (struct dataset_info){.state = DATASET_FAILED};
-        info.detail.failure = failure_of(status, &place, &error);
+        info.detail.failure = told(&failure);
     }
     if (move(context, dataset, &info, &moving) == ST_OK && status == ST_OK)
         remove_uploads(context, spec);
     /* Texts of a failed import may speak of private rows: they are the owner's. */
     log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
-              status_wire(status), "detail", status == ST_IO ? error.text : "",
+              status_wire(status), "detail", status == ST_IO ? failure.text : "",
               (char *)NULL);
     long_polls_wake(context->long_polls, dataset);
     context_guard(context);

@@ -18,12 +18,12 @@ enum { IMPORTS_MAX = 65 };
  * dataset are woken when it has ended. READY: ST_OK, nothing is done.
  *   ST_DATASET_BUSY   it is being imported
  *   ST_NOT_FOUND      it was deleted
- *   ST_IMPORT_FAILED  a file is not uploaded; nothing changed
+ *   ST_IMPORT_FAILED  a file is not uploaded, failure says which; nothing changed
  *   ST_QUEUE_FULL     too many imports wait
  *   ST_DISK_FULL      the disk is nearly full
  *   ST_IO             the store is poisoned */
 enum status importer_start(struct context *context, struct dataset *dataset,
-                           struct import_place *place, struct error *error);
+                           struct import_failure *failure, struct error *error);
 
 /* The pool's run function: argument is the context, item the dataset. */
 void importer_run(void *argument, void *item);

@@ -8,16 +8,17 @@ const struct upload_kind upload_kinds[UPLOAD_KINDS] = {
     {"data", BLOB_DATA},
 };
 
-bool upload_kind_is_of(const struct upload_kind *kind, enum data_format format)
+bool upload_kind_is_of(const struct upload_kind *kind, const struct reader *reader)
 {
-    return data_format_has_two_files(format) == (kind->blob != BLOB_DATA);
+    return reader_has_file(reader, kind->name);
 }
 
-const struct upload_kind *upload_kind_find(enum data_format format, const char *name)
+const struct upload_kind *upload_kind_find(const struct reader *reader,
+                                           const char *name)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++)
         if (strcmp(upload_kinds[i].name, name) == 0)
-            return upload_kind_is_of(&upload_kinds[i], format) ? &upload_kinds[i]
+            return upload_kind_is_of(&upload_kinds[i], reader) ? &upload_kinds[i]
                                                                : NULL;
     return NULL;
 }

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "engine/data/schema.h"
+#include "engine/data/reader.h"
 #include "store/blob.h"
 
 enum { UPLOAD_KINDS = 3 };
@@ -21,10 +21,11 @@ struct upload_kind {
 
 extern const struct upload_kind upload_kinds[UPLOAD_KINDS];
 
-/* Whether datasets of the format have a file of this kind. */
-bool upload_kind_is_of(const struct upload_kind *kind, enum data_format format);
+/* Whether datasets have a file of this kind, whose format reader is. */
+bool upload_kind_is_of(const struct upload_kind *kind, const struct reader *reader);
 
-/* The kind of this name that datasets of the format have; NULL if there is none. */
-const struct upload_kind *upload_kind_find(enum data_format format, const char *name);
+/* The kind of this name that datasets of the format have; NULL if they have none. */
+const struct upload_kind *upload_kind_find(const struct reader *reader,
+                                           const char *name);
 
 #endif

@@ -39,11 +39,6 @@ enum status encode_number(double *value, const char *text, size_t size)
     return read_number(value, trim((struct cell){text, size})) ? ST_OK : ST_INVALID;
 }
 
-uint32_t encode_width(const struct column *column)
-{
-    return column->kind == COLUMN_CATEGORICAL ? (uint32_t)column->value_count : 1;
-}
-
 /* Maps [low, high] to [-1, 1]; what lies outside is clipped. */
 static float map_range(double value, double low, double high)
 {
@@ -59,8 +54,9 @@ static float map_range(double value, double low, double high)
 
 float encode_value(const struct schema *schema, double value)
 {
-    CHECK(schema->format != FORMAT_CSV);
-    if (schema->format != FORMAT_LIBSVM)
+    enum record_form form = schema->reader->form;
+    CHECK(form != FORM_COLUMNS);
+    if (form == FORM_SHAPED)
         return (float)(value / (double)(float)schema->scale);
     return schema->has_range ? map_range(value, schema->low, schema->high)
                              : (float)value;

@@ -15,17 +15,14 @@
  *   ST_INVALID  anything else */
 enum status encode_number(double *value, const char *text, size_t size);
 
-/* How many features a numeric or categorical column makes: 1, or one for each value. */
-uint32_t encode_width(const struct column *column);
-
-/* Writes encode_width(column) features from the cell text[0..size).
+/* Writes schema_column_features(column) features from the cell text[0..size).
  *   ST_INVALID  not a number, not finite, a value not declared, or empty without
  *               default; error->text says which, without quoting the cell */
 enum status encode_cell(float *out, const struct column *column, const char *text,
                         size_t size, struct error *error);
 
-/* One feature of a record in any format but csv, from its unscaled value, which is
- * finite. Refuse a result that is not finite: it was too large for float32. */
+/* One feature of a record without columns, from its unscaled value, which is finite.
+ * Refuse a result that is not finite: it was too large for float32. */
 float encode_value(const struct schema *schema, double value);
 
 /* The mapped target of a regression (schema_target_range) from its finite value. */

@@ -6,12 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/data/encode.h"
 
-static const char *const format_names[] = {
-    [FORMAT_IDX] = "idx", [FORMAT_CSV] = "csv",         [FORMAT_LIBSVM] = "libsvm",
-    [FORMAT_NPY] = "npy", [FORMAT_CIFAR10] = "cifar10", [FORMAT_CIFAR100] = "cifar100",
-};
 static const char *const task_names[] = {
     [TASK_CLASSIFICATION] = "classification",
     [TASK_REGRESSION] = "regression",
@@ -48,26 +43,24 @@ static uint32_t shaped_features(const struct schema *schema)
     return features;
 }
 
-static uint32_t csv_features(const struct schema *schema)
+static uint32_t features_of_columns(const struct schema *schema)
 {
     uint32_t features = 0;
     for (size_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->columns[i];
         if (is_feature(column))
-            CHECK(!__builtin_add_overflow(features, encode_width(column), &features));
+            CHECK(!__builtin_add_overflow(features, schema_column_features(column),
+                                          &features));
     }
     return features;
 }
 
 uint32_t schema_features(const struct schema *schema)
 {
-    switch (schema->format) {
-    case FORMAT_IDX:
-    case FORMAT_NPY:
-    case FORMAT_CIFAR10:
-    case FORMAT_CIFAR100: return shaped_features(schema);
-    case FORMAT_CSV: return csv_features(schema);
-    case FORMAT_LIBSVM: return schema->feature_count;
+    switch (schema->reader->form) {
+    case FORM_SHAPED: return shaped_features(schema);
+    case FORM_INDEXED: return schema->feature_count;
+    case FORM_COLUMNS: return features_of_columns(schema);
     }
     return 0;
 }
@@ -80,12 +73,22 @@ struct data_shape schema_shape(const struct schema *schema)
 
 uint32_t schema_cells(const struct schema *schema)
 {
-    if (schema->format != FORMAT_CSV)
+    if (!schema_has_columns(schema))
         return schema_features(schema);
     uint32_t cells = 0;
     for (size_t i = 0; i < schema->column_count; i++)
         cells += is_feature(&schema->columns[i]);
     return cells;
+}
+
+bool schema_has_columns(const struct schema *schema)
+{
+    return schema->reader->form == FORM_COLUMNS;
+}
+
+uint32_t schema_column_features(const struct column *column)
+{
+    return column->kind == COLUMN_CATEGORICAL ? (uint32_t)column->value_count : 1;
 }
 
 const struct column *schema_label(const struct schema *schema)
@@ -102,9 +105,9 @@ void schema_class_name(const struct schema *schema, uint32_t class_index, char *
 {
     CHECK(class_index < schema->classes);
     const struct column *label = schema_label(schema);
-    if (schema->format == FORMAT_CSV && label != NULL)
+    if (label != NULL)
         snprintf(text, size, "%s", label->values[class_index]);
-    else if (schema->format == FORMAT_LIBSVM && schema->labels != NULL)
+    else if (schema->labels != NULL)
         snprintf(text, size, "%.15g", schema->labels[class_index]);
     else
         snprintf(text, size, "%" PRIu32, class_index);
@@ -113,7 +116,7 @@ void schema_class_name(const struct schema *schema, uint32_t class_index, char *
 bool schema_target_range(const struct schema *schema, double *low, double *high)
 {
     const struct column *label = schema_label(schema);
-    if (schema->format == FORMAT_CSV && label != NULL) {
+    if (label != NULL) {
         *low = label->low;
         *high = label->high;
         return true;
@@ -164,7 +167,7 @@ static const struct column *next_feature(const struct schema *schema, size_t *pl
     return NULL;
 }
 
-static bool csv_agrees(const struct schema *a, const struct schema *b)
+static bool columns_agree(const struct schema *a, const struct schema *b)
 {
     size_t in_a = 0, in_b = 0;
     for (;;) {
@@ -183,7 +186,7 @@ static bool shaped_agrees(const struct schema *a, const struct schema *b)
            memcmp(a->shape, b->shape, a->shape_count * sizeof *a->shape) == 0;
 }
 
-static bool libsvm_agrees(const struct schema *a, const struct schema *b)
+static bool indexed_agrees(const struct schema *a, const struct schema *b)
 {
     return a->feature_count == b->feature_count && a->has_range == b->has_range &&
            (!a->has_range || (a->low == b->low && a->high == b->high));
@@ -202,7 +205,7 @@ static bool targets_agree(const struct schema *a, const struct schema *b)
                schema_target_range(b, &low_b, &high_b) && low_a == low_b &&
                high_a == high_b;
     }
-    if (a->format == FORMAT_CSV)
+    if (schema_has_columns(a))
         return texts_agree(schema_label(a), schema_label(b));
     for (uint32_t i = 0; i < a->classes; i++) {
         if (label_value(a, i) != label_value(b, i))
@@ -213,58 +216,18 @@ static bool targets_agree(const struct schema *a, const struct schema *b)
 
 static bool features_agree(const struct schema *a, const struct schema *b)
 {
-    switch (a->format) {
-    case FORMAT_IDX:
-    case FORMAT_NPY:
-    case FORMAT_CIFAR10:
-    case FORMAT_CIFAR100: return shaped_agrees(a, b);
-    case FORMAT_CSV: return csv_agrees(a, b);
-    case FORMAT_LIBSVM: return libsvm_agrees(a, b);
+    switch (a->reader->form) {
+    case FORM_SHAPED: return shaped_agrees(a, b);
+    case FORM_INDEXED: return indexed_agrees(a, b);
+    case FORM_COLUMNS: return columns_agree(a, b);
     }
     return false;
 }
 
 bool schema_agrees(const struct schema *a, const struct schema *b)
 {
-    return a->format == b->format && a->task == b->task && a->classes == b->classes &&
+    return a->reader == b->reader && a->task == b->task && a->classes == b->classes &&
            features_agree(a, b) && targets_agree(a, b);
-}
-
-static bool name_parse(size_t *place, const char *const *names, size_t count,
-                       const char *text)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], text) == 0) {
-            *place = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool data_format_is_shaped(enum data_format format)
-{
-    return format != FORMAT_CSV && format != FORMAT_LIBSVM;
-}
-
-bool data_format_has_two_files(enum data_format format)
-{
-    return format == FORMAT_IDX || format == FORMAT_NPY;
-}
-
-const char *data_format_name(enum data_format format)
-{
-    return format_names[format];
-}
-
-bool data_format_parse(enum data_format *format, const char *text)
-{
-    size_t place;
-    if (!name_parse(&place, format_names, sizeof format_names / sizeof *format_names,
-                    text))
-        return false;
-    *format = (enum data_format)place;
-    return true;
 }
 
 const char *task_name(enum task task)
@@ -274,9 +237,11 @@ const char *task_name(enum task task)
 
 bool task_parse(enum task *task, const char *text)
 {
-    size_t place;
-    if (!name_parse(&place, task_names, sizeof task_names / sizeof *task_names, text))
-        return false;
-    *task = (enum task)place;
-    return true;
+    for (int i = TASK_CLASSIFICATION; i <= TASK_REGRESSION; i++) {
+        if (strcmp(task_names[i], text) == 0) {
+            *task = (enum task)i;
+            return true;
+        }
+    }
+    return false;
 }

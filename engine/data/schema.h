@@ -1,17 +1,17 @@
 /*
  * schema.h - what a dataset's owner declares about it: format, task, columns, ranges.
- * All of it is public knowledge (P7); nothing here is learnt from the records.
+ * All of it is public knowledge (P7); nothing here is learnt from the records. What a
+ * schema has to declare depends on the form of its format's records (reader.h).
  *
- * Encoding to features and target, the same at import and at predict:
- *   idx, npy, cifar  feature = value / scale, with scale rounded to float32
- *   numeric          clipped to [low, high], mapped to [-1, 1]; its default where the
- *                    cell is empty
- *   categorical      one feature per declared value, 1 at the cell's, else 0
- *   libsvm           value, or clipped to [low, high] and mapped to [-1, 1] where a
- *                    range is given; an absent index is 0 before mapping
- *   label            the place of the value in the declared list, from 0; regression:
- *                    clipped to [low, high] and mapped to [-1, 1], predictions mapped
- *                    back
+ * How cells become features and a target, the same at import and at predict:
+ *   shaped       feature = value / scale, with scale rounded to float32
+ *   indexed      value, or clipped to [low, high] and mapped to [-1, 1] where a range is
+ *                given; an absent index is 0 before mapping
+ *   numeric      clipped to [low, high], mapped to [-1, 1]; its default where the cell
+ *                is empty
+ *   categorical  one feature per declared value, 1 at the cell's, else 0
+ *   label        the place of the value in the declared list, from 0; regression:
+ *                clipped to [low, high] and mapped to [-1, 1], predictions mapped back
  *
  * Ownership: a schema owns its columns and strings; schema_fini releases them.
  */
@@ -23,27 +23,10 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/data/reader.h"
 
-enum data_format {
-    FORMAT_IDX,
-    FORMAT_CSV,
-    FORMAT_LIBSVM,
-    FORMAT_NPY,
-    FORMAT_CIFAR10,
-    FORMAT_CIFAR100,
-};
 enum task { TASK_CLASSIFICATION, TASK_REGRESSION };
 enum column_kind { COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_LABEL, COLUMN_IGNORED };
-
-enum { SCHEMA_SHAPE_MAX = 4 };
-
-/* How many classes a cifar dataset may have; for cifar100 they say which label is
- * meant. */
-enum {
-    CIFAR10_CLASSES = 10,
-    CIFAR100_COARSE_CLASSES = 20,
-    CIFAR100_FINE_CLASSES = 100,
-};
 
 struct column {
     char *name;
@@ -55,27 +38,27 @@ struct column {
 };
 
 struct schema {
-    enum data_format format;
+    const struct reader *reader; /* its format's row of the table, not owned */
     enum task task;
     uint32_t classes; /* 0 for regression */
 
-    /* idx, npy, cifar; the shape of cifar is 3 x 32 x 32 */
+    /* FORM_SHAPED */
     size_t shape_count; /* dimensions of one record */
-    uint32_t shape[SCHEMA_SHAPE_MAX];
+    uint32_t shape[READER_SHAPE_MAX];
     double scale; /* > 0 */
 
-    /* csv */
-    bool header;
+    /* FORM_COLUMNS */
+    bool header; /* the file begins with the names of the columns */
     size_t column_count;
     struct column *columns;
 
-    /* libsvm */
+    /* FORM_INDEXED */
     uint32_t feature_count;
     bool has_range;
     double low, high; /* the range of features, where has_range */
     double *labels;   /* (classes) in class order; NULL: 0..classes-1 */
 
-    /* all but csv; regression needs it */
+    /* All forms but FORM_COLUMNS; a regression needs it. */
     bool has_target_range;
     double target_low, target_high;
 };
@@ -99,7 +82,13 @@ uint32_t schema_cells(const struct schema *schema);
 void schema_class_name(const struct schema *schema, uint32_t class_index, char *text,
                        size_t size);
 
-/* The label column of a csv, or NULL. */
+/* Whether a record is a cell for each declared column. */
+bool schema_has_columns(const struct schema *schema);
+
+/* How many features a numeric or categorical column makes: 1, or one for each value. */
+uint32_t schema_column_features(const struct column *column);
+
+/* The label column, or NULL where there are no columns. */
 const struct column *schema_label(const struct schema *schema);
 
 /* The declared range of a regression's target; false where none is declared. */
@@ -113,15 +102,6 @@ double schema_target(const struct schema *schema, double mapped);
  * differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
-/* Whether records are arrays of a declared shape, and values over a scale. */
-bool data_format_is_shaped(enum data_format format);
-
-/* Whether the upload is two files, features and labels; else it is one, data. */
-bool data_format_has_two_files(enum data_format format);
-
-/* idx csv libsvm npy cifar10 cifar100 */
-const char *data_format_name(enum data_format format);
-bool data_format_parse(enum data_format *format, const char *text);
 const char *task_name(enum task task); /* classification regression */
 bool task_parse(enum task *task, const char *text);
 

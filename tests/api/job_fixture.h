@@ -11,6 +11,7 @@
 
 #include "api/job_defaults.h"
 #include "tests/api/verdict_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 #define JOB                                                                            \
     "{\"dataset\":\"mnist\",\"evaluation\":\"mnist-test\","                            \
@@ -30,17 +31,17 @@
     "{\"dataset\":\"d\",\"model\":{\"preset\":\"linear\"},"                            \
     "\"algorithm\":{\"name\":\"sgd\"}}"
 
-static const struct schema images = {.format = FORMAT_IDX,
+static const struct schema images = {.reader = &idx_reader,
                                      .task = TASK_CLASSIFICATION,
                                      .classes = 10,
                                      .shape_count = 3,
                                      .shape = {1, 28, 28},
                                      .scale = 255};
-static const struct schema pairs = {.format = FORMAT_LIBSVM,
+static const struct schema pairs = {.reader = &libsvm_reader,
                                     .task = TASK_CLASSIFICATION,
                                     .classes = 2,
                                     .feature_count = 123};
-static const struct schema prices = {.format = FORMAT_LIBSVM,
+static const struct schema prices = {.reader = &libsvm_reader,
                                      .task = TASK_REGRESSION,
                                      .feature_count = 8,
                                      .has_target_range = true,

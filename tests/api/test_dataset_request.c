@@ -8,6 +8,7 @@
 #include "api/dataset_request.h"
 #include "api/limits.h"
 #include "tests/api/verdict_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 #define IDX                                                                            \
     "{\"id\":\"mnist\",\"format\":\"idx\",\"task\":\"classification\",\"classes\":10," \
@@ -65,7 +66,7 @@ static void members_arrive_in_the_struct(void **state)
     struct dataset_spec spec;
     must_parse(&spec, CSV);
     assert_string_equal(spec.id.text, "adult");
-    assert_int_equal(spec.schema.format, FORMAT_CSV);
+    assert_ptr_equal(spec.schema.reader, &csv_reader);
     assert_int_equal(spec.schema.classes, 2);
     assert_true(spec.schema.header);
     assert_int_equal(spec.schema.column_count, 4);
@@ -256,7 +257,7 @@ static void npy_is_declared_as_idx_is(void **state)
     };
     struct dataset_spec spec;
     must_parse(&spec, NPY);
-    assert_int_equal(spec.schema.format, FORMAT_NPY);
+    assert_ptr_equal(spec.schema.reader, &npy_reader);
     assert_int_equal(schema_features(&spec.schema), 128);
     dataset_spec_fini(&spec);
     REFUSE_EACH(read_dataset, NPY, cases);

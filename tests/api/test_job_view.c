@@ -8,8 +8,9 @@
 
 #include "api/job_defaults.h"
 #include "api/job_view.h"
+#include "engine/data/readers/reader_registry.h"
 
-static const struct schema images = {.format = FORMAT_IDX,
+static const struct schema images = {.reader = &idx_reader,
                                      .task = TASK_CLASSIFICATION,
                                      .classes = 10,
                                      .shape_count = 1,

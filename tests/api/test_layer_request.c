@@ -10,32 +10,33 @@
 #include "api/limits.h"
 #include "engine/train_spec.h"
 #include "tests/api/verdict_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
-static const struct schema images = {.format = FORMAT_IDX,
+static const struct schema images = {.reader = &idx_reader,
                                      .task = TASK_CLASSIFICATION,
                                      .classes = 10,
                                      .shape_count = 3,
                                      .shape = {1, 28, 28},
                                      .scale = 255};
-static const struct schema colour = {.format = FORMAT_IDX,
+static const struct schema colour = {.reader = &idx_reader,
                                      .task = TASK_CLASSIFICATION,
                                      .classes = 10,
                                      .shape_count = 3,
                                      .shape = {3, 24, 32},
                                      .scale = 255};
-static const struct schema flat = {.format = FORMAT_IDX,
+static const struct schema flat = {.reader = &idx_reader,
                                    .task = TASK_CLASSIFICATION,
                                    .classes = 10,
                                    .shape_count = 2,
                                    .shape = {28, 28},
                                    .scale = 255};
-static const struct schema table = {.format = FORMAT_LIBSVM,
+static const struct schema table = {.reader = &libsvm_reader,
                                     .task = TASK_CLASSIFICATION,
                                     .classes = 10,
                                     .feature_count = 784};
 
 static const struct schema prices = {
-    .format = FORMAT_LIBSVM, .task = TASK_REGRESSION, .feature_count = 784};
+    .reader = &libsvm_reader, .task = TASK_REGRESSION, .feature_count = 784};
 
 static enum status parse(struct model_spec *model, const char *text,
                          const struct schema *schema, struct error *error)

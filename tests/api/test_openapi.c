@@ -19,6 +19,7 @@
 #include "api/problem.h"
 #include "api/routes.h"
 #include "tests/api/verdict_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 static char folder[] = "/tmp/epsilond-openapi-XXXXXX";
 static char facts_path[64], bodies_path[64];
@@ -306,11 +307,11 @@ static void answer_problems(json_t *answers)
         STATUS_LIST(X)
 #undef X
     };
-    struct import_place place = {"data", 3, 0};
+    const struct import_failure failure = {ST_IMPORT_FAILED, "data", 3, 0, "no"};
     struct curve needed = {{1, INFINITY}};
     double available[] = {0.5, -0.5}, orders[] = {6, 4.5};
-    struct problem whole = {"req_1", &place,  true,      INFINITY, true,
-                            4,       &needed, available, orders};
+    struct problem whole = {"req_1", &failure, true,      INFINITY, true,
+                            4,       &needed,  available, orders};
     for (size_t i = 1; i < sizeof statuses / sizeof *statuses; i++) {
         struct faults faults = {2, {{FAULT_UNKNOWN, "/a", "a"}, {0, "?b", "b"}}};
         struct error error = {.status = statuses[i], .pointer = "/a"};
@@ -334,7 +335,7 @@ static json_t *answers(void)
     json_t *all = json_object();
     struct dataset_spec dataset;
     const struct schema classes = {
-        .format = FORMAT_IDX, .task = TASK_CLASSIFICATION, .classes = 2};
+        .reader = &idx_reader, .task = TASK_CLASSIFICATION, .classes = 2};
     double outputs[] = {0.25, 0.75};
     answer_datasets(all);
     open_dataset(&dataset, declarations[1]);
@@ -437,6 +438,28 @@ static void what_is_listed_as_refused_is(void **state)
     }
 }
 
+static json_t *formats(void)
+{
+    static const char *const forms[] = {[FORM_SHAPED] = "shaped",
+                                        [FORM_INDEXED] = "indexed",
+                                        [FORM_COLUMNS] = "columns"};
+    json_t *all = json_array();
+    for (size_t i = 0; readers[i] != NULL; i++) {
+        json_t *files = json_array(), *classes = json_array();
+        for (size_t k = 0; k < reader_file_count(readers[i]); k++)
+            json_array_append_new(files, json_string(readers[i]->files[k]));
+        for (size_t k = 0; k < READER_CLASS_COUNTS_MAX; k++)
+            if (readers[i]->class_counts[k].count > 0)
+                json_array_append_new(classes,
+                                      json_integer(readers[i]->class_counts[k].count));
+        json_array_append_new(all,
+                              json_pack("{s:s,s:s,s:o,s:o}", "name", readers[i]->name,
+                                        "form", forms[readers[i]->form], "files", files,
+                                        "classes", classes));
+    }
+    return all;
+}
+
 static void document_and_code_say_the_same(void **state)
 {
     (void)state;
@@ -449,11 +472,11 @@ static void document_and_code_say_the_same(void **state)
     }
     json_auto_t *algorithms_list = json_loads(list, 0, NULL);
     free(list);
-    json_auto_t *facts =
-        json_pack("{s:s,s:o,s:o,s:o,s:O,s:o,s:o}", "version", EPSILOND_VERSION,
-                  "routes", routes(), "codes", codes(), "fault_codes", fault_codes(),
-                  "algorithms", json_object_get(algorithms_list, "algorithms"),
-                  "answers", answers(), "refused", refused());
+    json_auto_t *facts = json_pack(
+        "{s:s,s:o,s:o,s:o,s:o,s:O,s:o,s:o}", "version", EPSILOND_VERSION, "routes",
+        routes(), "codes", codes(), "fault_codes", fault_codes(), "formats", formats(),
+        "algorithms", json_object_get(algorithms_list, "algorithms"), "answers",
+        answers(), "refused", refused());
     assert_non_null(facts);
     assert_int_equal(json_dump_file(facts, facts_path, 0), 0);
     snprintf(command, sizeof command,
@@ -465,7 +488,7 @@ static void document_and_code_say_the_same(void **state)
 
 static void parse_predict(const char *body)
 {
-    static const struct schema three = {.format = FORMAT_LIBSVM,
+    static const struct schema three = {.reader = &libsvm_reader,
                                         .task = TASK_CLASSIFICATION,
                                         .classes = 2,
                                         .feature_count = 3};

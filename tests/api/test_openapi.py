@@ -163,6 +163,44 @@ def check_algorithms(document, algorithms):
               f"algorithm {name}: code {coded.get(name)}, document {written.get(name)}")
 
 
+def takes(document, schema, format_name, classes):
+    """Whether an alternative of DatasetRequest allows the format so many classes."""
+    facts = {"format": format_name, "classes": classes, "task": "classification"}
+    return all(validator(document, schema["properties"][name]).is_valid(value)
+               for name, value in facts.items()) and any(
+        validator(document, {"properties": alternative.get("properties", {})}).is_valid(facts)
+        for alternative in schema["oneOf"])
+
+
+def check_formats(document, formats):
+    """Each format stands where its form has its members, with its files and its classes."""
+    schemas = document["components"]["schemas"]
+    member = {"shaped": "features", "indexed": "labels", "columns": "columns"}
+    names = [item["name"] for item in formats]
+    written = [name for schema in schemas["DatasetRequest"]["oneOf"]
+               for name in values_of(schema["properties"]["format"])]
+    check(sorted(written) == sorted(names), f"formats: code {names}, document {written}")
+    check(schemas["Dataset"]["properties"]["format"]["enum"] == names, "Dataset.format")
+    upload = document["paths"]["/v1/datasets/{id}/files/{name}"]["put"]
+    uploads = next(item["schema"]["enum"] for item in upload["parameters"]
+                   if item.get("name") == "name")
+    check({file for item in formats for file in item["files"]} == set(uploads), "files/{name}")
+    for item in formats:
+        for schema in schemas["DatasetRequest"]["oneOf"]:
+            if item["name"] not in values_of(schema["properties"]["format"]):
+                continue
+            check(member[item["form"]] in schema["properties"],
+                  f"{item['name']} is {item['form']}: no member {member[item['form']]}")
+            for classes in (2, 7, 10, 20, 100):
+                check(takes(document, schema, item["name"], classes)
+                      == (not item["classes"] or classes in item["classes"]),
+                      f"{item['name']} with {classes} classes")
+
+
+def values_of(schema):
+    return schema["enum"] if "enum" in schema else [schema["const"]]
+
+
 def contents(document):
     """Every media type of the document with its place, direction and operation."""
     for path, method, operation in operations(document):
@@ -230,6 +268,7 @@ def main():
     check_codes(document, facts["codes"])
     check_fault_codes(document, facts["fault_codes"])
     check_limits(document, header)
+    check_formats(document, facts["formats"])
     check_algorithms(document, facts["algorithms"])
     bodies = check_examples(copy.deepcopy(document))
     check_answers(document, facts["answers"])

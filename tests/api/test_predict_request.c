@@ -10,14 +10,15 @@
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
 #include "tests/api/verdict_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
-static const struct schema images = {.format = FORMAT_IDX,
+static const struct schema images = {.reader = &idx_reader,
                                      .task = TASK_CLASSIFICATION,
                                      .classes = 3,
                                      .shape_count = 2,
                                      .shape = {1, 2},
                                      .scale = 4};
-static const struct schema sparse = {.format = FORMAT_LIBSVM,
+static const struct schema sparse = {.reader = &libsvm_reader,
                                      .task = TASK_REGRESSION,
                                      .feature_count = 2,
                                      .has_target_range = true,
@@ -304,7 +305,7 @@ static void faults_of_a_large_body_are_listed_up_to_their_limit(void **state)
 static void values_are_limited(void **state)
 {
     (void)state;
-    struct schema wide = {.format = FORMAT_LIBSVM,
+    struct schema wide = {.reader = &libsvm_reader,
                           .task = TASK_CLASSIFICATION,
                           .classes = LIMIT_CLASSES,
                           .feature_count = 1};
@@ -355,7 +356,7 @@ static void both_readers_give_the_same_features(void **state)
     };
     (void)state;
     const struct schema line = {
-        .format = FORMAT_LIBSVM, .task = TASK_REGRESSION, .feature_count = 2};
+        .reader = &libsvm_reader, .task = TASK_REGRESSION, .feature_count = 2};
     struct dataset_spec spec;
     open_table(&spec);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -458,7 +459,7 @@ static void outputs_are_named_as_declared(void **state)
     free(text);
     dataset_spec_fini(&table);
     double labels[] = {-1, 1};
-    struct schema signs = {.format = FORMAT_LIBSVM,
+    struct schema signs = {.reader = &libsvm_reader,
                            .task = TASK_CLASSIFICATION,
                            .classes = 2,
                            .feature_count = 1,

@@ -187,9 +187,10 @@ static void a_failed_import_says_where(void **state)
 {
     (void)state;
     struct error error = {0};
-    struct import_place place = {"data", 17, 0};
-    error_set(&error, ST_IMPORT_FAILED, "3 cells where 4 columns are declared");
-    json_auto_t *root = render(&error, &(struct problem){.place = &place});
+    const struct import_failure failure = {ST_IMPORT_FAILED, "data", 17, 0,
+                                           "3 cells where 4 columns are declared"};
+    error_set(&error, failure.status, "%s", failure.text);
+    json_auto_t *root = render(&error, &(struct problem){.failure = &failure});
     assert_string_equal(text_of(root, "file"), "data");
     assert_int_equal(json_integer_value(json_object_get(root, "line")), 17);
     assert_true(json_is_null(json_object_get(root, "column")));

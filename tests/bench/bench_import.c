@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "engine/data/readers/import.h"
+#include "engine/data/readers/reader_registry.h"
 
 enum { FEATURES = 64, RUNS = 3, PATH_SIZE = 512, COLUMNS = FEATURES + 1 };
 #define FILE_SIZE 200e6
@@ -219,13 +220,12 @@ static double import_seconds(const struct workload *workload,
                                   .limits = {UINT64_C(1) << 36},
                                   .path = out};
     struct import_result result;
-    struct import_place place;
-    struct error error = {0};
+    struct import_failure failure = {0};
     int64_t start = clock_monotonic_ns();
-    enum status status = import_run(&import, &result, &place, &error);
+    enum status status = import_run(&import, &result, &failure);
     double seconds = (double)(clock_monotonic_ns() - start) * 1e-9;
     if (status != ST_OK)
-        fprintf(stderr, "%s: %s\n", workload->name, error.text);
+        fprintf(stderr, "%s: %s\n", workload->name, failure.text);
     CHECK(status == ST_OK);
     *matrix_size = result.size;
     unlink(out);
@@ -252,17 +252,17 @@ static void measure(const struct workload *workload, const char *folder)
     snprintf(data, sizeof data, "%s/data", folder);
     snprintf(labels, sizeof labels, "%s/labels", folder);
     snprintf(out, sizeof out, "%s/out", folder);
-    bool two_files = data_format_has_two_files(workload->schema->format);
+    bool two_files = reader_file_count(workload->schema->reader) == 2;
     size_t head_size = workload->npy_type != NULL ? NPY_HEAD_SIZE : IDX_HEAD_SIZE;
     uint32_t records = write_records(data, workload, heads, two_files ? head_size : 0);
-    struct import_files files = {.data = data};
+    struct import_files files = {{data}};
     if (two_files) {
         if (workload->npy_type != NULL)
             patch_npy(data, workload, records);
         else
             patch(data, 4, records);
         write_labels(labels, workload, records);
-        files = (struct import_files){.features = data, .labels = labels};
+        files = (struct import_files){{data, labels}};
     }
     double floors[RUNS], imports[RUNS];
     uint64_t matrix_size = 0;
@@ -288,23 +288,23 @@ int main(void)
             (struct column){.name = name, .kind = COLUMN_NUMERIC, .high = 1000};
     columns[FEATURES] = (struct column){
         .name = name, .kind = COLUMN_LABEL, .value_count = 2, .values = classes};
-    const struct schema idx = {.format = FORMAT_IDX,
+    const struct schema idx = {.reader = &idx_reader,
                                .classes = 10,
                                .shape_count = 2,
                                .shape = {28, 28},
                                .scale = 255};
-    const struct schema csv = {.format = FORMAT_CSV,
+    const struct schema csv = {.reader = &csv_reader,
                                .classes = 2,
                                .column_count = COLUMNS,
                                .columns = columns};
     const struct schema libsvm = {
-        .format = FORMAT_LIBSVM, .classes = 2, .feature_count = FEATURES};
-    const struct schema npy = {.format = FORMAT_NPY,
+        .reader = &libsvm_reader, .classes = 2, .feature_count = FEATURES};
+    const struct schema npy = {.reader = &npy_reader,
                                .classes = 10,
                                .shape_count = 1,
                                .shape = {FEATURES},
                                .scale = 2};
-    const struct schema cifar = {.format = FORMAT_CIFAR10,
+    const struct schema cifar = {.reader = &cifar10_reader,
                                  .classes = 10,
                                  .shape_count = 3,
                                  .shape = {3, 32, 32},

@@ -9,6 +9,7 @@
 
 #include "engine/data/readers/import.h"
 #include "engine/data/matrix.h"
+#include "engine/data/readers/reader_registry.h"
 
 struct mnist {
     struct matrix train, test;
@@ -16,7 +17,7 @@ struct mnist {
 
 static inline void mnist_import(struct matrix *matrix, const char *name)
 {
-    struct schema schema = {.format = FORMAT_IDX,
+    struct schema schema = {.reader = &idx_reader,
                             .task = TASK_CLASSIFICATION,
                             .classes = 10,
                             .shape_count = 3,
@@ -25,19 +26,18 @@ static inline void mnist_import(struct matrix *matrix, const char *name)
     char features[1024], labels[1024], file[64],
         path[64] = "/tmp/epsilond-mnist-XXXXXX";
     struct import_result result;
-    struct import_place place;
-    struct error error = {0};
+    struct import_failure failure = {0};
     snprintf(file, sizeof file, "data/mnist/%s-images-idx3-ubyte.gz", name);
     shared_path(features, file);
     snprintf(file, sizeof file, "data/mnist/%s-labels-idx1-ubyte.gz", name);
     shared_path(labels, file);
     const struct import import = {.schema = &schema,
-                                  .files = {.features = features, .labels = labels},
+                                  .files = {{features, labels}},
                                   .limits = {.unpacked_size_max = 1 << 30},
                                   .path = path};
     close(mkstemp(path));
-    if (import_run(&import, &result, &place, &error) != ST_OK)
-        fail_msg("%s", error.text);
+    if (import_run(&import, &result, &failure) != ST_OK)
+        fail_msg("%s", failure.text);
     assert_int_equal(matrix_open(matrix, path, NULL), ST_OK);
     unlink(path);
 }

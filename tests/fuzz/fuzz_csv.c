@@ -2,6 +2,7 @@
  * file. */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 static char n_a[] = "a", n_b[] = "b", n_c[] = "c", n_d[] = "d";
 static char v_x[] = "x", v_y[] = "y \"z\"", v_long[] = "a,b", v_five[] = "5";
@@ -20,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {.name = n_d, .kind = COLUMN_LABEL, .low = -1e308, .high = 1e308},
     };
     struct schema schema = {
-        .format = FORMAT_CSV, .task = TASK_REGRESSION, .column_count = 4};
+        .reader = &csv_reader, .task = TASK_REGRESSION, .column_count = 4};
     if (size == 0)
         return 0;
     schema.header = (data[0] & 1) != 0;
@@ -33,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct fuzz_file file;
     fuzz_file_open(&file, data + 1, size - 1);
-    fuzz_import(&schema, &(struct import_files){.data = file.path});
+    fuzz_import(&schema, &(struct import_files){{file.path}});
     close(file.file);
     return 0;
 }

@@ -8,20 +8,21 @@
 #include "api/fault.h"
 #include "api/job_defaults.h"
 #include "base/check.h"
+#include "engine/data/readers/reader_registry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct schema images = {.format = FORMAT_IDX,
+static const struct schema images = {.reader = &idx_reader,
                                      .task = TASK_CLASSIFICATION,
                                      .classes = 10,
                                      .shape_count = 1,
                                      .shape = {784},
                                      .scale = 255};
-static const struct schema pairs = {.format = FORMAT_LIBSVM,
+static const struct schema pairs = {.reader = &libsvm_reader,
                                     .task = TASK_CLASSIFICATION,
                                     .classes = 2,
                                     .feature_count = 123};
-static const struct schema prices = {.format = FORMAT_LIBSVM,
+static const struct schema prices = {.reader = &libsvm_reader,
                                      .task = TASK_REGRESSION,
                                      .feature_count = 8,
                                      .has_target_range = true,

@@ -2,11 +2,12 @@
  * rest is the file. */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     double labels[] = {-1, 1, 2.5};
-    struct schema schema = {.format = FORMAT_LIBSVM,
+    struct schema schema = {.reader = &libsvm_reader,
                             .task = TASK_CLASSIFICATION,
                             .classes = 3,
                             .feature_count = 9,
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct fuzz_file file;
     fuzz_file_open(&file, data + 1, size - 1);
-    fuzz_import(&schema, &(struct import_files){.data = file.path});
+    fuzz_import(&schema, &(struct import_files){{file.path}});
     close(file.file);
     return 0;
 }

@@ -55,18 +55,17 @@ static inline void fuzz_import(const struct schema *schema,
                                const struct import_files *files)
 {
     struct import_result result;
-    struct import_place place = {0};
-    struct error error = {0};
+    struct import_failure failure = {0};
     char path[64];
     snprintf(path, sizeof path, "/tmp/fuzz-import-%d", (int)getpid());
     const struct import import = {
         .schema = schema, .files = *files, .limits = {FUZZ_LIMIT}, .path = path};
-    enum status status = import_run(&import, &result, &place, &error);
+    enum status status = import_run(&import, &result, &failure);
     if (status == ST_OK) {
         fuzz_check(schema, path);
     } else {
-        CHECK(status == ST_IMPORT_FAILED && error.status == status);
-        CHECK(place.file != NULL && error.text[0] != '\0');
+        CHECK(status == ST_IMPORT_FAILED && failure.status == status);
+        CHECK(failure.file[0] != '\0' && failure.text[0] != '\0');
         CHECK(access(path, F_OK) != 0);
     }
     unlink(path);
@@ -74,16 +73,16 @@ static inline void fuzz_import(const struct schema *schema,
 
 /* A format of two files of arrays. The first byte chooses the task, the next two
  * (little-endian) the size of the features file; what is left is the labels file. */
-static inline int fuzz_import_arrays(enum data_format format, const uint8_t *data,
+static inline int fuzz_import_arrays(const struct reader *reader, const uint8_t *data,
                                      size_t size)
 {
-    const struct schema schemas[2] = {{.format = format,
+    const struct schema schemas[2] = {{.reader = reader,
                                        .task = TASK_CLASSIFICATION,
                                        .classes = 3,
                                        .shape_count = 2,
                                        .shape = {2, 3},
                                        .scale = 255},
-                                      {.format = format,
+                                      {.reader = reader,
                                        .task = TASK_REGRESSION,
                                        .shape_count = 1,
                                        .shape = {3},
@@ -102,8 +101,7 @@ static inline int fuzz_import_arrays(enum data_format format, const uint8_t *dat
         split = size;
     fuzz_file_open(&features, data, split);
     fuzz_file_open(&labels, data + split, size - split);
-    fuzz_import(schema, &(struct import_files){.features = features.path,
-                                               .labels = labels.path});
+    fuzz_import(schema, &(struct import_files){{features.path, labels.path}});
     close(features.file);
     close(labels.file);
     return 0;

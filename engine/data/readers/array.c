@@ -11,7 +11,7 @@ enum {
 };
 
 struct array_file {
-    const char *name, *path;
+    size_t index; /* ARRAY_FEATURES or ARRAY_LABELS */
     array_header_reader *read_header;
 };
 
@@ -41,7 +41,7 @@ static enum status check_size(struct reading *reading, const struct array *array
 static enum status array_open(struct reading *reading, struct array *array,
                               const struct array_file *file)
 {
-    enum status status = reading_open(reading, &array->source, file->name, file->path);
+    enum status status = reading_open(reading, &array->source, file->index);
     if (status == ST_OK)
         status = file->read_header(reading, array);
     if (status == ST_OK)
@@ -201,9 +201,8 @@ static enum status read_labels(struct reading *reading, struct array *array)
 static enum status read_both(struct reading *reading, struct array *features,
                              struct array *labels, array_header_reader *read_header)
 {
-    const struct import_files *files = reading->files;
-    const struct array_file of_features = {"features", files->features, read_header};
-    const struct array_file of_labels = {"labels", files->labels, read_header};
+    const struct array_file of_features = {ARRAY_FEATURES, read_header};
+    const struct array_file of_labels = {ARRAY_LABELS, read_header};
     enum status status = array_open(reading, features, &of_features);
     if (status == ST_OK)
         status = check_features(reading, features);
@@ -213,13 +212,13 @@ static enum status read_both(struct reading *reading, struct array *features,
         status = check_labels(reading, labels, features->dimensions[0]);
     if (status != ST_OK)
         return status;
-    reading->place.file = "features";
+    reading->place.file = ARRAY_FEATURES;
     status = reading_begin(reading, features->type->kept ? ELEMENT_U8 : ELEMENT_F32);
     if (status == ST_OK)
         status = read_features(reading, features);
     if (status != ST_OK)
         return status;
-    reading->place.file = "labels";
+    reading->place.file = ARRAY_LABELS;
     return read_labels(reading, labels);
 }
 

@@ -37,7 +37,14 @@ struct array { /* one open file, read up to its values */
  *   ST_IMPORT_FAILED, ST_CANCELLED, ST_IO  as a reader (reading.h) */
 typedef enum status array_header_reader(struct reading *reading, struct array *array);
 
-/* Imports the files features and labels; returns as a reader. */
+/* The files of a reader that calls array_read_files. */
+enum { ARRAY_FEATURES, ARRAY_LABELS };
+#define ARRAY_FILES                                                                    \
+    {                                                                                  \
+        [ARRAY_FEATURES] = "features", [ARRAY_LABELS] = "labels"                       \
+    }
+
+/* Imports both; returns as a reader. */
 enum status array_read_files(struct reading *reading, array_header_reader *read_header);
 
 #endif

@@ -8,30 +8,39 @@
 #include "engine/data/readers/reading.h"
 
 enum {
+    CIFAR10_CLASSES = 10,
+    COARSE_CLASSES = 20, /* of cifar100, whose schema says which label is meant */
+    FINE_CLASSES = 100,
     IMAGE_SIZE = 3 * 32 * 32,
     LABELS_MAX = 2,
     CHUNK_RECORDS = 16, /* records read at a time */
 };
 
-struct layout {
+struct layout { /* of one record */
     size_t label_count;
     uint32_t classes[LABELS_MAX]; /* how many each label byte has */
 };
 
-static const struct layout *layout_of(enum data_format format)
+static const struct layout cifar10 = {1, {CIFAR10_CLASSES}};
+static const struct layout cifar100 = {2, {COARSE_CLASSES, FINE_CLASSES}};
+
+struct cifar {
+    struct reading *reading;
+    struct source *source;
+    const struct layout *layout;
+};
+
+static size_t record_size_of(const struct cifar *cifar)
 {
-    static const struct layout cifar10 = {1, {CIFAR10_CLASSES}};
-    static const struct layout cifar100 = {
-        2, {CIFAR100_COARSE_CLASSES, CIFAR100_FINE_CLASSES}};
-    return format == FORMAT_CIFAR10 ? &cifar10 : &cifar100;
+    return cifar->layout->label_count + IMAGE_SIZE;
 }
 
-static enum status check_size(struct reading *reading, const struct source *source,
-                              size_t record_size)
+static enum status check_size(struct cifar *cifar)
 {
     uint64_t size;
-    if (source_size(source, &size) && size % record_size != 0)
-        return reading_refuse(reading, 0, 0,
+    size_t record_size = record_size_of(cifar);
+    if (source_size(cifar->source, &size) && size % record_size != 0)
+        return reading_refuse(cifar->reading, 0, 0,
                               "%" PRIu64 " bytes are not whole records of %zu bytes",
                               size, record_size);
     return ST_OK;
@@ -39,10 +48,11 @@ static enum status check_size(struct reading *reading, const struct source *sour
 
 /* Takes one record, numbered from 1: its image goes to row, its declared label to the
  * matrix. */
-static enum status add_record(struct reading *reading, const unsigned char *bytes,
+static enum status add_record(struct cifar *cifar, const unsigned char *bytes,
                               unsigned char *row, uint64_t record)
 {
-    const struct layout *layout = layout_of(reading->schema->format);
+    struct reading *reading = cifar->reading;
+    const struct layout *layout = cifar->layout;
     uint32_t class_index = 0;
     for (size_t i = 0; i < layout->label_count; i++) {
         if (bytes[i] >= layout->classes[i])
@@ -57,21 +67,21 @@ static enum status add_record(struct reading *reading, const unsigned char *byte
 }
 
 /* Reads *count records, 0 at the end of the file; done records were read before. */
-static enum status read_chunk(struct reading *reading, struct source *source,
-                              size_t record_size, uint64_t done, size_t *count)
+static enum status read_chunk(struct cifar *cifar, uint64_t done, size_t *count)
 {
+    struct reading *reading = cifar->reading;
     unsigned char bytes[CHUNK_RECORDS * (LABELS_MAX + IMAGE_SIZE)];
-    size_t got, room;
+    size_t got, room, record_size = record_size_of(cifar);
     unsigned char *rows = matrix_writer_rows(reading->writer, &room);
     if (room > CHUNK_RECORDS)
         room = CHUNK_RECORDS;
     enum status status =
-        source_read(source, bytes, room * record_size, &got, reading->error);
+        source_read(cifar->source, bytes, room * record_size, &got, reading->error);
     if (status != ST_OK)
         return status;
     *count = got / record_size;
     for (size_t i = 0; i < *count && status == ST_OK; i++)
-        status = add_record(reading, bytes + i * record_size, rows + i * IMAGE_SIZE,
+        status = add_record(cifar, bytes + i * record_size, rows + i * IMAGE_SIZE,
                             done + i + 1);
     if (status == ST_OK && got % record_size != 0)
         status = reading_refuse(reading, done + *count + 1, 0,
@@ -81,18 +91,18 @@ static enum status read_chunk(struct reading *reading, struct source *source,
     return status;
 }
 
-static enum status read_records(struct reading *reading, struct source *source)
+static enum status read_records(struct cifar *cifar)
 {
-    size_t record_size = layout_of(reading->schema->format)->label_count + IMAGE_SIZE;
+    struct reading *reading = cifar->reading;
     uint64_t done = 0;
     size_t count = 1;
-    enum status status = check_size(reading, source, record_size);
+    enum status status = check_size(cifar);
     if (status == ST_OK)
         status = reading_check_scale(reading);
     if (status == ST_OK)
         status = reading_begin(reading, ELEMENT_U8);
     while (status == ST_OK && count > 0) {
-        status = read_chunk(reading, source, record_size, done, &count);
+        status = read_chunk(cifar, done, &count);
         done += count;
     }
     if (status == ST_OK && done == 0)
@@ -100,12 +110,45 @@ static enum status read_records(struct reading *reading, struct source *source)
     return status;
 }
 
-enum status cifar_read(struct reading *reading)
+static enum status read_file(struct reading *reading, const struct layout *layout)
 {
-    struct source *source = NULL;
-    enum status status = reading_open(reading, &source, "data", reading->files->data);
+    struct cifar cifar = {.reading = reading, .layout = layout};
+    enum status status = reading_open(reading, &cifar.source, 0);
     if (status == ST_OK)
-        status = read_records(reading, source);
-    source_close(source);
+        status = read_records(&cifar);
+    source_close(cifar.source);
     return status;
 }
+
+static enum status read_cifar10(struct reading *reading)
+{
+    return read_file(reading, &cifar10);
+}
+
+static enum status read_cifar100(struct reading *reading)
+{
+    return read_file(reading, &cifar100);
+}
+
+const struct reader cifar10_reader = {
+    .name = "cifar10",
+    .form = FORM_SHAPED,
+    .files = {"data"},
+    .shape_count = 3,
+    .shape = {3, 32, 32},
+    .scale = UINT8_MAX,
+    .class_counts = {{CIFAR10_CLASSES, NULL}},
+    .read = read_cifar10,
+};
+
+const struct reader cifar100_reader = {
+    .name = "cifar100",
+    .form = FORM_SHAPED,
+    .files = {"data"},
+    .shape_count = 3,
+    .shape = {3, 32, 32},
+    .scale = UINT8_MAX,
+    .class_counts = {{FINE_CLASSES, "the fine labels"},
+                     {COARSE_CLASSES, "the coarse ones"}},
+    .read = read_cifar100,
+};

@@ -365,7 +365,7 @@ static enum status add_cell(struct csv *csv, size_t column, float **out)
     case COLUMN_CATEGORICAL:
         status = encoder_features(&csv->encoders[column], *out, csv->cells[column].cell,
                                   &csv->reason);
-        *out += encode_width(declared);
+        *out += schema_column_features(declared);
         return status;
     case COLUMN_LABEL: return add_label(csv, column);
     case COLUMN_IGNORED: return ST_OK;
@@ -422,8 +422,7 @@ static enum status csv_open(struct csv *csv)
 {
     struct reading *reading = csv->reading;
     const struct schema *schema = reading->schema;
-    enum status status =
-        reading_open(reading, &csv->source, "data", reading->files->data);
+    enum status status = reading_open(reading, &csv->source, 0);
     if (status != ST_OK)
         return status;
     csv->lines = lines_create(csv->source);
@@ -452,7 +451,7 @@ static void csv_close(struct csv *csv)
     source_close(csv->source);
 }
 
-enum status csv_read(struct reading *reading)
+static enum status read_file(struct reading *reading)
 {
     CHECK(schema_label(reading->schema) != NULL);
     struct csv csv = {.reading = reading};
@@ -464,3 +463,11 @@ enum status csv_read(struct reading *reading)
     csv_close(&csv);
     return status;
 }
+
+const struct reader csv_reader = {
+    .name = "csv",
+    .form = FORM_COLUMNS,
+    .is_text = true,
+    .files = {"data"},
+    .read = read_file,
+};

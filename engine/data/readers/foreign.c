@@ -1,7 +1,9 @@
 #include "engine/data/readers/foreign.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "engine/data/readers/reader_registry.h"
 
 #define UNPACK ": unpack it; plain and gzip files are read"
 #define EXPORT ": export it in the declared format"
@@ -13,7 +15,7 @@ struct kind {
 };
 
 /* The first bytes are from PKWARE's APPNOTE, the xz and zstd formats, bzip2's and 7z's
- * sources, Parquet's and HDF5's specifications, and numpy.lib.format. */
+ * sources, and Parquet's and HDF5's specifications. */
 static const struct kind kinds[] = {
     {"PK\x03\x04", "the file is a zip archive, as .xlsx and .npz are" UNPACK, 4},
     {"PK\x05\x06", "the file is an empty zip archive" UNPACK, 4},
@@ -26,9 +28,6 @@ static const struct kind kinds[] = {
     {"PAR1\x15", "the file is in Parquet's format" EXPORT, 5},
     {"\x89HDF\r\n\x1a\n", "the file is in HDF5's format" EXPORT, 8},
 };
-
-static const struct kind npy = {
-    "\x93NUMPY", "the file is in npy's format: declare the dataset as npy", 6};
 
 /* Byte order marks. The longer stand first, as that of UTF-32 begins with that of
  * UTF-16. */
@@ -71,17 +70,42 @@ static bool is_wide(const char *bytes, size_t size)
     return even || odd;
 }
 
-const char *foreign_name(enum data_format format, const void *bytes, size_t size)
+/* The format whose files begin so, or NULL. */
+static const struct reader *find_format(const char *bytes, size_t size)
 {
-    bool is_text = format == FORMAT_CSV || format == FORMAT_LIBSVM;
+    for (size_t i = 0; readers[i] != NULL; i++) {
+        const char *magic = readers[i]->magic;
+        if (magic != NULL && size >= strlen(magic) &&
+            memcmp(bytes, magic, strlen(magic)) == 0)
+            return readers[i];
+    }
+    return NULL;
+}
+
+static const char *find_kind(const struct reader *reader, const char *bytes,
+                             size_t size)
+{
     const char *name = find(kinds, sizeof kinds / sizeof *kinds, bytes, size);
     if (name == NULL && is_bzip2(bytes, size))
         name = "the file is packed with bzip2" UNPACK;
-    if (name == NULL && format != FORMAT_NPY && begins(&npy, bytes, size))
-        name = npy.name;
-    if (name == NULL && is_text)
+    if (name == NULL && reader->is_text)
         name = find(marks, sizeof marks / sizeof *marks, bytes, size);
-    if (name == NULL && is_text && is_wide(bytes, size))
+    if (name == NULL && reader->is_text && is_wide(bytes, size))
         name = "the file is text in UTF-16" RECODE;
     return name;
+}
+
+bool foreign_name(char *text, size_t size, const struct reader *reader,
+                  const void *bytes, size_t byte_count)
+{
+    const struct reader *format = find_format(bytes, byte_count);
+    const char *kind = find_kind(reader, bytes, byte_count);
+    if (kind != NULL)
+        snprintf(text, size, "%s", kind);
+    else if (format != NULL && format != reader)
+        snprintf(text, size, "the file is in %s's format: declare the dataset as %s",
+                 format->name, format->name);
+    else
+        return false;
+    return true;
 }

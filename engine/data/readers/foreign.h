@@ -8,14 +8,18 @@
 #ifndef ENGINE_DATA_READERS_FOREIGN_H
 #define ENGINE_DATA_READERS_FOREIGN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/data/schema.h"
+#include "engine/data/reader.h"
 
 enum { FOREIGN_SIZE = 16 }; /* bytes that are looked at */
 
-/* What a file that begins so (unpacked, where it is gzip) is and what to do with it,
- * static text; NULL: none of those known, or what the format asks for. */
-const char *foreign_name(enum data_format format, const void *bytes, size_t size);
+/* Says in text[0..size) what a file is that begins with these bytes (unpacked, where it
+ * is gzip), and what to do with it.
+ *   reader  what the file was declared as
+ * False: it is none of those known, or what was declared; text is as it was. */
+bool foreign_name(char *text, size_t size, const struct reader *reader,
+                  const void *bytes, size_t byte_count);
 
 #endif

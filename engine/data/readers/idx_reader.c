@@ -87,7 +87,15 @@ static enum status read_header(struct reading *reading, struct array *array)
     return ST_OK;
 }
 
-enum status idx_read(struct reading *reading)
+static enum status read_files(struct reading *reading)
 {
     return array_read_files(reading, read_header);
 }
+
+/* A file's first two bytes, 00 00, do not tell it from others. */
+const struct reader idx_reader = {
+    .name = "idx",
+    .form = FORM_SHAPED,
+    .files = ARRAY_FILES,
+    .read = read_files,
+};

@@ -19,9 +19,10 @@
 #include "base/status.h"
 #include "engine/data/schema.h"
 
-struct import_files {              /* NULL where the format has no such file */
-    const char *features, *labels; /* idx, npy */
-    const char *data;              /* the others */
+struct import_files {
+    /* Where the files of the schema's reader are, in its order; NULL: it was not
+     * uploaded. */
+    const char *paths[READER_FILES_MAX];
 };
 
 struct import_limits {          /* bytes */
@@ -29,12 +30,14 @@ struct import_limits {          /* bytes */
     uint64_t disk_room;         /* for the matrix; 0: all that are free */
 };
 
-enum { IMPORT_LINE_SIZE_MAX = 1 << 20 }; /* bytes of one csv or libsvm record */
-
-struct import_place { /* the first bad place, told to the owner only */
-    const char *file; /* "features", "labels", "data" */
-    uint64_t line;    /* the line in text formats, else record; from 1, 0: whole file */
-    uint64_t column;  /* csv: cell, libsvm: byte, else feature; 0: whole line */
+/* Why an import failed. Where its status is ST_IMPORT_FAILED it is about the first bad
+ * place, for the owner alone. */
+struct import_failure {
+    enum status status; /* ST_OK: it did not fail */
+    char file[16];      /* a name of reader->files; "": no file is to blame */
+    uint64_t line;   /* in text formats, else the record; from 1, 0: the whole file */
+    uint64_t column; /* csv: cell, libsvm: byte, else feature; from 1, 0: whole line */
+    char text[256];  /* the reason, which never quotes a value of a record */
 };
 
 struct import_result {
@@ -54,16 +57,16 @@ struct import { /* what is read, and where to */
     const atomic_bool *cancel; /* or NULL */
 };
 
-/* Writes the matrix of the files under the schema to path.
- *   ST_IMPORT_FAILED  *place and error->text (the reason, which never quotes a value)
- *                     say what is wrong
+/* Writes the matrix of the files under the schema to path. On failure the outcome is
+ * failure->status too, and failure->text says more of it:
+ *   ST_IMPORT_FAILED  a file is at fault; file, line and column say where
  *   ST_CANCELLED      *cancel was seen set
  *   ST_DISK_FULL      the disk has no room for the matrix
  *   ST_IO             a file cannot be read or the matrix not written
  *   ST_NO_MEMORY      no room for buffers of one record
  * On failure what was written to path is removed. The file is not synced: publishing
- * is. */
+ * is. On success failure is left as it was. */
 enum status import_run(const struct import *import, struct import_result *result,
-                       struct import_place *place, struct error *error);
+                       struct import_failure *failure);
 
 #endif

@@ -204,8 +204,7 @@ static enum status libsvm_open(struct libsvm *libsvm)
 {
     struct reading *reading = libsvm->reading;
     const struct schema *schema = reading->schema;
-    enum status status =
-        reading_open(reading, &libsvm->source, "data", reading->files->data);
+    enum status status = reading_open(reading, &libsvm->source, 0);
     if (status != ST_OK)
         return status;
     if (schema->task == TASK_REGRESSION && !schema->has_target_range)
@@ -218,7 +217,7 @@ static enum status libsvm_open(struct libsvm *libsvm)
     return status == ST_OK ? reading_begin(reading, ELEMENT_F32) : status;
 }
 
-enum status libsvm_read(struct reading *reading)
+static enum status read_file(struct reading *reading)
 {
     struct libsvm libsvm = {.reading = reading};
     enum status status = libsvm_open(&libsvm);
@@ -231,3 +230,11 @@ enum status libsvm_read(struct reading *reading)
     source_close(libsvm.source);
     return status;
 }
+
+const struct reader libsvm_reader = {
+    .name = "libsvm",
+    .form = FORM_INDEXED,
+    .is_text = true,
+    .files = {"data"},
+    .read = read_file,
+};

@@ -3,12 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/data/readers/import.h"
-
 enum {
     READ_SIZE = 256 << 10,
     /* A line that is almost too long, and a full read behind it. */
-    BUFFER_SIZE = IMPORT_LINE_SIZE_MAX + 4 * READ_SIZE,
+    BUFFER_SIZE = LINE_SIZE_MAX + 4 * READ_SIZE,
 };
 
 struct lines {
@@ -67,7 +65,7 @@ static enum status find_ending(struct lines *lines, size_t *at, enum ending *end
         const char *from = lines->buffer + lines->scanned;
         const char *feed = memchr(from, '\n', lines->end - lines->scanned);
         *at = feed != NULL ? (size_t)(feed - lines->buffer) : lines->end;
-        if (*at - lines->begin > IMPORT_LINE_SIZE_MAX)
+        if (*at - lines->begin > LINE_SIZE_MAX)
             *ending = ENDING_NONE;
         else if (feed != NULL)
             *ending = ENDING_FEED;
@@ -103,7 +101,7 @@ enum status lines_next(struct lines *lines, struct line *line, bool *more,
     line->number = lines->count + 1;
     if (ending == ENDING_NONE)
         return error_set(error, ST_IMPORT_FAILED, "the line is longer than %d bytes",
-                         IMPORT_LINE_SIZE_MAX);
+                         LINE_SIZE_MAX);
     *more = ending == ENDING_FEED || at > lines->begin;
     lines->count += ending == ENDING_FEED;
     lines->scanned = ending == ENDING_FEED ? at + 1 : at;

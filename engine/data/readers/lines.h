@@ -14,11 +14,13 @@
 #include "base/status.h"
 #include "engine/data/readers/source.h"
 
+enum { LINE_SIZE_MAX = 1 << 20 }; /* bytes */
+
 struct lines; /* opaque */
 
 struct line {
     char *text;      /* size bytes, which the caller may overwrite; no line feed */
-    size_t size;     /* at most IMPORT_LINE_SIZE_MAX */
+    size_t size;     /* at most LINE_SIZE_MAX */
     uint64_t number; /* the line of the file it begins on, from 1 */
 };
 
@@ -28,7 +30,7 @@ void lines_destroy(struct lines *lines); /* NULL is allowed */
 
 /* Reads the next line; the one before is gone. *more is false at the end of the file.
  * line->number is set on failure too: 0 where the file itself is at fault.
- *   ST_IMPORT_FAILED  longer than IMPORT_LINE_SIZE_MAX
+ *   ST_IMPORT_FAILED  longer than LINE_SIZE_MAX
  *   others            as source_read */
 enum status lines_next(struct lines *lines, struct line *line, bool *more,
                        struct error *error);

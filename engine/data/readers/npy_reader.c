@@ -284,7 +284,15 @@ static enum status read_header(struct reading *reading, struct array *array)
     return status;
 }
 
-enum status npy_read(struct reading *reading)
+static enum status read_files(struct reading *reading)
 {
     return array_read_files(reading, read_header);
 }
+
+const struct reader npy_reader = {
+    .name = "npy",
+    .form = FORM_SHAPED,
+    .files = ARRAY_FILES,
+    .magic = magic,
+    .read = read_files,
+};

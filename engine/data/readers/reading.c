@@ -4,10 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum status reading_open(struct reading *reading, struct source **source,
-                         const char *name, const char *path)
+enum status reading_open(struct reading *reading, struct source **source, size_t file)
 {
-    reading->place = (struct import_place){.file = name};
+    const char *path = reading->paths[file];
+    reading->place = (struct reading_place){.file = file};
     if (path == NULL)
         return error_set(reading->error, ST_IMPORT_FAILED, "the file was not uploaded");
     return source_open(source, path, reading->bounds, reading->error);

@@ -1,9 +1,8 @@
 /*
- * reading.h - what every format's reader is given, and the readers. To add a format, write
- * a file, a line here and a row in import.c's table.
+ * reading.h - one import under way, as its reader is given it: the schema, the files and
+ * the matrix to write; and how a reader blames a place of a file.
  *
- * A reader opens its files, calls matrix_writer_begin once, writes every record with
- * its target, and checks all of both; import.c opens, finishes and removes the matrix.
+ * Threads: one import, one thread.
  */
 #ifndef ENGINE_DATA_READERS_READING_H
 #define ENGINE_DATA_READERS_READING_H
@@ -11,34 +10,29 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/data/readers/import.h"
 #include "engine/data/matrix_writer.h"
-#include "engine/data/schema.h"
 #include "engine/data/readers/source.h"
+#include "engine/data/schema.h"
+
+struct reading_place {
+    size_t file;           /* index in reader->files */
+    uint64_t line, column; /* as in struct import_failure (import.h) */
+};
 
 struct reading {
     const struct schema *schema;
-    const struct import_files *files;
+    const char *const *paths; /* of the files of its reader; NULL: not uploaded */
     struct source_bounds bounds;
     struct matrix_writer *writer;
-    struct import_place place; /* what a failure is blamed on */
-    struct error *error;
+    struct reading_place place; /* what a failure is blamed on */
+    struct error *error;        /* its outcome and its reason */
 };
 
-/* All readers return
- *   ST_IMPORT_FAILED  reading->place and reading->error say where and why
- *   ST_CANCELLED, ST_DISK_FULL, ST_IO, ST_NO_MEMORY */
-enum status idx_read(struct reading *reading);
-enum status csv_read(struct reading *reading);
-enum status libsvm_read(struct reading *reading);
-enum status cifar_read(struct reading *reading); /* cifar10 and cifar100 */
-enum status npy_read(struct reading *reading);
-
-/* Opens an uploaded file and blames what follows on it as a whole.
- *   name  as in struct import_place, static text
- *   path  NULL: it was not uploaded, ST_IMPORT_FAILED */
-enum status reading_open(struct reading *reading, struct source **source,
-                         const char *name, const char *path);
+/* Opens an uploaded file, by its index in reader->files, and blames what follows on it
+ * as a whole.
+ *   ST_IMPORT_FAILED  it was not uploaded, or is larger than the bound
+ *   ST_IO, ST_NO_MEMORY */
+enum status reading_open(struct reading *reading, struct source **source, size_t file);
 
 /* Checks that bytes over the declared scale are finite in float32.
  *   ST_IMPORT_FAILED  they are not; the file as a whole is blamed */

@@ -10,6 +10,9 @@ static char red[] = "red", green[] = "deep green", blue[] = "blue";
 static char *colours[] = {red, green, blue};
 static char name_text[] = "tint", seven[] = " 7 ";
 
+static const struct reader lines = {.form = FORM_INDEXED};
+static const struct reader arrays = {.form = FORM_SHAPED};
+
 static const struct column number = {
     .name = name_text, .kind = COLUMN_NUMERIC, .low = -2, .high = 6};
 static const struct column colour = {
@@ -64,8 +67,8 @@ static void a_category_is_one_hot(void **state)
 {
     (void)state;
     float out[3] = {9, 9, 9};
-    assert_int_equal(encode_width(&number), 1);
-    assert_int_equal(encode_width(&colour), 3);
+    assert_int_equal(schema_column_features(&number), 1);
+    assert_int_equal(schema_column_features(&colour), 3);
     assert_int_equal(encode(out, &colour, "\t deep green ", NULL), ST_OK);
     assert_true(out[0] == 0 && out[1] == 1 && out[2] == 0);
 }
@@ -159,9 +162,9 @@ static void a_number_must_fill_its_text(void **state)
 static void values_of_idx_and_libsvm_follow_their_table(void **state)
 {
     (void)state;
-    struct schema schema = {.format = FORMAT_IDX, .scale = 255};
+    struct schema schema = {.reader = &arrays, .scale = 255};
     assert_true(encode_value(&schema, 51) == 0.2F);
-    schema = (struct schema){.format = FORMAT_LIBSVM};
+    schema = (struct schema){.reader = &lines};
     assert_true(encode_value(&schema, -3.5) == -3.5F);
     assert_true(isinf(encode_value(&schema, 1e39)));
     schema.has_range = true;

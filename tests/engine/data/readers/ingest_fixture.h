@@ -19,8 +19,7 @@ struct ingest {
     struct import_limits limits;
     enum status status;
     struct import_result result;
-    struct import_place place;
-    struct error error;
+    struct import_failure failure;
     struct matrix matrix; /* mapped where the import succeeded */
 };
 
@@ -68,16 +67,14 @@ static inline struct import ingest_import(const struct ingest *ingest,
 static inline void ingest_run(struct ingest *ingest, const struct schema *schema)
 {
     matrix_close(&ingest->matrix);
-    memset(&ingest->error, 0, sizeof ingest->error);
-    memset(&ingest->place, 0, sizeof ingest->place);
+    memset(&ingest->failure, 0, sizeof ingest->failure);
     const struct import import = ingest_import(ingest, schema);
-    ingest->status =
-        import_run(&import, &ingest->result, &ingest->place, &ingest->error);
+    ingest->status = import_run(&import, &ingest->result, &ingest->failure);
     if (ingest->status == ST_OK) {
         assert_int_equal(matrix_open(&ingest->matrix, ingest->out, NULL), ST_OK);
     } else {
         assert_int_equal(access(ingest->out, F_OK), -1);
-        assert_int_equal(ingest->error.status, ingest->status);
+        assert_int_equal(ingest->failure.status, ingest->status);
     }
 }
 
@@ -86,7 +83,7 @@ static inline void ingest_text(struct ingest *ingest, const struct schema *schem
                                const char *text)
 {
     write_file(ingest->data, text, strlen(text));
-    ingest->files = (struct import_files){.data = ingest->data};
+    ingest->files = (struct import_files){{ingest->data}};
     ingest_run(ingest, schema);
 }
 
@@ -94,11 +91,11 @@ static inline void ingest_text(struct ingest *ingest, const struct schema *schem
 #define assert_refused(ingest, name, at_line, at_column, words)                        \
     do {                                                                               \
         assert_int_equal((ingest)->status, ST_IMPORT_FAILED);                          \
-        assert_string_equal((ingest)->place.file, name);                               \
-        if (strstr((ingest)->error.text, words) == NULL)                               \
-            fail_msg("\"%s\" does not say \"%s\"", (ingest)->error.text, words);       \
-        assert_int_equal((ingest)->place.line, at_line);                               \
-        assert_int_equal((ingest)->place.column, at_column);                           \
+        assert_string_equal((ingest)->failure.file, name);                             \
+        if (strstr((ingest)->failure.text, words) == NULL)                             \
+            fail_msg("\"%s\" does not say \"%s\"", (ingest)->failure.text, words);     \
+        assert_int_equal((ingest)->failure.line, at_line);                             \
+        assert_int_equal((ingest)->failure.column, at_column);                         \
     } while (0)
 
 static inline float feature_at(const struct matrix *matrix, uint32_t record, size_t at)

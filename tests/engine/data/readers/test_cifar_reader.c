@@ -2,10 +2,11 @@
  * that are not such records are refused. Method: records built byte by byte. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 enum { IMAGE = 3072, MANY = 100 /* more than are read at a time, in two buffers */ };
 
-static struct schema ten = {.format = FORMAT_CIFAR10,
+static struct schema ten = {.reader = &cifar10_reader,
                             .task = TASK_CLASSIFICATION,
                             .classes = 10,
                             .shape_count = 3,
@@ -15,7 +16,7 @@ static struct schema ten = {.format = FORMAT_CIFAR10,
 static struct schema hundred(uint32_t classes)
 {
     struct schema schema = ten;
-    schema.format = FORMAT_CIFAR100;
+    schema.reader = &cifar100_reader;
     schema.classes = classes;
     return schema;
 }
@@ -45,7 +46,7 @@ static void ingest_data(struct ingest *ingest, const struct schema *schema,
                         const void *bytes, size_t size)
 {
     write_file(ingest->data, bytes, size);
-    ingest->files = (struct import_files){.data = ingest->data};
+    ingest->files = (struct import_files){{ingest->data}};
     ingest_run(ingest, schema);
 }
 
@@ -104,7 +105,7 @@ static void batches_may_follow_one_another_packed_too(void **state)
     ingest_init(&ingest);
     write_gzip(ingest.data, bytes, half);
     write_gzip(ingest.data, bytes + half, size - half);
-    ingest.files = (struct import_files){.data = ingest.data};
+    ingest.files = (struct import_files){{ingest.data}};
     ingest_run(&ingest, &ten);
     assert_records(&ingest, MANY, 10);
     free(bytes);
@@ -159,7 +160,7 @@ static void only_whole_records_are_a_file(void **state)
     write_gzip(ingest.data, bytes, size + 1);
     ingest_run(&ingest, &ten);
     assert_refused(&ingest, "data", 21, 0, "ends inside this record");
-    ingest.files.data = NULL;
+    ingest.files.paths[0] = NULL;
     ingest_run(&ingest, &ten);
     assert_refused(&ingest, "data", 0, 0, "not uploaded");
     free(bytes);

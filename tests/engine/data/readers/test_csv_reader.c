@@ -2,6 +2,8 @@
  * never shown. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/lines.h"
+#include "engine/data/readers/reader_registry.h"
 
 static char n_age[] = "age", n_job[] = "job", n_note[] = "note", n_pay[] = "pay";
 static char v_clerk[] = "clerk", v_cook[] = "cook, chief", v_none[] = "?";
@@ -13,7 +15,7 @@ static struct column columns[] = {
     {.name = n_note, .kind = COLUMN_IGNORED},
     {.name = n_pay, .kind = COLUMN_LABEL, .value_count = 2, .values = pays},
 };
-static const struct schema people = {.format = FORMAT_CSV,
+static const struct schema people = {.reader = &csv_reader,
                                      .task = TASK_CLASSIFICATION,
                                      .classes = 2,
                                      .column_count = 4,
@@ -117,7 +119,7 @@ static void a_header_that_does_not_fit_is_told_by_name(void **state)
         ingest_text(&ingest, &schema, cases[i].text);
         assert_refused(&ingest, "data", cases[i].line, cases[i].column,
                        cases[i].reason);
-        assert_null(strstr(ingest.error.text, "clerk")); /* a record is not quoted */
+        assert_null(strstr(ingest.failure.text, "clerk")); /* a record is not quoted */
     }
     ingest_fini(&ingest);
 }
@@ -144,7 +146,7 @@ static void other_separators_are_named(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ingest_text(&ingest, &people, cases[i].text);
         assert_int_equal(ingest.status, ST_IMPORT_FAILED);
-        assert_refused(&ingest, "data", cases[i].line, ingest.place.column,
+        assert_refused(&ingest, "data", cases[i].line, ingest.failure.column,
                        cases[i].reason);
     }
     ingest_fini(&ingest);
@@ -229,7 +231,7 @@ static void the_first_bad_cell_is_named_and_not_quoted(void **state)
         ingest_text(&ingest, &people, cases[i].text);
         assert_refused(&ingest, "data", cases[i].line, cases[i].column,
                        cases[i].reason);
-        assert_true(strstr(ingest.error.text, cases[i].secret) == NULL ||
+        assert_true(strstr(ingest.failure.text, cases[i].secret) == NULL ||
                     strstr(cases[i].reason, cases[i].secret) != NULL ||
                     strlen(cases[i].secret) == 1);
     }
@@ -246,7 +248,7 @@ static void a_file_without_records_is_refused(void **state)
         ingest_text(&ingest, &people, texts[i]);
         assert_refused(&ingest, "data", 0, 0, "no records");
     }
-    ingest.files.data = NULL;
+    ingest.files.paths[0] = NULL;
     ingest_run(&ingest, &people);
     assert_refused(&ingest, "data", 0, 0, "not uploaded");
     ingest_fini(&ingest);
@@ -256,27 +258,27 @@ static void the_limit_of_a_line_is_met_exactly(void **state)
 {
     (void)state;
     struct ingest ingest;
-    char *text = malloc(IMPORT_LINE_SIZE_MAX + 64);
+    char *text = malloc(LINE_SIZE_MAX + 64);
     assert_non_null(text);
     ingest_init(&ingest);
-    for (size_t size = IMPORT_LINE_SIZE_MAX; size < IMPORT_LINE_SIZE_MAX + 2; size++) {
+    for (size_t size = LINE_SIZE_MAX; size < LINE_SIZE_MAX + 2; size++) {
         memset(text, 'z', size);
         memcpy(text, "25,clerk,", 9);
         memcpy(text + size - 6, ",>50K\n", 7);
         size_t line = size - 1;
         ingest_text(&ingest, &people, text);
         assert_int_equal(ingest.status, ST_OK);
-        assert_true(line <= IMPORT_LINE_SIZE_MAX);
+        assert_true(line <= LINE_SIZE_MAX);
     }
-    memset(text, 'z', IMPORT_LINE_SIZE_MAX + 1);
+    memset(text, 'z', LINE_SIZE_MAX + 1);
     memcpy(text, "25,clerk,", 9);
-    memcpy(text + IMPORT_LINE_SIZE_MAX + 1 - 5, ",>50K\n", 7);
+    memcpy(text + LINE_SIZE_MAX + 1 - 5, ",>50K\n", 7);
     ingest_text(&ingest, &people, text);
     assert_refused(&ingest, "data", 1, 0, "longer than 1048576 bytes");
     /* A quote that never closes ends at the limit too. */
-    memset(text, '\n', IMPORT_LINE_SIZE_MAX + 32);
+    memset(text, '\n', LINE_SIZE_MAX + 32);
     memcpy(text, "25,clerk,\"", 10);
-    text[IMPORT_LINE_SIZE_MAX + 32] = '\0';
+    text[LINE_SIZE_MAX + 32] = '\0';
     ingest_text(&ingest, &people, text);
     assert_refused(&ingest, "data", 1, 3, "never closed");
     free(text);

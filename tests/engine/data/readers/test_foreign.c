@@ -5,6 +5,7 @@
 #include "tests/engine/data/readers/ingest_fixture.h"
 
 #include "engine/data/readers/foreign.h"
+#include "engine/data/readers/reader_registry.h"
 
 static char n_x[] = "x", n_y[] = "y", v_no[] = "no", v_yes[] = "yes";
 static char *answers[] = {v_no, v_yes};
@@ -12,13 +13,13 @@ static struct column columns[] = {
     {.name = n_x, .kind = COLUMN_NUMERIC, .low = 0, .high = 1},
     {.name = n_y, .kind = COLUMN_LABEL, .value_count = 2, .values = answers},
 };
-static const struct schema table = {.format = FORMAT_CSV,
+static const struct schema table = {.reader = &csv_reader,
                                     .task = TASK_CLASSIFICATION,
                                     .classes = 2,
                                     .column_count = 2,
                                     .columns = columns,
                                     .header = true};
-static const struct schema lines = {.format = FORMAT_LIBSVM,
+static const struct schema lines = {.reader = &libsvm_reader,
                                     .task = TASK_REGRESSION,
                                     .has_target_range = true,
                                     .target_high = 1,
@@ -54,7 +55,7 @@ static void each_kind_is_named_whole_or_packed(void **state)
     struct ingest ingest;
     (void)state;
     ingest_init(&ingest);
-    ingest.files.data = ingest.data;
+    ingest.files.paths[0] = ingest.data;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         write_file(ingest.data, files[i].bytes, files[i].size);
         ingest_run(&ingest, &table);
@@ -79,7 +80,7 @@ static void gzip_inside_gzip_is_named(void **state)
     size_t size = read_back(ingest.data, packed, sizeof packed);
     unlink(ingest.data);
     write_gzip(ingest.data, packed, size);
-    ingest.files.data = ingest.data;
+    ingest.files.paths[0] = ingest.data;
     ingest_run(&ingest, &table);
     assert_refused(&ingest, "data", 0, 0, "gzip twice");
     ingest_fini(&ingest);
@@ -89,7 +90,7 @@ static void gzip_inside_gzip_is_named(void **state)
 static void the_file_of_two_that_is_at_fault_is_named(void **state)
 {
     static const char images[] = "\0\0\x08\x02\0\0\0\1\0\0\0\2ab";
-    static const struct schema arrays = {.format = FORMAT_IDX,
+    static const struct schema arrays = {.reader = &idx_reader,
                                          .task = TASK_CLASSIFICATION,
                                          .classes = 2,
                                          .shape_count = 1,
@@ -100,8 +101,7 @@ static void the_file_of_two_that_is_at_fault_is_named(void **state)
     ingest_init(&ingest);
     write_file(ingest.features, images, sizeof images - 1);
     write_file(ingest.labels, "PK\x03\x04....", 8);
-    ingest.files =
-        (struct import_files){.features = ingest.features, .labels = ingest.labels};
+    ingest.files = (struct import_files){{ingest.features, ingest.labels}};
     ingest_run(&ingest, &arrays);
     assert_refused(&ingest, "labels", 0, 0, "zip");
     ingest_fini(&ingest);
@@ -110,26 +110,29 @@ static void the_file_of_two_that_is_at_fault_is_named(void **state)
 static void what_the_format_asks_for_is_never_foreign(void **state)
 {
     static const struct {
-        enum data_format format;
+        const struct reader *reader;
         const char *bytes;
         size_t size;
     } own[] = {
-        {FORMAT_CSV, BYTES("x,y\n0,no\n")},
-        {FORMAT_CSV, BYTES("PK,y\n0,no\n")},
-        {FORMAT_CSV, BYTES("PAR1,y\n0,no\n")},
-        {FORMAT_CSV, BYTES("BZh9,1AY\n0,no")},
-        {FORMAT_CSV, BYTES("\xef\xbb\xbfx,y")},
-        {FORMAT_CSV, BYTES("")},
-        {FORMAT_CSV, BYTES("x")},
-        {FORMAT_NPY, BYTES("\x93NUMPY\x01\0v")},
-        {FORMAT_LIBSVM, BYTES("+1 1:1 2:1\n")},
-        {FORMAT_IDX, BYTES("\0\0\x08\x03\0\0")},
-        {FORMAT_CIFAR10, BYTES("\0\x01\0\x02\0\x03\0\x04")},
-        {FORMAT_CIFAR10, BYTES("\xff\xfe\0\0\xff\xfe\0\0")},
+        {&csv_reader, BYTES("x,y\n0,no\n")},
+        {&csv_reader, BYTES("PK,y\n0,no\n")},
+        {&csv_reader, BYTES("PAR1,y\n0,no\n")},
+        {&csv_reader, BYTES("BZh9,1AY\n0,no")},
+        {&csv_reader, BYTES("\xef\xbb\xbfx,y")},
+        {&csv_reader, BYTES("")},
+        {&csv_reader, BYTES("x")},
+        {&npy_reader, BYTES("\x93NUMPY\x01\0v")},
+        {&libsvm_reader, BYTES("+1 1:1 2:1\n")},
+        {&idx_reader, BYTES("\0\0\x08\x03\0\0")},
+        {&cifar10_reader, BYTES("\0\x01\0\x02\0\x03\0\x04")},
+        {&cifar10_reader, BYTES("\xff\xfe\0\0\xff\xfe\0\0")},
     };
+    char text[8] = "as was";
     (void)state;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        assert_null(foreign_name(own[i].format, own[i].bytes, own[i].size));
+        assert_false(
+            foreign_name(text, sizeof text, own[i].reader, own[i].bytes, own[i].size));
+    assert_string_equal(text, "as was");
 }
 
 int main(void)

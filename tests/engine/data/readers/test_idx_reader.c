@@ -2,8 +2,9 @@
  * refused at its place. Method: files built byte by byte. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
-static const struct schema image = {.format = FORMAT_IDX,
+static const struct schema image = {.reader = &idx_reader,
                                     .task = TASK_CLASSIFICATION,
                                     .classes = 3,
                                     .shape_count = 3,
@@ -55,8 +56,7 @@ static void ingest_both(struct ingest *ingest, const struct schema *schema,
 {
     write_file(ingest->features, features->at, features->size);
     write_file(ingest->labels, labels->at, labels->size);
-    ingest->files =
-        (struct import_files){.features = ingest->features, .labels = ingest->labels};
+    ingest->files = (struct import_files){{ingest->features, ingest->labels}};
     ingest_run(ingest, schema);
 }
 
@@ -145,7 +145,7 @@ static void long_files_are_decoded_across_chunks(void **state)
     ingest_init(&ingest);
     write_gzip(ingest.features, file, size);
     write_file(ingest.labels, labels, 8 + 2 * count);
-    ingest.files = (struct import_files){ingest.features, ingest.labels, NULL};
+    ingest.files = (struct import_files){{ingest.features, ingest.labels}};
     ingest_run(&ingest, &schema);
     assert_int_equal(ingest.status, ST_OK);
     for (uint32_t i = 0; i < RECORDS * FEATURES; i++)
@@ -260,7 +260,7 @@ static void a_wrong_length_in_gzip_is_found_where_it_is(void **state)
     struct ingest ingest;
     const struct bytes sound = images(4), labels = classes(4);
     ingest_init(&ingest);
-    ingest.files = (struct import_files){ingest.features, ingest.labels, NULL};
+    ingest.files = (struct import_files){{ingest.features, ingest.labels}};
     write_file(ingest.labels, labels.at, labels.size);
     write_gzip(ingest.features, sound.at, sound.size - 7);
     ingest_run(&ingest, &image);
@@ -303,10 +303,10 @@ static void labels_are_checked_one_by_one(void **state)
     bad = classes(5);
     ingest_both(&ingest, &image, &features, &bad);
     assert_refused(&ingest, "labels", 0, 0, "5 labels for 4 records");
-    ingest.files.labels = NULL;
+    ingest.files.paths[1] = NULL;
     ingest_run(&ingest, &image);
     assert_refused(&ingest, "labels", 0, 0, "not uploaded");
-    ingest.files.features = NULL;
+    ingest.files.paths[0] = NULL;
     ingest_run(&ingest, &image);
     assert_refused(&ingest, "features", 0, 0, "not uploaded");
     ingest_fini(&ingest);

@@ -2,6 +2,7 @@
  * California housing beside those that Python's gzip, csv and collections gave. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 struct texts { /* a NULL-ended list of declared values */
     const char *at[44];
@@ -60,7 +61,7 @@ static double column_sum(const struct matrix *matrix, size_t feature)
     return sum;
 }
 
-static const struct schema mnist = {.format = FORMAT_IDX,
+static const struct schema mnist = {.reader = &idx_reader,
                                     .task = TASK_CLASSIFICATION,
                                     .classes = 10,
                                     .shape_count = 3,
@@ -75,7 +76,7 @@ static void ingest_mnist(struct ingest *ingest, const char *part, uint64_t *coun
     snprintf(name, sizeof name, "data/mnist/%s-labels-idx1-ubyte.gz", part);
     shared_path(labels, name);
     ingest_init(ingest);
-    ingest->files = (struct import_files){.features = features, .labels = labels};
+    ingest->files = (struct import_files){{features, labels}};
     ingest_run(ingest, &mnist);
     assert_int_equal(ingest->status, ST_OK);
     assert_int_equal(ingest->matrix.features, 784);
@@ -129,7 +130,7 @@ static void mnist_test_images_arrive_whole(void **state)
 static void check_a9a(const char *name, uint64_t records, uint64_t positives,
                       uint64_t ones, uint64_t index_sum)
 {
-    const struct schema schema = {.format = FORMAT_LIBSVM,
+    const struct schema schema = {.reader = &libsvm_reader,
                                   .task = TASK_CLASSIFICATION,
                                   .classes = 2,
                                   .feature_count = 123};
@@ -138,7 +139,7 @@ static void check_a9a(const char *name, uint64_t records, uint64_t positives,
     uint64_t counts[2], found = 0, indices = 0;
     shared_path(path, name);
     ingest_init(&ingest);
-    ingest.files.data = path;
+    ingest.files.paths[0] = path;
     ingest_run(&ingest, &schema);
     assert_int_equal(ingest.status, ST_OK);
     assert_int_equal(ingest.matrix.records, records);
@@ -165,7 +166,7 @@ static void a9a_arrives_whole(void **state)
 static struct schema adult(void)
 {
     struct schema schema = {
-        .format = FORMAT_CSV, .task = TASK_CLASSIFICATION, .classes = 2};
+        .reader = &csv_reader, .task = TASK_CLASSIFICATION, .classes = 2};
     NUMERIC("age", 17, 90);
     CATEGORY("workclass", "?", "Private", "Self-emp-not-inc", "Local-gov", "State-gov",
              "Self-emp-inc", "Federal-gov", "Without-pay", "Never-worked");
@@ -200,7 +201,7 @@ static void adult_arrives_whole_with_its_question_marks(void **state)
     shared_path(path, "data/adult/adult.data.gz");
     struct schema schema = adult();
     ingest_init(&ingest);
-    ingest.files.data = path;
+    ingest.files.paths[0] = path;
     ingest_run(&ingest, &schema);
     assert_int_equal(ingest.status, ST_OK);
     const struct matrix *matrix = &ingest.matrix;
@@ -224,7 +225,7 @@ static void adult_arrives_whole_with_its_question_marks(void **state)
 static struct schema housing(void)
 {
     struct schema schema = {
-        .format = FORMAT_CSV, .task = TASK_REGRESSION, .header = true};
+        .reader = &csv_reader, .task = TASK_REGRESSION, .header = true};
     NUMERIC("longitude", -125, -114);
     NUMERIC("latitude", 32, 42);
     NUMERIC("housing_median_age", 0, 52);
@@ -248,7 +249,7 @@ static void california_housing_arrives_whole_given_a_default(void **state)
     shared_path(path, "data/california-housing/housing.csv.gz");
     struct schema schema = housing();
     ingest_init(&ingest);
-    ingest.files.data = path;
+    ingest.files.paths[0] = path;
     ingest_run(&ingest, &schema);
     assert_refused(&ingest, "data", 292, 5, "empty");
 
@@ -276,19 +277,19 @@ static void a_cancelled_import_leaves_nothing(void **state)
     (void)state;
     struct ingest ingest;
     atomic_bool cancel = true;
-    const struct schema schema = {.format = FORMAT_LIBSVM,
+    const struct schema schema = {.reader = &libsvm_reader,
                                   .task = TASK_CLASSIFICATION,
                                   .classes = 2,
                                   .feature_count = 3};
     ingest_init(&ingest);
     write_file(ingest.data, "0 1:1\n", 6);
-    ingest.files.data = ingest.data;
+    ingest.files.paths[0] = ingest.data;
     struct import import = ingest_import(&ingest, &schema);
     import.cancel = &cancel;
-    assert_int_equal(import_run(&import, &ingest.result, &ingest.place, &ingest.error),
+    assert_int_equal(import_run(&import, &ingest.result, &ingest.failure),
                      ST_CANCELLED);
-    assert_int_equal(ingest.error.status, ST_CANCELLED);
-    assert_null(ingest.place.file);
+    assert_int_equal(ingest.failure.status, ST_CANCELLED);
+    assert_string_equal(ingest.failure.file, "");
     assert_int_equal(access(ingest.out, F_OK), -1);
     ingest_fini(&ingest);
 }
@@ -297,12 +298,12 @@ static void what_cannot_be_read_or_written_is_an_io_error(void **state)
 {
     (void)state;
     struct ingest ingest;
-    const struct schema schema = {.format = FORMAT_LIBSVM,
+    const struct schema schema = {.reader = &libsvm_reader,
                                   .task = TASK_CLASSIFICATION,
                                   .classes = 2,
                                   .feature_count = 3};
     ingest_init(&ingest);
-    ingest.files.data = ingest.data; /* absent */
+    ingest.files.paths[0] = ingest.data; /* absent */
     ingest_run(&ingest, &schema);
     assert_int_equal(ingest.status, ST_IO);
     write_file(ingest.data, "0 1:1\n", 6);
@@ -317,7 +318,7 @@ static void the_same_content_has_the_same_hash(void **state)
 {
     (void)state;
     struct ingest ingest;
-    struct schema schema = {.format = FORMAT_LIBSVM,
+    struct schema schema = {.reader = &libsvm_reader,
                             .task = TASK_CLASSIFICATION,
                             .classes = 2,
                             .feature_count = 3};
@@ -340,14 +341,14 @@ static void the_same_records_declared_otherwise_have_the_same_rows(void **state)
     static const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 0, 1};
     static const unsigned char others[] = {0, 0, 8, 1, 0, 0, 0, 2, 1, 1};
     struct ingest ingest;
-    struct schema schema = {.format = FORMAT_IDX,
+    struct schema schema = {.reader = &idx_reader,
                             .task = TASK_CLASSIFICATION,
                             .classes = 2,
                             .shape_count = 1,
                             .shape = {2},
                             .scale = 255};
     ingest_init(&ingest);
-    ingest.files = (struct import_files){ingest.features, ingest.labels, NULL};
+    ingest.files = (struct import_files){{ingest.features, ingest.labels}};
     write_file(ingest.features, values, sizeof values);
     write_file(ingest.labels, labels, sizeof labels);
     ingest_run(&ingest, &schema);

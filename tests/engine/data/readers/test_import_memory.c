@@ -3,6 +3,7 @@
  * under the sanitizers, which bring theirs. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
@@ -46,14 +47,13 @@ static void refuse_each(struct ingest *ingest, const struct schema *schema,
     assert_int_equal(ingest->status, ST_OK);
     assert_int_equal(unlink(ingest->out), 0);
     for (int number = 0; met; number++) {
-        struct error error = {0};
+        struct import_failure failure = {0};
         const struct import import = ingest_import(ingest, schema);
         large_left = number;
-        enum status status =
-            import_run(&import, &ingest->result, &ingest->place, &error);
+        enum status status = import_run(&import, &ingest->result, &failure);
         met = large_left < 0;
         large_left = -1;
-        assert_int_equal(error.status, status);
+        assert_int_equal(failure.status, status);
         if (status == ST_OK)
             continue;
         assert_int_equal(status, ST_NO_MEMORY);
@@ -68,7 +68,7 @@ static void each_large_allocation_may_fail(void **state)
     (void)state;
     struct ingest ingest;
     double labels[600];
-    struct schema schema = {.format = FORMAT_LIBSVM,
+    struct schema schema = {.reader = &libsvm_reader,
                             .task = TASK_CLASSIFICATION,
                             .classes = 600,
                             .feature_count = 3,
@@ -77,7 +77,7 @@ static void each_large_allocation_may_fail(void **state)
         labels[i] = 600 - i;
     ingest_init(&ingest);
     write_gzip(ingest.data, "7 1:1\n", 6);
-    ingest.files.data = ingest.data;
+    ingest.files.paths[0] = ingest.data;
     /* writer, packed bytes, zlib's state, lines, labels, rows */
     refuse_each(&ingest, &schema, 6);
     ingest_fini(&ingest);
@@ -99,7 +99,7 @@ static void a_wide_csv_may_fail_too(void **state)
     }
     columns[7] = (struct column){
         .name = name, .kind = COLUMN_LABEL, .value_count = COLUMNS, .values = values};
-    const struct schema schema = {.format = FORMAT_CSV,
+    const struct schema schema = {.reader = &csv_reader,
                                   .task = TASK_CLASSIFICATION,
                                   .classes = COLUMNS,
                                   .column_count = COLUMNS,
@@ -107,7 +107,7 @@ static void a_wide_csv_may_fail_too(void **state)
     text[2 * COLUMNS - 1] = '\n';
     ingest_init(&ingest);
     write_file(ingest.data, text, 2 * COLUMNS);
-    ingest.files.data = ingest.data;
+    ingest.files.paths[0] = ingest.data;
     /* writer, lines, encoders, cells, places, lexicon, rows */
     refuse_each(&ingest, &schema, 7);
     ingest_fini(&ingest);

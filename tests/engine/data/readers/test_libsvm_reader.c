@@ -1,8 +1,10 @@
 /* Goal: sparse lines become whole rows; the first bad place is named by line and byte. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/lines.h"
+#include "engine/data/readers/reader_registry.h"
 
-static const struct schema sparse = {.format = FORMAT_LIBSVM,
+static const struct schema sparse = {.reader = &libsvm_reader,
                                      .task = TASK_CLASSIFICATION,
                                      .classes = 3,
                                      .feature_count = 5};
@@ -146,11 +148,11 @@ static void a_line_or_a_matrix_beyond_its_limit_is_refused(void **state)
     (void)state;
     struct ingest ingest;
     struct schema wide = sparse;
-    char *text = malloc(IMPORT_LINE_SIZE_MAX + 16);
+    char *text = malloc(LINE_SIZE_MAX + 16);
     assert_non_null(text);
-    memset(text, ' ', IMPORT_LINE_SIZE_MAX + 9);
+    memset(text, ' ', LINE_SIZE_MAX + 9);
     memcpy(text, "0 1:1\n1", 7);
-    strcpy(text + IMPORT_LINE_SIZE_MAX + 7, "\n");
+    strcpy(text + LINE_SIZE_MAX + 7, "\n");
     ingest_init(&ingest);
     ingest_text(&ingest, &sparse, text);
     assert_refused(&ingest, "data", 2, 0, "longer than 1048576 bytes");

@@ -95,13 +95,12 @@ static void one_byte_too_many_is_refused_with_its_line(void **state)
     struct line line;
     struct error error = {0};
     bool more;
-    char *text = malloc(IMPORT_LINE_SIZE_MAX + 4);
+    char *text = malloc(LINE_SIZE_MAX + 4);
     assert_non_null(text);
     memcpy(text, "x\n", 2);
-    memset(text + 2, 'y', IMPORT_LINE_SIZE_MAX + 1);
-    text[IMPORT_LINE_SIZE_MAX + 3] = '\n';
-    for (size_t size = IMPORT_LINE_SIZE_MAX + 3; size < IMPORT_LINE_SIZE_MAX + 5;
-         size++) {
+    memset(text + 2, 'y', LINE_SIZE_MAX + 1);
+    text[LINE_SIZE_MAX + 3] = '\n';
+    for (size_t size = LINE_SIZE_MAX + 3; size < LINE_SIZE_MAX + 5; size++) {
         open_text(&opened, text, size);
         assert_int_equal(lines_next(opened.lines, &line, &more, NULL), ST_OK);
         assert_int_equal(lines_next(opened.lines, &line, &more, &error),

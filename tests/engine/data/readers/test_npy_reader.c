@@ -3,10 +3,11 @@
  * formula; headers written by hand, each wrong in one place. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
+#include "engine/data/readers/reader_registry.h"
 
 enum { RECORDS = 5, FEATURES = 6 };
 
-static const struct schema grid = {.format = FORMAT_NPY,
+static const struct schema grid = {.reader = &npy_reader,
                                    .task = TASK_CLASSIFICATION,
                                    .classes = 3,
                                    .shape_count = 2,
@@ -18,7 +19,7 @@ static const struct schema grid = {.format = FORMAT_NPY,
 static void ingest_pair(struct ingest *ingest, const struct schema *schema,
                         const char *features, const char *labels)
 {
-    ingest->files = (struct import_files){.features = features, .labels = labels};
+    ingest->files = (struct import_files){{features, labels}};
     ingest_run(ingest, schema);
 }
 
@@ -160,7 +161,7 @@ static void any_order_and_quotes_and_blanks_of_the_header_are_read(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         ingest_header(&ingest, texts[i]);
         if (ingest.status != ST_OK)
-            fail_msg("%s: %s", texts[i], ingest.error.text);
+            fail_msg("%s: %s", texts[i], ingest.failure.text);
         assert_int_equal(ingest.matrix.element, ELEMENT_U8);
     }
     ingest_fini(&ingest);
@@ -309,7 +310,7 @@ static void the_prefix_and_the_length_are_checked(void **state)
         write_file(ingest.features, sound.at, size);
         ingest_pair(&ingest, &grid, ingest.features, VECTOR("labels_u1"));
         assert_int_equal(ingest.status, ST_IMPORT_FAILED);
-        assert_string_equal(ingest.place.file, "features");
+        assert_string_equal(ingest.failure.file, "features");
     }
     ingest_fini(&ingest);
 }
