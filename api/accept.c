@@ -6,7 +6,7 @@
 
 enum { WHOLE = 1000 }; /* a weight of 1 */
 
-struct range { /* a media range of the header; borrowed text */
+struct media_range { /* a media range of the header; borrowed text */
     const char *text;
     size_t size; /* of "type/subtype" */
     unsigned weight;
@@ -56,9 +56,9 @@ static const char *part_end(const char *text, const char *marks)
 }
 
 /* The range that begins at text; returns the end of it. */
-static const char *read_range(struct range *range, const char *text)
+static const char *read_range(struct media_range *range, const char *text)
 {
-    *range = (struct range){text, strcspn(text, " \t;,"), WHOLE};
+    *range = (struct media_range){text, strcspn(text, " \t;,"), WHOLE};
     const char *end = part_end(text, ",");
     for (text = part_end(text, ";,"); *text == ';'; text = part_end(text, ";,")) {
         text = skip_blanks(text + 1);
@@ -70,7 +70,7 @@ static const char *read_range(struct range *range, const char *text)
 
 /* How well the range fits a type: 0 not at all, 1 as any type, 2 as one of its family, 3
  * by its own name. */
-static unsigned fit(const struct range *range, const char *type, size_t size)
+static unsigned fit(const struct media_range *range, const char *type, size_t size)
 {
     size_t family = strcspn(type, "/") + 1;
     if ((range->size == 1 && range->text[0] == '*') ||
@@ -86,8 +86,8 @@ struct choice { /* what the header says of one type, so far */
     unsigned specific, weight;
 };
 
-static void take_in(struct choice *choice, const struct range *range, const char *type,
-                    size_t size)
+static void take_in(struct choice *choice, const struct media_range *range,
+                    const char *type, size_t size)
 {
     unsigned specific = fit(range, type, size);
     if (specific == 0 || specific < choice->specific ||
@@ -99,7 +99,7 @@ static void take_in(struct choice *choice, const struct range *range, const char
 /* The weight of one type, 0 where it is not accepted. */
 static unsigned weigh(const char *accept, const char *type, size_t size)
 {
-    struct range range;
+    struct media_range range;
     struct choice choice = {0, 0};
     while (*(accept += strspn(accept, " \t,")) != '\0') {
         accept = read_range(&range, accept);

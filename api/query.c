@@ -32,7 +32,7 @@ enum status query_refuse(const char *name, const char *text, struct error *error
 
 enum status query_take(struct query_seen *seen, const char *name, struct error *error)
 {
-    const char *takes = route_info(seen->route)->query;
+    const char *takes = seen->route->query;
     int place = route_parameter(seen->route, name);
     if (place < 0)
         return refuse(error, FAULT_UNKNOWN, name,

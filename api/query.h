@@ -13,7 +13,7 @@
 
 /* The parameters of one query string so far: of which route, and which of its row. */
 struct query_seen {
-    enum route route;
+    const struct route *route;
     unsigned places;
 };
 

@@ -6,22 +6,26 @@
 #include "api/request_target.h"
 #include "base/check.h"
 
-static const struct route_info table[ROUTE_COUNT] = {
-#define X(symbol, method, path, scope, body, query, types)                             \
-    [ROUTE_##symbol] = {method, path, scope, body, query, types},
+static const struct route routes[ROUTE_COUNT] = {
+#define X(symbol, where, ...) {.name = #symbol, .run = RUN_##where, __VA_ARGS__},
     ROUTE_LIST(X)
 #undef X
 };
 
-const struct route_info *route_info(enum route route)
+const struct route *route_at(size_t index)
 {
-    CHECK(route < ROUTE_COUNT);
-    return &table[route];
+    CHECK(index < ROUTE_COUNT);
+    return &routes[index];
 }
 
-int route_parameter(enum route route, const char *name)
+size_t route_index(const struct route *route)
 {
-    const char *next = route_info(route)->query;
+    return (size_t)(route - routes);
+}
+
+int route_parameter(const struct route *route, const char *name)
+{
+    const char *next = route->query;
     for (int place = 0; *next != '\0'; place++) {
         size_t size = strcspn(next, " ");
         if (size == strlen(name) && memcmp(next, name, size) == 0)
@@ -72,9 +76,9 @@ static void allow_of(char *allow, size_t room, const char *path)
 {
     struct route_match unused;
     allow[0] = '\0';
-    for (int i = 0; i < ROUTE_COUNT; i++)
-        if (match_template(&unused, table[i].path, path))
-            allow_add(allow, room, table[i].method);
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (match_template(&unused, routes[i].path, path))
+            allow_add(allow, room, routes[i].method);
 }
 
 enum status route_find(struct route_match *match, const char *method, const char *path,
@@ -82,11 +86,11 @@ enum status route_find(struct route_match *match, const char *method, const char
 {
     struct route_match found = {0};
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
-    for (int i = 0; i < ROUTE_COUNT; i++) {
-        if (strcmp(table[i].method, wanted) != 0 ||
-            !match_template(&found, table[i].path, path))
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        if (strcmp(routes[i].method, wanted) != 0 ||
+            !match_template(&found, routes[i].path, path))
             continue;
-        found.route = (enum route)i;
+        found.route = &routes[i];
         *match = found;
         return ST_OK;
     }

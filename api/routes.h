@@ -1,9 +1,13 @@
 /*
- * routes.h - every route of the contract, once: method, path, scope, what body and
- * which query parameters it takes, in which types it answers. openapi.yaml and this table
- * are compared by a test in both directions.
+ * routes.h - every route of the contract, a row each. Whatever the program does
+ * differently from route to route it reads from the row; nothing but the row and the
+ * route's functions (service/handlers.h) names a route.
  *
- * Templates hold at most one parameter, "{id}", and a file name as a second, "{name}".
+ * Three files make a route: its row here; its functions, which service/handlers.h
+ * declares from the row, in one of service/..._handlers.c; its operation in openapi.yaml,
+ * which tests hold against the row in both directions.
+ *
+ * Pure.
  */
 #ifndef API_ROUTES_H
 #define API_ROUTES_H
@@ -16,77 +20,109 @@
 #define QUERY_PAGE "page_size page_token"
 #define TYPE_JSON  "application/json"
 
+/* A row is X(name, run, members...): the operationId of openapi.yaml, an enum route_run
+ * without its prefix, and members of struct route. What a row does not name is "", false
+ * or BODY_NONE. */
+/* clang-format off */
 #define ROUTE_LIST(X)                                                                  \
-    X(DATASET_CREATE, "POST", "/v1/datasets", "datasets:admin", BODY_JSON, "",         \
-      TYPE_JSON)                                                                       \
-    X(DATASET_LIST, "GET", "/v1/datasets", "budgets:read", BODY_NONE, QUERY_PAGE,      \
-      TYPE_JSON)                                                                       \
-    X(DATASET_GET, "GET", "/v1/datasets/{id}", "budgets:read", BODY_NONE, "",          \
-      TYPE_JSON)                                                                       \
-    X(DATASET_DELETE, "DELETE", "/v1/datasets/{id}", "datasets:admin", BODY_NONE, "",  \
-      "")                                                                              \
-    X(DATASET_FILE_PUT, "PUT", "/v1/datasets/{id}/files/{name}", "datasets:admin",     \
-      BODY_FILE, "", "")                                                               \
-    X(DATASET_IMPORT, "POST", "/v1/datasets/{id}:import", "datasets:admin",            \
-      BODY_EMPTY, "", TYPE_JSON)                                                       \
-    X(DATASET_IMPORT_GET, "GET", "/v1/datasets/{id}/import", "datasets:admin",         \
-      BODY_NONE, "", TYPE_JSON)                                                        \
-    X(DATASET_BUDGET, "GET", "/v1/datasets/{id}/budget", "budgets:read", BODY_NONE,    \
-      "", TYPE_JSON)                                                                   \
-    X(DATASET_LEDGER, "GET", "/v1/datasets/{id}/ledger", "budgets:audit", BODY_NONE,   \
-      QUERY_PAGE, TYPE_JSON " application/x-ndjson")                                   \
-    X(LEDGER_HEAD, "GET", "/v1/ledger/head", "budgets:read", BODY_NONE, "", TYPE_JSON) \
-    X(JOB_ESTIMATE, "POST", "/v1/jobs:estimate", "jobs:submit", BODY_JSON, "runs",     \
-      TYPE_JSON)                                                                       \
-    X(JOB_CREATE, "POST", "/v1/jobs", "jobs:submit", BODY_JSON, "", TYPE_JSON)         \
-    X(JOB_LIST, "GET", "/v1/jobs", "jobs:read", BODY_NONE,                             \
-      "state dataset " QUERY_PAGE, TYPE_JSON)                                          \
-    X(JOB_GET, "GET", "/v1/jobs/{id}", "jobs:read", BODY_NONE, "wait", TYPE_JSON)      \
-    X(JOB_CANCEL, "POST", "/v1/jobs/{id}:cancel", "jobs:cancel", BODY_EMPTY, "",       \
-      TYPE_JSON)                                                                       \
-    X(MODEL_LIST, "GET", "/v1/models", "models:read", BODY_NONE, QUERY_PAGE,           \
-      TYPE_JSON)                                                                       \
-    X(MODEL_GET, "GET", "/v1/models/{id}", "models:read", BODY_NONE, "", TYPE_JSON)    \
-    X(MODEL_CONTENT, "GET", "/v1/models/{id}/content", "models:read", BODY_NONE, "",   \
-      "application/octet-stream")                                                      \
-    X(MODEL_PREDICT, "POST", "/v1/models/{id}/predict", "models:read", BODY_PREDICT,   \
-      "", TYPE_JSON)                                                                   \
-    X(ALGORITHM_LIST, "GET", "/v1/algorithms", "", BODY_NONE, "", TYPE_JSON)           \
-    X(OPENAPI, "GET", "/openapi.yaml", "", BODY_NONE, "", "application/yaml")          \
-    X(VERSION, "GET", "/v1/version", "", BODY_NONE, "", TYPE_JSON)                     \
-    X(LIVEZ, "GET", "/livez", "", BODY_NONE, "", TYPE_JSON)                            \
-    X(READYZ, "GET", "/readyz", "", BODY_NONE, "", TYPE_JSON)
+    X(dataset_create, ON_DESK, .method = "POST", .path = "/v1/datasets",               \
+      .scope = "datasets:admin", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON) \
+    X(dataset_list, AT_ONCE, .method = "GET", .path = "/v1/datasets",                  \
+      .scope = "budgets:read", .query = QUERY_PAGE, .types = TYPE_JSON)                \
+    X(dataset_get, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}",              \
+      .scope = "budgets:read", .types = TYPE_JSON)                                     \
+    X(dataset_delete, ON_DESK, .method = "DELETE", .path = "/v1/datasets/{id}",        \
+      .scope = "datasets:admin")                                                       \
+    X(dataset_file_put, ON_DESK,                                                       \
+      .method = "PUT", .path = "/v1/datasets/{id}/files/{name}",                       \
+      .scope = "datasets:admin", .body = BODY_FILE)                                    \
+    X(dataset_import, ON_DESK_THEN_LONG_POLL,                                          \
+      .method = "POST", .path = "/v1/datasets/{id}:import",                            \
+      .scope = "datasets:admin", .body = BODY_EMPTY, .types = TYPE_JSON)               \
+    X(dataset_import_get, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}/import",\
+      .scope = "datasets:admin", .types = TYPE_JSON)                                   \
+    X(dataset_budget, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}/budget",    \
+      .scope = "budgets:read", .types = TYPE_JSON)                                     \
+    X(dataset_ledger, ON_DESK, .method = "GET", .path = "/v1/datasets/{id}/ledger",    \
+      .scope = "budgets:audit", .query = QUERY_PAGE, .streamed = true,                 \
+      .types = TYPE_JSON " application/x-ndjson")                                      \
+    X(ledger_head, AT_ONCE, .method = "GET", .path = "/v1/ledger/head",                \
+      .scope = "budgets:read", .types = TYPE_JSON)                                     \
+    X(job_estimate, ON_DESK, .method = "POST", .path = "/v1/jobs:estimate",            \
+      .scope = "jobs:submit", .body = BODY_JSON, .query = "runs", .types = TYPE_JSON)  \
+    X(job_create, ON_DESK, .method = "POST", .path = "/v1/jobs",                       \
+      .scope = "jobs:submit", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)    \
+    X(job_list, AT_ONCE, .method = "GET", .path = "/v1/jobs", .scope = "jobs:read",    \
+      .query = "state dataset " QUERY_PAGE, .types = TYPE_JSON)                        \
+    X(job_get, AS_LONG_POLL, .method = "GET", .path = "/v1/jobs/{id}",                 \
+      .scope = "jobs:read", .query = "wait", .types = TYPE_JSON)                       \
+    X(job_cancel, ON_DESK, .method = "POST", .path = "/v1/jobs/{id}:cancel",           \
+      .scope = "jobs:cancel", .body = BODY_EMPTY, .types = TYPE_JSON)                  \
+    X(model_list, AT_ONCE, .method = "GET", .path = "/v1/models",                      \
+      .scope = "models:read", .query = QUERY_PAGE, .types = TYPE_JSON)                 \
+    X(model_get, AT_ONCE, .method = "GET", .path = "/v1/models/{id}",                  \
+      .scope = "models:read", .types = TYPE_JSON)                                      \
+    X(model_content, ON_PREDICTORS,                                                    \
+      .method = "GET", .path = "/v1/models/{id}/content",                              \
+      .scope = "models:read", .streamed = true, .types = "application/octet-stream")   \
+    X(model_predict, ON_PREDICTORS,                                                    \
+      .method = "POST", .path = "/v1/models/{id}/predict",                             \
+      .scope = "models:read", .body = BODY_PREDICT, .types = TYPE_JSON)                \
+    X(algorithm_list, AT_ONCE, .method = "GET", .path = "/v1/algorithms",              \
+      .types = TYPE_JSON)                                                              \
+    X(openapi, AT_ONCE, .method = "GET", .path = "/openapi.yaml", .any_host = true,    \
+      .types = "application/yaml")                                                     \
+    X(version, AT_ONCE, .method = "GET", .path = "/v1/version", .any_host = true,      \
+      .types = TYPE_JSON)                                                              \
+    X(livez, AT_ONCE, .method = "GET", .path = "/livez", .any_host = true,             \
+      .types = TYPE_JSON)                                                              \
+    X(readyz, AT_ONCE, .method = "GET", .path = "/readyz", .any_host = true,           \
+      .types = TYPE_JSON)
+/* clang-format on */
+
+#define ROUTE_ONE(name, run, ...) +1
+enum { ROUTE_COUNT = ROUTE_LIST(ROUTE_ONE) };
+#undef ROUTE_ONE
+
+/* Where the functions of a route run (architecture.md 4). */
+enum route_run {
+    RUN_AT_ONCE,                /* on the connection's own thread, from memory */
+    RUN_AS_LONG_POLL,           /* there too, and may wait for a change first */
+    RUN_ON_DESK,                /* on the thread that writes to the store */
+    RUN_ON_DESK_THEN_LONG_POLL, /* what the desk has begun is waited for */
+    RUN_ON_PREDICTORS,          /* on one that computes, small before large */
+};
 
 enum route_body {
     BODY_NONE,    /* a body is refused */
     BODY_EMPTY,   /* none, an empty one, or {} */
     BODY_JSON,    /* application/json up to LIMIT_JSON_BODY */
     BODY_PREDICT, /* application/json up to LIMIT_PREDICT_BODY */
-    BODY_FILE,    /* any type, streamed to a file */
+    BODY_FILE,    /* any type, written to a file as it comes */
 };
 
-enum route {
-#define X(symbol, method, path, scope, body, query, types) ROUTE_##symbol,
-    ROUTE_LIST(X)
-#undef X
-        ROUTE_COUNT
-};
-
-struct route_info {
-    const char *method, *path, *scope;
+struct route {
+    char name[24], method[8];
+    char path[40];  /* may hold {id} once, and {name} behind it */
+    char scope[16]; /* "": everybody's */
+    enum route_run run;
     enum route_body body;
-    const char *query; /* names of parameters, a blank between them; "": none */
-    const char *types; /* of answers of 200, likewise, the preferred first; "": 204 */
+    bool keyed;     /* it creates something and takes an Idempotency-Key */
+    bool any_host;  /* it shows nothing, and probes ask for it by any Host */
+    bool streamed;  /* its answer may be made while it is sent */
+    char query[48]; /* names of parameters, a blank between them; "": none */
+    char types[48]; /* of answers of 200, likewise, the preferred first; "": 204 */
 };
 
-const struct route_info *route_info(enum route route);
+/* The rows in their order, index < ROUTE_COUNT, and the place of one of them. */
+const struct route *route_at(size_t index);
+size_t route_index(const struct route *route);
 
-/* The place of a parameter's name among those of the route's row, from 0; -1 if it is not
- * there. */
-int route_parameter(enum route route, const char *name);
+/* The place of a parameter's name among those of the row, from 0; -1 if it is not there. */
+int route_parameter(const struct route *route, const char *name);
 
 struct route_match {
-    enum route route;
+    const struct route *route;
     char id[64]; /* value of {id}; "" if the route has none or it is too long for one */
     char name[64];  /* value of {name}, likewise */
     char allow[64]; /* of ST_METHOD_NOT_ALLOWED: those of the path, "GET, POST" */

@@ -46,13 +46,6 @@ static bool origin_is_ours(const char *origin, const char *host)
            strcasecmp(origin + strlen(scheme), host) == 0;
 }
 
-/* Routes that show nothing and that probes ask by any name. */
-static bool is_open(enum route route)
-{
-    return route == ROUTE_LIVEZ || route == ROUTE_READYZ || route == ROUTE_VERSION ||
-           route == ROUTE_OPENAPI;
-}
-
 static enum status check_origin(const struct request *request, struct error *error)
 {
     const char *host = request_header(request, "Host");
@@ -91,7 +84,7 @@ static enum status check_query(const struct request *request, struct error *erro
 
 static enum status check_accept(struct request *request, struct error *error)
 {
-    const char *types = route_info(request->match.route)->types;
+    const char *types = request->match.route->types;
     request->type = accept_choose(types, request_header(request, "Accept"));
     if (request->type < 0)
         return error_set(error, ST_NOT_ACCEPTABLE, "this route answers in %s", types);
@@ -148,7 +141,7 @@ bool body_is_empty(const char *body, size_t size)
 static enum status check_body(const struct request *request,
                               const struct config *config, struct error *error)
 {
-    enum route_body body = route_info(request->match.route)->body;
+    enum route_body body = request->match.route->body;
     uint64_t max = admission_body_max(body, config);
     if (wants_json(body) && !is_json(request_header(request, "Content-Type")))
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
@@ -163,8 +156,7 @@ static enum status check_body(const struct request *request,
 
 static enum status check_key(const struct request *request, struct error *error)
 {
-    if (request->match.route != ROUTE_DATASET_CREATE &&
-        request->match.route != ROUTE_JOB_CREATE)
+    if (!request->match.route->keyed)
         return ST_OK;
     const char *key = request_header(request, "Idempotency-Key");
     size_t length = key != NULL ? strlen(key) : 0;
@@ -184,9 +176,9 @@ enum status admission_check(struct request *request, const struct config *config
 {
     enum status status =
         route_find(&request->match, request->method, request->path, error);
-    bool open = status == ST_OK && is_open(request->match.route);
-    if (!open && (status == ST_OK || status == ST_NOT_FOUND ||
-                  status == ST_METHOD_NOT_ALLOWED)) {
+    bool any_host = status == ST_OK && request->match.route->any_host;
+    if (!any_host && (status == ST_OK || status == ST_NOT_FOUND ||
+                      status == ST_METHOD_NOT_ALLOWED)) {
         struct error foreign = {0};
         if (check_origin(request, &foreign) != ST_OK) {
             *error = foreign;

@@ -1,17 +1,13 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <microhttpd.h>
 
 #include "accountant/ledger_view.h"
 #include "api/dataset_request.h"
 #include "api/dataset_view.h"
-#include "api/fault.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/importer.h"
@@ -19,7 +15,6 @@
 #include "service/upload_kind.h"
 
 static const int64_t import_answer_ns = INT64_C(10000000000);
-static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
 
 static enum status find(struct context *context, const struct request *request,
                         struct dataset **dataset, struct dataset_info *info,
@@ -104,8 +99,8 @@ static enum status remember(struct context *context, struct store_tx *tx,
     return status;
 }
 
-static enum status create(struct context *context, struct request *request,
-                          struct error *error)
+enum status handle_dataset_create(struct context *context, struct request *request,
+                                  struct error *error)
 {
     struct dataset_spec spec;
     struct dataset *dataset, *known = NULL;
@@ -138,20 +133,6 @@ static enum status create(struct context *context, struct request *request,
     return status;
 }
 
-void dataset_create(struct context *context, struct request *request)
-{
-    bool answered = false;
-    struct faults faults = {0};
-    struct error error = {.faults = &faults};
-    enum status status = idempotency_find(context, request, &answered, &error);
-    if (status == ST_OK && answered)
-        return;
-    if (status == ST_OK)
-        status = create(context, request, &error);
-    if (status != ST_OK) /* in place of the reply that was made before the commit */
-        reply_problem(request, &error, NULL);
-}
-
 /* --- list, get --- */
 
 static char *list_text(void *argument, size_t index)
@@ -161,29 +142,28 @@ static char *list_text(void *argument, size_t index)
                         context->ledger);
 }
 
-bool dataset_list(struct context *context, struct request *request)
+enum status handle_dataset_list(struct context *context, struct request *request,
+                                struct error *error)
 {
-    struct page_source source = {
+    const struct page_source source = {
         .name = "datasets",
         .count = datasets_count(context->datasets),
         .text = list_text,
         .context = context,
     };
-    page_reply(request, &source);
-    return true;
+    return page_reply(request, &source, error);
 }
 
-bool dataset_get(struct context *context, struct request *request)
+enum status handle_dataset_get(struct context *context, struct request *request,
+                               struct error *error)
 {
     struct dataset *dataset;
     struct dataset_info info;
-    struct error error = {0};
-    if (find(context, request, &dataset, &info, &error) != ST_OK)
-        reply_problem(request, &error, NULL);
-    else
+    enum status status = find(context, request, &dataset, &info, error);
+    if (status == ST_OK)
         reply_json_tagged(request,
                           dataset_text(context->datasets, dataset, context->ledger));
-    return true;
+    return status;
 }
 
 /* --- delete --- */
@@ -220,7 +200,7 @@ static enum status delete_files(struct context *context, const struct dataset_id
     return ST_OK;
 }
 
-static enum status delete_dataset(struct context *context, struct request *request,
+enum status handle_dataset_delete(struct context *context, struct request *request,
                                   struct error *error)
 {
     struct dataset *dataset;
@@ -235,221 +215,88 @@ static enum status delete_dataset(struct context *context, struct request *reque
         return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
     if (info.state != DATASET_DELETED)
         status = delete_row(context, dataset, &info, error);
-    return status == ST_OK ? delete_files(context, id, error) : status;
-}
-
-void dataset_delete(struct context *context, struct request *request)
-{
-    struct error error = {0};
-    if (delete_dataset(context, request, &error) == ST_OK)
+    if (status == ST_OK)
+        status = delete_files(context, id, error);
+    if (status == ST_OK)
         reply_empty(request, MHD_HTTP_NO_CONTENT);
-    else
-        reply_problem(request, &error, NULL);
+    return status;
 }
 
 /* --- files --- */
 
-/* Says which files there are instead. */
-static enum status refuse_file(const struct reader *reader, struct error *error)
+enum status handle_dataset_file_put(struct context *context, struct request *request,
+                                    struct error *error)
 {
-    if (reader_file_count(reader) == 1)
-        return error_set(error, ST_NOT_FOUND,
-                         "a dataset of format %s has one file, files/%s", reader->name,
-                         reader->files[0]);
-    return error_set(error, ST_NOT_FOUND,
-                     "a dataset of format %s has files/%s and files/%s", reader->name,
-                     reader->files[0], reader->files[1]);
+    enum status status = upload_publish(context, request, error);
+    if (status == ST_OK)
+        reply_empty(request, MHD_HTTP_NO_CONTENT);
+    return status;
 }
 
-static enum status check_upload(struct context *context, const struct request *request,
+/* --- import --- */
+
+/* With where the import stopped, if it came to that. */
+static enum status refuse_import(struct request *request,
+                                 const struct import_failure *failure,
+                                 const struct error *error)
+{
+    struct problem more = {.failure = failure};
+    reply_problem(request, error, &more);
+    return ST_OK;
+}
+
+enum status handle_dataset_import(struct context *context, struct request *request,
+                                  struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    struct import_failure failure = {0};
+    enum status status = find(context, request, &dataset, &info, error);
+    if (status == ST_OK)
+        status = importer_start(context, dataset, &failure, error);
+    if (status != ST_OK && failure.status != ST_OK)
+        return refuse_import(request, &failure, error);
+    return status;
+}
+
+enum status poll_dataset_import(struct context *context, struct request *request,
                                 struct error *error)
+{
+    struct dataset_info info;
+    struct dataset *dataset = datasets_find(context->datasets, request->match.id);
+    CHECK(dataset != NULL);
+    dataset_read(context->datasets, dataset, &info);
+    const struct import_failure *failure = &info.detail.failure;
+    if (request->deadline_ns == 0)
+        request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
+    if (info.state == DATASET_IMPORTING &&
+        clock_monotonic_ns() < request->deadline_ns) {
+        request->awaited = dataset;
+        return ST_OK;
+    }
+    if (info.state == DATASET_FAILED) {
+        error_set(error, failure->status, "%s", failure->text);
+        return refuse_import(request, failure->file[0] != '\0' ? failure : NULL, error);
+    }
+    if (info.state == DATASET_CREATED)
+        return error_set(
+            error, ST_DRAINING,
+            "the import was ended by the service's stop, or the dataset declared anew");
+    reply_json(request,
+               info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
+               dataset_text(context->datasets, dataset, context->ledger));
+    return ST_OK;
+}
+
+enum status handle_dataset_import_get(struct context *context, struct request *request,
+                                      struct error *error)
 {
     struct dataset *dataset;
     struct dataset_info info;
     enum status status = find(context, request, &dataset, &info, error);
     if (status != ST_OK)
         return status;
-    const struct reader *reader = dataset_spec(dataset)->schema.reader;
-    if (info.state == DATASET_DELETED)
-        return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
-    if (upload_kind_find(reader, request->match.name) == NULL)
-        return refuse_file(reader, error);
-    if (info.state == DATASET_IMPORTING)
-        return error_set(error, ST_DATASET_BUSY, "it is being imported");
-    if (info.state == DATASET_READY)
-        return error_set(error, ST_DATASET_IMMUTABLE, "it is imported");
-    return disk_room_check(&context->disk_room, error);
-}
-
-static enum status check_disk(const struct context *context, uint64_t size,
-                              struct error *error)
-{
-    if (disk_room_left(&context->disk_room) < size)
-        return error_set(error, ST_DISK_FULL, "the disk has no room for the file");
-    return ST_OK;
-}
-
-/* The blob that a request uploads; the dataset has such a file. */
-static struct blob_name upload_name(struct context *context,
-                                    const struct request *request)
-{
-    const struct dataset_spec *spec =
-        dataset_spec(datasets_find(context->datasets, request->match.id));
-    const struct upload_kind *kind =
-        upload_kind_find(spec->schema.reader, request->match.name);
-    CHECK(kind != NULL);
-    return blob_of_dataset(&spec->id, kind->blob);
-}
-
-enum status upload_begin(struct context *context, struct request *request,
-                         struct error *error)
-{
-    const char *length = request_header(request, "Content-Length");
-    enum status status = check_upload(context, request, error);
-    if (status == ST_OK && length != NULL)
-        status = check_disk(context, strtoull(length, NULL, 10), error);
-    if (status != ST_OK)
-        return status;
-    const struct blob_name name = upload_name(context, request);
-    status = blob_draft_create(context->blobs, &request->draft, &name, &request->upload,
-                               NULL);
-    if (status != ST_OK)
-        return error_set(error, ST_INTERNAL, "the file cannot be stored");
-    return ST_OK;
-}
-
-enum status upload_write(struct context *context, struct request *request,
-                         const void *data, size_t size, struct error *error)
-{
-    const char *next = data;
-    uint64_t max = context->config->upload_size_max;
-    if (size > max - request->upload_size)
-        return error_set(error, ST_BODY_TOO_LARGE,
-                         "the file may have at most %llu bytes",
-                         (unsigned long long)max);
-    if (request->upload_size / disk_check_every !=
-            (request->upload_size + size) / disk_check_every &&
-        disk_room_check(&context->disk_room, error) != ST_OK)
-        return ST_DISK_FULL;
-    request->upload_size += size;
-    disk_room_take(&context->disk_room, size);
-    while (size > 0) {
-        ssize_t written = write(request->upload, next, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0 && (errno == ENOSPC || errno == EDQUOT))
-            return error_set(error, ST_DISK_FULL, "the disk is full");
-        if (written < 0)
-            return error_set(error, ST_INTERNAL, "the file cannot be stored");
-        next += written;
-        size -= (size_t)written;
-    }
-    return ST_OK;
-}
-
-void upload_abandon(struct context *context, struct request *request)
-{
-    if (request->upload < 0)
-        return;
-    close(request->upload);
-    request->upload = -1;
-    blob_discard(context->blobs, &request->draft);
-}
-
-/* The state may have moved while the body came in. */
-static enum status put(struct context *context, struct request *request,
-                       struct error *error)
-{
-    struct error inner = {0};
-    enum status status = check_upload(context, request, error);
-    if (status != ST_OK)
-        return status;
-    if (blob_publish(context->blobs, &request->draft, &inner) == ST_OK)
-        return ST_OK;
-    /* No part of the ledger: this must not read as its failure, nor show paths. */
-    log_event(LOG_ERROR, "upload_failed", "detail", inner.text, (char *)NULL);
-    return error_set(error, ST_INTERNAL, "the file could not be stored");
-}
-
-void dataset_file_put(struct context *context, struct request *request)
-{
-    struct error error = {0};
-    if (put(context, request, &error) != ST_OK) {
-        reply_problem(request, &error, NULL);
-        return;
-    }
-    close(request->upload);
-    request->upload = -1;
-    reply_empty(request, MHD_HTTP_NO_CONTENT);
-}
-
-/* --- import --- */
-
-void dataset_import(struct context *context, struct request *request)
-{
-    struct dataset *dataset;
-    struct dataset_info info;
-    struct import_failure failure = {0};
-    struct error error = {0};
-    enum status status = find(context, request, &dataset, &info, &error);
-    if (status == ST_OK)
-        status = importer_start(context, dataset, &failure, &error);
-    if (status == ST_OK)
-        return;
-    struct problem more = {.failure = failure.status != ST_OK ? &failure : NULL};
-    reply_problem(request, &error, &more);
-}
-
-static void import_refused(struct request *request,
-                           const struct import_failure *failure)
-{
-    struct problem more = {.failure = failure->file[0] != '\0' ? failure : NULL};
-    struct error error = {0};
-    error_set(&error, failure->status, "%s", failure->text);
-    reply_problem(request, &error, &more);
-}
-
-bool dataset_import_answer(struct context *context, struct request *request)
-{
-    struct dataset_info info;
-    struct dataset *dataset = datasets_find(context->datasets, request->match.id);
-    CHECK(dataset != NULL);
-    dataset_read(context->datasets, dataset, &info);
-    if (request->deadline_ns == 0)
-        request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
-    if (info.state == DATASET_IMPORTING &&
-        clock_monotonic_ns() < request->deadline_ns) {
-        request->subject = dataset;
-        return false;
-    }
-    if (info.state == DATASET_FAILED) {
-        import_refused(request, &info.detail.failure);
-        return true;
-    }
-    if (info.state == DATASET_CREATED) {
-        struct error error = {0};
-        error_set(
-            &error, ST_DRAINING,
-            "the import was ended by the service's stop, or the dataset declared anew");
-        reply_problem(request, &error, NULL);
-        return true;
-    }
-    reply_json(request,
-               info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
-               dataset_text(context->datasets, dataset, context->ledger));
-    return true;
-}
-
-bool dataset_import_get(struct context *context, struct request *request)
-{
-    struct dataset *dataset;
-    struct dataset_info info;
-    struct error error = {0};
-    if (find(context, request, &dataset, &info, &error) != ST_OK) {
-        reply_problem(request, &error, NULL);
-        return true;
-    }
     reply_header_add(request, "Cache-Control", "no-store");
     reply_json_tagged(request, dataset_import_text(context->datasets, dataset));
-    return true;
+    return ST_OK;
 }

@@ -1,33 +1,61 @@
 #include "service/handlers.h"
 
-static const struct handler handlers[ROUTE_COUNT] = {
-    [ROUTE_DATASET_CREATE] = {.work = dataset_create},
-    [ROUTE_DATASET_LIST] = {.answer = dataset_list},
-    [ROUTE_DATASET_GET] = {.answer = dataset_get},
-    [ROUTE_DATASET_DELETE] = {.work = dataset_delete},
-    [ROUTE_DATASET_FILE_PUT] = {.work = dataset_file_put},
-    [ROUTE_DATASET_IMPORT] = {.work = dataset_import, .answer = dataset_import_answer},
-    [ROUTE_DATASET_IMPORT_GET] = {.answer = dataset_import_get},
-    [ROUTE_DATASET_BUDGET] = {.answer = dataset_budget},
-    [ROUTE_DATASET_LEDGER] = {.work = dataset_ledger},
-    [ROUTE_LEDGER_HEAD] = {.answer = ledger_head_get},
-    [ROUTE_JOB_ESTIMATE] = {.work = job_estimate},
-    [ROUTE_JOB_CREATE] = {.work = job_create},
-    [ROUTE_JOB_LIST] = {.answer = job_list},
-    [ROUTE_JOB_GET] = {.answer = job_get},
-    [ROUTE_JOB_CANCEL] = {.work = job_cancel},
-    [ROUTE_MODEL_LIST] = {.answer = model_list},
-    [ROUTE_MODEL_GET] = {.answer = model_get},
-    [ROUTE_MODEL_CONTENT] = {.work = model_content, .cost = model_content_cost},
-    [ROUTE_MODEL_PREDICT] = {.work = model_predict, .cost = model_predict_cost},
-    [ROUTE_ALGORITHM_LIST] = {.answer = algorithm_list},
-    [ROUTE_OPENAPI] = {.answer = openapi_get},
-    [ROUTE_VERSION] = {.answer = version_get},
-    [ROUTE_LIVEZ] = {.answer = livez_get},
-    [ROUTE_READYZ] = {.answer = readyz_get},
+#include "api/fault.h"
+#include "service/idempotency.h"
+
+struct handler {
+    handle_function *handle, *poll;
+    cost_function *cost;
 };
 
-const struct handler *handler_of(enum route route)
+#define SET_HANDLE(name) .handle = handle_##name,
+#define SET_POLL(name)   .poll = poll_##name,
+#define SET_COST(name)   .cost = cost_##name,
+
+static const struct handler handlers[ROUTE_COUNT] = {
+#define X(name, run, ...) {HANDLERS_##run(name, SET_HANDLE, SET_POLL, SET_COST)},
+    ROUTE_LIST(X)
+#undef X
+};
+
+static const struct handler *handler_of(const struct request *request)
 {
-    return &handlers[route];
+    return &handlers[route_index(request->match.route)];
+}
+
+/* What a function fails with becomes the reply, in place of one that it had made. */
+static void call(handle_function *function, struct context *context,
+                 struct request *request)
+{
+    struct faults faults; /* not cleared: most requests have none */
+    struct error error = {.faults = &faults};
+    faults.count = 0;
+    if (function(context, request, &error) != ST_OK)
+        reply_problem(request, &error, NULL);
+}
+
+static enum status handle_keyed(struct context *context, struct request *request,
+                                struct error *error)
+{
+    enum status status = idempotency_find(context, request, error);
+    if (status != ST_OK || request->reply.status != 0)
+        return status;
+    return handler_of(request)->handle(context, request, error);
+}
+
+void handler_handle(struct context *context, struct request *request)
+{
+    call(request->match.route->keyed ? handle_keyed : handler_of(request)->handle,
+         context, request);
+}
+
+bool handler_poll(struct context *context, struct request *request)
+{
+    call(handler_of(request)->poll, context, request);
+    return request->reply.status != 0;
+}
+
+uint64_t handler_cost(struct context *context, const struct request *request)
+{
+    return handler_of(request)->cost(context, request);
 }

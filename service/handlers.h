@@ -1,14 +1,24 @@
 /*
- * handlers.h - what each route does, one function or two.
+ * handlers.h - the functions of the routes, declared from their rows (api/routes.h) and
+ * called by where a row says that they run:
  *
- *   work    on the desk's thread, or a predictors' where it has a cost: may wait for the
- *           store, the disk, the processor. Makes the reply, or leaves it to answer.
- *   cost    of work that computes and writes nothing: about how many nanoseconds of a
- *           core it will take (predictors.h). On the HTTP server's thread, from memory
- *           only; NULL: the work is the desk's.
- *   answer  on the HTTP server's thread: from memory only. Makes the reply, or answers
- *           false: wait until request->subject changes or request->deadline_ns passes,
- *           then call again. A deadline in the past must be answered true.
+ *   AT_ONCE                 handle           on the HTTP server's thread
+ *   AS_LONG_POLL            poll             on the HTTP server's thread, again and again
+ *   ON_DESK                 handle           on the desk
+ *   ON_DESK_THEN_LONG_POLL  handle, poll     on the desk; then as a long poll
+ *   ON_PREDICTORS           cost, handle     on the HTTP server's thread; on a predictor
+ *
+ *   handle_NAME  makes the reply, or fails: then a problem is made of the error, with all
+ *                that error->faults lists. Where a problem has to say more than that, the
+ *                function makes it itself, and answers ST_OK.
+ *   poll_NAME    likewise; or makes no reply, and has the request wait until
+ *                request->awaited changes or request->deadline_ns passes. It is then
+ *                called again. After the deadline it makes one.
+ *   cost_NAME    how many nanoseconds of a core handle_NAME will take, about
+ *                (predictors.h).
+ *
+ * What runs on the HTTP server's thread does so from memory: it waits for nothing. On the
+ * desk and the predictors a function may wait for the store, the disk, the processor.
  */
 #ifndef SERVICE_HANDLERS_H
 #define SERVICE_HANDLERS_H
@@ -18,56 +28,36 @@
 #include "service/context.h"
 #include "service/request.h"
 
-struct handler {
-    void (*work)(struct context *context, struct request *request);
-    uint64_t (*cost)(struct context *context, const struct request *request);
-    bool (*answer)(struct context *context, struct request *request);
-};
+/* The functions of a route by where it runs, each given to the macro of its kind: H for
+ * handle, P for poll, C for cost. */
+/* clang-format off */
+#define HANDLERS_AT_ONCE(name, H, P, C)                H(name)
+#define HANDLERS_AS_LONG_POLL(name, H, P, C)           P(name)
+#define HANDLERS_ON_DESK(name, H, P, C)                H(name)
+#define HANDLERS_ON_DESK_THEN_LONG_POLL(name, H, P, C) H(name) P(name)
+#define HANDLERS_ON_PREDICTORS(name, H, P, C)          H(name) C(name)
+/* clang-format on */
 
-/* The route's handler: static. */
-const struct handler *handler_of(enum route route);
+typedef enum status handle_function(struct context *context, struct request *request,
+                                    struct error *error);
+typedef uint64_t cost_function(struct context *context, const struct request *request);
 
-/* Before the first byte of an upload: opens the scratch file it goes to.
- *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE  of the dataset or file name
- *   ST_DISK_FULL  the disk is nearly full */
-enum status upload_begin(struct context *context, struct request *request,
-                         struct error *error);
-/* Appends to it.  ST_BODY_TOO_LARGE, ST_DISK_FULL, ST_INTERNAL */
-enum status upload_write(struct context *context, struct request *request,
-                         const void *data, size_t size, struct error *error);
-/* Closes and removes what was not published. */
-void upload_abandon(struct context *context, struct request *request);
+#define DECLARE_HANDLE(name) handle_function handle_##name;
+#define DECLARE_POLL(name)   handle_function poll_##name;
+#define DECLARE_COST(name)   cost_function cost_##name;
+#define X(name, run, ...)                                                              \
+    HANDLERS_##run(name, DECLARE_HANDLE, DECLARE_POLL, DECLARE_COST)
+ROUTE_LIST(X)
+#undef X
 
-/* One file a noun. */
-void dataset_create(struct context *context, struct request *request);
-void dataset_delete(struct context *context, struct request *request);
-void dataset_file_put(struct context *context, struct request *request);
-void dataset_import(struct context *context, struct request *request);
-bool dataset_import_answer(struct context *context, struct request *request);
-bool dataset_import_get(struct context *context, struct request *request);
-bool dataset_list(struct context *context, struct request *request);
-bool dataset_get(struct context *context, struct request *request);
-bool dataset_budget(struct context *context, struct request *request);
-void dataset_ledger(struct context *context, struct request *request);
-bool ledger_head_get(struct context *context, struct request *request);
+/* Calls handle of the request's route. A route that is keyed (api/routes.h) repeats the
+ * answer of an earlier request with the same key instead, if there was one. */
+void handler_handle(struct context *context, struct request *request);
 
-void job_create(struct context *context, struct request *request);
-void job_estimate(struct context *context, struct request *request);
-void job_cancel(struct context *context, struct request *request);
-bool job_list(struct context *context, struct request *request);
-bool job_get(struct context *context, struct request *request);
+/* Calls poll of the request's route. False: the request waits. */
+bool handler_poll(struct context *context, struct request *request);
 
-bool model_list(struct context *context, struct request *request);
-bool model_get(struct context *context, struct request *request);
-uint64_t model_content_cost(struct context *context, const struct request *request);
-void model_content(struct context *context, struct request *request);
-uint64_t model_predict_cost(struct context *context, const struct request *request);
-void model_predict(struct context *context, struct request *request);
-
-bool algorithm_list(struct context *context, struct request *request);
-bool openapi_get(struct context *context, struct request *request);
-bool version_get(struct context *context, struct request *request);
-bool livez_get(struct context *context, struct request *request);
-bool readyz_get(struct context *context, struct request *request);
+/* Calls cost of the request's route. */
+uint64_t handler_cost(struct context *context, const struct request *request);
 
 #endif

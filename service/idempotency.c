@@ -13,8 +13,9 @@ enum { ROUTE_SIZE = 64 };
 
 static void route_name(const struct request *request, char name[ROUTE_SIZE])
 {
-    const struct route_info *info = route_info(request->match.route);
-    snprintf(name, ROUTE_SIZE, "%s %s", info->method, info->path);
+    const struct route *route = request->match.route;
+    CHECK(route->keyed);
+    snprintf(name, ROUTE_SIZE, "%s %s", route->method, route->path);
 }
 
 static enum status fingerprint_of(const struct request *request,
@@ -48,7 +49,7 @@ static bool visit(void *context, const struct idempotency_row *row)
 }
 
 enum status idempotency_find(struct context *context, struct request *request,
-                             bool *found, struct error *error)
+                             struct error *error)
 {
     char route[ROUTE_SIZE];
     uint8_t fingerprint[SHA256_SIZE];
@@ -67,7 +68,6 @@ enum status idempotency_find(struct context *context, struct request *request,
     if (status == ST_OK && finding.found && !finding.same)
         return error_set(error, ST_IDEMPOTENCY_KEY_REUSED,
                          "this key was used with another body");
-    *found = finding.found;
     return status;
 }
 

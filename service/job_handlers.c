@@ -7,7 +7,6 @@
 #include "accountant/ledger_view.h"
 #include "accountant/tuning.h"
 #include "api/budget_view.h"
-#include "api/fault.h"
 #include "api/limits.h"
 #include "api/query.h"
 #include "base/check.h"
@@ -152,25 +151,25 @@ static enum status find_room(struct context *context, const struct job_plan *pla
     return status;
 }
 
-void job_estimate(struct context *context, struct request *request)
+enum status handle_job_estimate(struct context *context, struct request *request,
+                                struct error *error)
 {
     struct job_plan plan = {0};
     struct estimate_view view = {0};
     struct trainer_cost cost;
-    struct faults faults = {0};
-    struct error error = {.faults = &faults};
-    enum status status = plan_request(context, request, &plan, &cost, &error);
+    enum status status = plan_request(context, request, &plan, &cost, error);
     if (status == ST_OK)
         view = view_of(&plan, &cost);
     if (status == ST_OK && plan.is_private)
-        status = find_room(context, &plan, &view, &error);
+        status = find_room(context, &plan, &view, error);
     if (status == ST_OK)
-        status = price_tuning(request, &plan, &view, &error);
+        status = price_tuning(request, &plan, &view, error);
     if (status == ST_OK)
         reply_json(request, MHD_HTTP_OK, estimate_render(&view));
     else
-        refuse(context, request, &plan, &error);
+        refuse(context, request, &plan, error);
     job_plan_fini(&plan);
+    return ST_OK;
 }
 
 /* --- create --- */
@@ -242,27 +241,22 @@ static enum status create(struct creation *creation, struct error *error)
     return status;
 }
 
-void job_create(struct context *context, struct request *request)
+enum status handle_job_create(struct context *context, struct request *request,
+                              struct error *error)
 {
-    bool answered = false;
     struct creation creation = {.context = context, .request = request};
     struct trainer_cost cost;
-    struct faults faults = {0};
-    struct error error = {.faults = &faults};
-    enum status status = idempotency_find(context, request, &answered, &error);
-    if (status == ST_OK && answered)
-        return;
+    enum status status = plan_request(context, request, &creation.plan, &cost, error);
     if (status == ST_OK)
-        status = plan_request(context, request, &creation.plan, &cost, &error);
-    if (status == ST_OK)
-        status = create(&creation, &error);
+        status = create(&creation, error);
     if (status == ST_OK) {
         reply_json(request, MHD_HTTP_CREATED, creation.body);
-        return;
+        return ST_OK;
     }
     free(creation.body);
-    refuse(context, request, &creation.plan, &error);
+    refuse(context, request, &creation.plan, error);
     job_plan_fini(&creation.plan);
+    return ST_OK;
 }
 
 /* --- get, list, cancel --- */
@@ -300,26 +294,24 @@ static bool is_due(struct request *request, const struct job_answer *answer,
     return !waits || clock_monotonic_ns() >= request->deadline_ns;
 }
 
-bool job_get(struct context *context, struct request *request)
+enum status poll_job_get(struct context *context, struct request *request,
+                         struct error *error)
 {
     struct job *job;
-    struct error error = {0};
     bool unchanged;
-    enum status status = find(context, request, &job, &error);
+    error->faults = NULL; /* what is wrong with ?wait= is told as "invalid" */
+    enum status status = find(context, request, &job, error);
     if (status == ST_OK)
-        status = deadline(request, &error);
-    if (status != ST_OK) {
-        reply_problem(request, &error, NULL);
-        return true;
-    }
+        status = deadline(request, error);
+    if (status != ST_OK)
+        return status;
     struct job_answer *answer = job_answer(context->jobs, job);
-    request->subject = job;
-    if (!is_due(request, answer, &unchanged)) {
+    request->awaited = job;
+    if (is_due(request, answer, &unchanged))
+        reply_job(request, unchanged ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, answer);
+    else
         job_answer_drop(answer);
-        return false;
-    }
-    reply_job(request, unchanged ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, answer);
-    return true;
+    return ST_OK;
 }
 
 struct listing {
@@ -368,35 +360,29 @@ static enum status read_listing(struct listing *listing, const struct request *r
     return status;
 }
 
-bool job_list(struct context *context, struct request *request)
+enum status handle_job_list(struct context *context, struct request *request,
+                            struct error *error)
 {
-    struct faults faults = {0};
-    struct error error = {.faults = &faults};
     struct listing listing = {.context = context};
-    if (read_listing(&listing, request, &error) != ST_OK) {
-        reply_problem(request, &error, NULL);
-        return true;
-    }
-    struct page_source source = {
+    const struct page_source source = {
         .name = "jobs",
         .count = jobs_count(context->jobs),
         .wanted = wanted,
         .text = list_text,
         .context = &listing,
     };
-    page_reply(request, &source);
-    return true;
+    enum status status = read_listing(&listing, request, error);
+    return status == ST_OK ? page_reply(request, &source, error) : status;
 }
 
-void job_cancel(struct context *context, struct request *request)
+enum status handle_job_cancel(struct context *context, struct request *request,
+                              struct error *error)
 {
     struct job *job;
-    struct error error = {0};
-    enum status status = find(context, request, &job, &error);
+    enum status status = find(context, request, &job, error);
     if (status == ST_OK)
-        status = course_cancel(context, job, &error);
+        status = course_cancel(context, job, error);
     if (status == ST_OK)
         reply_job(request, MHD_HTTP_OK, job_answer(context->jobs, job));
-    else
-        reply_problem(request, &error, NULL);
+    return status;
 }

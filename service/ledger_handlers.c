@@ -24,32 +24,32 @@ static enum status find_private(struct context *context, const struct request *r
     return ST_OK;
 }
 
-bool dataset_budget(struct context *context, struct request *request)
+enum status handle_dataset_budget(struct context *context, struct request *request,
+                                  struct error *error)
 {
     const struct dataset_spec *spec = NULL;
     struct balance balance;
     struct epochs epochs;
-    struct error error = {0};
-    enum status status = find_private(context, request, &spec, &error);
+    enum status status = find_private(context, request, &spec, error);
     if (status == ST_OK)
-        status = ledger_epochs(context->ledger, &spec->id, &epochs, &balance, &error);
-    if (status != ST_OK) {
-        reply_problem(request, &error, NULL);
-        return true;
-    }
+        status = ledger_epochs(context->ledger, &spec->id, &epochs, &balance, error);
+    if (status != ST_OK)
+        return status;
     reply_header_add(request, "Cache-Control", "no-store");
     reply_json_tagged(request, budget_render(&spec->id, &balance, &epochs));
     epochs_fini(&epochs);
-    return true;
+    return ST_OK;
 }
 
-bool ledger_head_get(struct context *context, struct request *request)
+enum status handle_ledger_head(struct context *context, struct request *request,
+                               struct error *error)
 {
     struct ledger_entry_name head;
+    (void)error;
     ledger_head(context->ledger, &head);
     reply_header_add(request, "Cache-Control", "no-store");
     reply_json_tagged(request, ledger_head_render(&head));
-    return true;
+    return ST_OK;
 }
 
 struct entries {
@@ -135,14 +135,15 @@ static enum status reply_entries(struct request *request, const struct entries *
     return ST_OK;
 }
 
-static enum status list_entries(struct context *context, struct request *request,
-                                struct error *error)
+enum status handle_dataset_ledger(struct context *context, struct request *request,
+                                  struct error *error)
 {
     const struct dataset_spec *spec = NULL;
     struct entries entries = {0};
     uint64_t after = 0;
     bool as_lines = request->type == 1; /* JSON first, then NDJSON */
     const char *size = request_query(request, "page_size");
+    error->faults = NULL; /* what is wrong with a parameter is told as "invalid" */
     enum status status = find_private(context, request, &spec, error);
     if (status == ST_OK)
         status = query_page_size(&entries.size, size, error);
@@ -162,11 +163,4 @@ static enum status list_entries(struct context *context, struct request *request
         free(entries.texts[i]);
     free(entries.texts);
     return status;
-}
-
-void dataset_ledger(struct context *context, struct request *request)
-{
-    struct error error = {0};
-    if (list_entries(context, request, &error) != ST_OK)
-        reply_problem(request, &error, NULL);
 }

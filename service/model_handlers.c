@@ -24,27 +24,26 @@ static char *list_text(void *argument, size_t index)
     return model_render(models_at(context->models, index));
 }
 
-bool model_list(struct context *context, struct request *request)
+enum status handle_model_list(struct context *context, struct request *request,
+                              struct error *error)
 {
-    struct page_source source = {
+    const struct page_source source = {
         .name = "models",
         .count = models_count(context->models),
         .text = list_text,
         .context = context,
     };
-    page_reply(request, &source);
-    return true;
+    return page_reply(request, &source, error);
 }
 
-bool model_get(struct context *context, struct request *request)
+enum status handle_model_get(struct context *context, struct request *request,
+                             struct error *error)
 {
     const struct model_row *row;
-    struct error error = {0};
-    if (find(context, request, &row, &error) != ST_OK)
-        reply_problem(request, &error, NULL);
-    else
+    enum status status = find(context, request, &row, error);
+    if (status == ST_OK)
         reply_json_tagged(request, model_render(row));
-    return true;
+    return status;
 }
 
 /* --- content --- */
@@ -82,8 +81,8 @@ static enum status refuse_range(struct request *request, const struct model_row 
     return ST_OK;
 }
 
-static enum status content(struct context *context, struct request *request,
-                           struct error *error)
+enum status handle_model_content(struct context *context, struct request *request,
+                                 struct error *error)
 {
     const struct model_row *row;
     char hex[SHA256_HEX_SIZE], tag[SHA256_HEX_SIZE + 2];
@@ -122,16 +121,9 @@ static enum status content(struct context *context, struct request *request,
 }
 
 /* A check reads the file at about this rate; a part of it is mostly checked already. */
-uint64_t model_content_cost(struct context *context, const struct request *request)
+uint64_t cost_model_content(struct context *context, const struct request *request)
 {
     enum { BYTES_PER_NS = 2 };
     const struct model_row *row = models_find(context->models, request->match.id);
     return row != NULL ? row->size / BYTES_PER_NS : 0;
-}
-
-void model_content(struct context *context, struct request *request)
-{
-    struct error error = {0};
-    if (content(context, request, &error) != ST_OK)
-        reply_problem(request, &error, NULL);
 }

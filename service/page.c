@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "api/fault.h"
 #include "api/page_view.h"
 #include "api/query.h"
 #include "base/check.h"
@@ -35,20 +34,18 @@ static char *collect(const struct page_source *source, size_t end, size_t size)
     return text;
 }
 
-void page_reply(struct request *request, const struct page_source *source)
+enum status page_reply(struct request *request, const struct page_source *source,
+                       struct error *error)
 {
     size_t size = 0;
     uint64_t end = 0;
-    struct faults faults = {0};
-    struct error error = {.faults = &faults};
     const char *token = request_query(request, "page_token");
-    query_page_size(&size, request_query(request, "page_size"), &error);
-    page_token_parse(&end, token, &error);
-    if (error.status != ST_OK) {
-        reply_problem(request, &error, NULL);
-        return;
-    }
+    enum status status =
+        query_page_size(&size, request_query(request, "page_size"), error);
+    if (page_token_parse(&end, token, error) != ST_OK || status != ST_OK)
+        return ST_INVALID;
     if (token == NULL || end > source->count)
         end = source->count;
     reply_json_tagged(request, collect(source, (size_t)end, size));
+    return ST_OK;
 }

@@ -19,7 +19,9 @@ struct page_source {
     void *context;
 };
 
-/* Makes the reply from the request's page_size and page_token: a page, or a problem. */
-void page_reply(struct request *request, const struct page_source *source);
+/* Makes the reply from the request's page_size and page_token.
+ *   ST_INVALID  one of these is no such thing */
+enum status page_reply(struct request *request, const struct page_source *source,
+                       struct error *error);
 
 #endif

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <microhttpd.h>
 
-#include "api/fault.h"
 #include "api/limits.h"
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
@@ -15,45 +14,45 @@ static const double flops_per_ns = 40;
 enum { READING_NS = 8 }; /* a byte of a body, from text to features */
 
 /* What a prediction needs of the model's job and dataset; all of it outlives requests. */
-struct subject {
+struct prediction {
     const struct model_row *row;
     const struct model_spec *model;
     const struct schema *schema;
 };
 
 static enum status find(struct context *context, const struct request *request,
-                        struct subject *subject, struct error *error)
+                        struct prediction *prediction, struct error *error)
 {
-    subject->row = models_find(context->models, request->match.id);
-    if (subject->row == NULL)
+    prediction->row = models_find(context->models, request->match.id);
+    if (prediction->row == NULL)
         return error_set(error, ST_NOT_FOUND, "no model \"%s\"", request->match.id);
-    const struct job *job = jobs_find(context->jobs, subject->row->job.text);
+    const struct job *job = jobs_find(context->jobs, prediction->row->job.text);
     CHECK(job != NULL);
     const struct job_request *asked = &job_plan(job)->request;
     const struct dataset *dataset =
         datasets_find(context->datasets, asked->dataset.text);
-    subject->model = &asked->train.model;
-    subject->schema = &dataset_spec(dataset)->schema;
+    prediction->model = &asked->train.model;
+    prediction->schema = &dataset_spec(dataset)->schema;
     return ST_OK;
 }
 
-static double row_flops(const struct subject *subject)
+static double row_flops(const struct prediction *prediction)
 {
     double flops = 0;
     /* It compiled when it was trained. */
-    CHECK(predictor_flops(&flops, subject->model, schema_shape(subject->schema),
+    CHECK(predictor_flops(&flops, prediction->model, schema_shape(prediction->schema),
                           NULL) == ST_OK);
     return flops;
 }
 
-uint64_t model_predict_cost(struct context *context, const struct request *request)
+uint64_t cost_model_predict(struct context *context, const struct request *request)
 {
-    struct subject subject = {0};
-    if (find(context, request, &subject, NULL) != ST_OK)
+    struct prediction prediction = {0};
+    if (find(context, request, &prediction, NULL) != ST_OK)
         return 0;
-    size_t rows = predict_rows_most(request->body_size, subject.schema);
+    size_t rows = predict_rows_most(request->body_size, prediction.schema);
     size_t blocks = (rows + PREDICTOR_ROWS - 1) / PREDICTOR_ROWS;
-    double flops = (double)(blocks * PREDICTOR_ROWS) * row_flops(&subject);
+    double flops = (double)(blocks * PREDICTOR_ROWS) * row_flops(&prediction);
     double run_ns =
         fmin(flops, LIMIT_PREDICT_FLOPS) / flops_per_ns; /* more is refused */
     return request->body_size * READING_NS + (uint64_t)run_ns;
@@ -104,54 +103,48 @@ static enum status answer_body(const struct predict_body *body,
     return status;
 }
 
-static enum status load(struct context *context, const struct subject *subject,
+static enum status load(struct context *context, const struct prediction *prediction,
                         struct predictor **predictor, struct error *error)
 {
     char path[BLOB_PATH_SIZE];
-    const struct blob_name name = blob_of_model(&subject->row->id);
+    const struct blob_name name = blob_of_model(&prediction->row->id);
     struct error local = {0};
-    const struct file_seal seal = model_row_seal(subject->row);
-    const struct predictor_source source = {path, &seal, subject->model,
-                                            schema_shape(subject->schema)};
+    const struct file_seal seal = model_row_seal(prediction->row);
+    const struct predictor_source source = {path, &seal, prediction->model,
+                                            schema_shape(prediction->schema)};
     blob_fetch(context->blobs, path, &name);
-    enum status status = loaded_models_take(context->loaded_models, &subject->row->id,
-                                            &source, predictor, &local);
+    enum status status = loaded_models_take(
+        context->loaded_models, &prediction->row->id, &source, predictor, &local);
     if (status == ST_OK)
         return ST_OK;
     /* A model's file is no part of the ledger: its loss must not read as one. */
     if (status == ST_IO || status == ST_CORRUPT)
         status = ST_MODEL_CORRUPT;
-    return error_set(error, status, "model %s: %s", subject->row->id.text, local.text);
+    return error_set(error, status, "model %s: %s", prediction->row->id.text,
+                     local.text);
 }
 
-static enum status predict(struct context *context, struct request *request,
-                           char **text, struct error *error)
+enum status handle_model_predict(struct context *context, struct request *request,
+                                 struct error *error)
 {
-    struct subject subject = {0};
+    struct prediction prediction = {0};
     struct predictor *predictor = NULL;
-    enum status status = find(context, request, &subject, error);
-    if (status != ST_OK)
-        return status;
-    const struct predict_body body = {.text =
-                                          request->body != NULL ? request->body : "",
-                                      .size = request->body_size,
-                                      .schema = subject.schema,
-                                      .row_flops = row_flops(&subject)};
-    status = load(context, &subject, &predictor, error);
-    if (status != ST_OK)
-        return status;
-    status = answer_body(&body, predictor, text, error);
-    loaded_models_give(context->loaded_models, &subject.row->id, predictor);
-    return status;
-}
-
-void model_predict(struct context *context, struct request *request)
-{
-    struct faults faults = {0};
-    struct error error = {.faults = &faults};
     char *text = NULL;
-    if (predict(context, request, &text, &error) == ST_OK)
+    enum status status = find(context, request, &prediction, error);
+    if (status != ST_OK)
+        return status;
+    const struct predict_body body = {
+        .text = request->body != NULL ? request->body : "",
+        .size = request->body_size,
+        .schema = prediction.schema,
+        .row_flops = row_flops(&prediction),
+    };
+    status = load(context, &prediction, &predictor, error);
+    if (status != ST_OK)
+        return status;
+    status = answer_body(&body, predictor, &text, error);
+    loaded_models_give(context->loaded_models, &prediction.row->id, predictor);
+    if (status == ST_OK)
         reply_json(request, MHD_HTTP_OK, text);
-    else
-        reply_problem(request, &error, NULL);
+    return status;
 }

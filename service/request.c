@@ -147,8 +147,6 @@ void request_destroy(struct request *request)
     if (request == NULL)
         return;
     reply_reset(&request->reply);
-    if (request->upload >= 0)
-        close(request->upload);
     free(request->body);
     free(request);
 }

@@ -1,9 +1,9 @@
 /*
  * request.h - one HTTP request on its way through the process, and its reply.
  *
- *   admitted --> body read --> [desk or reader thread] --> answer --> sent
- *                                                            |  ^
- *                                                            +--+ waits (long poll)
+ *   admitted --> body read --> [desk or predictors] --> answer --> sent
+ *                                                       |  ^
+ *                                                       +--+ waits (long poll)
  *
  * Threads: one at a time; the connection is suspended while another thread than the
  * HTTP server's holds the request. Ownership: the server creates and destroys; reply
@@ -20,6 +20,7 @@
 #include "api/routes.h"
 #include "base/status.h"
 #include "service/job_answer.h"
+#include "service/upload.h"
 #include "store/blob.h"
 
 enum { REPLY_HEADERS_MAX = 10, REQUEST_ID_SIZE = 65 };
@@ -52,11 +53,9 @@ struct request {
     int type;   /* the place of the answer's type in the route's row */
     char *body; /* JSON bodies, owned; body_size bytes and an end */
     size_t body_size, body_capacity;
-    int upload;              /* descriptor of the scratch file, or -1 */
-    struct blob_draft draft; /* that file */
-    uint64_t upload_size;
+    struct upload upload; /* of BODY_FILE */
     struct reply reply;
-    const void *subject; /* what it waits for, while it waits */
+    const void *awaited; /* what it waits for, while it waits */
     int64_t deadline_ns;
     int64_t start_ns;
 };

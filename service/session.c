@@ -130,7 +130,7 @@ void session_run(void *argument, void *item)
 {
     struct context *context = argument;
     struct request *request = item;
-    handler_of(request->match.route)->work(context, request);
+    handler_handle(context, request);
     exchange_body(session_of(request));
     session_resume(session_of(request));
     context_guard(context);
@@ -184,7 +184,6 @@ struct session *session_create(struct sessions *sessions,
     session->connection = info->socket_context;
     session->number = connection_gate_begin(session->connection->gate);
     session->request.connection = connection;
-    session->request.upload = -1;
     session->request.reply.file = -1;
     session->request.start_ns = clock_monotonic_ns();
     session->path = strndup(uri, strcspn(uri, "?"));
@@ -203,7 +202,7 @@ void session_destroy(struct session *session)
     struct sessions *sessions = session->sessions;
     uint64_t body_bytes = session->request.body_capacity + session->reply_bytes;
     connection_deadline_request_done(session->connection->deadline);
-    upload_abandon(sessions->context, &session->request);
+    upload_abandon(sessions->context, &session->request.upload);
     free(session->path);
     request_destroy(&session->request);
     pthread_mutex_lock(&sessions->lock);
@@ -288,7 +287,7 @@ static enum MHD_Result admit(struct session *session)
         connection_gate_verdict(session->connection->gate, session->number, &error);
     if (status == ST_OK)
         status = admission_check(request, context->config, &error);
-    if (status == ST_OK && request->match.route == ROUTE_DATASET_FILE_PUT)
+    if (status == ST_OK && request->match.route->body == BODY_FILE)
         status = upload_begin(context, request, &error);
     if (status != ST_OK) {
         request->reply.close = true;
@@ -322,7 +321,7 @@ static enum status body_append(struct session *session, const char *data, size_t
                                struct error *error)
 {
     struct request *request = &session->request;
-    uint64_t max = admission_body_max(route_info(request->match.route)->body,
+    uint64_t max = admission_body_max(request->match.route->body,
                                       session->sessions->context->config);
     if (size > max - request->body_size)
         return error_set(error, ST_BODY_TOO_LARGE,
@@ -359,13 +358,13 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
         return session->dropped <= SESSION_DROPPED_MAX ? MHD_YES : MHD_NO;
     }
     enum status status =
-        route_info(request->match.route)->body == BODY_FILE
-            ? upload_write(context, request, data, size, &session->refused)
+        request->match.route->body == BODY_FILE
+            ? upload_write(context, &request->upload, data, size, &session->refused)
             : body_append(session, data, size, &session->refused);
     if (status == ST_OK)
         connection_deadline_body_received(session->connection->deadline, size);
     else
-        upload_abandon(context, request);
+        upload_abandon(context, &request->upload);
     return MHD_YES;
 }
 
@@ -379,29 +378,28 @@ static void check_body(struct session *session)
         ST_OK) {
         session->refused = cut;
         request->reply.close = true;
-        upload_abandon(session->sessions->context, request);
+        upload_abandon(session->sessions->context, &request->upload);
     }
-    bool empty = route_info(request->match.route)->body == BODY_EMPTY;
+    bool empty = request->match.route->body == BODY_EMPTY;
     if (session->refused.status == ST_OK && empty &&
         !body_is_empty(request->body, request->body_size))
         error_set(&session->refused, ST_INVALID, "this request takes no body, or {}");
 }
 
 /* Hands the request to another thread. */
-static enum MHD_Result dispatch(struct session *session, const struct handler *handler)
+static enum MHD_Result hand_over(struct session *session)
 {
     struct context *context = session->sessions->context;
+    struct request *request = &session->request;
     struct error error = {0};
-    session->stage = STAGE_ANSWER;
     if (!session_suspend(session)) {
         error_set(&error, ST_DRAINING, "the service is stopping");
         return session_refuse(session, &error);
     }
-    enum status status =
-        handler->cost != NULL
-            ? predictors_submit(context->predictors, &session->request,
-                                handler->cost(context, &session->request), &error)
-            : pool_submit(context->desk, &session->request, &error);
+    enum status status = request->match.route->run == RUN_ON_PREDICTORS
+                             ? predictors_submit(context->predictors, request,
+                                                 handler_cost(context, request), &error)
+                             : pool_submit(context->desk, request, &error);
     if (status != ST_OK) {
         reply_problem(&session->request, &error, NULL);
         session_resume(session);
@@ -415,18 +413,18 @@ static int64_t wait_until(const struct request *request)
     return request->deadline_ns < slice_end_ns ? request->deadline_ns : slice_end_ns;
 }
 
-/* Calls the route's answer until it has one; false: the session waits, suspended. */
-static bool answer(struct session *session, const struct handler *handler)
+/* Whether the long poll has its reply; if not, the session waits, suspended. */
+static bool poll(struct session *session)
 {
     struct request *request = &session->request;
     struct context *context = session->sessions->context;
-    if (handler->answer(context, request))
+    if (handler_poll(context, request))
         return true;
     /* Asked again under the lock, so that no change is missed in between. */
     long_polls_lock(context->long_polls);
-    bool done = handler->answer(context, request);
+    bool done = handler_poll(context, request);
     bool waits = !done && session_suspend(session);
-    if (waits && !long_polls_add(context->long_polls, request->subject, request,
+    if (waits && !long_polls_add(context->long_polls, request->awaited, request,
                                  wait_until(request))) {
         request->deadline_ns = past_ns;
         session_resume(session);
@@ -435,24 +433,37 @@ static bool answer(struct session *session, const struct handler *handler)
     if (done || waits)
         return done;
     request->deadline_ns = past_ns;
-    CHECK(handler->answer(context, request));
+    CHECK(handler_poll(context, request));
     return true;
+}
+
+/* Has the answer made, where the route's row says. */
+static enum MHD_Result answer(struct session *session)
+{
+    struct request *request = &session->request;
+    session->stage = STAGE_ANSWER;
+    switch (request->match.route->run) {
+    case RUN_AT_ONCE:
+        handler_handle(session->sessions->context, request);
+        return session_reply(session);
+    case RUN_AS_LONG_POLL: return poll(session) ? session_reply(session) : MHD_YES;
+    case RUN_ON_DESK:
+    case RUN_ON_DESK_THEN_LONG_POLL:
+    case RUN_ON_PREDICTORS: return hand_over(session);
+    }
+    return MHD_NO;
 }
 
 static enum MHD_Result complete(struct session *session)
 {
-    struct request *request = &session->request;
-    const struct handler *handler = handler_of(request->match.route);
     if (session->stage == STAGE_BODY) {
         connection_deadline_body_done(session->connection->deadline);
         check_body(session);
         if (session->refused.status != ST_OK)
             return session_refuse(session, &session->refused);
-        if (handler->work != NULL)
-            return dispatch(session, handler);
-        session->stage = STAGE_ANSWER;
+        return answer(session);
     }
-    if (request->reply.status == 0 && !answer(session, handler))
+    if (session->request.reply.status == 0 && !poll(session))
         return MHD_YES;
     return session_reply(session);
 }

@@ -7,28 +7,31 @@
 #include "service/handlers.h"
 #include "service/kernel.h"
 
-bool algorithm_list(struct context *context, struct request *request)
+enum status handle_algorithm_list(struct context *context, struct request *request,
+                                  struct error *error)
 {
-    (void)context;
+    (void)context, (void)error;
     reply_json_tagged(request, algorithms_render());
-    return true;
+    return ST_OK;
 }
 
-bool openapi_get(struct context *context, struct request *request)
+enum status handle_openapi(struct context *context, struct request *request,
+                           struct error *error)
 {
-    (void)context;
+    (void)context, (void)error;
     request->reply.status = MHD_HTTP_OK;
     request->reply.type = "application/yaml";
     request->reply.fixed = asset_openapi;
     request->reply.size = (size_t)(asset_openapi_end - asset_openapi);
-    return true;
+    return ST_OK;
 }
 
-bool version_get(struct context *context, struct request *request)
+enum status handle_version(struct context *context, struct request *request,
+                           struct error *error)
 {
-    (void)context;
+    (void)context, (void)error;
     reply_json(request, MHD_HTTP_OK, version_render(EPSILOND_VERSION, kernel_name()));
-    return true;
+    return ST_OK;
 }
 
 static void reply_ok(struct request *request)
@@ -39,23 +42,21 @@ static void reply_ok(struct request *request)
     reply_json(request, MHD_HTTP_OK, text);
 }
 
-bool livez_get(struct context *context, struct request *request)
+enum status handle_livez(struct context *context, struct request *request,
+                         struct error *error)
 {
-    (void)context;
+    (void)context, (void)error;
     reply_ok(request);
-    return true;
+    return ST_OK;
 }
 
-bool readyz_get(struct context *context, struct request *request)
+enum status handle_readyz(struct context *context, struct request *request,
+                          struct error *error)
 {
-    struct error error = {0};
     if (store_poisoned(context->store))
-        error_set(&error, ST_IO, "the ledger cannot be written");
-    else if (atomic_load(&context->draining))
-        error_set(&error, ST_DRAINING, "the service is stopping");
-    if (error.status != ST_OK)
-        reply_problem(request, &error, NULL);
-    else
-        reply_ok(request);
-    return true;
+        return error_set(error, ST_IO, "the ledger cannot be written");
+    if (atomic_load(&context->draining))
+        return error_set(error, ST_DRAINING, "the service is stopping");
+    reply_ok(request);
+    return ST_OK;
 }

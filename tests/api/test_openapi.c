@@ -44,27 +44,20 @@ static int remove_folder(void **state)
 
 static json_t *routes(void)
 {
-    static const char *const names[] = {
-#define X(symbol, method, path, scope, body, query, types) #symbol,
-        ROUTE_LIST(X)
-#undef X
-    };
     static const char *const bodies[] = {[BODY_NONE] = "none",
                                          [BODY_EMPTY] = "empty",
                                          [BODY_JSON] = "json",
                                          [BODY_PREDICT] = "predict",
                                          [BODY_FILE] = "file"};
     json_t *list = json_array();
-    for (int i = 0; i < ROUTE_COUNT; i++) {
-        const struct route_info *info = route_info((enum route)i);
-        char name[64] = "";
-        for (size_t at = 0; names[i][at] != '\0'; at++)
-            name[at] = names[i][at] == '_' ? '_' : (char)(names[i][at] + 'a' - 'A');
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "name",
-                                              name, "method", info->method, "path",
-                                              info->path, "scope", info->scope, "body",
-                                              bodies[info->body], "query", info->query,
-                                              "types", info->types));
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        const struct route *route = route_at(i);
+        json_array_append_new(
+            list,
+            json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b}", "name", route->name,
+                      "method", route->method, "path", route->path, "scope",
+                      route->scope, "body", bodies[route->body], "query", route->query,
+                      "types", route->types, "keyed", (int)route->keyed));
     }
     return list;
 }

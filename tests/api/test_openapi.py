@@ -96,6 +96,8 @@ def check_operation(document, key, operation, route):
     check(named["path"] == re.findall(r"{(\w+)}", key[0]), f"{key}: path parameters")
     check(named["query"] == route["query"].split(),
           f"{key}: query parameters {named['query']}, routed {route['query']}")
+    check(("Idempotency-Key" in named.get("header", [])) == route["keyed"],
+          f"{key}: Idempotency-Key")
     types = [list(deref(document, response).get("content", {}))
              for status, response in operation["responses"].items() if status[0] == "2"]
     check(all(kinds == route["types"].split() for kinds in types),

@@ -22,14 +22,15 @@ static void fill(char *path, size_t size, const char *template)
 static void every_route_is_found_by_its_own_path(void **state)
 {
     (void)state;
-    for (int i = 0; i < ROUTE_COUNT; i++) {
-        const struct route_info *info = route_info((enum route)i);
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        const struct route *info = route_at(i);
         struct route_match match;
         struct error error = {0};
         char path[128];
         fill(path, sizeof path, info->path);
         assert_int_equal(route_find(&match, info->method, path, &error), ST_OK);
-        assert_int_equal(match.route, i);
+        assert_ptr_equal(match.route, info);
+        assert_int_equal(route_index(info), i);
         bool has_id = strstr(info->path, "{id}") != NULL;
         bool has_name = strstr(info->path, "{name}") != NULL;
         assert_string_equal(match.id, has_id ? "mnist.v2" : "");
@@ -42,7 +43,7 @@ static void head_is_get(void **state)
     (void)state;
     struct route_match match;
     assert_int_equal(route_find(&match, "HEAD", "/livez", NULL), ST_OK);
-    assert_int_equal(match.route, ROUTE_LIVEZ);
+    assert_string_equal(match.route->name, "livez");
 }
 
 static void another_method_is_told_which_are_allowed(void **state)
@@ -123,10 +124,10 @@ static void an_encoded_character_is_never_a_templates(void **state)
     (void)state;
     struct route_match match;
     assert_int_equal(route_find(&match, "GET", "/v1/datasets/a%2Fbudget", NULL), ST_OK);
-    assert_int_equal(match.route, ROUTE_DATASET_GET);
+    assert_string_equal(match.route->name, "dataset_get");
     assert_string_equal(match.id, "a/budget");
     assert_int_equal(route_find(&match, "GET", "/v1/datasets/a%3Aimport", NULL), ST_OK);
-    assert_int_equal(match.route, ROUTE_DATASET_GET);
+    assert_string_equal(match.route->name, "dataset_get");
     assert_string_equal(match.id, "a:import");
     assert_int_equal(route_find(&match, "GET", "/v1/datasets/%6dnist", NULL), ST_OK);
     assert_string_equal(match.id, "mnist");
@@ -137,14 +138,73 @@ static void an_encoded_character_is_never_a_templates(void **state)
     assert_string_equal(match.name, "data/");
 }
 
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
 static void only_what_everybody_may_see_has_no_scope(void **state)
 {
     (void)state;
-    for (int i = 0; i < ROUTE_COUNT; i++) {
-        const struct route_info *info = route_info((enum route)i);
-        bool is_open = i == ROUTE_ALGORITHM_LIST || i == ROUTE_OPENAPI ||
-                       i == ROUTE_VERSION || i == ROUTE_LIVEZ || i == ROUTE_READYZ;
-        assert_int_equal(info->scope[0] == '\0', is_open);
+    static const char *const open[] = {"algorithm_list", "openapi", "version",
+                                       "livez",          "readyz",  NULL};
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        assert_int_equal(route_at(i)->scope[0] == '\0',
+                         is_one_of(route_at(i)->name, open));
+}
+
+static void only_what_shows_nothing_is_told_to_any_host(void **state)
+{
+    (void)state;
+    static const char *const probed[] = {"openapi", "version", "livez", "readyz", NULL};
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        assert_int_equal(route_at(i)->any_host, is_one_of(route_at(i)->name, probed));
+}
+
+/* A text as long as its member would have no end. */
+static void every_text_of_a_row_ends(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        const struct route *route = route_at(i);
+        assert_non_null(memchr(route->name, '\0', sizeof route->name));
+        assert_non_null(memchr(route->method, '\0', sizeof route->method));
+        assert_non_null(memchr(route->path, '\0', sizeof route->path));
+        assert_non_null(memchr(route->scope, '\0', sizeof route->scope));
+        assert_non_null(memchr(route->query, '\0', sizeof route->query));
+        assert_non_null(memchr(route->types, '\0', sizeof route->types));
+    }
+}
+
+/* What the command prints. */
+static void read_output(char *output, size_t size, const char *command)
+{
+    FILE *found = popen(command, "r");
+    assert_non_null(found);
+    size_t read = fread(output, 1, size - 1, found);
+    output[read] = '\0';
+    pclose(found);
+}
+
+/* So that a new route is its row, its functions and its operation in openapi.yaml. */
+static void nothing_but_its_row_and_its_functions_names_a_route(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        char command[200], files[400];
+        snprintf(command, sizeof command,
+                 "grep -lwE '(handle|poll|cost)_%s' api/*.[ch] service/*.[ch]",
+                 route_at(i)->name);
+        read_output(files, sizeof files, command);
+        const char *end = strchr(files, '\n');
+        if (end == NULL || end[1] != '\0' || strstr(files, "_handlers.c") == NULL)
+            fail_msg("functions of %s: %s", route_at(i)->name, files);
+        snprintf(command, sizeof command, "grep -lF '\"%s\"' api/*.[ch] service/*.[ch]",
+                 route_at(i)->path);
+        read_output(files, sizeof files, command);
+        assert_string_equal(files, "api/routes.h\n");
     }
 }
 
@@ -158,6 +218,9 @@ int main(void)
         cmocka_unit_test(a_long_id_is_never_cut_into_another),
         cmocka_unit_test(an_encoded_character_is_never_a_templates),
         cmocka_unit_test(only_what_everybody_may_see_has_no_scope),
+        cmocka_unit_test(only_what_shows_nothing_is_told_to_any_host),
+        cmocka_unit_test(every_text_of_a_row_ends),
+        cmocka_unit_test(nothing_but_its_row_and_its_functions_names_a_route),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
