@@ -2,8 +2,7 @@
  * dataset_request.h - the body of POST /v1/datasets, and the same text as stored: with
  * every default written in, it parses to the same struct.
  *
- *   {"id","format":idx|csv|libsvm|npy|cifar10|cifar100,
- *    "task":classification|regression,"classes",
+ *   {"id","format":name,"task":classification|regression,"classes",
  *    "features":{"shape","scale"} | {"count","range"},
  *    "header","columns":[{"name","kind","range","values","default"}],
  *    "labels":[...],"target":{"range":[a,b]},

@@ -7,7 +7,7 @@
 #include "api/json_reader.h"
 #include "api/json_writer.h"
 
-/* What else there is to say of a failure is not for everybody. */
+/* Everybody may know this of a failure; the rest is for the owner. */
 static const char *state_reason(const struct import_failure *failure)
 {
     if (failure->status == ST_OK)
@@ -129,7 +129,7 @@ static void read_digest(char hex[SHA256_HEX_SIZE], struct json_node node)
         memcpy(hex, text, length + 1);
 }
 
-/* As earlier versions wrote it: one text, "" where nothing had failed. */
+/* Earlier versions wrote one text, which was "" where nothing had failed. */
 static void read_reason(struct import_failure *failure, struct json_node node)
 {
     snprintf(failure->text, sizeof failure->text, "%s", json_read_text(node));

@@ -28,8 +28,9 @@ struct dataset_view {
     int64_t create_ms, import_ms;
 };
 /* The members of the request, then "state","state_reason","records","size","sha256",
- * "guarantee","epochs","create_time","import_time". "state_reason" is import_failed, whatever was wrong with
- * the files or their content, internal where this service failed, or null. */
+ * "guarantee","epochs","create_time","import_time". "state_reason" is null, or after a
+ * failed import what everybody may know of it: import_failed whatever was wrong with the
+ * files or their content, internal or disk_full where this service failed. */
 char *dataset_render(const struct dataset_view *view);
 
 /* The last import, for the owner: {"dataset","state",

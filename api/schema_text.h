@@ -3,15 +3,17 @@
  * creates it, of the dataset as answered, and of a model's "inputs" (api.md,
  * schema).
  *
- *   "format":name, "task":classification|regression, "classes":count,
- *   idx, npy  "features":{"shape":[...],"scale":x}
- *   cifar10, cifar100  "features"?:{"shape"?:[3,32,32],"scale"?:255}
- *   libsvm  "features":{"count":n,"range"?:[a,b]}, "labels"?:[numbers in class order]
- *   csv     "header"?:flag, "columns":[{"name","kind",...}]
- *   "target":{"range":[a,b]}  of a regression, not in csv
+ *   "format":name, "task":classification|regression, "classes":count, and by the form of
+ *   the format's records (engine/data/reader.h):
+ *   shaped   "features":{"shape":[...],"scale":x}, which all have defaults where the format
+ *            says them itself
+ *   indexed  "features":{"count":n,"range"?:[a,b]}, "labels"?:[numbers in class order]
+ *   columns  "header"?:flag, "columns":[{"name","kind",...}] (columns_text.h)
+ *   "target":{"range":[a,b]}  of a regression without columns
  *
- * After reading every default stands in the schema: libsvm labels are never NULL for a
- * classification, csv classes are counted from the label's values.
+ * After reading, every default stands in the schema: the labels of an indexed
+ * classification are never NULL, and the classes of columns are counted from the label's
+ * values.
  */
 #ifndef API_SCHEMA_TEXT_H
 #define API_SCHEMA_TEXT_H
@@ -27,8 +29,8 @@ enum { SCHEMA_MEMBERS_MAX = 16 };
 void schema_text_members(const char *members[SCHEMA_MEMBERS_MAX],
                          const char *const *head);
 
-/* Fills in a zeroed schema. What it owns must be released whether
- * or not it is refused. */
+/* Fills in a zeroed schema, which the caller finishes whether or not it is refused. Of
+ * one that is refused only schema_fini may be called: its reader may be NULL. */
 void schema_text_read(struct schema *schema, const struct json_node *object);
 void schema_text_write(struct json_writer *writer, const struct schema *schema);
 

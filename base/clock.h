@@ -1,6 +1,6 @@
 /*
- * clock.h - the two clocks. Wall time is informative: nothing is ordered by it, and the
- * one thing decided by it is when what runs have come to is shown
+ * clock.h - the two clocks. Wall time is informative: nothing is ordered by it, and it
+ * decides one thing, the moment at which the outcome of private work is shown
  * (service/public_clock.h). Durations are measured by the monotonic clock.
  */
 #ifndef BASE_CLOCK_H

@@ -5,8 +5,8 @@
  *
  * Invariants
  *   (1) No value derived from a private record is ever passed here (privacy.md P6):
- *   callers
- *       log identifiers, counts that are public, and the closed list of failure texts.
+ *       callers log identifiers, counts that are public, and the closed list of failure
+ *       texts.
  *
  * Threads: any.
  */

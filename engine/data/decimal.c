@@ -1,3 +1,8 @@
+/* How it works: the digits are gathered into one integer of up to 19 digits and a power of
+ * ten (struct decimal). Where both are exact doubles, one multiplication or division is
+ * rounded once by the processor and is the nearest double (Clinger 1990). Where they fit
+ * in 128-bit integers, the product or quotient is taken there and rounded once by
+ * round_wide. The rest, which is rare, goes to strtod under a C locale. */
 #include "engine/data/decimal.h"
 
 #include <locale.h>

@@ -1,3 +1,7 @@
+/* How it works: rows lie in the file before targets, but come together with them. Rows
+ * are gathered in a buffer, which is hashed and written when it is full. Targets wait in
+ * an array, and beyond its length in a second file, the spool, which has no name; behind
+ * the last row they are copied to the end of the matrix. */
 #include "engine/data/matrix_writer.h"
 
 #include <errno.h>
@@ -22,7 +26,7 @@ enum {
 struct matrix_writer {
     char path[PATH_SIZE];
     int file;
-    int spool; /* -1: no target was spooled yet */
+    int spool; /* -1: all targets so far are in memory */
     bool finished;
     struct matrix_bounds bounds;
     const atomic_bool *cancel;

@@ -1,3 +1,6 @@
+/* How it works: both files are opened and their headers read and checked before a value
+ * is. Then the features are read, unsigned bytes straight into the rows of the matrix and
+ * other types through decode and encode_value, and after them the labels. */
 #include "engine/data/readers/array.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /*
- * array.h - what idx and npy have in common. A file is a header, which says type and
- * shape, and the values, row-major. Two files make a dataset: features (records x
- * declared shape) and labels (records). The formats differ only in how their header is
- * read.
+ * array.h - what formats of two array files have in common. A file is a header, which
+ * says type and shape, and the values, row-major. Two files make a dataset: features
+ * (records x declared shape) and labels (records). The formats differ only in how their
+ * header is read.
  *
- * Checked here: both shapes against each other and the declaration, every size for
- * overflow, both files for their exact length, every value and label.
+ * All of this is checked here: both shapes against each other and the declaration, every
+ * size for overflow, both files for their exact length, every value and label.
  */
 #ifndef ENGINE_DATA_READERS_ARRAY_H
 #define ENGINE_DATA_READERS_ARRAY_H

@@ -1,6 +1,13 @@
 /* Reads csv: RFC 4180, where a line feed may also stand alone; blanks outside quotes are
  * dropped. There is one file, data. Its cells are the declared columns, in their order or
- * in that of its header. */
+ * in that of its header.
+ *
+ * How it works: next_record takes a line, and the lines behind it as long as a quote is
+ * open. The header, where there is one, says which declared column stands where in the
+ * file (read_header fills in places). cut takes a record apart in the buffer of the line
+ * itself and leaves each cell where its column was declared, so that add_record encodes
+ * cells in the declared order. What is not as declared is blamed on its line and cell of
+ * the file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +30,9 @@ struct csv {
     struct source *source;
     struct lines *lines;
     struct encoder *encoders; /* (columns) */
-    struct csv_cell *cells;   /* (columns) of the current record, as declared */
-    size_t *places; /* (columns) which declared one stands where in the file */
+    struct csv_cell *cells;   /* (columns) of the current record, in declared order */
+    /* (columns) places[i] is the declared column that is column i of the file. */
+    size_t *places;
     uint64_t records;
     struct error reason; /* why a cell does not encode */
 };

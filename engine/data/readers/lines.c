@@ -1,3 +1,6 @@
+/* How it works: the buffer holds what was read of the file and not yet handed out, and
+ * the current line whole. Where the rest of the buffer is too short for another read,
+ * read_more moves the current line to its beginning. */
 #include "engine/data/readers/lines.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* How it works: source_open looks at the first two bytes. A plain file is read as it is.
+ * Of a gzip file chunks are read into packed and inflated into the caller's memory, one
+ * member behind the other; zlib checks each member's CRC and length at its end. */
 #include "engine/data/readers/source.h"
 
 #include <errno.h>
