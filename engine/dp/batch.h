@@ -16,7 +16,7 @@
 
 #include "base/status.h"
 #include "engine/noise/grid.h"
-#include "engine/sampling/fixed_size_subset.h"
+#include "engine/sampling/index_range.h"
 
 struct piece {
     size_t first, count; /* a stretch of batch->indices */

@@ -5,38 +5,20 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "base/random.h"
+#include "engine/sampling/word_stream.h"
 
-enum { WORDS = 256, BLOCKS = WORDS * 8 / STREAM_BLOCK_SIZE, WORD_BITS = 64 };
+enum { WORD_BITS = 64 };
 
 __extension__ typedef unsigned __int128 wide;
 
-struct words { /* the words of a key's stream, drawn a few at a time */
-    struct stream *stream;
-    const struct noise_key *key;
-    uint64_t at[WORDS], block;
-    size_t next;
-};
-
-static uint64_t next_word(struct words *words)
-{
-    if (words->next == WORDS) {
-        const struct stream_position from = {words->key->bytes, 3, words->block};
-        stream_read(words->stream, words->at, sizeof words->at, &from);
-        words->block += BLOCKS;
-        words->next = 0;
-    }
-    return words->at[words->next++];
-}
-
 /* A number that is uniform in [0, count): of the 2^64 words, those that would make some
  * numbers more likely than others are drawn again (Lemire 2019). */
-static size_t draw_below(struct words *words, size_t count)
+static size_t draw_below(struct word_stream *words, size_t count)
 {
     uint64_t uneven = -(uint64_t)count % count;
     wide product;
     do
-        product = (wide)next_word(words) * count;
+        product = (wide)word_stream_next(words) * count;
     while ((uint64_t)product < uneven);
     return (size_t)(product >> 64);
 }
@@ -82,9 +64,10 @@ void fixed_size_subset_draw(struct fixed_size_subset *subset, uint32_t *indices,
                             struct index_range range, size_t size,
                             const struct noise_key *key)
 {
-    struct words words = {.stream = stream_create(), .key = key, .next = WORDS};
+    struct word_stream words;
     size_t count = 0;
     CHECK(size > 0 && size <= range.count && range.count <= subset->records);
+    word_stream_open(&words, key, NONCE_FIXED_SIZE_SUBSET);
     for (size_t j = range.count - size; j < range.count; j++)
         if (!join(subset, draw_below(&words, j + 1)))
             CHECK(join(subset, j));
@@ -95,7 +78,6 @@ void fixed_size_subset_draw(struct fixed_size_subset *subset, uint32_t *indices,
                 (uint32_t)(range.first + w * WORD_BITS + (size_t)__builtin_ctzll(left));
     }
     CHECK(count == size);
-    stream_destroy(words.stream);
-    hash_zero(&words, sizeof words);
+    word_stream_close(&words);
     hash_zero(subset->members, fixed_size_subset_size(range.count));
 }

@@ -26,6 +26,7 @@
 
 #include "base/status.h"
 #include "engine/noise/noise_key.h"
+#include "engine/sampling/index_range.h"
 
 struct fixed_size_subset {
     uint64_t *members; /* one bit for each record; all zero between draws */
@@ -40,10 +41,6 @@ void fixed_size_subset_fini(
 
 size_t
 fixed_size_subset_size(size_t records); /* bytes that fixed_size_subset_init takes */
-
-struct index_range {
-    size_t first, count;
-};
 
 /* Writes size indices of range, 0 < size <= range.count <= records: a pure function of
  * (key, range, size).

@@ -4,29 +4,14 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "base/random.h"
-
-enum { WORDS = 512, BLOCKS = WORDS * 8 / STREAM_BLOCK_SIZE };
+#include "engine/sampling/word_stream.h"
 
 __extension__ typedef unsigned __int128 wide;
 
-struct words { /* the words of a key's stream, drawn a few at a time */
-    struct stream *stream;
-    const struct noise_key *key;
-    uint64_t at[WORDS], block;
-    size_t next;
-};
-
 /* A number that is uniform in [0, count) to within 2^-64 count. */
-static size_t word_below(struct words *words, size_t count)
+static size_t draw_below(struct word_stream *words, size_t count)
 {
-    if (words->next == WORDS) {
-        const struct stream_position from = {words->key->bytes, 2, words->block};
-        stream_read(words->stream, words->at, sizeof words->at, &from);
-        words->block += BLOCKS;
-        words->next = 0;
-    }
-    return (size_t)((wide)words->at[words->next++] * count >> 64);
+    return (size_t)((wide)word_stream_next(words) * count >> 64);
 }
 
 enum status partition_init(struct partition *partition, size_t records,
@@ -52,18 +37,18 @@ void partition_deal(struct partition *partition, size_t batches,
                     const struct noise_key *key)
 {
     uint32_t *batch_of = partition->batch_of;
-    struct words words = {.stream = stream_create(), .key = key, .next = WORDS};
+    struct word_stream words;
     CHECK(batches > 0 && batches <= partition->records);
     for (size_t i = 0; i < partition->records; i++)
         batch_of[i] = (uint32_t)((wide)i * batches / partition->records);
+    word_stream_open(&words, key, NONCE_PARTITION);
     for (size_t i = partition->records; i > 1; i--) {
-        size_t j = word_below(&words, i);
+        size_t j = draw_below(&words, i);
         uint32_t kept = batch_of[i - 1];
         batch_of[i - 1] = batch_of[j];
         batch_of[j] = kept;
     }
-    stream_destroy(words.stream);
-    hash_zero(&words, sizeof words);
+    word_stream_close(&words);
 }
 
 size_t partition_take(const struct partition *partition, uint32_t *indices,

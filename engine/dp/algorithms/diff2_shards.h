@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "engine/sampling/fixed_size_subset.h"
+#include "engine/sampling/index_range.h"
 
 struct diff2_shards {
     uint64_t records, clients; /* 0 < clients <= records */

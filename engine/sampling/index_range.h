@@ -1,0 +1,13 @@
+/*
+ * index_range.h - records whose indices follow each other.
+ */
+#ifndef ENGINE_SAMPLING_INDEX_RANGE_H
+#define ENGINE_SAMPLING_INDEX_RANGE_H
+
+#include <stddef.h>
+
+struct index_range {
+    size_t first, count;
+};
+
+#endif
