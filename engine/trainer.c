@@ -112,7 +112,7 @@ static void finish(const struct algorithm *algorithm, void *state)
 static void set_needs(struct stepper_setup *setup, const struct algorithm *algorithm,
                       const void *state)
 {
-    setup->noise = algorithm->noise(state);
+    setup->noise = algorithm_noise(algorithm, state);
     setup->is_public = !algorithm->is_private;
     setup->uses_error_memory = algorithm->uses_error_memory;
     setup->uses_differences = algorithm->uses_differences;
@@ -392,7 +392,8 @@ size_t trainer_released(const struct trainer *trainer,
 bool trainer_noise_certificate(const struct trainer *trainer,
                                struct noise_certificate *certificate)
 {
-    const struct noise_plan *noise = trainer->algorithm->noise(trainer->state);
+    const struct noise_plan *noise =
+        algorithm_noise(trainer->algorithm, trainer->state);
     if (noise == NULL)
         return false;
     *certificate = (struct noise_certificate){.plan = *noise,

@@ -32,6 +32,14 @@ bool algorithm_applies(const struct algorithm_spec *spec,
            (size_t)algorithm_value(spec, parameter->only_with) == parameter->only_value;
 }
 
+const struct noise_plan *algorithm_noise(const struct algorithm *algorithm,
+                                         const void *state)
+{
+    if (!algorithm->is_private)
+        return NULL;
+    return (const struct noise_plan *)((const char *)state + algorithm->noise_at);
+}
+
 double algorithm_rate(const struct algorithm_inputs *inputs)
 {
     return (double)inputs->batch_size / (double)inputs->records;

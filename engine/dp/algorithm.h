@@ -112,6 +112,7 @@ struct algorithm {
      * values alone, and is called on a state of zeros.
      *   ST_INVALID  no noise plan carries these inputs (grid.h) */
     size_t state_size;
+    size_t noise_at;       /* private rows: where a state holds its struct noise_plan */
     size_t parameter_size; /* bytes a parameter that start allocates besides */
     enum status (*start)(void *state, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error);
@@ -129,9 +130,6 @@ struct algorithm {
     /* One step: a batch, its sum, a release, an update.
      *   ST_CANCELLED, ST_INTERNAL  from stepper.h's services */
     enum status (*step)(void *state, struct stepper *stepper, struct error *error);
-
-    /* The grids of all that a started state releases; NULL where it adds no noise. */
-    const struct noise_plan *(*noise)(const void *state);
 
     /* The noise multiplier for which the algorithm's own paper claims (epsilon, delta).
      * It is shown as paper_claim and is never a charge (P8). NULL where the claim is the
@@ -156,6 +154,11 @@ double algorithm_value(const struct algorithm_spec *spec, const char *name);
 /* Whether parameter means something beside the other values of spec (only_with). */
 bool algorithm_applies(const struct algorithm_spec *spec,
                        const struct algorithm_parameter *parameter);
+
+/* The grids of all that a started state of algorithm releases; NULL where it is not
+ * private. */
+const struct noise_plan *algorithm_noise(const struct algorithm *algorithm,
+                                         const void *state);
 
 /* batch_size / records: the one double that sampler and accountant both use. */
 double algorithm_rate(const struct algorithm_inputs *inputs);

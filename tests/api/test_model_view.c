@@ -206,12 +206,6 @@ static enum status counting_step(void *context, struct stepper *stepper,
     return ST_OK;
 }
 
-static const struct noise_plan *counting_noise(const void *context)
-{
-    const struct counting *counting = context;
-    return &counting->noise;
-}
-
 static size_t counting_released(const void *context,
                                 struct released_value values[RELEASED_SERIES_MAX])
 {
@@ -226,7 +220,7 @@ static const struct algorithm counting = {.name = "counting",
                                           .state_size = sizeof(struct counting),
                                           .start = counting_start,
                                           .step = counting_step,
-                                          .noise = counting_noise,
+                                          .noise_at = offsetof(struct counting, noise),
                                           .released = counting_released};
 
 static void what_a_new_algorithm_releases_is_shown_by_its_name(void **state)

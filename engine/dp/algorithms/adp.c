@@ -89,12 +89,7 @@ static const struct algorithm_parameter parameters[] = {
          "Noise grows as this power of that divisor, from the job's noise "
          "multiplier at the first step: 0 is constant noise, 0.5 the paper's rule, "
          "which pays at small epsilon only."},
-    {.name = "clip_norm",
-     .kind = PARAMETER_REAL,
-     .low = 1e-12,
-     .high = 1e18,
-     .fallback = 1,
-     .about = "No record's part in the sum is longer than this; noise grows with it."},
+    CLIPPED_SUM_CLIP_NORM,
     REAL_OF("schedule", SCHEDULE_INVERSE_SQRT, .name = "offset", .low = 1e-6,
             .high = 1e12, .fallback = 1,
             .about =
@@ -426,12 +421,6 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return stepper_update(stepper, error);
 }
 
-static const struct noise_plan *noise(const void *context)
-{
-    const struct state *state = context;
-    return &state->noise;
-}
-
 static size_t released(const void *context,
                        struct released_value values[RELEASED_SERIES_MAX])
 {
@@ -487,10 +476,10 @@ const struct algorithm adp = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start,
     .step = step,
     .next = next,
-    .noise = noise,
     .paper_claim = paper_claim,
     .released = released,
 };

@@ -9,6 +9,15 @@
 
 #include "engine/dp/algorithm.h"
 
+/* The parameter of the clip norm, for rows that clip by it in every step. */
+#define CLIPPED_SUM_CLIP_NORM                                                          \
+    {                                                                                  \
+        .name = "clip_norm", .kind = PARAMETER_REAL, .low = 1e-12, .high = 1e18,       \
+        .fallback = 1,                                                                 \
+        .about =                                                                       \
+            "No record's part in the sum is longer than this; noise grows with it."    \
+    }
+
 /* *m = the inputs' steps, each one release at its rate and noise multiplier: of kind
  * sampled_gaussian where batches are drawn, gaussian where they are all records.
  *   ST_INVALID  the noise multiplier is not positive */

@@ -254,12 +254,6 @@ static enum status step_error(void *context, struct stepper *stepper,
     return ST_OK;
 }
 
-static const struct noise_plan *noise(const void *context)
-{
-    const struct state *state = context;
-    return &state->noise;
-}
-
 static size_t released(const void *context,
                        struct released_value values[RELEASED_SERIES_MAX])
 {
@@ -292,9 +286,9 @@ const struct algorithm dcsgd_p = {
     .parameter_count = sizeof percentile_parameters / sizeof *percentile_parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start_percentile,
     .step = step_percentile,
-    .noise = noise,
     .released = released,
 };
 
@@ -312,8 +306,8 @@ const struct algorithm dcsgd_e = {
     .parameter_count = sizeof error_parameters / sizeof *error_parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start_error,
     .step = step_error,
-    .noise = noise,
     .released = released,
 };

@@ -323,12 +323,6 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
-static const struct noise_plan *noise(const void *context)
-{
-    const struct state *state = context;
-    return &state->noise;
-}
-
 /* Theorem 3.7 at the least C = B C2 that it allows. Its noise on the mean is sigma1,
  * which is B sigma1 / C1 on the sum in clip norms. */
 static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
@@ -360,8 +354,8 @@ const struct algorithm dicesgd = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start,
     .step = step,
-    .noise = noise,
     .paper_claim = paper_claim,
 };

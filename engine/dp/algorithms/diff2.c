@@ -319,12 +319,6 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return move(state, kind, stepper, error);
 }
 
-static const struct noise_plan *noise(const void *context)
-{
-    const struct state *state = context;
-    return &state->noise;
-}
-
 /* The claim for restarts, by Propositions 4.1 and 5.1, as the job's noise multiplier is
  * theirs. */
 static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
@@ -359,10 +353,10 @@ const struct algorithm diff2_gd = {
     .plan = plan,
     .learning_rate = learning_rate,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start,
     .finish = finish,
     .step = step,
-    .noise = noise,
     .paper_claim = paper_claim,
 };
 
@@ -385,9 +379,9 @@ const struct algorithm diff2_bvr_l_sgd = {
     .plan = plan,
     .learning_rate = learning_rate,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start,
     .finish = finish,
     .step = step,
-    .noise = noise,
     .paper_claim = paper_claim,
 };

@@ -18,12 +18,7 @@ struct state {
 };
 
 static const struct algorithm_parameter parameters[] = {
-    {.name = "clip_norm",
-     .kind = PARAMETER_REAL,
-     .low = 1e-12,
-     .high = 1e18,
-     .fallback = 1,
-     .about = "No record's part in the sum is longer than this; noise grows with it."},
+    CLIPPED_SUM_CLIP_NORM,
 };
 
 static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
@@ -58,12 +53,6 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
-static const struct noise_plan *noise(const void *context)
-{
-    const struct state *state = context;
-    return &state->noise;
-}
-
 static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
                           double delta)
 {
@@ -86,8 +75,8 @@ const struct algorithm dpgd = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start,
     .step = step,
-    .noise = noise,
     .paper_claim = paper_claim,
 };

@@ -28,12 +28,7 @@ static const struct algorithm_parameter parameters[] = {
      .about = "flat shortens long gradients to clip_norm; automatic scales every "
               "gradient to about clip_norm, which then only scales the learning rate; "
               "per_layer shortens each layer's part to clip_norm / sqrt(layers)."},
-    {.name = "clip_norm",
-     .kind = PARAMETER_REAL,
-     .low = 1e-12,
-     .high = 1e18,
-     .fallback = 1,
-     .about = "No record's part in the sum is longer than this; noise grows with it."},
+    CLIPPED_SUM_CLIP_NORM,
     {.name = "gamma",
      .kind = PARAMETER_REAL,
      .low = 1e-6,
@@ -114,12 +109,6 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
-static const struct noise_plan *noise(const void *context)
-{
-    const struct state *state = context;
-    return &state->noise;
-}
-
 const struct algorithm dpsgd = {
     .name = "dpsgd",
     .title = "DP-SGD with flat, automatic or per-layer clipping",
@@ -133,7 +122,7 @@ const struct algorithm dpsgd = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start,
     .step = step,
-    .noise = noise,
 };

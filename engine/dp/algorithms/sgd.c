@@ -48,12 +48,6 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return stepper_update(stepper, error);
 }
 
-static const struct noise_plan *noise(const void *context)
-{
-    (void)context;
-    return NULL;
-}
-
 const struct algorithm sgd = {
     .name = "sgd",
     .title = "SGD without privacy",
@@ -65,5 +59,4 @@ const struct algorithm sgd = {
     .state_size = sizeof(struct state),
     .start = start,
     .step = step,
-    .noise = noise,
 };

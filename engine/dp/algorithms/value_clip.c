@@ -179,12 +179,6 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
-static const struct noise_plan *noise(const void *context)
-{
-    const struct state *state = context;
-    return &state->noise;
-}
-
 const struct algorithm value_clip = {
     .name = "value_clip",
     .title = "DP-SGD with value clipping",
@@ -199,8 +193,8 @@ const struct algorithm value_clip = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
+    .noise_at = offsetof(struct state, noise),
     .start = start,
     .finish = finish,
     .step = step,
-    .noise = noise,
 };

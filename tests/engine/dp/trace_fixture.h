@@ -391,7 +391,7 @@ static inline void trace_look(const struct kit *kit, struct trace_step *step)
     for (size_t k = 0; k < count; k++)
         for (size_t j = 0; j < values[k].count; j++)
             step->shown[step->shown_count++] = values[k].numbers[j];
-    step->plan = *row->noise(kit->state);
+    step->plan = *algorithm_noise(row, kit->state);
     step->parameters = calloc(dim, sizeof *step->parameters);
     assert_non_null(step->parameters);
     memcpy(step->parameters, kit->parameters, dim * sizeof *step->parameters);

@@ -128,7 +128,7 @@ static void every_step_has_at_least_the_noise_of_its_run(void **state)
                 for (uint64_t step = 0; step < m.runs[run].steps; step++) {
                     kit_step(&kit);
                     double run_with =
-                        kit.spec.algorithm->noise(kit.state)->grid.multiplier;
+                        algorithm_noise(kit.spec.algorithm, kit.state)->grid.multiplier;
                     double noise = m.runs[run].noise_multiplier;
                     if (rule ==
                         SCHEDULE_ADAGRAD_NORM) /* beside a norm of 4 times that */

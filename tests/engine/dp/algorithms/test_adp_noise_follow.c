@@ -106,7 +106,8 @@ static void each_step_runs_with_the_noise_it_was_offered_at(void **state)
             assert_true(fabs(log(offered.noise_multiplier / followed)) < 0.0248);
             assert_true(t > 0 || offered.noise_multiplier == followed);
             kit_step(&kit);
-            double run_with = kit.spec.algorithm->noise(kit.state)->grid.multiplier;
+            double run_with =
+                algorithm_noise(kit.spec.algorithm, kit.state)->grid.multiplier;
             double share = r > 0 ? sqrt(1 + 1 / (r * r)) : 1;
             assert_true(run_with >= offered.noise_multiplier * share);
             assert_close(run_with, offered.noise_multiplier * share, 1e-9);

@@ -139,7 +139,8 @@ static void what_runs_is_at_least_what_is_charged(void **state)
         kit_set(&kit, "clip_norm", exp2(60 * draw[2] - 30));
         enum status status = kit_start(&kit, &setup, &error);
         if (status == ST_OK) {
-            const struct noise_plan *noise = kit.spec.algorithm->noise(kit.state);
+            const struct noise_plan *noise =
+                algorithm_noise(kit.spec.algorithm, kit.state);
             long double g = noise->grid.multiplier, h = noise->named[0].grid.multiplier;
             long double joint = 1 / sqrtl(1 / (g * g) + 1 / (h * h));
             assert_true(joint >= sigma);
@@ -261,7 +262,8 @@ static void noise_follows_the_clip_norm(void **state)
     kit_spec(&kit, "dcsgd_p");
     kit_set(&kit, "histogram_noise", 1000);
     kit_open(&kit, &setup);
-    double eta = kit.spec.algorithm->noise(kit.state)->grid.inflation, mean = 0;
+    double eta = algorithm_noise(kit.spec.algorithm, kit.state)->grid.inflation,
+           mean = 0;
     double unit = 0.5 * dcsgd_gradient_noise(1, 1000) * (1 + eta) / POINTS;
     double least = 1, most = 1;
     float before[WIDE];

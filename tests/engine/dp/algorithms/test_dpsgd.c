@@ -128,7 +128,8 @@ static void each_layer_is_clipped_by_itself(void **state)
             kit_set(&kit, "clipping", PER_LAYER);
             kit_set(&kit, "clip_norm", 0.25);
             kit_open(&kit, &setup);
-            assert_true(kit.spec.algorithm->noise(kit.state)->clip_norm == 0.25);
+            assert_true(algorithm_noise(kit.spec.algorithm, kit.state)->clip_norm ==
+                        0.25);
             kit_step(&kit);
             memcpy(ends[run], kit.parameters, sizeof ends[run]);
             kit_close(&kit);

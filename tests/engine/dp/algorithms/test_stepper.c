@@ -32,7 +32,7 @@ static void cells_are_fixed_by_index(void **state)
         if (!algorithms[a]->is_private)
             continue;
         step_once(&kit, algorithms[a]->name, &data);
-        const struct grid *grid = &kit.spec.algorithm->noise(kit.state)->grid;
+        const struct grid *grid = &algorithm_noise(kit.spec.algorithm, kit.state)->grid;
         const struct batch *batch = &kit.stepper->batch;
         size_t summed = 0;
         uint64_t cell = 0;

@@ -264,7 +264,7 @@ static void noise_and_divisor_are_those_of_the_closed_form(void **state)
     kit_set(&kit, "clip_norm", 4000); /* 40 deviations: never active */
     kit_open(&kit, &setup);
     memset(kit.parameters, 0, D * sizeof *kit.parameters);
-    double inflation = kit.spec.algorithm->noise(kit.state)->grid.inflation;
+    double inflation = algorithm_noise(kit.spec.algorithm, kit.state)->grid.inflation;
     for (int t = 0; t < STEPS; t++)
         kit_step(&kit);
     for (size_t j = 0; j < D; j++)
@@ -333,7 +333,8 @@ static void bounds_are_above_the_norms_of_a_training(void **state)
                                    (struct weight_shape){layer.outputs, layer.inputs});
             }
             value_clip_bound_aim(&seen.bound, norms);
-            const struct noise_plan *noise = kit.spec.algorithm->noise(kit.state);
+            const struct noise_plan *noise =
+                algorithm_noise(kit.spec.algorithm, kit.state);
             struct batch_sum sum = {
                 .grid = &noise->grid, .clip = watch, .clip_context = &seen};
             stepper_begin_step(kit.stepper, kit.step);

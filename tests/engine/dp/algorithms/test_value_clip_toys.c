@@ -66,7 +66,7 @@ static void assert_published(const struct published *published)
     kit_open(&kit, &setup);
     memcpy(kit.parameters, published->parameters,
            network_parameters(kit.network) * sizeof *kit.parameters);
-    const struct noise_plan *noise = kit.spec.algorithm->noise(kit.state);
+    const struct noise_plan *noise = algorithm_noise(kit.spec.algorithm, kit.state);
     const struct batch_sum sum = {
         .grid = &noise->grid, .clip = see, .clip_context = &seen};
     stepper_begin_step(kit.stepper, 0);
@@ -170,7 +170,7 @@ static size_t step_once(const struct model_spec *model, double clip_norm, double
     kit_open(&kit, &setup);
     size_t count = network_parameters(kit.network);
     assert_true(count <= PARAMETERS_MAX);
-    *inflation = kit.spec.algorithm->noise(kit.state)->grid.inflation;
+    *inflation = algorithm_noise(kit.spec.algorithm, kit.state)->grid.inflation;
     kit_step(&kit);
     memcpy(parameters, kit.parameters, count * sizeof *parameters);
     kit_close(&kit);
@@ -272,7 +272,7 @@ static void zero_gradients_leave_the_planned_noise(void **state)
     kit_set(&kit, "clip_norm", 0.8);
     kit_open(&kit, &setup);
     memset(kit.parameters, 0, D * sizeof *kit.parameters);
-    double inflation = kit.spec.algorithm->noise(kit.state)->grid.inflation;
+    double inflation = algorithm_noise(kit.spec.algorithm, kit.state)->grid.inflation;
     for (int t = 0; t < STEPS; t++)
         kit_step(&kit);
     for (size_t j = 0; j < D; j++)
@@ -356,7 +356,8 @@ static void last_iterates_have_the_published_excess(void **state)
     struct bowl bowl;
     double sum = 0;
     bowl_open(&bowl, shape, 0);
-    double noise = 1 + bowl.kit.spec.algorithm->noise(bowl.kit.state)->grid.inflation;
+    double noise =
+        1 + algorithm_noise(bowl.kit.spec.algorithm, bowl.kit.state)->grid.inflation;
     bowl_start(&bowl, 2);
     for (int t = 0; t < 150; t++)
         kit_step(&bowl.kit);
