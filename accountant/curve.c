@@ -6,11 +6,11 @@
 /* Orders inside, runs outside: what is known of a run serves all its orders. */
 static void add_runs(struct curve *curve, const struct mechanism *m, uint64_t steps)
 {
-    struct cost cost = {0};
+    struct proof_scratch scratch = {0};
     for (size_t run = 0; run < m->run_count && steps > 0; run++) {
         uint64_t count = steps < m->runs[run].steps ? steps : m->runs[run].steps;
         for (size_t i = 0; i < CURVE_ORDERS; i++) {
-            double added = cost_of_run(&cost, m, run, count, curve_orders[i]);
+            double added = cost_of_run(&scratch, m, run, count, curve_orders[i]);
             curve->at[i] = round_up_add(curve->at[i], added);
         }
         steps -= count;
@@ -30,13 +30,13 @@ enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t st
     if (steps > 0 && !m->prefixes_priced)
         steps = total;
     *curve = (struct curve){0};
-    if (m->kind != MECHANISM_ERROR_FEEDBACK && m->kind != MECHANISM_FILTERED_GAUSSIAN) {
+    if (cost_has_runs(m)) {
         add_runs(curve, m, steps);
         return ST_OK;
     }
-    struct cost cost = {0};
+    struct proof_scratch scratch = {0};
     for (size_t i = 0; i < CURVE_ORDERS; i++)
-        curve->at[i] = cost_of(&cost, m, steps, curve_orders[i]);
+        curve->at[i] = cost_of(&scratch, m, steps, curve_orders[i]);
     return ST_OK;
 }
 

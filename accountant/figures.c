@@ -6,7 +6,6 @@
 #include "accountant/calibration.h"
 #include "accountant/conversion.h"
 #include "accountant/cost.h"
-#include "accountant/mechanisms/error_feedback.h"
 #include "accountant/order.h"
 #include "accountant/pld.h"
 #include "accountant/profile.h"
@@ -23,7 +22,7 @@ struct price {
     double fraction;    /* of what is left in it */
     enum status status; /* of a composition that failed, */
     struct error error; /* and why */
-    struct cost cost;
+    struct proof_scratch scratch;
 };
 
 static enum status delta_check(double delta, struct error *error)
@@ -42,11 +41,10 @@ static enum status target_check(const struct mechanism *m, double epsilon, doubl
     return status == ST_OK ? delta_check(delta, error) : status;
 }
 
-/* Whether the profile without sampling is the mechanism's own. A filtered run has none:
- * it is bounded at the orders of its filter alone. */
+/* Whether the profile without sampling is the mechanism's own. */
 static bool unsampled(const struct mechanism *m)
 {
-    if (m->kind == MECHANISM_LAPLACE || m->kind == MECHANISM_FILTERED_GAUSSIAN)
+    if (proof_of(m->kind)->energy == NULL)
         return false;
     for (size_t i = 0; i < m->run_count; i++) {
         if (m->runs[i].sampling_rate != 1)
@@ -55,58 +53,35 @@ static bool unsampled(const struct mechanism *m)
     return true;
 }
 
-/* mu of the profile without sampling: sqrt(sum of steps (sensitivity / noise
- * multiplier)^2), rounded up. */
+/* mu of the profile without sampling, rounded up. */
 static double profile_mu(const struct mechanism *m, uint64_t steps)
 {
-    double sum = 0;
-    if (m->kind == MECHANISM_ERROR_FEEDBACK)
-        return round_up_next(sqrt(error_feedback_energy(m, steps)));
-    for (size_t i = 0; i < m->run_count && steps > 0; i++) {
-        uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
-        double ratio = round_up_next(cost_distance(m, i) / m->runs[i].noise_multiplier);
-        double energy = round_up_mul(round_up_count(count), round_up_mul(ratio, ratio));
-        sum = round_up_add(sum, energy);
-        steps -= count;
-    }
-    return round_up_next(sqrt(sum));
-}
-
-/* The pure epsilon of a laplace: sum of steps distance / scale, rounded up. */
-static double pure_epsilon(const struct mechanism *m, uint64_t steps)
-{
-    double sum = 0;
-    for (size_t i = 0; i < m->run_count && steps > 0; i++) {
-        uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
-        double one = round_up_next(cost_distance(m, i) / m->runs[i].noise_multiplier);
-        sum = round_up_add(sum, round_up_mul(round_up_count(count), one));
-        steps -= count;
-    }
-    return sum;
+    return round_up_next(sqrt(proof_of(m->kind)->energy(m, steps)));
 }
 
 /* epsilon at delta, and delta at epsilon, by what is known without Renyi divergence. */
 static double plain_epsilon(const struct mechanism *m, uint64_t steps, double delta)
 {
-    if (m->kind == MECHANISM_FILTERED_GAUSSIAN)
-        return (double)INFINITY;
-    return m->kind == MECHANISM_LAPLACE ? pure_epsilon(m, steps)
-                                        : profile_epsilon(profile_mu(m, steps), delta);
+    const struct proof *proof = proof_of(m->kind);
+    if (proof->energy != NULL)
+        return profile_epsilon(profile_mu(m, steps), delta);
+    return proof->pure_epsilon != NULL ? proof->pure_epsilon(m, steps)
+                                       : (double)INFINITY;
 }
 
 static double plain_delta(const struct mechanism *m, uint64_t steps, double epsilon)
 {
-    if (m->kind == MECHANISM_FILTERED_GAUSSIAN)
-        return 1;
-    if (m->kind == MECHANISM_LAPLACE)
-        return epsilon >= pure_epsilon(m, steps) ? 0 : 1;
-    return profile_delta(profile_mu(m, steps), epsilon);
+    const struct proof *proof = proof_of(m->kind);
+    if (proof->energy != NULL)
+        return profile_delta(profile_mu(m, steps), epsilon);
+    return proof->pure_epsilon != NULL && epsilon >= proof->pure_epsilon(m, steps) ? 0
+                                                                                   : 1;
 }
 
 static double epsilon_at(void *context, double order)
 {
     struct price *p = context;
-    double rdp = cost_of(&p->cost, p->m, p->steps, order);
+    double rdp = cost_of(&p->scratch, p->m, p->steps, order);
     return conversion_epsilon(rdp, order, p->delta);
 }
 
@@ -147,7 +122,7 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
 static double delta_log_at(void *context, double order)
 {
     struct price *p = context;
-    double beta = order - 1, rdp = cost_of(&p->cost, p->m, p->steps, order);
+    double beta = order - 1, rdp = cost_of(&p->scratch, p->m, p->steps, order);
     double rest = beta * (log(beta) - log(order)) - log(order);
     return isinf(rdp) ? rdp : beta * (rdp - p->epsilon) + rest;
 }
@@ -168,7 +143,7 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
     double least = plain_delta(m, p.steps, epsilon);
     if (!unsampled(m)) {
         double order = isinf(epsilon) ? 2 : order_best(delta_log_at, &p).order;
-        double rdp = cost_of(&p.cost, m, p.steps, order);
+        double rdp = cost_of(&p.scratch, m, p.steps, order);
         least = fmin(least, conversion_delta(rdp, order, epsilon));
     }
     *delta = steps == 0 ? 0 : fmin(1, round_up_add(least, LEDGER_NOISE_DELTA));
@@ -284,7 +259,7 @@ enum status figure_rate(double *sampling_rate, const struct mechanism *m,
     enum status status = target_check(m, epsilon, delta, error);
     if (status != ST_OK)
         return status;
-    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN && m->kind != MECHANISM_FIXED_SUBSET)
+    if (!proof_of(m->kind)->has_rate)
         return error_set(error, ST_INVALID, "a mechanism without sampling has no rate");
     struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
     double rate = calibration_rate(m, (struct calibration){epsilon_excess, &p});
@@ -320,7 +295,7 @@ static double balance_excess(void *context, const struct mechanism *m)
     double least = INFINITY;
     for (size_t w = 0; w < LEDGER_WEIGHTED; w++) {
         double order = curve_orders[p->balance->weighted[w]];
-        double charge = cost_of(&p->cost, m, mechanism_steps(m), order);
+        double charge = cost_of(&p->scratch, m, mechanism_steps(m), order);
         least = fmin(least, room_excess(p, w, filter_round_up(charge)));
     }
     return least;

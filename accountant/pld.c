@@ -84,8 +84,7 @@ static bool parts_init(struct composition *c, const struct mechanism *m, uint64_
         const struct mechanism_run *run = &m->runs[i];
         uint64_t count = steps < run->steps ? steps : run->steps;
         struct saddle_part *part = &c->parts[c->part_count++];
-        part->step = (struct privacy_loss_step){m->relation, run->sampling_rate,
-                                                run->noise_multiplier};
+        part->step = proof_of(m->kind)->privacy_loss(m, i);
         part->range = privacy_loss_range_of(&part->step, tail_share * c->delta / total);
         part->steps = round_up_count(count);
         c->steps += part->steps;
@@ -473,7 +472,7 @@ enum status pld_epsilon(double *epsilon, const struct mechanism *m, uint64_t ste
         return status;
     if (!(delta > 0 && delta < 1))
         return error_set(error, ST_INVALID, "delta outside (0, 1)");
-    if (m->kind != MECHANISM_SAMPLED_GAUSSIAN && m->kind != MECHANISM_GAUSSIAN)
+    if (proof_of(m->kind)->privacy_loss == NULL)
         return error_set(error, ST_INVALID,
                          "only gaussians and sampled ones are composed: use rdp");
     if (steps > mechanism_steps(m))

@@ -1,11 +1,18 @@
 #include "accountant/run_filter.h"
 
+#include "accountant/mechanisms/proof.h"
 #include "accountant/mechanisms/round_up.h"
+
+bool run_filter_guards(const struct mechanism *m)
+{
+    return proof_of(m->kind)->least_step != NULL;
+}
 
 enum status run_filter_init(struct run_filter *filter, const struct mechanism *m,
                             struct error *error)
 {
-    *filter = (struct run_filter){.relation = m->relation};
+    *filter = (struct run_filter){.relation = m->relation,
+                                  .step_kind = proof_of(m->kind)->step_kind};
     return curve_of(&filter->reserved, m, mechanism_steps(m), error);
 }
 
@@ -38,7 +45,7 @@ static bool turn(struct run_filter *filter, const struct mechanism_run *run)
     uint64_t count = ran->run_count > 0 ? ran->runs[ran->run_count - 1].steps : 0;
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         filter->before.at[i] = spent(filter, count, i);
-    mechanism_init(&one, MECHANISM_SAMPLED_GAUSSIAN, filter->relation, *run);
+    mechanism_init(&one, filter->step_kind, filter->relation, *run);
     enum status status = curve_of(&filter->step, &one, 1, NULL);
     mechanism_fini(&one);
     return status == ST_OK;
@@ -47,8 +54,7 @@ static bool turn(struct run_filter *filter, const struct mechanism_run *run)
 static void keep(struct run_filter *filter, const struct mechanism_run *run)
 {
     if (filter->ran.run_count == 0)
-        mechanism_init(&filter->ran, MECHANISM_SAMPLED_GAUSSIAN, filter->relation,
-                       *run);
+        mechanism_init(&filter->ran, filter->step_kind, filter->relation, *run);
     else
         mechanism_append(&filter->ran, *run);
 }
@@ -73,10 +79,10 @@ bool run_filter_take(struct run_filter *filter, const struct mechanism_run *step
 
 bool run_filter_begins(const struct mechanism *m)
 {
-    const struct mechanism_run *run = &m->runs[0];
-    const struct mechanism_run first = {
-        run->sampling_rate, run->noise_multiplier * m->filter.noise_share, 1};
     struct run_filter filter = {0};
+    if (!run_filter_guards(m))
+        return true;
+    struct mechanism_run first = proof_of(m->kind)->least_step(m);
     bool begins =
         run_filter_init(&filter, m, NULL) == ST_OK && run_filter_take(&filter, &first);
     run_filter_fini(&filter);

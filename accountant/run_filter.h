@@ -28,11 +28,16 @@
 struct run_filter {
     struct curve reserved;
     struct curve before, step; /* spent by ran but its last run; of one step of that */
-    struct mechanism ran; /* sampled Gaussians taken so far; no runs before the first */
+    struct mechanism ran;      /* the steps taken so far; no runs before the first */
     enum relation relation;
+    enum mechanism_kind step_kind; /* of mechanism that a step is */
 };
 
-/* All that m, a filtered Gaussian, reserves.
+/* Whether a run of m asks a filter before each step; of other kinds all steps are fixed
+ * beforehand. */
+bool run_filter_guards(const struct mechanism *m);
+
+/* All that m, whose runs a filter guards, reserves.
  *   ST_INVALID  m has no price */
 enum status run_filter_init(struct run_filter *filter, const struct mechanism *m,
                             struct error *error);
@@ -42,8 +47,8 @@ void run_filter_fini(struct run_filter *filter); /* a zeroed one is allowed */
  * does not fit, or has no price. step->steps is not read. */
 bool run_filter_take(struct run_filter *filter, const struct mechanism_run *step);
 
-/* Whether m, a filtered Gaussian, takes its first step at the least noise of its filter:
- * what does not would spend its reserve on nothing. */
+/* Whether m takes its first step at the least noise of its filter: what does not would
+ * spend its reserve on nothing. True where no filter guards its runs. */
 bool run_filter_begins(const struct mechanism *m);
 
 #endif

@@ -21,13 +21,13 @@ static const double noise_epsilon_max = 8;
 struct price {
     const struct mechanism *m;
     double runs, delta;
-    struct cost cost;
+    struct proof_scratch scratch;
 };
 
 static double epsilon_at(void *context, double order)
 {
     struct price *price = context;
-    double rdp = cost_of(&price->cost, price->m, mechanism_steps(price->m), order);
+    double rdp = cost_of(&price->scratch, price->m, mechanism_steps(price->m), order);
     return conversion_epsilon(round_up_mul(rdp, price->runs), order, price->delta);
 }
 

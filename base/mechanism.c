@@ -7,29 +7,9 @@
 
 #include "base/check.h"
 
-static const char *kind_name(enum mechanism_kind kind)
-{
-    switch (kind) {
-    case MECHANISM_SAMPLED_GAUSSIAN: return "sampled_gaussian";
-    case MECHANISM_GAUSSIAN: return "gaussian";
-    case MECHANISM_FIXED_SUBSET: return "fixed_subset";
-    case MECHANISM_LAPLACE: return "laplace";
-    case MECHANISM_ERROR_FEEDBACK: return "error_feedback";
-    case MECHANISM_FILTERED_GAUSSIAN: return "filtered_gaussian";
-    }
-    return "";
-}
-
-static const char *bound_name(enum error_feedback_bound bound)
-{
-    switch (bound) {
-    case ERROR_FEEDBACK_M1: return "m1";
-    case ERROR_FEEDBACK_M2: return "m2";
-    case ERROR_FEEDBACK_M2R: return "m2r";
-    case ERROR_FEEDBACK_M3: return "m3";
-    }
-    return "";
-}
+#define NAME(constant, name) [constant] = #name,
+static const char *const kind_names[] = {MECHANISM_TABLE(NAME)};
+#undef NAME
 
 const char *relation_name(enum relation relation)
 {
@@ -54,26 +34,9 @@ bool relation_parse(enum relation *relation, const char *text)
 
 static bool kind_parse(enum mechanism_kind *kind, const char *text)
 {
-    static const enum mechanism_kind all[] = {
-        MECHANISM_SAMPLED_GAUSSIAN, MECHANISM_GAUSSIAN,
-        MECHANISM_FIXED_SUBSET,     MECHANISM_LAPLACE,
-        MECHANISM_ERROR_FEEDBACK,   MECHANISM_FILTERED_GAUSSIAN};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(text, kind_name(all[i])) == 0) {
-            *kind = all[i];
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool bound_parse(enum error_feedback_bound *bound, const char *text)
-{
-    static const enum error_feedback_bound all[] = {
-        ERROR_FEEDBACK_M1, ERROR_FEEDBACK_M2, ERROR_FEEDBACK_M2R, ERROR_FEEDBACK_M3};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(text, bound_name(all[i])) == 0) {
-            *bound = all[i];
+    for (size_t k = 0; k < MECHANISM_KINDS; k++) {
+        if (strcmp(text, kind_names[k]) == 0) {
+            *kind = (enum mechanism_kind)k;
             return true;
         }
     }
@@ -128,41 +91,6 @@ uint64_t mechanism_steps(const struct mechanism *m)
     return steps;
 }
 
-char *mechanism_render(const struct mechanism *m)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    CHECK(out != NULL);
-    bool whole = fprintf(out, "{\"kind\":\"%s\",\"relation\":\"%s\",\"runs\":[",
-                         kind_name(m->kind), relation_name(m->relation)) > 0;
-    for (size_t i = 0; i < m->run_count; i++)
-        whole = fprintf(out, "%s[%.17g,%.17g,%llu]", i == 0 ? "" : ",",
-                        m->runs[i].sampling_rate, m->runs[i].noise_multiplier,
-                        (unsigned long long)m->runs[i].steps) > 0 &&
-                whole;
-    whole = fprintf(out, "]") > 0 && whole;
-    if (m->kind == MECHANISM_ERROR_FEEDBACK)
-        whole = fprintf(out, ",\"feedback\":[\"%s\",%llu,%.17g,%.17g]",
-                        bound_name(m->error_feedback.bound),
-                        (unsigned long long)m->error_feedback.period,
-                        m->error_feedback.rest, m->error_feedback.error_clip) > 0 &&
-                whole;
-    if (m->turns > 0)
-        whole =
-            fprintf(out, ",\"turns\":%llu", (unsigned long long)m->turns) > 0 && whole;
-    if (m->kind == MECHANISM_FILTERED_GAUSSIAN)
-        whole = fprintf(out, ",\"filter\":[%.17g,%.17g]", m->filter.order_max,
-                        m->filter.noise_share) > 0 &&
-                whole;
-    whole = fprintf(out, ",\"prefixes_priced\":%s}",
-                    m->prefixes_priced ? "true" : "false") > 0 &&
-            whole;
-    /* Without memory the stream drops what it cannot hold, and fclose says nothing. */
-    CHECK(fclose(out) == 0 && whole && text != NULL);
-    return text;
-}
-
 /* Moves *at past literal, or answers false. */
 static bool skip(const char **at, const char *literal)
 {
@@ -185,6 +113,15 @@ static bool word(const char **at, char *out, size_t size)
     return true;
 }
 
+static bool real_parse(const char **at, double *value)
+{
+    char *end;
+    *value = strtod(*at, &end);
+    bool found = end != *at;
+    *at = end;
+    return found;
+}
+
 static bool run_valid(const struct mechanism_run *run)
 {
     return run->sampling_rate > 0 && run->sampling_rate <= 1 &&
@@ -195,15 +132,8 @@ static bool run_valid(const struct mechanism_run *run)
 static bool run_parse(const char **at, struct mechanism_run *run)
 {
     char *end;
-    if (!skip(at, "["))
-        return false;
-    run->sampling_rate = strtod(*at, &end);
-    *at = end;
-    if (!skip(at, ","))
-        return false;
-    run->noise_multiplier = strtod(*at, &end);
-    *at = end;
-    if (!skip(at, ","))
+    if (!skip(at, "[") || !real_parse(at, &run->sampling_rate) || !skip(at, ",") ||
+        !real_parse(at, &run->noise_multiplier) || !skip(at, ","))
         return false;
     run->steps = strtoull(*at, &end, 10);
     *at = end;
@@ -228,18 +158,35 @@ static bool runs_parse(const char **at, struct mechanism *m)
     return true;
 }
 
+/* --- extra members: of each its text, and whether it fits the runs --- */
+
+static bool turns_render(FILE *out, const struct mechanism *m)
+{
+    return m->turns == 0 ||
+           fprintf(out, ",\"turns\":%llu", (unsigned long long)m->turns) > 0;
+}
+
+static bool turns_parse(const char **at, struct mechanism *m)
+{
+    char *end;
+    if (!skip(at, ",\"turns\":"))
+        return true;
+    m->turns = strtoull(*at, &end, 10);
+    *at = end;
+    return m->turns > 0;
+}
+
 static bool alike(const struct mechanism_run *run, const struct mechanism_run *first)
 {
     return run->sampling_rate == first->sampling_rate &&
            run->noise_multiplier == first->noise_multiplier;
 }
 
-bool mechanism_turns_valid(const struct mechanism *m)
+static bool turns_valid(const struct mechanism *m)
 {
     if (m->turns == 0)
         return true;
-    if (m->kind != MECHANISM_FIXED_SUBSET || m->turns < 2 ||
-        m->turns > MECHANISM_TURNS_MAX)
+    if (m->turns < 2 || m->turns > MECHANISM_TURNS_MAX)
         return false;
     for (size_t i = 0; i < m->run_count; i++) {
         const struct mechanism_run *run = &m->runs[i], *first = &m->runs[1];
@@ -253,13 +200,56 @@ bool mechanism_turns_valid(const struct mechanism *m)
     return true;
 }
 
-/* What the bound does not use is 0, so that one mechanism has one text. */
-bool mechanism_error_feedback_valid(const struct mechanism *m)
+static const char *bound_name(enum error_feedback_bound bound)
+{
+    switch (bound) {
+    case ERROR_FEEDBACK_M1: return "m1";
+    case ERROR_FEEDBACK_M2: return "m2";
+    case ERROR_FEEDBACK_M2R: return "m2r";
+    case ERROR_FEEDBACK_M3: return "m3";
+    }
+    return "";
+}
+
+static bool bound_parse(enum error_feedback_bound *bound, const char *text)
+{
+    static const enum error_feedback_bound all[] = {
+        ERROR_FEEDBACK_M1, ERROR_FEEDBACK_M2, ERROR_FEEDBACK_M2R, ERROR_FEEDBACK_M3};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(text, bound_name(all[i])) == 0) {
+            *bound = all[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool feedback_render(FILE *out, const struct mechanism *m)
 {
     const struct error_feedback *f = &m->error_feedback;
-    bool has_rest = f->bound != ERROR_FEEDBACK_M1,
-         sampled = f->bound == ERROR_FEEDBACK_M3;
+    return fprintf(out, ",\"feedback\":[\"%s\",%llu,%.17g,%.17g]", bound_name(f->bound),
+                   (unsigned long long)f->period, f->rest, f->error_clip) > 0;
+}
+
+static bool feedback_parse(const char **at, struct mechanism *m)
+{
+    struct error_feedback *f = &m->error_feedback;
+    char name[8], *end;
+    if (!skip(at, ",\"feedback\":[\"") || !word(at, name, sizeof name) ||
+        !bound_parse(&f->bound, name) || !skip(at, ","))
+        return false;
+    f->period = strtoull(*at, &end, 10);
+    *at = end;
+    return skip(at, ",") && real_parse(at, &f->rest) && skip(at, ",") &&
+           real_parse(at, &f->error_clip) && skip(at, "]");
+}
+
+static bool feedback_valid(const struct mechanism *m)
+{
+    const struct error_feedback *f = &m->error_feedback;
+    bool has_rest = f->bound != ERROR_FEEDBACK_M1;
     bool has_clip = f->bound != ERROR_FEEDBACK_M2R;
+    bool sampled = f->bound == ERROR_FEEDBACK_M3;
     return m->run_count == 1 && isfinite(f->rest) && isfinite(f->error_clip) &&
            (has_rest ? f->rest > 0 : f->rest == 0) &&
            (has_clip ? f->error_clip >= 0 : f->error_clip == 0) &&
@@ -267,77 +257,92 @@ bool mechanism_error_feedback_valid(const struct mechanism *m)
            (sampled || m->runs[0].sampling_rate == 1);
 }
 
-static bool feedback_parse(const char **at, struct error_feedback *feedback)
+static bool filter_render(FILE *out, const struct mechanism *m)
 {
-    char name[8], *end;
-    if (!skip(at, ",\"feedback\":[\"") || !word(at, name, sizeof name) ||
-        !bound_parse(&feedback->bound, name) || !skip(at, ","))
-        return false;
-    feedback->period = strtoull(*at, &end, 10);
-    *at = end;
-    if (!skip(at, ","))
-        return false;
-    feedback->rest = strtod(*at, &end);
-    *at = end;
-    if (!skip(at, ","))
-        return false;
-    feedback->error_clip = strtod(*at, &end);
-    *at = end;
-    return skip(at, "]");
+    return fprintf(out, ",\"filter\":[%.17g,%.17g]", m->filter.order_max,
+                   m->filter.noise_share) > 0;
 }
 
-bool mechanism_filter_valid(const struct mechanism *m)
+static bool filter_parse(const char **at, struct mechanism *m)
+{
+    return skip(at, ",\"filter\":[") && real_parse(at, &m->filter.order_max) &&
+           skip(at, ",") && real_parse(at, &m->filter.noise_share) && skip(at, "]");
+}
+
+static bool filter_valid(const struct mechanism *m)
 {
     const struct mechanism_filter *f = &m->filter;
     return m->run_count == 1 && !m->prefixes_priced && f->order_max > 1 &&
            isfinite(f->order_max) && f->noise_share > 0 && f->noise_share <= 1;
 }
 
-static bool filter_parse(const char **at, struct mechanism_filter *filter)
+struct extra { /* all NULL: the kind has no extra member */
+    bool (*render)(FILE *out, const struct mechanism *m);
+    bool (*parse)(const char **at, struct mechanism *m);
+    bool (*valid)(const struct mechanism *m);
+};
+
+static const struct extra extras[MECHANISM_KINDS] = {
+    [MECHANISM_FIXED_SUBSET] = {turns_render, turns_parse, turns_valid},
+    [MECHANISM_ERROR_FEEDBACK] = {feedback_render, feedback_parse, feedback_valid},
+    [MECHANISM_FILTERED_GAUSSIAN] = {filter_render, filter_parse, filter_valid},
+};
+
+static const struct extra *extra_of(enum mechanism_kind kind)
 {
-    char *end;
-    if (!skip(at, ",\"filter\":["))
-        return false;
-    filter->order_max = strtod(*at, &end);
-    *at = end;
-    if (!skip(at, ","))
-        return false;
-    filter->noise_share = strtod(*at, &end);
-    *at = end;
-    return skip(at, "]");
+    CHECK((size_t)kind < MECHANISM_KINDS);
+    return &extras[kind];
 }
 
-static bool turns_parse(const char **at, struct mechanism *m)
+bool mechanism_extra_valid(const struct mechanism *m)
 {
-    char *end;
-    if (!skip(at, ",\"turns\":"))
-        return true;
-    m->turns = strtoull(*at, &end, 10);
-    *at = end;
-    return m->turns > 0;
+    const struct extra *extra = extra_of(m->kind);
+    return extra->valid == NULL || extra->valid(m);
+}
+
+/* --- the whole text --- */
+
+char *mechanism_render(const struct mechanism *m)
+{
+    const struct extra *extra = extra_of(m->kind);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    CHECK(out != NULL);
+    bool whole = fprintf(out, "{\"kind\":\"%s\",\"relation\":\"%s\",\"runs\":[",
+                         kind_names[m->kind], relation_name(m->relation)) > 0;
+    for (size_t i = 0; i < m->run_count; i++)
+        whole = fprintf(out, "%s[%.17g,%.17g,%llu]", i == 0 ? "" : ",",
+                        m->runs[i].sampling_rate, m->runs[i].noise_multiplier,
+                        (unsigned long long)m->runs[i].steps) > 0 &&
+                whole;
+    whole = fprintf(out, "]") > 0 && whole;
+    if (extra->render != NULL)
+        whole = extra->render(out, m) && whole;
+    whole = fprintf(out, ",\"prefixes_priced\":%s}",
+                    m->prefixes_priced ? "true" : "false") > 0 &&
+            whole;
+    /* Without memory the stream drops what it cannot hold, and fclose says nothing. */
+    CHECK(fclose(out) == 0 && whole && text != NULL);
+    return text;
 }
 
 static bool parse(struct mechanism *m, const char *text)
 {
     char name[32];
     const char *at = text;
-    bool ok = skip(&at, "{\"kind\":\"") && word(&at, name, sizeof name) &&
-              kind_parse(&m->kind, name) && skip(&at, ",\"relation\":\"") &&
-              word(&at, name, sizeof name) && relation_parse(&m->relation, name) &&
-              skip(&at, ",\"runs\":[") && runs_parse(&at, m) && skip(&at, "]");
-    bool feeds_back = ok && m->kind == MECHANISM_ERROR_FEEDBACK;
-    bool filters = ok && m->kind == MECHANISM_FILTERED_GAUSSIAN;
-    if (feeds_back)
-        ok = feedback_parse(&at, &m->error_feedback);
-    if (filters)
-        ok = filter_parse(&at, &m->filter);
-    ok = ok && turns_parse(&at, m);
-    if (!ok || !skip(&at, ",\"prefixes_priced\":"))
+    if (!skip(&at, "{\"kind\":\"") || !word(&at, name, sizeof name) ||
+        !kind_parse(&m->kind, name) || !skip(&at, ",\"relation\":\"") ||
+        !word(&at, name, sizeof name) || !relation_parse(&m->relation, name) ||
+        !skip(&at, ",\"runs\":[") || !runs_parse(&at, m) || !skip(&at, "]"))
+        return false;
+    const struct extra *extra = extra_of(m->kind);
+    if ((extra->parse != NULL && !extra->parse(&at, m)) ||
+        !skip(&at, ",\"prefixes_priced\":"))
         return false;
     m->prefixes_priced = skip(&at, "true}");
     return (m->prefixes_priced || skip(&at, "false}")) && *at == '\0' &&
-           (!feeds_back || mechanism_error_feedback_valid(m)) &&
-           (!filters || mechanism_filter_valid(m)) && mechanism_turns_valid(m);
+           mechanism_extra_valid(m);
 }
 
 enum status mechanism_parse(struct mechanism *m, const char *text, struct error *error)

@@ -8,11 +8,15 @@
  *   {"kind":"sampled_gaussian","relation":"zero_out","runs":[[q,sigma,steps],...],
  *    "prefixes_priced":true}                  one line, no blanks, reals by %.17g
  *
- * Some kinds have one more member behind their runs:
- *   error feedback     "feedback":["m2r",period,rest,error_clip]
- *   filtered Gaussian  "filter":[order_max,noise_share]; what it ran is in the
- *                      certificate
- *   fixed subsets      "turns":groups, where groups of records take turns at them
+ * Some kinds have one more member behind their runs, the extra member:
+ *
+ *   error_feedback     "feedback":["m2r",period,rest,error_clip]
+ *   filtered_gaussian  "filter":[order_max,noise_share]
+ *   fixed_subset       "turns":groups, where groups of records take turns at the subsets
+ *
+ * Adding a kind: a row in MECHANISM_TABLE, the struct of its extra member here and the
+ * text of it in mechanism.c where it has one, and a file with what is proved of it
+ * (accountant/mechanisms/proof.h).
  *
  * Ownership: a mechanism owns its runs; release them with mechanism_fini.
  * Threads: pure functions of their arguments.
@@ -26,34 +30,54 @@
 
 #include "base/status.h"
 
-/* Neighbouring datasets (P1). ZERO_OUT: one record against one that contributes
- * nothing, n public. REPLACE_ONE: one record against any other. */
+/* The relation says which datasets count as neighbours (P1). ZERO_OUT: one record against
+ * one that contributes nothing, n public. REPLACE_ONE: one record against any other. */
 enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
 
-enum mechanism_kind {
-    MECHANISM_SAMPLED_GAUSSIAN, /* Poisson batches of rate q; q = 1 takes every record */
-    MECHANISM_GAUSSIAN,         /* every record, every step: sampling_rate is 1 */
-    MECHANISM_FIXED_SUBSET,   /* uniform subsets of a fixed size, share q; q = 1: all */
-    MECHANISM_LAPLACE,        /* every record, Laplace noise; sigma is its scale */
-    MECHANISM_ERROR_FEEDBACK, /* DiceSGD: sums to which clipped errors come back */
-    MECHANISM_FILTERED_GAUSSIAN, /* sampled Gaussians whose noise follows what they
-                                  * released, within a filter */
-};
+/* The table of kinds: a row is the constant of a kind and its name in the text.
+ *
+ *   sampled_gaussian   Poisson batches of rate q; where q is 1, every record
+ *   gaussian           every record in every step: sampling_rate is 1
+ *   fixed_subset       uniform subsets of a fixed size, the share q of all records
+ *   laplace            every record, and Laplace noise, whose scale is sigma
+ *   error_feedback     DiceSGD: sums to which what was clipped off comes back
+ *   filtered_gaussian  sampled Gaussians whose noise follows from what they released,
+ *                      within a filter; what was run is in the certificate */
+#define MECHANISM_TABLE(ROW)                                                           \
+    ROW(MECHANISM_SAMPLED_GAUSSIAN, sampled_gaussian)                                  \
+    ROW(MECHANISM_GAUSSIAN, gaussian)                                                  \
+    ROW(MECHANISM_FIXED_SUBSET, fixed_subset)                                          \
+    ROW(MECHANISM_LAPLACE, laplace)                                                    \
+    ROW(MECHANISM_ERROR_FEEDBACK, error_feedback)                                      \
+    ROW(MECHANISM_FILTERED_GAUSSIAN, filtered_gaussian)
+
+#define MECHANISM_CONSTANT(constant, name) constant,
+enum mechanism_kind { MECHANISM_TABLE(MECHANISM_CONSTANT) };
+#undef MECHANISM_CONSTANT
+
+#define MECHANISM_ONE(constant, name) +1
+enum { MECHANISM_KINDS = MECHANISM_TABLE(MECHANISM_ONE) };
+#undef MECHANISM_ONE
 
 /* Which proof bounds an error feedback (papers/dicesgd.md 3.5). */
 enum error_feedback_bound {
-    ERROR_FEEDBACK_M1, /* any gradients: the error's own clip norm bounds what comes back */
-    ERROR_FEEDBACK_M2,  /* errors shortened, a record in one batch a period */
-    ERROR_FEEDBACK_M2R, /* M2, and the error is forgotten when a period starts */
-    ERROR_FEEDBACK_M3,  /* errors shortened, Poisson batches, priced whole */
+    ERROR_FEEDBACK_M1,  /* any gradients; the error's own clip norm bounds what comes
+                        * back */
+    ERROR_FEEDBACK_M2,  /* errors are shortened, a record is in one batch a period */
+    ERROR_FEEDBACK_M2R, /* as m2, and the error is forgotten when a period starts */
+    ERROR_FEEDBACK_M3,  /* errors are shortened, batches are Poisson, priced whole */
 };
 
-/* Norms here are relative to the clip norm of the sum, as the noise multiplier is. */
+/* The norms are relative to the clip norm of the sum, as the noise multiplier is. What
+ * its bound does not use is 0, so that one mechanism has one text. There is one run, of
+ * rate 1 except under m3, and only m3 is priced whole. */
 struct error_feedback {
     enum error_feedback_bound bound;
-    uint64_t period; /* steps in which a record is in at most one batch; 0: m3 */
-    double rest; /* the most one use of a record adds to the error; 0: m1, no bound */
-    double error_clip; /* the most error that comes back in a step; 0: m2r, any */
+    uint64_t period;   /* steps in which a record is in at most one batch; 0 under m3 */
+    double rest;       /* the most that one use of a record adds to the error; 0 under
+                        * m1, which needs no such bound */
+    double error_clip; /* the most error that comes back in a step; 0 under m2r, which
+                        * lets any come back */
 };
 
 /* A filtered Gaussian has one run and a filter. At every order of the ledger's grid up to
@@ -64,17 +88,17 @@ struct mechanism_filter {
     double order_max, noise_share; /* > 1; in (0, 1] */
 };
 
-/* Fixed subsets by turns. Runs over all records and runs over subsets alternate. The
- * records are parted into turns groups; each run over subsets draws from one group, and
- * the groups take turns in a fixed order, so a record is read in every turns-th of those
- * runs. These runs are alike, except for a shorter last one. 0: there are no turns. */
-enum { MECHANISM_TURNS_MAX = 1 << 30 };
-
 struct mechanism_run {       /* steps that are alike */
     double sampling_rate;    /* probability that a record is in a batch, in (0, 1] */
     double noise_multiplier; /* noise stddev / sensitivity of the sum under zero_out */
     uint64_t steps;          /* number of noisy sums released, > 0 */
 };
+
+/* Fixed subsets by turns. Runs over all records and runs over subsets alternate. The
+ * records are parted into turns groups; each run over subsets draws from one group, and
+ * the groups take turns in a fixed order, so a record is read in every turns-th of those
+ * runs. These runs are alike, except for a shorter last one. 0: there are no turns. */
+enum { MECHANISM_TURNS_MAX = 1 << 30 };
 
 struct mechanism {
     enum mechanism_kind kind;
@@ -82,9 +106,10 @@ struct mechanism {
     bool prefixes_priced; /* false: authorised whole, before its first step */
     size_t run_count;
     struct mechanism_run *runs; /* in the order in which they are run; owned */
-    uint64_t turns;             /* a fixed subset's: >= 2, or 0 */
-    struct error_feedback error_feedback; /* an error feedback's, which has one run */
-    struct mechanism_filter filter;       /* a filtered Gaussian's, which has one run */
+    /* Extra members; each is read where its kind has it, and nowhere else. */
+    uint64_t turns;                       /* fixed_subset: >= 2, or 0 */
+    struct error_feedback error_feedback; /* error_feedback */
+    struct mechanism_filter filter;       /* filtered_gaussian */
 };
 
 enum { MECHANISM_RUNS_MAX = 65536 };
@@ -100,15 +125,9 @@ void mechanism_append(struct mechanism *m, struct mechanism_run run);
 /* to = from, with its own runs; to must be zeroed or finished. */
 void mechanism_copy(struct mechanism *to, const struct mechanism *from);
 
-/* Whether runs and turns fit together. Without turns they always do. */
-bool mechanism_turns_valid(const struct mechanism *m);
-
-/* Whether the feedback of an error feedback, its run and prefixes_priced fit together:
- * there is one run, of rate 1 except under m3, and what its bound does not use is 0. */
-bool mechanism_error_feedback_valid(const struct mechanism *m);
-
-/* The same for the filter of a filtered Gaussian. */
-bool mechanism_filter_valid(const struct mechanism *m);
+/* Whether m's extra member and prefixes_priced fit its runs, as said of each above. A
+ * kind without an extra member has nothing to fit. */
+bool mechanism_extra_valid(const struct mechanism *m);
 
 /* The sum of all runs' steps. */
 uint64_t mechanism_steps(const struct mechanism *m);

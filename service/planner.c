@@ -143,7 +143,7 @@ static const char *target_pointer(enum privacy_target target)
 /* What a filtered run reserves is charged whole, so it must train at all. */
 static enum status check_first_step(const struct mechanism *m, struct error *error)
 {
-    if (m->kind != MECHANISM_FILTERED_GAUSSIAN || run_filter_begins(m))
+    if (run_filter_begins(m))
         return ST_OK;
     return error_set_at(error, ST_INVALID, "/algorithm/noise_start",
                         "the first step alone would cost more than all that is "

@@ -65,7 +65,7 @@ static enum status run_open(struct run *run, struct error *error)
         .threads = run->context->config->threads,
         .cancel = cancel,
     };
-    if (job_plan(run->job)->mechanism.kind == MECHANISM_FILTERED_GAUSSIAN)
+    if (run_filter_guards(&job_plan(run->job)->mechanism))
         status = run_filter_init(&run->filter, &job_plan(run->job)->mechanism, error);
     return status == ST_OK ? trainer_create(&run->trainer, &options, error) : status;
 }
@@ -218,7 +218,7 @@ static enum status keep_point(struct run *run, struct error *error)
 static bool may_step(struct run *run)
 {
     struct mechanism_run step;
-    if (job_plan(run->job)->mechanism.kind != MECHANISM_FILTERED_GAUSSIAN)
+    if (!run_filter_guards(&job_plan(run->job)->mechanism))
         return true;
     CHECK(trainer_next(run->trainer, &step));
     run->used_up = !run_filter_take(&run->filter, &step);

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "accountant/mechanisms/proof.h"
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
@@ -11,7 +12,7 @@ static const double rounding = 16 * DBL_EPSILON;
 
 enum status error_feedback_supports(const struct mechanism *m, struct error *error)
 {
-    if (!mechanism_error_feedback_valid(m))
+    if (!mechanism_extra_valid(m))
         return error_set(error, ST_INVALID, "an error feedback whose parts do not fit");
     if (m->error_feedback.bound == ERROR_FEEDBACK_M3 &&
         m->relation != RELATION_ZERO_OUT)
@@ -136,3 +137,16 @@ double error_feedback_rdp(const struct mechanism *m, uint64_t steps, double orde
         return INFINITY;
     return fmin(unsampled, sampled(m, steps, order));
 }
+
+static double path_rdp(struct proof_scratch *scratch, const struct mechanism *m,
+                       uint64_t steps, double order)
+{
+    (void)scratch;
+    return error_feedback_rdp(m, steps, order);
+}
+
+const struct proof error_feedback = {
+    .supports = error_feedback_supports,
+    .path_rdp = path_rdp,
+    .energy = error_feedback_energy,
+};

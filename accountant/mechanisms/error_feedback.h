@@ -34,7 +34,7 @@
 enum status error_feedback_supports(const struct mechanism *m, struct error *error);
 
 /* Delta^2 / s^2 of the first steps steps of m, rounded up: for m3 as if every batch held
- * the record. m is an error feedback that mechanism_error_feedback_valid accepts. */
+ * the record. m is an error feedback that mechanism_extra_valid accepts. */
 double error_feedback_energy(const struct mechanism *m, uint64_t steps);
 
 /* Renyi divergence of the first steps steps at order > 1, nats, rounded up; m3: steps is

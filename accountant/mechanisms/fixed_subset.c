@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "accountant/mechanisms/gaussian_steps.h"
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
@@ -148,3 +149,46 @@ double fixed_subset_rdp(struct fixed_subset *subset, double rate, double noise,
                                               answer(subset, rate, noise, order)};
     return known->rdp;
 }
+
+static enum status supports(const struct mechanism *m, struct error *error)
+{
+    if (!mechanism_extra_valid(m))
+        return error_set(error, ST_INVALID, "turns that do not fit the runs");
+    return ST_OK;
+}
+
+/* In a subset of fixed size another record takes the place of an absent one. */
+static double distance(const struct mechanism *m, size_t run)
+{
+    bool replaced = m->runs[run].sampling_rate < 1;
+    return m->relation == RELATION_REPLACE_ONE || replaced ? 2 : 1;
+}
+
+/* Of any first runs, no group had more turns than the one that began: whoever has turn k
+ * had one of the turns 0, turns, 2 turns, .. for each of its own, and those are
+ * charged. */
+static bool charged_already(const struct mechanism *m, size_t run)
+{
+    return m->turns > 0 && run % 2 == 1 && run / 2 % m->turns != 0;
+}
+
+static double run_rdp(struct proof_scratch *scratch, const struct mechanism *m,
+                      size_t run, uint64_t count, double order)
+{
+    const struct mechanism_run *r = &m->runs[run];
+    if (charged_already(m, run))
+        return 0;
+    if (r->sampling_rate == 1)
+        return gaussian_steps_rdp(scratch, m, run, count, order);
+    double step = fixed_subset_rdp(&scratch->subset, r->sampling_rate,
+                                   r->noise_multiplier, order);
+    return round_up_mul(round_up_count(count), step);
+}
+
+const struct proof fixed_subset = {
+    .has_rate = true,
+    .supports = supports,
+    .distance = distance,
+    .run_rdp = run_rdp,
+    .energy = gaussian_steps_energy,
+};

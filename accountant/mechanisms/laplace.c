@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "accountant/mechanisms/proof.h"
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
@@ -34,3 +35,31 @@ double laplace_rdp(double scale, double order)
     double divergence = log1p(beta * mean) / beta;
     return fmin(pure, round_up_error(divergence, rounding) + DBL_MIN);
 }
+
+static double run_rdp(struct proof_scratch *scratch, const struct mechanism *m,
+                      size_t run, uint64_t count, double order)
+{
+    (void)scratch;
+    /* Scales up to 1e6 halve exactly. */
+    double scale = m->runs[run].noise_multiplier / proof_distance(m, run);
+    return round_up_mul(round_up_count(count), laplace_rdp(scale, order));
+}
+
+/* The sum of steps distance / scale. */
+static double pure_epsilon(const struct mechanism *m, uint64_t steps)
+{
+    double sum = 0;
+    for (size_t i = 0; i < m->run_count && steps > 0; i++) {
+        uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
+        double one = round_up_next(proof_distance(m, i) / m->runs[i].noise_multiplier);
+        sum = round_up_add(sum, round_up_mul(round_up_count(count), one));
+        steps -= count;
+    }
+    return sum;
+}
+
+const struct proof laplace = {
+    .takes_every_record = true,
+    .run_rdp = run_rdp,
+    .pure_epsilon = pure_epsilon,
+};

@@ -29,7 +29,7 @@ static void runs_add_up_in_order(void **state)
     (void)state;
     struct mechanism_run runs[] = {{0.01, 1.1, 300}, {0.05, 2.385, 40}};
     struct mechanism m = of(MECHANISM_SAMPLED_GAUSSIAN, 2, runs);
-    struct cost scratch = {0};
+    struct proof_scratch scratch = {0};
     double first = step(RELATION_ZERO_OUT, 0.01, 1.1, 6.5);
     double second = step(RELATION_ZERO_OUT, 0.05, 2.385, 6.5);
     assert_true(cost_of(&scratch, &m, 0, 6.5) == 0);
@@ -46,12 +46,12 @@ static void a_gaussian_at_twice_the_distance_costs_four_times(void **state)
     (void)state;
     struct mechanism_run run = {1, 2.385, 3};
     struct mechanism m = of(MECHANISM_GAUSSIAN, 1, &run);
-    struct cost scratch = {0};
+    struct proof_scratch scratch = {0};
     double one = cost_of(&scratch, &m, 3, 4.5);
     assert_close(one, 3 * 4.5 / (2 * 2.385 * 2.385), 1e-14);
     m.relation = RELATION_REPLACE_ONE;
     assert_close(cost_of(&scratch, &m, 3, 4.5), 4 * one, 1e-14);
-    assert_true(cost_distance(&m, 0) == 2);
+    assert_true(proof_distance(&m, 0) == 2);
 }
 
 static void a_fixed_subset_costs_alike_under_both_relations(void **state)
@@ -59,13 +59,13 @@ static void a_fixed_subset_costs_alike_under_both_relations(void **state)
     (void)state;
     struct mechanism_run runs[] = {{0.01, 3, 50}, {1, 3, 2}};
     struct mechanism m = of(MECHANISM_FIXED_SUBSET, 2, runs);
-    struct cost scratch = {0};
+    struct proof_scratch scratch = {0};
     struct fixed_subset subset = {0};
     double local = 50 * fixed_subset_rdp(&subset, 0.01, 3, 7.25);
     /* Its full batches hold every record: zeroing one out moves the sum by one norm. */
     assert_close(cost_of(&scratch, &m, 50, 7.25), local, 1e-15);
     assert_close(cost_of(&scratch, &m, 52, 7.25), local + 2 * 7.25 / 18, 1e-14);
-    assert_true(cost_distance(&m, 0) == 2 && cost_distance(&m, 1) == 1);
+    assert_true(proof_distance(&m, 0) == 2 && proof_distance(&m, 1) == 1);
     m.relation = RELATION_REPLACE_ONE;
     assert_close(cost_of(&scratch, &m, 50, 7.25), local, 1e-15);
     assert_close(cost_of(&scratch, &m, 52, 7.25), local + 8 * 7.25 / 18, 1e-14);
@@ -78,7 +78,7 @@ static void turns_cost_the_group_that_had_most(void **state)
     enum { ROUNDS = 11, LOCAL = 4, STEPS = ROUNDS * (LOCAL + 1) - 2 };
     struct mechanism_run runs[2 * ROUNDS];
     struct mechanism m = of(MECHANISM_FIXED_SUBSET, 2 * ROUNDS, runs);
-    struct cost scratch = {0};
+    struct proof_scratch scratch = {0};
     struct fixed_subset subset = {0};
     double local = fixed_subset_rdp(&subset, 0.01, 3, 7.25);
     for (int r = 0; r < ROUNDS; r++) {
@@ -116,7 +116,7 @@ static void a_laplace_is_priced_by_its_scale_over_the_distance(void **state)
     (void)state;
     struct mechanism_run run = {1, 6, 4};
     struct mechanism m = of(MECHANISM_LAPLACE, 1, &run);
-    struct cost scratch = {0};
+    struct proof_scratch scratch = {0};
     assert_close(cost_of(&scratch, &m, 4, 3), 4 * laplace_rdp(6, 3), 1e-15);
     m.relation = RELATION_REPLACE_ONE;
     assert_close(cost_of(&scratch, &m, 4, 3), 4 * laplace_rdp(3, 3), 1e-15);

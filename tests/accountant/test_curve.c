@@ -38,7 +38,7 @@ static void every_entry_is_the_cost_at_its_order(void **state)
     (void)state;
     struct mechanism m = mixed();
     struct curve curve;
-    struct cost scratch = {0};
+    struct proof_scratch scratch = {0};
     assert_int_equal(curve_of(&curve, &m, 720, NULL), ST_OK);
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         assert_true(curve.at[i] == cost_of(&scratch, &m, 720, curve_orders[i]));

@@ -50,7 +50,7 @@ static void gaussian_compositions_cost_what_the_table_says(void **state)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
             struct mechanism m = {0};
-            struct cost cost = {0};
+            struct proof_scratch cost = {0};
             struct figure figure;
             double improved = (double)INFINITY, real = (double)INFINITY;
             propose(&m, rows[k].epsilon, 2000, intervals[i]);
@@ -76,7 +76,7 @@ static void a_prefix_costs_less_and_zero_out_a_quarter(void **state)
 {
     (void)state;
     struct mechanism m = {0};
-    struct cost cost = {0};
+    struct proof_scratch cost = {0};
     double before = 0;
     propose(&m, 3, 2000, 6);
     for (uint64_t steps = 1; steps <= 2000; steps += 37) {
@@ -118,7 +118,7 @@ static void subsets_never_cost_more_than_the_papers_lemma(void **state)
         for (double rate = 0.0005; rate < 0.2; rate *= 3) {
             for (double noise = 1; noise < 400; noise *= 2) {
                 struct mechanism m = {0};
-                struct cost cost = {0};
+                struct proof_scratch cost = {0};
                 double base = 2 / (noise * noise);
                 mechanism_init(&m, MECHANISM_FIXED_SUBSET, RELATION_ZERO_OUT,
                                (struct mechanism_run){rate, noise, 1});
@@ -137,7 +137,7 @@ static void rounds_with_local_steps_stay_below_the_papers_epsilon(void **state)
 {
     (void)state;
     const double records = 16510;
-    struct cost cost = {0};
+    struct proof_scratch cost = {0};
     struct mechanism m = {0};
     struct mechanism_run restart = {1, 2.119062e-3 * records, 1};
     struct mechanism_run difference = {1, 4.682289e-3 * records, 1};

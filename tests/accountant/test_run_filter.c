@@ -137,7 +137,7 @@ static void between_orders_the_price_is_a_bound(void **state)
     struct mechanism_run run = {0.0171, 1.385, 1172},
                          wild = {0.0171, 0.75 * 1.385, 1172};
     struct mechanism m = filtered(&run), plain = m, most;
-    struct cost scratch = {0};
+    struct proof_scratch scratch = {0};
     plain.kind = MECHANISM_SAMPLED_GAUSSIAN;
     plain.prefixes_priced = true;
     most = plain;

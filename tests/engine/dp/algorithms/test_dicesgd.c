@@ -63,7 +63,7 @@ static void the_mechanism_says_which_proof_bounds_it(void **state)
         assert_int_equal(
             plan_of(&m, rows[k].accountant, rows[k].batches, rows[k].whole, NULL),
             ST_OK);
-        assert_true(mechanism_error_feedback_valid(&m));
+        assert_true(mechanism_extra_valid(&m));
         char *text = mechanism_render(&m);
         assert_non_null(strstr(text, rows[k].text));
         free(text);

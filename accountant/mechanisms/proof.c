@@ -1,0 +1,23 @@
+#include "accountant/mechanisms/proof.h"
+
+/* Proofs are declared here alone: elsewhere each is what its kind has. */
+#define DECLARE(constant, name) extern const struct proof name;
+MECHANISM_TABLE(DECLARE)
+#undef DECLARE
+
+#define ADDRESS(constant, name) [constant] = &(name),
+static const struct proof *const proofs[MECHANISM_KINDS] = {MECHANISM_TABLE(ADDRESS)};
+#undef ADDRESS
+
+const struct proof *proof_of(enum mechanism_kind kind)
+{
+    return (size_t)kind < MECHANISM_KINDS ? proofs[kind] : NULL;
+}
+
+double proof_distance(const struct mechanism *m, size_t run)
+{
+    const struct proof *proof = proof_of(m->kind);
+    if (proof->distance != NULL)
+        return proof->distance(m, run);
+    return m->relation == RELATION_REPLACE_ONE ? 2 : 1;
+}
