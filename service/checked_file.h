@@ -2,16 +2,19 @@
  * checked_file.h - a published file, opened to be served only if it is still what its
  * row says.
  *
- *   CHECK_ANEW        the whole file is read and hashed: for an answer that is all of it
- *   CHECK_REMEMBERED  as above, but for a file found good in this process whose device,
- *                     inode, size and times of change are still those: for parts of it
+ *   CHECK_ANEW        reads and hashes the whole file. It is for answers that are all
+ *                     of the file.
+ *   CHECK_REMEMBERED  does so too, unless the file was found good in this process and
+ *                     its device, inode, size and times of change are still what they
+ *                     were then. It is for answers that are a part of the file.
  *
- * Writing to a file changes its times, so whatever a program does to it is seen by both.
- * Times of files move in ticks of up to 10 ms, so a file that changed less than
+ * Writing to a file changes its times, so whatever a program does to it is seen by
+ * both. Times of files move in ticks of up to 10 ms, so a file that changed less than
  * CHECKED_FILE_QUIET_MS before its check is not remembered: a second change might not
  * show.
- * What a disk changes by itself, under the file system, is seen by CHECK_ANEW alone; and
- * what it changes between the check and the sending is seen by neither, but by a client
+ *
+ * What a disk changes by itself, under the file system, is seen by CHECK_ANEW alone.
+ * What it changes between the check and the sending is seen by neither, but by a client
  * that compares the digest which comes with the answer.
  *
  * Threads: any.
@@ -30,7 +33,7 @@ enum check_kind { CHECK_ANEW, CHECK_REMEMBERED };
 
 struct checked_file {
     pthread_mutex_t lock; /* guards the rest */
-    bool known;           /* it was found good when it was as here */
+    bool known;           /* the file was found good, and was then as good says */
     struct stat good;
 };
 

@@ -12,7 +12,7 @@
 
 struct dataset {
     struct dataset_spec spec; /* begins with the id, as registry.h asks */
-    struct dataset_info info; /* guarded by the table's lock */
+    struct dataset_info info; /* guarded by the lock of datasets */
     struct dataset *before;   /* as declared before, for whoever still holds it */
 };
 
@@ -246,7 +246,7 @@ static struct change *change_create(struct datasets *datasets, struct dataset *d
     return change;
 }
 
-/* A dataset in state CREATED, of the spec. */
+/* Makes a dataset in state CREATED from the spec. */
 static struct dataset *dataset_take(struct dataset_spec *spec_take)
 {
     struct dataset *dataset = calloc(1, sizeof *dataset);
@@ -334,7 +334,8 @@ static struct dataset_view view_of(const struct dataset *dataset,
     };
 }
 
-/* As declared where the grant is in the open transaction. */
+/* The epochs of the dataset's budget: those of the ledger, or the grant that it
+ * declares where its first entry is in a transaction that is still open. */
 static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *ledger)
 {
     struct epochs epochs = {0};

@@ -11,8 +11,9 @@
  *
  * Invariants
  *   (1) A struct dataset's spec never changes, and pointers to both are good until
- *       datasets_close. Of a dataset that is declared anew they show what it was; only
- *       one that is neither CREATED nor FAILED may be held across requests.
+ *       datasets_close. After a dataset is declared anew, old pointers show what it
+ *       was, so only one that is neither CREATED nor FAILED may be held across
+ *       requests.
  *   (2) State moves inside a store transaction; memory follows when it is durable.
  *
  * Threads: any. The lock guards what may change; long polls are not involved.
@@ -50,12 +51,14 @@ struct dataset_info { /* a copy of what may change */
     int64_t create_ms;
 };
 
-/* Reads all rows.  ST_IO, ST_CORRUPT */
+/* Reads all rows.
+ *   ST_CORRUPT  a row does not read back; the error names it
+ *   ST_IO       the store cannot be read */
 enum status datasets_open(struct datasets **out, struct store_tx *tx,
                           struct error *error);
 void datasets_close(struct datasets *datasets); /* NULL is allowed */
 
-/* NULL if there never was one of that id. */
+/* The dataset of that id; NULL if there never was one. */
 struct dataset *datasets_find(struct datasets *datasets, const char *id);
 
 const struct dataset_spec *dataset_spec(const struct dataset *dataset);
@@ -84,17 +87,18 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
                                   struct dataset_spec *spec_take, struct dataset **out,
                                   struct error *error);
 
-/* Moves dataset to info's state, detail and sha256 (the rest of info is ignored). A
- * move that is not in the drawing is our bug. */
+/* Moves dataset to the state, detail and sha256 of info; the rest of info is ignored. A
+ * move that is not in the drawing is our bug.
+ *   ST_IO  the store is poisoned */
 enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
                          struct dataset *dataset, const struct dataset_info *info,
                          struct error *error);
 
-/* How many are being imported, or wait for it. */
+/* How many datasets are being imported or wait for it. */
 size_t datasets_importing(struct datasets *datasets);
 
-/* As answered to whoever may read budgets, with what ledger says of its epochs, and its
- * last import as answered to its owner; to be freed. */
+/* The dataset as it is answered to whoever may read budgets, with what ledger says of
+ * its epochs, and its last import as its owner is answered. Both are to be freed. */
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
                    struct ledger *ledger);
 char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset);

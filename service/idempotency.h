@@ -1,7 +1,7 @@
 /*
- * idempotency.h - Idempotency-Key: a creation is remembered for ever, in the transaction
- * that made the thing; the same key and body get the same answer again (api.md). Which
- * routes take a key is said by their rows (api/routes.h).
+ * idempotency.h - the header Idempotency-Key: a creation is remembered for ever, by the
+ * transaction that made the thing, and the same key and body get the same answer again
+ * (api.md). A route's row says whether it takes a key (api/routes.h).
  *
  * Threads: the desk's.
  */
@@ -18,7 +18,10 @@
 enum status idempotency_find(struct context *context, struct request *request,
                              struct error *error);
 
-/* Remembers, in tx, that the request is answered 201 with location and body. */
+/* Remembers, in tx, that the request is answered 201 with location and body.
+ *   ST_ALREADY_EXISTS  the key was used on this route
+ *   ST_INVALID         the request's body is not JSON
+ *   ST_IO              the store is poisoned */
 enum status idempotency_keep(struct request *request, struct store_tx *tx,
                              const char *location, const char *body,
                              struct error *error);

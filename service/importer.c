@@ -78,7 +78,7 @@ enum status importer_start(struct context *context, struct dataset *dataset,
     return ST_OK;
 }
 
-/* What a READY dataset knows of its content. */
+/* Fills in what a READY dataset knows of its content. */
 static void describe(struct dataset_info *info, const struct import_result *result)
 {
     info->detail.records = result->records;
@@ -105,7 +105,8 @@ static struct import_files fetch_uploads(const struct context *context,
     return files;
 }
 
-/* Fills in info, or failure; then what info holds of the content is to be dropped. */
+/* Reads the uploads, writes the matrix and publishes it. Fills in info or, where that
+ * does not succeed, failure; what info says of the content is then to be dropped. */
 static enum status convert(struct context *context, const struct dataset *dataset,
                            struct dataset_info *info, struct import_failure *failure)
 {
@@ -152,7 +153,7 @@ static void remove_uploads(struct context *context, const struct dataset_spec *s
     }
 }
 
-/* What the owner is told: of our own failures no more than that. */
+/* What the owner is told. Of our own failures it is no more than that. */
 static struct import_failure told(const struct import_failure *failure)
 {
     struct import_failure ours = {.status = ST_INTERNAL};

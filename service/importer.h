@@ -1,9 +1,12 @@
 /*
  * importer.h - the import of a dataset, one at a time, on a thread of its own.
  *
- * The matrix is written to scratch, synced and renamed; then, in one transaction, the
- * dataset becomes READY. A failure leaves nothing behind but its reason, told to the
- * owner. Either is seen at a tick of the public clock, and the next import begins then.
+ * The matrix is written to a draft, which is published; then, in one transaction, the
+ * dataset becomes READY. A failure leaves nothing behind but its reason, which is told
+ * to the owner. Either is seen at a tick of the public clock, and the next import
+ * begins then, for how long an import takes depends on the records.
+ *
+ * Threads: importer_start is the desk's, importer_run the importer's.
  */
 #ifndef SERVICE_IMPORTER_H
 #define SERVICE_IMPORTER_H
@@ -14,14 +17,16 @@
 /* Imports that have been asked for and have not ended, the one under way among them. */
 enum { IMPORTS_MAX = 65 };
 
-/* Moves the dataset to IMPORTING and hands it to the importer's thread; long polls on the
- * dataset are woken when it has ended. READY: ST_OK, nothing is done.
+/* Moves the dataset to IMPORTING and hands it to the importer's thread; long polls on
+ * the dataset are woken when it has ended. Where the dataset is READY nothing is done.
  *   ST_DATASET_BUSY   it is being imported
  *   ST_NOT_FOUND      it was deleted
- *   ST_IMPORT_FAILED  a file is not uploaded, failure says which; nothing changed
+ *   ST_IMPORT_FAILED  a file is not uploaded, and failure says which
+ *   ST_DRAINING       the service is stopping
  *   ST_QUEUE_FULL     too many imports wait
  *   ST_DISK_FULL      the disk is nearly full
- *   ST_IO             the store is poisoned */
+ *   ST_IO             the store is poisoned
+ * On failure nothing has changed. */
 enum status importer_start(struct context *context, struct dataset *dataset,
                            struct import_failure *failure, struct error *error);
 

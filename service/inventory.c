@@ -84,7 +84,7 @@ static enum status check_dataset(const struct inventory *inventory,
 
 /* --- jobs --- */
 
-/* What is to run is what was reserved: the same canonical text (style.md 8). */
+/* What is to run must be what was reserved: the same canonical text (style.md 8). */
 static enum status check_reserved(const struct job *job, struct ledger *ledger,
                                   struct error *error)
 {
@@ -160,7 +160,8 @@ static bool visit_reservation(void *context,
     return !orphan->found;
 }
 
-/* Job and reservation are written in one transaction, and end in one. */
+/* A job and its reservation are written in one transaction and end in one, so what is
+ * held belongs to a live job. */
 static enum status check_orphans(const struct inventory *inventory,
                                  struct ledger *ledger, struct error *error)
 {
@@ -208,7 +209,8 @@ static enum status check_file(const struct blobs *blobs, const struct sealed_blo
                         blob->name.id, file_name);
 }
 
-/* Whether the dataset is imported by now: its file goes after its row has changed. */
+/* Whether the dataset is still imported. The daemon beside changes its row first and
+ * removes its file then, so a file that is gone is no damage if the row has changed. */
 static bool is_ready_now(struct store *store, const struct dataset_id *id)
 {
     struct dataset_info info = {.state = DATASET_READY};

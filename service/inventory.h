@@ -1,10 +1,10 @@
 /*
- * inventory.h - the rows of datasets, jobs and models, read and held against each other,
- * the ledger and the files they name.
+ * inventory.h - the rows of datasets, jobs and models: read, and compared with each
+ * other, with the ledger and with the files that they name.
  *
  * A start refuses what inventory_open or inventory_check refuses, and `epsilond verify`
- * calls the same functions: what it finds good starts. Every error names the table and the
- * id of the row, or the file.
+ * calls the same functions, so what it finds good starts. Every error names the table
+ * and the id of the row, or the file.
  *
  * Threads: one; a store transaction is an argument, so that all is of one moment.
  */
@@ -40,8 +40,8 @@ void inventory_close(struct inventory *inventory);
 enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,
                             struct error *error);
 
-/* Whether the files of models and datasets have the sizes and digests of their rows. A dataset that
- * has been deleted since, by the daemon beside, is left out: store says.
+/* Whether the files of models and datasets have the sizes and digests of their rows. A
+ * dataset that the daemon beside has deleted since is left out: store is asked again.
  *   ST_CORRUPT  one is missing or is not what its row says
  *   ST_IO       one cannot be read */
 enum status inventory_check_files(const struct inventory *inventory,

@@ -19,12 +19,15 @@
 struct models; /* opaque */
 
 /* Reads all rows.
- *   ST_CORRUPT  one does not read back; the error names it
+ *   ST_CORRUPT  a row does not read back; the error names it
  *   ST_IO       the store cannot be read */
 enum status models_open(struct models **out, struct store_tx *tx, struct error *error);
 void models_close(struct models *models); /* NULL is allowed */
 
-/* Inserts row (copied). */
+/* Inserts row, which is copied. The model is found once the transaction is durable.
+ *   ST_ALREADY_EXISTS  the model or its job has a row
+ *   ST_NOT_FOUND       its job has none
+ *   ST_IO              the store is poisoned */
 enum status models_add(struct models *models, struct store_tx *tx,
                        const struct model_row *row, struct error *error);
 

@@ -1,7 +1,7 @@
 /*
- * publication.h - a trained model as a file with its certificate (privacy.md P10),
- * written to scratch, synced and renamed. It is published by its row alone, which the
- * caller inserts, with the time at which it does.
+ * publication.h - a trained model as a file with its certificate (privacy.md P10):
+ * written to a draft, synced and renamed. Nobody can ask for it yet. What publishes it
+ * is its row, which the caller inserts, with the time at which it does.
  *
  * Threads: the runners'.
  */
@@ -12,10 +12,10 @@
 #include "service/context.h"
 #include "service/jobs.h"
 
-/* What training ends with. */
+/* What a training ends with. */
 struct trained {
     struct trainer *trainer;
-    const struct mechanism *ran; /* a filtered run's steps as they were; or NULL */
+    const struct mechanism *ran; /* the steps that a filtered run ran, or NULL */
 };
 
 struct publication {
@@ -24,8 +24,10 @@ struct publication {
     struct blob_draft draft; /* the model's file, until it is published */
 };
 
-/*   ST_IO, ST_NO_MEMORY  the file cannot be written; nothing is left of it
- * On ST_OK publication must be released with publication_fini. */
+/* Writes the file and fills in publication, which must then be released with
+ * publication_fini.
+ *   ST_IO, ST_NO_MEMORY  the file cannot be written; nothing is left of it, nor
+ *                        to be released */
 enum status publication_write(struct publication *publication, struct context *context,
                               const struct job *job, const struct trained *trained,
                               struct error *error);

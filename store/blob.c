@@ -1,3 +1,14 @@
+/*
+ * The data directory. A file's path is made in two steps: a blob's name becomes the
+ * name of a file in one of the folders (the table of places), and that becomes a path
+ * (path_of).
+ *
+ * What makes a publication safe against a power cut is the order of its four calls. The
+ * draft is synced first, so that its name can never stand before its bytes. The rename
+ * is atomic: the blob's name stands for the old file or for the new one. The folder
+ * that the name is now in is synced, so that the name stays; and last the folder that
+ * it has left. Whoever inserts a row for the blob does so after that.
+ */
 #include "store/blob.h"
 
 #include <dirent.h>
@@ -20,7 +31,7 @@ struct blobs {
     int lock; /* file descriptor, -1 if none */
 };
 
-static const off_t ballast_size = 16 << 20; /* bytes (store/README.md) */
+static const off_t ballast_size = 16 << 20; /* bytes, see store/README.md */
 static const char *const folders[] = {"uploads", "datasets", "models", "scratch"};
 
 /* --- names --- */
@@ -67,7 +78,7 @@ void blob_file_name(char out[BLOB_FILE_NAME_SIZE], const struct blob_name *name)
     file_in(out, places[name->kind].folder, name);
 }
 
-/* Whether file_name, of this folder, is a blob's. */
+/* Whether the file of this name in this folder is a blob, and which. */
 static bool name_parse(struct blob_name *name, const char *folder,
                        const char *file_name)
 {
@@ -208,7 +219,7 @@ static enum status prepare(struct blobs *blobs, struct error *error)
     return status != ST_OK ? status : emptying.status;
 }
 
-/* A directory without ballast is worse off, but serves. */
+/* Sets the ballast aside. A directory without it is worse off, but serves. */
 static void load_ballast(struct blobs *blobs)
 {
     char path[BLOB_PATH_SIZE];

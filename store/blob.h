@@ -14,12 +14,13 @@
  *     scratch/                drafts; emptied at start
  *     ballast                 room kept for the start after a full disk
  *
- *   blob_draft_init, blob_draft_create --> draft --blob_publish--> blob --blob_remove--> gone
- *                                            +------blob_discard----------------------> gone
+ *   blob_draft_init,
+ *   blob_draft_create --> draft --blob_publish--> blob --blob_remove--> gone
+ *                           +-----blob_discard------------------------> gone
  *
  * Invariants
- *   (1) A blob is named by its kind and by the id of its model or dataset. A client chose
- *       that id or it was drawn at random: no name is made of what the file holds
+ *   (1) A blob is named by its kind and by the id of its model or dataset. A client
+ *       chose that id or it was drawn at random: no name is made of what the file holds
  *       (docs/privacy.md).
  *   (2) A draft is synced before it is renamed, and both folders are synced after.
  *
@@ -77,8 +78,8 @@ void blobs_close(struct blobs *blobs); /* NULL is allowed; gives the lock back *
 /* path = where the database is. */
 void blobs_database_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE]);
 
-/* Removes the blobs that keep does not want, and every file beside them whose name is no
- * blob's. What cannot be removed is logged and left for the next sweep.
+/* Removes the blobs that keep does not want, and every file beside them whose name is
+ * no blob's. What cannot be removed is logged and left for the next sweep.
  *   ST_IO  a folder cannot be read */
 enum status blobs_sweep(struct blobs *blobs,
                         bool (*keep)(void *context, const struct blob_name *name),
@@ -118,8 +119,8 @@ void blob_draft_init(struct blob_draft *draft, const struct blob_name *name);
 void blob_draft_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
                      const struct blob_draft *draft);
 
-/* Makes an empty draft under a name of its own, so that several of one blob may be under
- * way, and opens it for writing. *file is the caller's to close.
+/* Makes an empty draft under a name of its own, so that several of one blob may be
+ * under way, and opens it for writing. *file is the caller's to close.
  *   ST_IO  it cannot be made */
 enum status blob_draft_create(struct blobs *blobs, struct blob_draft *draft,
                               const struct blob_name *name, int *file,

@@ -1,3 +1,10 @@
+/*
+ * SQLite's connection. A database is opened without being read; database_set_up then
+ * makes its settings and reads each one back, because a pragma that SQLite does not
+ * know or does not accept is answered with silence. The log's length is counted by a
+ * hook that SQLite calls at each commit, since the checkpoint is ours to run (invariant
+ * 2 of the header).
+ */
 #include "store/database.h"
 
 #include <errno.h>
@@ -88,7 +95,8 @@ static enum status connect_to(struct database *database, const char *file, int f
     return error_set(error, ST_IO, "%s: %s", path, database_message(database));
 }
 
-/* SQLite makes files readable by all that the mask lets through: ours come first. */
+/* Makes the file, where there is none, before SQLite would: its files are readable by
+ * whomever the process's mask lets in. The log takes its mode from the file. */
 static enum status create_file(const char *path, struct error *error)
 {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -115,7 +123,8 @@ enum status database_open(struct database **out, const char *path, struct error 
     return ST_OK;
 }
 
-/* uri = the file: URI of path, in which ? # and % are special. */
+/* uri = path as a URI of the scheme file, in which ? # and % are special, and the
+ * query. False if it is too long. */
 static bool uri_of(char uri[URI_SIZE], const char *path, const char *query)
 {
     size_t size = 0;
@@ -190,8 +199,8 @@ static bool pragma(sqlite3 *handle, const char *set, const char *get,
     return same;
 }
 
-/* A database in memory has no log, so its journal mode is "memory". The hook comes last:
- * wal_autocheckpoint puts its own in its place. */
+/* A database in memory has no log, so its journal mode is "memory". The hook comes
+ * last: wal_autocheckpoint puts its own in its place. */
 enum status database_set_up(struct database *database, struct error *error)
 {
     static const struct {

@@ -35,8 +35,8 @@ enum database_class {
     DB_FAILED,    /* the disk failed or is full, or memory ran out */
 };
 
-/* Opens the database at path, and makes it with mode 0600 where there is none; ":memory:"
- * is a fresh private one. Nothing of it is read yet.
+/* Opens the database at path, and makes it with mode 0600 where there is none;
+ * ":memory:" is a fresh private one. Nothing of it is read yet.
  *   ST_IO  it cannot be opened */
 enum status database_open(struct database **out, const char *path, struct error *error);
 
@@ -60,8 +60,8 @@ enum database_class database_run(struct database *database, const char *sql);
 enum database_class database_begin(struct database *database);
 bool database_in_transaction(const struct database *database);
 
-/* Puts the log into the file and empties it. DB_BUSY: a reader is in the way, and nothing
- * is lost. */
+/* Puts the log into the file and empties it. DB_BUSY: a reader is in the way, and
+ * nothing is lost. */
 enum database_class database_checkpoint(struct database *database);
 int database_log_pages(const struct database *database); /* after the last commit */
 
@@ -73,7 +73,8 @@ const char *database_message(const struct database *database);
 bool database_poisoned(const struct database *database);
 void database_poison(struct database *database);
 
-/* For statement.c and for tests: SQLite's connection, and the class of one of its codes. */
+/* For statement.c and for tests: SQLite's connection, and the class of one of its
+ * codes. */
 struct sqlite3 *database_handle(const struct database *database);
 enum database_class database_class_of(int code);
 

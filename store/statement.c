@@ -68,7 +68,7 @@ bool statement_next(struct statement *statement)
     return false;
 }
 
-/* NULL in a column declared NOT NULL is a failed allocation. */
+/* A NULL from a column that is declared NOT NULL is a failed allocation. */
 const char *statement_text(struct statement *statement, int column)
 {
     const unsigned char *text = sqlite3_column_text(statement->prepared, column);

@@ -1,10 +1,10 @@
 /*
- * statement.h - one SQL statement: opened, its parameters bound in order, run or walked,
- * ended. Inside store only. The first failure is kept and answered at the end, so callers
- * bind without looking.
+ * statement.h - one SQL statement: opened, its parameters bound in order, run or
+ * walked, ended. Inside store only. The first failure is kept and answered at the end,
+ * so callers bind without looking.
  *
  *   struct statement statement;
- *   statement_open(&statement, store_tx_database(tx), "SELECT a, b FROM t WHERE c = ?");
+ *   statement_open(&statement, store_tx_database(tx), "SELECT a, b FROM t WHERE c=?");
  *   statement_bind_text(&statement, c);
  *   while (statement_next(&statement))
  *       use(statement_int(&statement, 0), statement_text(&statement, 1));
@@ -43,8 +43,8 @@ struct statement {
 void statement_open(struct statement *statement, struct database *database,
                     const char *sql);
 
-/* Bind the next parameter. Texts and blobs are borrowed until statement_end; numbers are
- * below 2^63. A NULL binds null. */
+/* Bind the next parameter. Texts and blobs are borrowed until statement_end; numbers
+ * are below 2^63. A NULL binds null. */
 void statement_bind_text(struct statement *statement, const char *text);
 void statement_bind_int(struct statement *statement, uint64_t number);
 void statement_bind_time(struct statement *statement, int64_t wall_ms);

@@ -1,3 +1,11 @@
+/*
+ * Transactions, one at a time. The lock is taken by store_begin and given back by the
+ * end of the transaction, so whoever holds a struct store_tx is alone with the
+ * connection. An end does three things in this order: it makes the rows durable or
+ * takes them back; it tells the hooks, with the lock still held, so that memory follows
+ * the disk before anybody else can look; and it puts the log into the file where that
+ * has grown long.
+ */
 #include "store/store.h"
 
 #include <pthread.h>
@@ -11,7 +19,7 @@
 
 enum {
     HOOKS_MAX = 8,
-    /* 4 MiB of pages of 4,096 bytes: keeps the recovery after a crash and the file short. */
+    /* 4 MiB in pages of 4,096 bytes, which keeps log and recovery short. */
     LOG_PAGES_MAX = 1024,
 };
 
@@ -49,8 +57,8 @@ static enum status check_integrity(struct database *database, struct error *erro
     return status == ST_OK && !whole ? ST_CORRUPT : status;
 }
 
-/* found = the steps that the database has taken. Before the settings, of which the
- * journal's mode is written into the file, it must be found to be ours. */
+/* found = the steps that the database has taken. It is found to be ours before the
+ * settings are made, for one of them, the journal's mode, is written into the file. */
 static enum status inspect(struct database *database, int *found, struct error *error)
 {
     enum status status = tables_found(found, database, tables_current(), error);
@@ -139,7 +147,7 @@ enum status store_begin(struct store *store, struct store_tx **tx, struct error 
     return ST_OK;
 }
 
-/* A reader in the way only postpones it. */
+/* Puts the log into the file. A reader in the way only postpones it. */
 static void checkpoint(struct store *store)
 {
     enum database_class answer = database_checkpoint(store->database);
@@ -165,7 +173,7 @@ static void finish(struct store_tx *tx, bool durable)
     pthread_mutex_unlock(&store->lock);
 }
 
-/* After a failure the log may or may not hold the transaction: a restart decides. */
+/* After a failure the log may or may not hold the transaction; a restart decides. */
 enum status store_commit(struct store_tx *tx, struct error *error)
 {
     struct store *store = tx->store;

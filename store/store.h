@@ -1,24 +1,20 @@
 /*
- * store.h - the database: one SQLite file, one connection for writes and checkpoints, and
- * transactions that are passed as an argument to whoever has rows to put into them.
+ * store.h - the database as everybody uses it: transactions that are passed as an
+ * argument to whoever has rows to put into them.
  *
- *                 store_begin            store_commit   -> durable (fsync done) on ST_OK
- *      (idle) ------------------> OPEN <
- *                                        store_rollback -> as if nothing had been asked
+ *            store_begin            store_commit    -> durable (fsync done) on ST_OK
+ *    (idle) --------------> OPEN <
+ *                                   store_rollback  -> as if nothing had been asked
  *
  * Invariants
  *   (1) At most one transaction is open; store_begin waits for the other to end.
- *   (2) WAL, synchronous=FULL, foreign_keys, recursive_triggers, trusted_schema=OFF and
- *       wal_autocheckpoint=0 are set and read back at every open. Checkpoints run on this
- *       connection only, inside store_commit when the WAL has grown past 4 MiB, and at
- *       close: SQLite 3.40's WAL-reset fault needs two connections.
- *   (3) After the first I/O error, corruption, full disk or failed allocation inside a
- *       transaction the store is poisoned: every later call answers ST_IO and nothing
- *       more is written, at close neither. A failed fsync is never retried. The owner
- *       of the process exits 75 (store/README.md).
- *   (4) The schema is forward only: PRAGMA user_version counts its steps; an older file
- *       is copied (VACUUM INTO) and moved forward in one transaction; a newer one is
- *       refused.
+ *   (2) What store_commit answered ST_OK to is on disk.
+ *   (3) The first failure inside a transaction that is not a constraint poisons the
+ *       store: an I/O error, a full disk, damage, a failed allocation. Every later call
+ *       answers ST_IO and nothing more is written, not even at close. A failed fsync is
+ *       never retried. The owner of the process ends it with 75 (store/README.md).
+ *   (4) The schema only moves forward. An older database is copied and moved forward
+ *       when it is opened (tables.h); one that is newer than this program is refused.
  *
  * Threads: any thread may call; a struct store_tx belongs to the thread that began it.
  */
@@ -33,30 +29,32 @@ struct store;    /* opaque */
 struct store_tx; /* an open transaction */
 
 /* Opens or creates the database at path; ":memory:" is a fresh private one, for tests.
- *   ST_IO       cannot be opened, read or written
- *   ST_CORRUPT  not our database, or fails integrity_check
- *   ST_INVALID  of a newer schema than this program writes
+ *   ST_IO       it cannot be opened, read or written
+ *   ST_CORRUPT  it is not ours, or it is damaged
+ *   ST_INVALID  its schema is newer than the one that this program writes
  * On ST_OK *out is owned by the caller: release it with store_close. */
 enum status store_open(struct store **out, const char *path, struct error *error);
 
-/* The same, read-only and without changing a byte, beside a running daemon too: for
- * `epsilond verify`. store_begin on it opens a read transaction. An older schema is
- * refused too: ST_INVALID. */
+/* Opens it for `epsilond verify`, beside a running daemon too: it is only read, and not
+ * a byte of it changes. store_begin opens a read transaction. The statuses are those of
+ * store_open, but an older schema is refused as well, with ST_INVALID. */
 enum status store_open_read(struct store **out, const char *path, struct error *error);
 
 void store_close(struct store *store); /* NULL is allowed; no transaction may be open */
 
-/* BEGIN IMMEDIATE.  ST_IO: poisoned, or the database cannot be written. */
+/* Opens a transaction that may write.
+ *   ST_IO  the store is poisoned, or the database cannot be written */
 enum status store_begin(struct store *store, struct store_tx **tx, struct error *error);
 
 /* Makes everything in tx durable and ends it, whatever is returned.
- *   ST_IO  not durable: nothing of tx may be acknowledged; the store is poisoned */
+ *   ST_IO  it is not durable and nothing of it may be acknowledged; the store is
+ *          poisoned */
 enum status store_commit(struct store_tx *tx, struct error *error);
 
 void store_rollback(struct store_tx *tx);
 
-/* Ends tx by what was done in it: commits it where status is ST_OK; else rolls it back and
- * returns status.
+/* Ends tx by what was done in it: commits it where status is ST_OK; else rolls it back
+ * and returns status.
  *   ST_IO  as store_commit */
 enum status store_end(struct store_tx *tx, enum status status, struct error *error);
 
@@ -68,7 +66,8 @@ void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(v
 
 bool store_poisoned(const struct store *store);
 
-/* For a part of a promise kept outside the database that could not be written. */
+/* Poisons the store, where something outside the database that is part of its promise
+ * could not be written: the file of the ledger's head. */
 void store_poison(struct store *store);
 
 /* For the other files of this folder: the connection that tx is open on. */

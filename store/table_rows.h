@@ -1,12 +1,11 @@
 /*
- * table_rows.h - the tables, one struct a row, one insert, update and walk each. No
- * meaning is added here: texts that are JSON are made and read by api, curves by
- * accountant.
+ * table_rows.h - the tables: each has a struct for a row, and functions that insert,
+ * change and walk its rows. No meaning is added here: texts that are JSON are made and
+ * read by api, curves by accountant.
  *
  * Ownership: pointers in a struct passed in are borrowed for the call; pointers in a
  * struct handed to a visitor live until it returns. A visitor that returns false stops
- * the walk. Every function may answer ST_IO (the store is then poisoned). Walks run
- * inside tx.
+ * the walk. Every function may answer ST_IO, and has then poisoned the store.
  */
 #ifndef STORE_TABLE_ROWS_H
 #define STORE_TABLE_ROWS_H
@@ -26,17 +25,19 @@ struct dataset_row {
     const char *state;     /* CREATED IMPORTING READY FAILED DELETED */
     const char *spec;      /* the dataset as declared, JSON with its defaults */
     const char *detail;    /* what has become of it since, JSON */
-    const uint8_t *sha256; /* (32) of the stored matrix, NULL before an import */
+    const uint8_t *sha256; /* (32) the stored matrix's; NULL before an import */
     int64_t create_ms;
 };
 
-/* ST_ALREADY_EXISTS: the id was used before, even if since deleted. */
+/*   ST_ALREADY_EXISTS  the id was used before, even if its dataset is deleted by now */
 enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error);
-/* Replaces state, detail, sha256 and version. ST_NOT_FOUND: no such id. */
+/* Replaces state, detail, sha256 and version.
+ *   ST_NOT_FOUND  there is no such id */
 enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error);
-/* Replaces spec too: a dataset declared anew. ST_NOT_FOUND: no such id. */
+/* Replaces spec too: the dataset is declared anew.
+ *   ST_NOT_FOUND  there is no such id */
 enum status dataset_row_declare(struct store_tx *tx, const struct dataset_row *row,
                                 struct error *error);
 enum status dataset_rows_walk(struct store_tx *tx,
@@ -56,10 +57,11 @@ struct job_row {
 
 enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
                            struct error *error);
-/* Replaces state, attempt, detail, update_ms and version. ST_NOT_FOUND: no such id. */
+/* Replaces state, attempt, detail, update_ms and version.
+ *   ST_NOT_FOUND  there is no such id */
 enum status job_row_update(struct store_tx *tx, const struct job_row *row,
                            struct error *error);
-/* In the order in which they were inserted. */
+/* Walks jobs in the order in which they were inserted. */
 enum status job_rows_walk(struct store_tx *tx,
                           bool (*visit)(void *context, const struct job_row *row),
                           void *context, struct error *error);
@@ -67,8 +69,8 @@ enum status job_rows_walk(struct store_tx *tx,
 struct model_row {
     struct model_id id;
     struct job_id job;
-    uint8_t sha256[SHA256_SIZE]; /* of the file */
-    uint64_t size;               /* of the file, bytes */
+    uint8_t sha256[SHA256_SIZE]; /* the file's */
+    uint64_t size;               /* the file's, bytes */
     const char *card;            /* certificate and description, JSON */
     int64_t create_ms;
 };
@@ -79,20 +81,20 @@ enum status model_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct model_row *row),
                             void *context, struct error *error);
 
-struct idempotency_name {
-    const char *route; /* "POST /v1/jobs" */
-    const char *key;   /* the Idempotency-Key */
+struct idempotency_name { /* what a client calls a request, to send it twice */
+    const char *route;    /* "POST /v1/jobs" */
+    const char *key;      /* the Idempotency-Key */
 };
 
 struct idempotency_row {
     struct idempotency_name name;
-    uint8_t fingerprint[SHA256_SIZE]; /* of method, path and canonical body */
+    uint8_t fingerprint[SHA256_SIZE]; /* method, path and canonical body */
     const char *location;             /* the Location answered */
     const char *body;                 /* the body answered */
     int64_t time_ms;
 };
 
-/* ST_ALREADY_EXISTS: the name was used before. */
+/*   ST_ALREADY_EXISTS  the name was used before */
 enum status idempotency_row_insert(struct store_tx *tx,
                                    const struct idempotency_row *row,
                                    struct error *error);
@@ -105,36 +107,37 @@ idempotency_row_find(struct store_tx *tx, const struct idempotency_name *name,
 struct ledger_row {
     uint64_t seq; /* dense, from 1 */
     const char *dataset;
-    uint64_t epoch;       /* of the dataset's grants, from 1 */
+    uint64_t epoch;       /* the number of the dataset's grant, from 1 */
     const char *job;      /* "" for GRANT */
     const char *kind;     /* GRANT RESERVE COMMIT */
     const uint8_t *curve; /* raw little-endian doubles: capacity, held or committed */
     size_t curve_size;    /* bytes */
-    const uint8_t *released; /* COMMIT only, of curve_size, else NULL */
+    const uint8_t *released; /* (curve_size) of a COMMIT, else NULL */
     const char *meta;        /* canonical JSON: mechanism, weights, steps, model hash */
     const char *actor;
     int64_t time_ms;
     uint8_t prev[SHA256_SIZE], hash[SHA256_SIZE];
 };
 
-/* Appends; triggers refuse a gap in seq and a prev that is not the head's hash.
+/* Appends an entry. Triggers refuse a gap in seq and a prev that is not the last hash.
  *   ST_ALREADY_EXISTS  this job has an entry of this kind in this epoch
  *   ST_NOT_FOUND       dataset has no row
  *   ST_CORRUPT         seq or prev does not continue the chain */
 enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
                               struct error *error);
-struct ledger_range {    /* {0}: all rows */
-    const char *dataset; /* NULL: of every one */
-    uint64_t after;      /* seq; those above it */
+
+struct ledger_range {    /* which rows are walked; {0}: all */
+    const char *dataset; /* the dataset's alone; NULL: every dataset's */
+    uint64_t after;      /* those with a greater seq */
 };
 
-/* In the order of seq. */
+/* Walks entries in the order of seq. */
 enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
                              bool (*visit)(void *context, const struct ledger_row *row),
                              void *context, struct error *error);
 
-/* Sets the authorised high-water mark of job, which must grow (a trigger refuses else).
- *   ST_CORRUPT  it would not grow */
+/* Sets the mark of job: how many of its steps have been authorised. It only grows.
+ *   ST_CORRUPT  it would not grow; a trigger has refused it */
 enum status mark_row_raise(struct store_tx *tx, const char *job, uint64_t authorised,
                            struct error *error);
 enum status mark_rows_walk(struct store_tx *tx,
@@ -150,7 +153,8 @@ struct freeze_row { /* an epoch that a restored backup has closed */
     int64_t time_ms;
 };
 
-/* ST_ALREADY_EXISTS: the epoch is frozen. ST_NOT_FOUND: dataset has no row. */
+/*   ST_ALREADY_EXISTS  the epoch is frozen
+ *   ST_NOT_FOUND       dataset has no row */
 enum status freeze_row_insert(struct store_tx *tx, const struct freeze_row *row,
                               struct error *error);
 enum status freeze_rows_walk(struct store_tx *tx,

@@ -1,3 +1,12 @@
+/*
+ * Which tables there are, and whether a file has them. A schema step is a text of SQL;
+ * a file records how many it has taken, in PRAGMA user_version, so opening it means to
+ * take the rest. Whether what it has is what the steps make is not believed but
+ * compared: the steps it claims are taken anew in memory, and the two schemas are held
+ * against each other, object by object and text by text. A flipped bit in a trigger is
+ * found so. What the texts declare of rows is then asked of the rows, because SQLite
+ * leaves CHECK constraints out on a connection that only reads.
+ */
 #include "store/tables.h"
 
 #include <fcntl.h>
@@ -13,10 +22,10 @@ enum {
     PATH_SIZE = 4096 + 32,
 };
 
-/* Invariants that SQL itself keeps: entries and marks are append-only, seq is dense, prev
- * is the head's hash, a mark only grows. They hold against this program's own errors; a
- * person who has the file is held by the exported head. recursive_triggers must be on:
- * without it INSERT OR REPLACE deletes past the triggers. */
+/* Triggers keep these invariants against this program's own errors: entries and marks
+ * are append-only, seq is dense, prev is the head's hash, a mark only grows. A person
+ * who has the file can drop them, and is held by the exported head. recursive_triggers
+ * must be on: without it INSERT OR REPLACE deletes past the triggers. */
 static const char step_1[] =
     "CREATE TABLE dataset("
     "  id TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL,"
@@ -84,7 +93,7 @@ const struct tables *tables_current(void)
     return &current;
 }
 
-/* number = what the statement answers. */
+/* *number = what the statement answers. */
 static enum status ask(struct database *database, const char *sql, int *number,
                        struct error *error)
 {
@@ -166,7 +175,7 @@ static enum status check_objects(struct database *database, struct database *mad
     return status;
 }
 
-/* What the tables declare of rows that are in no chain. */
+/* What the tables declare of rows that no hash covers. */
 static const struct constraint {
     const char *table, *id, *holds;
 } constraints[] = {

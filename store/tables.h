@@ -1,8 +1,8 @@
 /*
  * tables.h - the tables, and how a file comes to have them. Inside store only.
  *
- * PRAGMA user_version counts the steps a file has taken; PRAGMA application_id says that
- * it is ours. Steps are only ever added.
+ * PRAGMA user_version counts the steps a file has taken; PRAGMA application_id says
+ * that it is ours. Steps are only ever added.
  *
  * Threads: the caller's connection belongs to it alone.
  */
