@@ -1,3 +1,5 @@
+/* A layer's members are what the row of its kind says (engine/nn/layer.h): this file knows
+ * the kinds of members, and no layer by its name. */
 #include "api/layer_request.h"
 
 #include <stdlib.h>
@@ -7,181 +9,183 @@
 #include "api/json_writer.h"
 #include "api/limits.h"
 #include "base/check.h"
+#include "engine/nn/layers/registry.h"
 
-static const double group_norm_epsilon = 1e-5; /* network.md 7 */
+enum { NAMES_MAX = 64, NAMES_SIZE = 512 };
 
-static uint32_t read_count(const struct json_node *object, const char *name,
-                           uint64_t low, uint64_t high)
+/* Where the value of a member lies in a layer. */
+static void *value_of(struct layer_spec *layer, const struct layer_member *member)
 {
-    return (uint32_t)json_read_count(json_member(object, name), low, high);
+    return (char *)layer + member->offset;
 }
 
-static uint32_t read_count_or(const struct json_node *object, const char *name,
-                              uint64_t low, uint32_t fallback)
+static const void *value_in(const struct layer_spec *layer,
+                            const struct layer_member *member)
 {
-    if (!json_present(json_member(object, name)))
-        return fallback;
-    return read_count(object, name, low, LIMIT_STRIDE);
+    return (const char *)layer + member->offset;
 }
 
-static bool read_bias(const struct json_node *object)
+/* ---- reading ---- */
+
+static uint32_t read_count(struct json_node node, const struct layer_member *member)
 {
-    struct json_node bias = json_member(object, "bias");
-    return json_present(bias) ? json_read_flag(bias) : true;
+    return (uint32_t)json_read_count(node, (uint64_t)member->low,
+                                     (uint64_t)member->high);
 }
 
-static void read_kernel(struct layer_spec *layer, const struct json_node *object)
+static void read_kernel(struct layer_spec *layer, struct json_node node,
+                        const struct layer_member *member)
 {
-    struct json_node kernel = json_member(object, "kernel");
-    if (json_present(kernel) && json_is_array(kernel.value)) {
-        json_read_array(kernel, 2, 2);
-        layer->kernel_height =
-            (uint32_t)json_read_count(json_element(&kernel, 0), 1, LIMIT_KERNEL);
-        layer->kernel_width =
-            (uint32_t)json_read_count(json_element(&kernel, 1), 1, LIMIT_KERNEL);
+    if (json_present(node) && json_is_array(node.value)) {
+        json_read_array(node, 2, 2);
+        layer->kernel_height = read_count(json_element(&node, 0), member);
+        layer->kernel_width = read_count(json_element(&node, 1), member);
         return;
     }
-    layer->kernel_height = (uint32_t)json_read_count(kernel, 1, LIMIT_KERNEL);
+    layer->kernel_height = read_count(node, member);
     layer->kernel_width = layer->kernel_height;
 }
 
-static void read_dense(struct layer_spec *layer, const struct json_node *node)
+/* The word chooses among the kinds of the layer's type. */
+static void read_variant(struct layer_spec *layer, struct json_node node,
+                         const struct layer_member *member)
 {
-    json_read_object(*node, (const char *const[]){"type", "out", "bias", NULL});
-    layer->out = read_count(node, "out", 1, LIMIT_WIDTH);
-    layer->bias = read_bias(node);
+    const struct layer_variant *variants = member->variants;
+    const char *text = json_read_text(node);
+    char words[NAMES_SIZE] = "";
+
+    for (size_t k = 0; variants[k].word != NULL; k++) {
+        const char *before = k == 0 ? "" : variants[k + 1].word == NULL ? " or " : ", ";
+        strncat(words, before, sizeof words - strlen(words) - 1);
+        strncat(words, variants[k].word, sizeof words - strlen(words) - 1);
+        if (strcmp(text, variants[k].word) == 0) {
+            layer->kind = variants[k].kind;
+            return;
+        }
+    }
+    json_refuse(node, "must be %s", words);
 }
 
-static void read_conv2d(struct layer_spec *layer, const struct json_node *node)
+static void take_fallback(struct layer_spec *layer, const struct layer_member *member)
 {
-    json_read_object(*node, (const char *const[]){"type", "out", "kernel", "stride",
-                                                  "padding", "dilation", "bias", NULL});
-    layer->out = read_count(node, "out", 1, LIMIT_WIDTH);
-    read_kernel(layer, node);
-    layer->stride = read_count_or(node, "stride", 1, 1);
-    layer->padding = read_count_or(node, "padding", 0, 0);
-    layer->dilation = read_count_or(node, "dilation", 1, 1);
-    layer->bias = read_bias(node);
-}
-
-static void read_pool(struct layer_spec *layer, const struct json_node *node)
-{
-    static const char *const of_max[] = {"type", "kernel", "stride", "padding", NULL};
-    static const char *const of_average[] = {"type", "kernel", "stride", NULL};
-    json_read_object(*node, layer->kind == LAYER_MAX_POOL2D ? of_max : of_average);
-    read_kernel(layer, node);
-    layer->stride = read_count_or(node, "stride", 1, layer->kernel_height);
-    layer->padding = read_count_or(node, "padding", 0, 0);
-}
-
-static void read_replicate(struct layer_spec *layer, const struct json_node *node)
-{
-    json_read_object(*node, (const char *const[]){"type", "channels", NULL});
-    layer->out = read_count(node, "channels", 1, LIMIT_KERNEL);
-}
-
-/* "approximate" makes the other kind of it. */
-static void read_gelu(struct layer_spec *layer, const struct json_node *node)
-{
-    struct json_node approximate = json_member(node, "approximate");
-    json_read_object(*node, (const char *const[]){"type", "approximate", NULL});
-    const char *text = json_present(approximate) ? json_read_text(approximate) : "none";
-    if (strcmp(text, "tanh") == 0)
-        layer->kind = LAYER_GELU_TANH;
-    else if (strcmp(text, "none") != 0)
-        json_refuse(approximate, "must be none or tanh");
-}
-
-static void read_group_norm(struct layer_spec *layer, const struct json_node *node)
-{
-    struct json_node epsilon = json_member(node, "eps");
-    json_read_object(*node, (const char *const[]){"type", "groups", "eps", NULL});
-    layer->groups = read_count(node, "groups", 1, LIMIT_WIDTH);
-    layer->epsilon = group_norm_epsilon;
-    if (json_present(epsilon))
-        layer->epsilon = json_read_real(
-            epsilon, (struct json_range){LIMIT_NORM_EPSILON_MIN, 1, false, false});
-}
-
-static void read_dropout(struct layer_spec *layer, const struct json_node *node)
-{
-    json_read_object(*node, (const char *const[]){"type", "rate", NULL});
-    layer->rate = json_read_real(json_member(node, "rate"),
-                                 (struct json_range){0, 1, false, true});
-}
-
-static void read_members(struct layer_spec *layer, const struct json_node *node)
-{
-    switch (layer->kind) {
-    case LAYER_DENSE: read_dense(layer, node); return;
-    case LAYER_CONV2D: read_conv2d(layer, node); return;
-    case LAYER_MAX_POOL2D:
-    case LAYER_AVG_POOL2D: read_pool(layer, node); return;
-    case LAYER_REPLICATE: read_replicate(layer, node); return;
-    case LAYER_CROP:
-        json_read_object(*node, (const char *const[]){"type", "size", NULL});
-        layer->out = read_count(node, "size", 1, LIMIT_FEATURES);
-        return;
-    case LAYER_GELU: read_gelu(layer, node); return;
-    case LAYER_GROUP_NORM: read_group_norm(layer, node); return;
-    case LAYER_DROPOUT: read_dropout(layer, node); return;
-    case LAYER_RESIDUAL:
-        json_read_object(*node,
-                         (const char *const[]){"type", "body", "shortcut", NULL});
-        return;
-    case LAYER_RELU:
-    case LAYER_TANH:
-    case LAYER_SIGMOID:
-    case LAYER_SOFTPLUS:
-    case LAYER_GELU_TANH:
-    case LAYER_GLOBAL_AVG_POOL:
-    case LAYER_FLATTEN:
-        json_read_object(*node, (const char *const[]){"type", NULL});
-        return;
+    switch (member->kind) {
+    case MEMBER_COUNT:
+        *(uint32_t *)value_of(layer, member) =
+            member->follows_kernel ? layer->kernel_height : (uint32_t)member->fallback;
+        break;
+    case MEMBER_REAL: *(double *)value_of(layer, member) = member->fallback; break;
+    case MEMBER_FLAG: *(bool *)value_of(layer, member) = member->fallback != 0; break;
+    case MEMBER_VARIANT: layer->kind = member->variants[0].kind; break;
+    case MEMBER_KERNEL: break; /* never left out */
+    case MEMBER_LAYERS: break; /* none: the count is 0 */
     }
 }
 
-static void read_layer(struct layer_spec *layer, struct json_node node)
+static void read_member(struct layer_spec *layer, struct json_node node,
+                        const struct layer_member *member)
 {
-    static const char *const members[] = {
-        "type",     "out",      "bias",        "kernel", "stride", "padding",
-        "dilation", "channels", "approximate", "groups", "eps",    "rate",
-        "shortcut", "body",     "size",        NULL};
+    struct json_range range = {member->low, member->high, false, member->high_open};
+
+    if (member->optional && !json_present(node)) {
+        take_fallback(layer, member);
+        return;
+    }
+    switch (member->kind) {
+    case MEMBER_COUNT:
+        *(uint32_t *)value_of(layer, member) = read_count(node, member);
+        break;
+    case MEMBER_REAL:
+        *(double *)value_of(layer, member) = json_read_real(node, range);
+        break;
+    case MEMBER_FLAG: *(bool *)value_of(layer, member) = json_read_flag(node); break;
+    case MEMBER_KERNEL: read_kernel(layer, node, member); break;
+    case MEMBER_VARIANT: read_variant(layer, node, member); break;
+    case MEMBER_LAYERS: break; /* read_branches */
+    }
+}
+
+/* A NULL-ended list of names that begins with "type". */
+struct names {
+    const char *list[NAMES_MAX];
+    size_t count;
+};
+
+static void add_members(struct names *names, const struct layer_kind *kind)
+{
+    for (size_t m = 0; m < kind->member_count; m++) {
+        CHECK(names->count + 1 < NAMES_MAX);
+        names->list[names->count++] = kind->members[m].name;
+    }
+}
+
+/* Whether a request may say the kind's name as a "type". */
+static bool is_type(const struct layer_kind *kind)
+{
+    return kind->type == NULL;
+}
+
+static void refuse_type(struct json_node type, const char *text)
+{
+    char names[NAMES_SIZE];
+    const char *because = NULL;
+
+    layer_names(names, sizeof names, is_type, "or");
+    for (size_t k = 0; layer_kinds[k] != NULL; k++)
+        if (layer_kinds[k]->stands_in_for != NULL &&
+            strcmp(layer_kinds[k]->stands_in_for, text) == 0)
+            because = layer_kinds[k]->stands_in_because;
+    json_refuse(type, "must be %s%s%s", names, because != NULL ? ": " : "",
+                because != NULL ? because : "");
+}
+
+/* False: refused. */
+static bool read_layer(struct layer_spec *layer, struct json_node node)
+{
     struct json_node type = json_member(&node, "type");
-    json_read_object(node, members);
+    struct names all = {.list = {"type"}, .count = 1}, own = all;
+
+    for (size_t k = 0; layer_kinds[k] != NULL; k++)
+        if (is_type(layer_kinds[k]))
+            add_members(&all, layer_kinds[k]);
+    json_read_object(node, all.list);
     const char *text = json_read_text(type);
-    if (!layer_kind_parse(&layer->kind, text) || layer->kind == LAYER_GELU_TANH) {
-        json_refuse(type,
-                    "must be dense, conv2d, max_pool2d, avg_pool2d, "
-                    "global_avg_pool, flatten, relu, tanh, sigmoid, softplus, "
-                    "gelu, group_norm, dropout, residual, replicate or crop%s",
-                    strcmp(text, "batch_norm") == 0
-                        ? ": batch_norm mixes records, group_norm does not"
-                        : "");
-        return;
+    const struct layer_kind *kind = layer_find(text);
+    if (kind == NULL || !is_type(kind)) {
+        refuse_type(type, text);
+        return false;
     }
-    read_members(layer, &node);
+    layer->kind = kind;
+    add_members(&own, kind);
+    json_read_object(node, own.list);
+    for (size_t m = 0; m < kind->member_count; m++)
+        read_member(layer, json_member(&node, kind->members[m].name),
+                    &kind->members[m]);
+    return true;
 }
 
 static void read_list(struct model_spec *model, struct json_node list, size_t least,
                       unsigned depth);
 
-/* The layers of a residual's branches stand behind it. */
-static void read_branches(struct model_spec *model, struct layer_spec *residual,
+/* The layers of a layer's branches stand behind it, branch by branch. */
+static void read_branches(struct model_spec *model, struct layer_spec *layer,
                           const struct json_node *node, unsigned depth)
 {
-    struct json_node shortcut = json_member(node, "shortcut");
-    size_t first = model->layer_count;
-    if (depth == LIMIT_NESTING) {
-        json_refuse(*node, "is nested deeper than %d", LIMIT_NESTING);
-        return;
+    const struct layer_kind *kind = layer->kind;
+
+    for (size_t m = 0; m < kind->member_count; m++) {
+        const struct layer_member *member = &kind->members[m];
+        struct json_node list = json_member(node, member->name);
+        size_t first = model->layer_count;
+        if (member->kind != MEMBER_LAYERS)
+            continue;
+        if (depth == LIMIT_NESTING) {
+            json_refuse(*node, "is nested deeper than %d", LIMIT_NESTING);
+            return;
+        }
+        if (!member->optional || json_present(list))
+            read_list(model, list, (size_t)member->low, depth + 1);
+        *(uint32_t *)value_of(layer, member) = (uint32_t)(model->layer_count - first);
     }
-    read_list(model, json_member(node, "body"), 1, depth + 1);
-    size_t middle = model->layer_count;
-    if (json_present(shortcut))
-        read_list(model, shortcut, 0, depth + 1);
-    residual->body = (uint32_t)(middle - first);
-    residual->shortcut = (uint32_t)(model->layer_count - middle);
 }
 
 static void read_list(struct model_spec *model, struct json_node list, size_t least,
@@ -195,8 +199,7 @@ static void read_list(struct model_spec *model, struct json_node list, size_t le
             return;
         }
         struct layer_spec *layer = &model->layers[model->layer_count++];
-        read_layer(layer, node);
-        if (layer->kind == LAYER_RESIDUAL)
+        if (read_layer(layer, node))
             read_branches(model, layer, &node, depth);
     }
 }
@@ -208,60 +211,55 @@ void layer_request_read(struct model_spec *model, struct json_node layers)
     read_list(model, layers, 1, 0);
 }
 
-static void write_kernel(struct json_writer *writer, const struct layer_spec *layer)
+/* ---- writing ---- */
+
+static void write_kernel(struct json_writer *writer, const char *name,
+                         const struct layer_spec *layer)
 {
     if (layer->kernel_height == layer->kernel_width) {
-        json_write_count(writer, "kernel", layer->kernel_height);
+        json_write_count(writer, name, layer->kernel_height);
         return;
     }
-    json_write_array(writer, "kernel");
+    json_write_array(writer, name);
     json_write_count(writer, NULL, layer->kernel_height);
     json_write_count(writer, NULL, layer->kernel_width);
     json_write_array_end(writer);
 }
 
-static void write_members(struct json_writer *writer, const struct layer_spec *layer)
+static const char *word_of(const struct layer_spec *layer,
+                           const struct layer_variant *variants)
 {
-    switch (layer->kind) {
-    case LAYER_DENSE: json_write_count(writer, "out", layer->out); break;
-    case LAYER_CONV2D:
-        json_write_count(writer, "out", layer->out);
-        write_kernel(writer, layer);
-        json_write_count(writer, "stride", layer->stride);
-        json_write_count(writer, "padding", layer->padding);
-        json_write_count(writer, "dilation", layer->dilation);
-        break;
-    case LAYER_MAX_POOL2D:
-    case LAYER_AVG_POOL2D:
-        write_kernel(writer, layer);
-        json_write_count(writer, "stride", layer->stride);
-        if (layer->kind == LAYER_MAX_POOL2D)
-            json_write_count(writer, "padding", layer->padding);
-        break;
-    case LAYER_REPLICATE: json_write_count(writer, "channels", layer->out); break;
-    case LAYER_CROP: json_write_count(writer, "size", layer->out); break;
-    case LAYER_RELU:
-    case LAYER_TANH:
-    case LAYER_SIGMOID:
-    case LAYER_SOFTPLUS:
-    case LAYER_GLOBAL_AVG_POOL:
-    case LAYER_FLATTEN:
-    case LAYER_RESIDUAL: break;
-    case LAYER_GROUP_NORM:
-        json_write_count(writer, "groups", layer->groups);
-        json_write_real(writer, "eps", layer->epsilon);
-        break;
-    case LAYER_DROPOUT: json_write_real(writer, "rate", layer->rate); break;
-    case LAYER_GELU: json_write_text(writer, "approximate", "none"); break;
-    case LAYER_GELU_TANH: json_write_text(writer, "approximate", "tanh"); break;
-    }
-    if (layer->kind == LAYER_DENSE || layer->kind == LAYER_CONV2D)
-        json_write_flag(writer, "bias", layer->bias);
+    while (variants->kind != layer->kind)
+        variants++;
+    return variants->word;
 }
 
-static const char *type_of(const struct layer_spec *layer)
+static void write_list(struct json_writer *writer, const char *name,
+                       const struct layer_spec *layers, size_t count);
+
+/* Writes one member, and returns where the layers of the next branch begin. */
+static const struct layer_spec *write_member(struct json_writer *writer,
+                                             const struct layer_spec *layer,
+                                             const struct layer_member *member,
+                                             const struct layer_spec *branch)
 {
-    return layer_kind_name(layer->kind == LAYER_GELU_TANH ? LAYER_GELU : layer->kind);
+    const void *value = value_in(layer, member);
+    const char *name = member->name;
+
+    switch (member->kind) {
+    case MEMBER_COUNT: json_write_count(writer, name, *(const uint32_t *)value); break;
+    case MEMBER_REAL: json_write_real(writer, name, *(const double *)value); break;
+    case MEMBER_FLAG: json_write_flag(writer, name, *(const bool *)value); break;
+    case MEMBER_KERNEL: write_kernel(writer, name, layer); break;
+    case MEMBER_VARIANT:
+        json_write_text(writer, name, word_of(layer, member->variants));
+        break;
+    case MEMBER_LAYERS:
+        write_list(writer, name, branch, *(const uint32_t *)value);
+        branch += *(const uint32_t *)value;
+        break;
+    }
+    return branch;
 }
 
 static void write_list(struct json_writer *writer, const char *name,
@@ -269,14 +267,12 @@ static void write_list(struct json_writer *writer, const char *name,
 {
     json_write_array(writer, name);
     for (size_t i = 0; i < count; i += layer_spec_extent(&layers[i])) {
-        const struct layer_spec *layer = &layers[i];
+        const struct layer_spec *layer = &layers[i], *branch = layer + 1;
+        const struct layer_kind *kind = layer->kind;
         json_write_object(writer, NULL);
-        json_write_text(writer, "type", type_of(layer));
-        write_members(writer, layer);
-        if (layer->kind == LAYER_RESIDUAL) {
-            write_list(writer, "body", layer + 1, layer->body);
-            write_list(writer, "shortcut", layer + 1 + layer->body, layer->shortcut);
-        }
+        json_write_text(writer, "type", kind->type != NULL ? kind->type : kind->name);
+        for (size_t m = 0; m < kind->member_count; m++)
+            branch = write_member(writer, layer, &kind->members[m], branch);
         json_write_object_end(writer);
     }
     json_write_array_end(writer);

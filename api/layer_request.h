@@ -1,15 +1,11 @@
 /*
  * layer_request.h - the layers of a model, as a list of JSON objects (network.md 7).
  *
- *   {"type":"dense","out","bias"?:true}
- *   {"type":"conv2d","out","kernel","stride"?:1,"padding"?:0,"dilation"?:1,"bias"?:true}
- *   {"type":"max_pool2d","kernel","stride"?:kernel,"padding"?:0}
- *   {"type":"avg_pool2d","kernel","stride"?:kernel}
- *   {"type":"replicate","channels"}
- *   {"type":T}, T of relu tanh global_avg_pool flatten
+ *   {"type": NAME, MEMBER: VALUE, ...}
  *
- * A kernel is a number or [height, width]; a pool's stride is the kernel's height unless
- * named. Whether layers fit each other is the network's to say.
+ * Which types there are, which members each has, their ranges and what they are where a
+ * request leaves them out, is said by the table of layers (engine/nn/layers/registry.h).
+ * Whether layers fit each other is the network's to say.
  */
 #ifndef API_LAYER_REQUEST_H
 #define API_LAYER_REQUEST_H

@@ -19,7 +19,7 @@ enum {
     LIMIT_LAYERS = 1024,   /* those in branches counted */
     LIMIT_NESTING = 8,     /* residuals in residuals */
     LIMIT_HIDDEN = 64,     /* layers that an mlp names */
-    LIMIT_WIDTH = 1 << 26, /* outputs of a layer: engine/nn/graph.c takes no more */
+    LIMIT_WIDTH = 1 << 26, /* outputs of a layer */
     LIMIT_KERNEL = 64,     /* pixels, either way; and copies of a channel */
     LIMIT_STRIDE = 4096,   /* and paddings and dilations */
     LIMIT_STEPS = 10000000,

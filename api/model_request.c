@@ -7,6 +7,8 @@
 #include "api/json_writer.h"
 #include "api/layer_request.h"
 #include "api/limits.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 
 _Static_assert((int)LIMIT_LAYERS == (int)MODEL_LAYERS_MAX,
                "the contract and the engine agree");
@@ -17,6 +19,10 @@ _Static_assert((int)LIMIT_HIDDEN == (int)MODEL_HIDDEN_MAX,
 _Static_assert((int)LIMIT_KERNEL == (int)MODEL_KERNEL_MAX,
                "the contract and the engine agree");
 _Static_assert((int)LIMIT_STRIDE == (int)MODEL_STRIDE_MAX,
+               "the contract and the engine agree");
+_Static_assert((int)LIMIT_WIDTH == (int)MODEL_WIDTH_MAX,
+               "the contract and the engine agree");
+_Static_assert((int)LIMIT_FEATURES == (int)MODEL_SIDE_MAX,
                "the contract and the engine agree");
 _Static_assert(LIMIT_PARAMETERS == MODEL_PARAMETERS_MAX,
                "the contract and the engine agree");
@@ -51,13 +57,21 @@ static void read_hidden(struct model_spec *model, struct json_node hidden)
             (uint32_t)json_read_count(json_element(&hidden, i), 1, LIMIT_WIDTH);
 }
 
-static enum layer_kind read_activation(struct json_node node)
+static bool is_activation(const struct layer_kind *kind)
 {
-    enum layer_kind kind = LAYER_RELU;
-    if (!layer_kind_parse(&kind, json_read_text(node)) ||
-        !layer_kind_is_activation(kind))
-        json_refuse(node, "must be relu, tanh, sigmoid, softplus, gelu or gelu_tanh");
-    return kind;
+    return kind->is_activation;
+}
+
+static const struct layer_kind *read_activation(struct json_node node)
+{
+    const struct layer_kind *kind = layer_find(json_read_text(node));
+    char names[256];
+
+    if (kind != NULL && kind->is_activation)
+        return kind;
+    layer_names(names, sizeof names, is_activation, "or");
+    json_refuse(node, "must be %s", names);
+    return preset_activation;
 }
 
 static void read_mlp(struct model_spec *model, const struct json_node *node)
@@ -65,7 +79,7 @@ static void read_mlp(struct model_spec *model, const struct json_node *node)
     struct json_node activation = json_member(node, "activation");
     read_hidden(model, json_member(node, "hidden"));
     model->bias = read_bias(node);
-    model->activation = LAYER_RELU;
+    model->activation = preset_activation;
     if (json_present(activation))
         model->activation = read_activation(activation);
 }
@@ -230,7 +244,7 @@ static void write_preset(struct json_writer *writer, const struct model_spec *mo
     for (size_t i = 0; i < model->hidden_count; i++)
         json_write_count(writer, NULL, model->hidden[i]);
     json_write_array_end(writer);
-    json_write_text(writer, "activation", layer_kind_name(model->activation));
+    json_write_text(writer, "activation", model->activation->name);
     json_write_flag(writer, "bias", model->bias);
 }
 
@@ -284,7 +298,7 @@ enum status model_request_fit(struct model_spec *model, bool has_loss,
         return status;
     take_input(model, schema);
     if (model->preset != PRESET_NONE)
-        model_spec_expand(model, model_spec_outputs(model, schema->classes));
+        preset_expand(model, model_spec_outputs(model, schema->classes));
     return ST_OK;
 }
 
@@ -326,9 +340,11 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
             json_refuse(loss, "is required");
     }
     enum status status = json_reader_close(&reader);
-    if (status == ST_OK)
-        *model = read;
-    else
+    if (status != ST_OK) {
         model_spec_fini(&read);
-    return status;
+        return status;
+    }
+    preset_name_layers(&read);
+    *model = read;
+    return ST_OK;
 }

@@ -1,16 +1,6 @@
 /*
  * activation.h - elementwise layers: y = f(z), and the way back from dy to dz = dy f'(z).
- *
- *   kind      y                            derivative, told from y
- *   relu      max(z, 0)                    1 if y > 0, else 0
- *   tanh      tanh z                       (1 - y)(1 + y)
- *   sigmoid   1 / (1 + e^-z)               y (1 - y)
- *   softplus  max(z, 0) + log1p(e^-|z|)    1 - e^-y, the sigmoid of z
- *   gelu      z Phi(z)                     Phi(z) + z phi(z), told from z
- *   gelu_tanh z (1 + t) / 2, t = tanh k,   (1 + t) / 2 + z (1 - t^2) k' / 2, told from z
- *             k = sqrt(2 / pi) (z + 0.044715 z^3)
- *
- * phi is the density of the standard normal distribution, Phi its distribution function.
+ * Which functions there are is said by the files of engine/nn/layers.
  *
  * A NaN stays a NaN on the way forward, so that it is seen in the next layer's input.
  *
@@ -22,25 +12,30 @@
 #ifndef ENGINE_NN_ACTIVATION_H
 #define ENGINE_NN_ACTIVATION_H
 
-#include "engine/nn/model_spec.h"
+#include <stdbool.h>
+
+#include "engine/nn/activation_difference.h"
 #include "engine/nn/rows.h"
 
-/* Constants of gelu and gelu_tanh, here and in activation_difference.c. */
-#define GELU_ROOT_HALF      0.70710678F /* sqrt(1 / 2) */
-#define GELU_NORMAL_PEAK    0.39894228F /* 1 / sqrt(2 pi) = phi(0) */
-#define GELU_ROOT_TWO_BY_PI 0.79788456F /* sqrt(2 / pi) */
-#define GELU_CUBIC          0.044715F
+struct activation {
+    void (*forward)(float *y, const float *z, size_t count);
 
-/* y = f(z), width columns of each row; the padding of y is zero. kind is an activation,
- * y and z have one stride, and y may be z. */
-void activation_forward(enum layer_kind kind, size_t width, struct rows y,
-                        struct rows z);
+    /* dz = dy f'(z), told from at: y, or z where it reads_input. */
+    void (*backward)(float *dz, const float *dy, const float *at, size_t count);
 
-/* Whether the way back reads z and not y. z must then outlive the way forward. */
-bool activation_reads(enum layer_kind kind);
+    bool moves_zero; /* f(0) is not 0 */
+    bool
+        reads_input; /* the way back reads z, which must then outlive the way forward */
+    struct activation_rule rule; /* at two points */
+};
 
-/* dz = dy f'(z), told from at: y = f(z), or z if activation_reads; dz may be dy. */
-void activation_backward(enum layer_kind kind, struct rows dz, struct rows dy,
-                         struct rows at);
+/* y = f(z), width columns of each row; the padding of y is zero. y and z have one stride,
+ * and y may be z. */
+void activation_forward(const struct activation *activation, size_t width,
+                        struct rows y, struct rows z);
+
+/* dz may be dy. */
+void activation_backward(const struct activation *activation, struct rows dz,
+                         struct rows dy, struct rows at);
 
 #endif

@@ -2,8 +2,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "engine/nn/resnet.h"
+#include "base/check.h"
+#include "engine/nn/layer.h"
 
 enum status builder_refuse(const struct builder *builder, const char *member,
                            const char *format, ...)
@@ -36,6 +38,11 @@ size_t builder_value(struct builder *builder, size_t width, bool has_gradient)
     return network->value_count++;
 }
 
+static const char *name_at(const struct builder *builder)
+{
+    return builder->model->layers[builder->index].kind->name;
+}
+
 struct node *builder_node(struct builder *builder, enum node_kind kind, size_t width)
 {
     struct network *network = builder->network;
@@ -44,10 +51,36 @@ struct node *builder_node(struct builder *builder, enum node_kind kind, size_t w
                         kind == NODE_SCALE ||
                         network->values[builder->view.value].has_gradient;
 
-    *node = (struct node){.kind = kind, .from = builder->view.value};
+    *node = (struct node){
+        .kind = kind, .name = name_at(builder), .from = builder->view.value};
     node->to = builder_value(builder, width, has_gradient);
     builder->view.value = node->to;
     return node;
+}
+
+struct layer *builder_weights(struct builder *builder, const struct node *node,
+                              size_t row_floats)
+{
+    struct layer *layer = &builder->network->layers[node->layer];
+    layer->from = node->from;
+    layer->to = node->to;
+    layer->row_floats = row_floats;
+    return layer;
+}
+
+size_t view_pixels(const struct view *view)
+{
+    return view->image.height * view->image.width;
+}
+
+bool view_is_image(const struct view *view)
+{
+    return !view->flat && view_pixels(view) > 1;
+}
+
+bool view_is_flat_image(const struct view *view)
+{
+    return view->flat && view_pixels(view) > 1;
 }
 
 bool builder_may_overwrite(const struct builder *builder)
@@ -68,8 +101,8 @@ struct node *builder_node_over(struct builder *builder, enum node_kind kind)
 
     if (!builder_may_overwrite(builder))
         return builder_node(builder, kind, builder_width(builder));
-    network->nodes[network->node_count] =
-        (struct node){.kind = kind, .from = value, .to = value};
+    network->nodes[network->node_count] = (struct node){
+        .kind = kind, .name = name_at(builder), .from = value, .to = value};
     return &network->nodes[network->node_count++];
 }
 
@@ -99,31 +132,20 @@ void builder_crop(struct builder *builder, size_t size)
     crop_to(builder, (struct image){size, size, builder->view.image.channels});
 }
 
-/* A preset with a public name goes by its public names (network.md 8). */
-static void name_layer(const struct builder *builder, char *name, size_t size)
-{
-    const struct model_spec *model = builder->model;
-
-    if (model->preset == PRESET_RESNET18_GN || model->preset == PRESET_RESNET34_GN)
-        resnet_layer_name(model->layers, builder->index, name, size);
-    else
-        snprintf(name, size, "%s", builder->name);
-}
-
 void builder_tensor(struct builder *builder, size_t *offset, const char *part,
                     struct tensor tensor)
 {
     *offset = builder->network->parameters;
     struct network *network = builder->network;
     struct tensor *added = &network->tensors[network->tensor_count++];
-    char layer[sizeof builder->name];
+    const char *public_name = builder->model->layers[builder->index].public_name;
 
     *added = tensor;
     added->count = 1;
     for (size_t i = 0; i < tensor.rank; i++)
         added->count *= (size_t)tensor.shape[i];
-    name_layer(builder, layer, sizeof layer);
-    snprintf(added->name, sizeof added->name, "%s.%s", layer, part);
+    snprintf(added->name, sizeof added->name, "%s.%s",
+             public_name[0] != '\0' ? public_name : builder->name, part);
     added->offset = network->parameters;
     network->parameters += added->count;
 }
@@ -156,14 +178,49 @@ enum status builder_check_parameters(const struct builder *builder, uint64_t mor
 
 enum status builder_check_out(const struct builder *builder, uint32_t out)
 {
-    if (out > 0 && out <= WIDTH_MAX)
+    if (out > 0 && out <= MODEL_WIDTH_MAX)
         return ST_OK;
-    return builder_refuse(builder, "/out", "must be in [1, %d]", WIDTH_MAX);
+    return builder_refuse(builder, "/out", "must be in [1, %d]", MODEL_WIDTH_MAX);
 }
 
 enum status builder_check_width(const struct builder *builder, size_t width)
 {
-    return width <= WIDTH_MAX
+    return width <= MODEL_WIDTH_MAX
                ? ST_OK
                : builder_refuse(builder, "", "its output is larger than 2^26");
+}
+
+enum status builder_list(struct builder *builder, size_t first, size_t count)
+{
+    size_t name = strlen(builder->name), pointer = strlen(builder->pointer);
+    enum status status = ST_OK;
+
+    for (size_t i = first, place = 0; i < first + count && status == ST_OK; place++) {
+        const struct layer_spec *spec = &builder->model->layers[i];
+        snprintf(builder->name + name, sizeof builder->name - name, "%zu", place);
+        snprintf(builder->pointer + pointer, sizeof builder->pointer - pointer, "/%zu",
+                 place);
+        builder->index = i;
+        CHECK(layer_spec_extent(spec) <= first + count - i);
+        status = spec->kind->build(builder, spec);
+        i += layer_spec_extent(spec);
+    }
+    return status;
+}
+
+enum status builder_branch(struct builder *builder, const char *branch, size_t first,
+                           size_t count)
+{
+    size_t name = strlen(builder->name), pointer = strlen(builder->pointer);
+    enum status status;
+
+    snprintf(builder->name + name, sizeof builder->name - name, ".%s.", branch);
+    snprintf(builder->pointer + pointer, sizeof builder->pointer - pointer, "/%s",
+             branch);
+    builder->depth++;
+    status = builder_list(builder, first, count);
+    builder->depth--;
+    if (status == ST_OK)
+        builder->name[name] = builder->pointer[pointer] = '\0';
+    return status;
 }

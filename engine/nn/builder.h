@@ -1,6 +1,6 @@
 /*
- * builder.h - the steps in which a network is built from a model; for graph.c and
- * blocks.c alone.
+ * builder.h - the steps in which a network is built from a model; for graph.c and the
+ * layers (layer.h).
  *
  * Threads: a struct builder belongs to one thread.
  */
@@ -13,8 +13,7 @@
 #include "base/status.h"
 #include "engine/nn/graph.h"
 
-/* Norms are sums of at most 2^26 squares (noise.md 2.4). */
-enum { WIDTH_MAX = 1 << 26, POINTER_SIZE = 160 };
+enum { POINTER_SIZE = 160 };
 
 /* Where building stands: a value, and how it is read. */
 struct view {
@@ -24,6 +23,13 @@ struct view {
     bool interleaved;   /* channels lie last */
     bool flat;          /* read as a vector though it is an image */
 };
+
+size_t view_pixels(const struct view *view); /* 0 of a plain vector */
+bool view_is_image(const struct view *view); /* of more than one pixel, not flat */
+
+/* Whether a vector's columns are an image's, pixel by pixel: files and users count them
+ * channel by channel. */
+bool view_is_flat_image(const struct view *view);
 
 struct builder {
     struct network *network;
@@ -49,6 +55,11 @@ size_t builder_value(struct builder *builder, size_t width, bool has_gradient);
 
 /* Appends a node from the value at hand to a new one of width, which is then at hand. */
 struct node *builder_node(struct builder *builder, enum node_kind kind, size_t width);
+
+/* The layer of a node with parameters, whose place is already in node->layer.
+ *   row_floats  floats in a row of its weight */
+struct layer *builder_weights(struct builder *builder, const struct node *node,
+                              size_t row_floats);
 
 /* Whether the value at hand may be overwritten: a weight layer goes backward without its
  * own output. */
@@ -79,5 +90,14 @@ enum status builder_check_weights(const struct builder *builder,
 
 enum status builder_check_out(const struct builder *builder, uint32_t out);
 enum status builder_check_width(const struct builder *builder, size_t width);
+
+/* Builds entries [first, first + count) of the model's list, which are whole layers. The
+ * name and the pointer of the builder are those of the list; a failure leaves the pointer
+ * at the layer at fault. */
+enum status builder_list(struct builder *builder, size_t first, size_t count);
+
+/* The same for a branch of the layer at hand, as "body". */
+enum status builder_branch(struct builder *builder, const char *branch, size_t first,
+                           size_t count);
 
 #endif

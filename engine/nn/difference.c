@@ -60,11 +60,9 @@ static const char *without_rule(const struct network *network, const struct node
             return "convolution with more than three weights an activation";
         return NULL;
     case NODE_ACTIVATION:
-        if (!activation_has_difference(node->activation))
-            return layer_kind_name(node->activation);
-        return NULL;
+        return node->activation->rule.forward == NULL ? node->name : NULL;
     case NODE_NORMALISE:
-    case NODE_SCALE: return layer_kind_name(LAYER_GROUP_NORM);
+    case NODE_SCALE: return node->name;
     case NODE_DENSE:
     case NODE_MAX_POOL:
     case NODE_AVERAGE_POOL:
@@ -169,8 +167,8 @@ static void elementwise_forward(const struct difference_work *d)
     struct row_pair y = activations(&d->work, node->to);
     struct float_pair z = floats(&x);
 
-    activation_difference_forward(node->activation, y.difference.data, &z, d->scale,
-                                  y.at.count * y.at.stride);
+    node->activation->rule.forward(y.difference.data, &z, d->scale,
+                                   y.at.count * y.at.stride);
 }
 
 static struct max_pool_points pool_points(const struct difference_work *d)
@@ -307,13 +305,12 @@ static void elementwise_backward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);
     struct row_pair b = gradients(&d->work, node->to);
-    struct row_pair at = activations(
-        &d->work, activation_reads(node->activation) ? node->from : node->to);
+    struct row_pair at =
+        activations(&d->work, node->activation->reads_input ? node->from : node->to);
     struct activation_pairs pairs = {.b = floats(&b), .at = floats(&at)};
 
-    activation_difference_backward(node->activation,
-                                   gradients(&d->work, node->from).difference.data,
-                                   &pairs, d->scale, at.at.count * at.at.stride);
+    node->activation->rule.backward(gradients(&d->work, node->from).difference.data,
+                                    &pairs, d->scale, at.at.count * at.at.stride);
 }
 
 /* Runs the node's rule, before its ordinary backward: it reads b' of the node's output.

@@ -16,6 +16,7 @@
 #ifndef ENGINE_NN_GRAPH_H
 #define ENGINE_NN_GRAPH_H
 
+#include "engine/nn/activation.h"
 #include "engine/nn/dropout.h"
 #include "engine/nn/group_norm.h"
 #include "engine/nn/network.h"
@@ -39,15 +40,16 @@ enum node_kind {
 
 struct node {
     enum node_kind kind;
-    size_t from, to; /* values */
-    size_t other;    /* value: a fork's second to, an add's second from */
-    size_t extra;    /* value: a normalise's inverse deviations, a dropout's mask */
-    size_t layer;    /* the place in layers of a dense, positions or scale */
-    enum layer_kind activation; /* an activation's kind */
-    struct window window;       /* a pool's */
-    struct image image, crop;   /* an interleave's: the image, and its middle part */
-    struct group_norm norm;     /* a normalise's */
-    struct dropout dropout;     /* a dropout's */
+    size_t from, to;  /* values */
+    size_t other;     /* value: a fork's second to, an add's second from */
+    size_t extra;     /* value: a normalise's inverse deviations, a dropout's mask */
+    size_t layer;     /* the place in layers of a dense, positions or scale */
+    const char *name; /* of the layer that it is of, for people */
+    const struct activation *activation;
+    struct window window;     /* a pool's */
+    struct image image, crop; /* an interleave's: the image, and its middle part */
+    struct group_norm norm;   /* a normalise's */
+    struct dropout dropout;   /* a dropout's */
 };
 
 struct value {

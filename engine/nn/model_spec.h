@@ -1,6 +1,7 @@
 /*
  * model_spec.h - a model as a client describes it: a list of layers and a loss, from a
- * preset or layer by layer (network.md 7). Plain data; network.h compiles it.
+ * preset (layers/preset.h) or layer by layer (network.md 7). Plain data; network.h
+ * compiles it.
  *
  * Ownership: a model_spec owns its layers; model_spec_fini releases them.
  */
@@ -13,26 +14,8 @@
 
 #include "base/status.h"
 
-enum layer_kind {
-    LAYER_DENSE,
-    LAYER_RELU, /* the first activation */
-    LAYER_TANH,
-    LAYER_SIGMOID,
-    LAYER_SOFTPLUS,
-    LAYER_GELU,
-    LAYER_GELU_TANH, /* gelu by way of tanh, as GPT-2 has it; the last activation */
-    LAYER_CONV2D,
-    LAYER_MAX_POOL2D,
-    LAYER_AVG_POOL2D,
-    LAYER_GLOBAL_AVG_POOL,
-    LAYER_FLATTEN,
-    LAYER_REPLICATE,
-    LAYER_CROP, /* the middle of the record's image */
-    LAYER_GROUP_NORM,
-    LAYER_DROPOUT,
-    LAYER_RESIDUAL /* body(x) + shortcut(x) */
-};
-enum { LAYER_KINDS = LAYER_RESIDUAL + 1 };
+struct layer_kind; /* layer.h: a row of the table of layers */
+
 enum loss { LOSS_SOFTMAX_CROSS_ENTROPY, LOSS_LOGISTIC, LOSS_SQUARED, LOSS_HUBER };
 enum preset {
     PRESET_NONE,
@@ -40,7 +23,7 @@ enum preset {
     PRESET_MLP,
     PRESET_CNN_MNIST,
     PRESET_CNN_CIFAR,
-    PRESET_RESNET18_GN, /* resnet.h */
+    PRESET_RESNET18_GN, /* layers/resnet.h */
     PRESET_RESNET34_GN
 };
 enum { PRESETS = PRESET_RESNET34_GN + 1 };
@@ -52,6 +35,10 @@ enum {
     MODEL_KERNEL_MAX = 64,
     MODEL_STRIDE_MAX = 4096,     /* paddings and dilations too */
     MODEL_POSITIONS_MAX = 16384, /* for a convolution or pool in one record */
+    MODEL_WIDTH_MAX = 1 << 26, /* outputs of a layer: norms are sums of at most so many
+                                    squares (noise.md 2.4) */
+    MODEL_SIDE_MAX = 1 << 20,  /* of an image */
+    LAYER_NAME_SIZE = 24
 };
 #define MODEL_PARAMETERS_MAX INT32_MAX
 
@@ -59,20 +46,20 @@ enum {
  * finite. */
 #define MODEL_NORM_EPSILON_MIN 1e-12
 
-struct layer_spec {
-    enum layer_kind kind;
+struct layer_spec { /* which members a layer has is said by its kind */
+    const struct layer_kind *kind;
     uint32_t out; /* dense: outputs; conv2d, replicate: channels; crop: the side */
-    bool bias;    /* dense, conv2d */
-    uint32_t kernel_height, kernel_width; /* conv2d, pools but the global one */
-    uint32_t stride;                      /* conv2d, pools: > 0 */
-    uint32_t padding;                     /* conv2d, max_pool2d */
-    uint32_t dilation;                    /* conv2d: > 0 */
-    uint32_t groups;                      /* group_norm: divides the channels */
-    double epsilon;                       /* group_norm: added to the variance */
-    double rate;                          /* dropout: in [0, 1) */
+    bool bias;
+    uint32_t kernel_height, kernel_width;
+    uint32_t stride, padding, dilation; /* stride and dilation > 0 */
+    uint32_t groups;                    /* of a norm: divides the channels */
+    double epsilon;                     /* of a norm: added to the variance */
+    double rate;                        /* of dropout: in [0, 1) */
     uint32_t body, shortcut; /* residual: entries of the list that follow this one and
                                 are its body's, then its shortcut's, nested ones
                                 counted; an empty branch hands on what it is given */
+    char public_name[LAYER_NAME_SIZE]; /* what others call it: its tensors' names begin
+                                          so; "": they begin with its place */
 };
 
 /* A record as an image; its features lie channel by channel, as in PyTorch. All three are
@@ -84,10 +71,10 @@ struct model_input {
 struct model_spec {
     enum preset preset; /* how it was asked for; the layers are always filled in */
     size_t hidden_count;
-    uint32_t hidden[MODEL_HIDDEN_MAX]; /* mlp's */
-    enum layer_kind activation;        /* mlp's */
-    bool bias;                         /* mlp's */
-    uint32_t groups;                   /* resnet18_gn's and resnet34_gn's */
+    uint32_t hidden[MODEL_HIDDEN_MAX];   /* mlp's */
+    const struct layer_kind *activation; /* mlp's */
+    bool bias;                           /* mlp's */
+    uint32_t groups;                     /* resnet18_gn's and resnet34_gn's */
     struct model_input input;
     size_t layer_count;        /* at any depth */
     struct layer_spec *layers; /* (layer_count) */
@@ -105,25 +92,14 @@ void model_spec_copy(struct model_spec *to, const struct model_spec *from);
  * and softmax without. */
 uint32_t model_spec_outputs(const struct model_spec *model, uint32_t classes);
 
-/* Fills in layers from preset, hidden, activation, bias, groups and input, ending in a
- * dense layer of outputs. */
-void model_spec_expand(struct model_spec *model, uint32_t outputs);
+/* Makes room for count layers, all zero, in place of those that model has. */
+void model_spec_set_layers(struct model_spec *model, size_t count);
 
 /* How many entries of the list a layer takes: 1, and those of its branches. */
 size_t layer_spec_extent(const struct layer_spec *layer);
 
 /* Whether a layer reads its record as an image: only then input matters. */
 bool model_spec_reads_image(const struct model_spec *model);
-
-/* The names are: dense relu tanh sigmoid softplus gelu gelu_tanh conv2d max_pool2d
- * avg_pool2d global_avg_pool flatten replicate crop group_norm dropout residual */
-const char *layer_kind_name(enum layer_kind kind);
-bool layer_kind_parse(enum layer_kind *kind, const char *text);
-bool layer_kind_is_activation(enum layer_kind kind);
-
-/* The names are: linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn; "" for none. */
-const char *preset_name(enum preset preset);
-bool preset_parse(enum preset *preset, const char *text);
 
 /* The names are: softmax_cross_entropy logistic squared huber */
 const char *loss_name(enum loss loss);

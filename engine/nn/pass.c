@@ -231,10 +231,9 @@ void node_backward(const struct work *work)
             positions_backward(&pass, dx, dy);
         break;
     case NODE_ACTIVATION:
-        activation_backward(node->activation, dx, dy,
-                            activations(work, activation_reads(node->activation)
-                                                  ? node->from
-                                                  : node->to));
+        activation_backward(
+            node->activation, dx, dy,
+            activations(work, node->activation->reads_input ? node->from : node->to));
         break;
     case NODE_MAX_POOL:
         max_pool_backward(&node->window, dx, dy, pass_taps(work));

@@ -3,6 +3,7 @@
 #include "tests/expect.h"
 
 #include "api/job_defaults.h"
+#include "engine/nn/layers/registry.h"
 #include "api/limits.h"
 #include "tests/api/job_fixture.h"
 
@@ -134,7 +135,7 @@ static void presets_expand_and_layers_must_fit(void **state)
     const struct model_spec *model = &request.train.model;
     assert_int_equal(model->layer_count, 3);
     assert_int_equal(model->layers[0].out, 128);
-    assert_int_equal(model->layers[1].kind, LAYER_RELU);
+    assert_ptr_equal(model->layers[1].kind, &layer_relu);
     assert_int_equal(model->layers[2].out, 10);
     assert_true(model->layers[0].bias && model->layers[2].bias);
     job_request_fini(&request);

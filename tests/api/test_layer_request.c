@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/model_request.h"
+#include "engine/nn/layers/registry.h"
 #include "api/json_reader.h"
 #include "api/limits.h"
 #include "engine/train_spec.h"
@@ -92,19 +93,19 @@ static void members_arrive_in_the_struct(void **state)
     must_fit(&model, EVERY_KIND, &images);
     assert_int_equal(model.layer_count, 15);
     const struct layer_spec *l = model.layers;
-    assert_int_equal(l[0].kind, LAYER_REPLICATE);
+    assert_ptr_equal(l[0].kind, &layer_replicate);
     assert_int_equal(l[0].out, 3);
-    assert_int_equal(l[1].kind, LAYER_CONV2D);
+    assert_ptr_equal(l[1].kind, &layer_conv2d);
     assert_true(l[1].out == 8 && l[1].kernel_height == 5 && l[1].kernel_width == 3);
     assert_true(l[1].stride == 2 && l[1].padding == 2 && l[1].dilation == 1);
     assert_false(l[1].bias);
     assert_true(l[3].kernel_height == 2 && l[3].kernel_width == 2 && l[3].stride == 2 &&
                 l[3].padding == 0);
     assert_true(l[5].kernel_width == 3 && l[5].stride == 1 && l[5].bias);
-    assert_true(l[6].kind == LAYER_AVG_POOL2D && l[6].stride == 1);
-    assert_true(l[8].kind == LAYER_GLOBAL_AVG_POOL && l[13].kind == LAYER_FLATTEN);
-    assert_true(l[9].kind == LAYER_SIGMOID && l[10].kind == LAYER_SOFTPLUS);
-    assert_true(l[11].kind == LAYER_GELU && l[12].kind == LAYER_GELU_TANH);
+    assert_true(l[6].kind == &layer_avg_pool2d && l[6].stride == 1);
+    assert_true(l[8].kind == &layer_global_avg_pool && l[13].kind == &layer_flatten);
+    assert_true(l[9].kind == &layer_sigmoid && l[10].kind == &layer_softplus);
+    assert_true(l[11].kind == &layer_gelu && l[12].kind == &layer_gelu_tanh);
     assert_true(model.input.height == 28 && model.input.width == 28 &&
                 model.input.channels == 1);
     model_spec_fini(&model);
@@ -122,10 +123,10 @@ static void members_arrive_in_the_struct(void **state)
 
 static void branches_lie_behind_their_residual(void **state)
 {
-    static const enum layer_kind kinds[] = {
-        LAYER_CONV2D,     LAYER_GROUP_NORM,      LAYER_DROPOUT, LAYER_RESIDUAL,
-        LAYER_CONV2D,     LAYER_RESIDUAL,        LAYER_RELU,    LAYER_CONV2D,
-        LAYER_GROUP_NORM, LAYER_GLOBAL_AVG_POOL, LAYER_DENSE};
+    static const struct layer_kind *const kinds[] = {
+        &layer_conv2d,     &layer_group_norm,      &layer_dropout, &layer_residual,
+        &layer_conv2d,     &layer_residual,        &layer_relu,    &layer_conv2d,
+        &layer_group_norm, &layer_global_avg_pool, &layer_dense};
     struct model_spec model;
     (void)state;
     must_fit(&model, BLOCK, &images);
@@ -206,7 +207,7 @@ static void the_input_is_the_datasets_unless_named(void **state)
     must_fit(&model, "{\"preset\":\"cnn_mnist\"}", &colour);
     assert_true(model.input.height == 24 && model.input.width == 32 &&
                 model.input.channels == 3);
-    assert_int_equal(model.layers[0].kind, LAYER_CONV2D); /* nothing to replicate */
+    assert_ptr_equal(model.layers[0].kind, &layer_conv2d); /* nothing to replicate */
     model_spec_fini(&model);
 
     must_fit(&model, "{\"preset\":\"cnn_mnist\"}", &flat);

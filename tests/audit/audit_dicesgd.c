@@ -9,6 +9,7 @@
  * would allow: they do attack.
  *   RUNS=n  of each kind, at most 2000, each with a key of its own; 120 unless given */
 #include "engine/dp/algorithms/registry.h"
+#include "engine/nn/layers/registry.h"
 #include "accountant/figures.h"
 #include "tests/engine/dp/algorithm_fixture.h"
 
@@ -31,7 +32,7 @@ static int runs_wanted(void)
 /* Whether the attacker says the record was there. */
 static bool alarm_of(const struct matrix *data, double noise, int batches, int key)
 {
-    static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
+    static struct layer_spec line = {.kind = &layer_dense, .out = 1, .bias = false};
     const struct model_spec linear = {
         .layer_count = 1, .layers = &line, .loss = LOSS_SQUARED};
     const struct kit_setup setup = {.data = data,
@@ -188,8 +189,8 @@ static const struct scene sampled = {.name = "m3, each use and its return",
 static double seen(const struct scene *scene, const struct matrix *data, double noise,
                    int key)
 {
-    static struct layer_spec hinge[] = {{.kind = LAYER_DENSE, .out = 1, .bias = false},
-                                        {.kind = LAYER_RELU}};
+    static struct layer_spec hinge[] = {{.kind = &layer_dense, .out = 1, .bias = false},
+                                        {.kind = &layer_relu}};
     const struct model_spec model = {
         .layer_count = scene->others ? 2 : 1, .layers = hinge, .loss = LOSS_SQUARED};
     double step = scene->others ? 1 : rate;

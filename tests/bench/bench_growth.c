@@ -10,6 +10,7 @@
  * time / work above one: something grows that the mathematics does not ask for.
  */
 #include "engine/rounding/blas.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/bench/workload_fixture.h"
 
 enum { INPUTS = 64, ACTUAL_CLASSES = 10 };
@@ -42,11 +43,11 @@ static struct train_spec *spec_with(const struct growth *g)
     *spec = spec_of("dpsgd", &linear, g->records, g->batch);
     for (size_t k = 0; k < g->depth; k++) {
         layers[2 * k] = (struct layer_spec){
-            .kind = LAYER_DENSE, .out = (uint32_t)g->width, .bias = true};
-        layers[2 * k + 1] = (struct layer_spec){.kind = LAYER_RELU};
+            .kind = &layer_dense, .out = (uint32_t)g->width, .bias = true};
+        layers[2 * k + 1] = (struct layer_spec){.kind = &layer_relu};
     }
     layers[2 * g->depth] =
-        (struct layer_spec){.kind = LAYER_DENSE, .out = ACTUAL_CLASSES, .bias = true};
+        (struct layer_spec){.kind = &layer_dense, .out = ACTUAL_CLASSES, .bias = true};
     model_spec_fini(&spec->model);
     spec->model.preset = PRESET_NONE;
     spec->model.layers = layers;

@@ -16,6 +16,8 @@
 #include <time.h>
 
 #include "engine/dp/algorithms/registry.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "base/check.h"
 #include "base/random.h"
 #include "engine/trainer.h"
@@ -75,7 +77,7 @@ static inline struct train_spec spec_of(const char *algorithm,
     struct train_spec spec = {.model = {.preset = preset_of(shape),
                                         .input = {28, 28, 1},
                                         .hidden_count = shape->hidden_count,
-                                        .activation = LAYER_RELU,
+                                        .activation = &layer_relu,
                                         .bias = true,
                                         .loss = LOSS_SOFTMAX_CROSS_ENTROPY},
                               .optimizer = {.kind = OPTIMIZER_SGD,
@@ -89,7 +91,7 @@ static inline struct train_spec spec_of(const char *algorithm,
                               .noise_multiplier = 1};
     memcpy(spec.model.hidden, shape->hidden, sizeof shape->hidden);
     algorithm_spec_init(&spec.algorithm, algorithm_find(algorithm));
-    model_spec_expand(&spec.model, CLASSES);
+    preset_expand(&spec.model, CLASSES);
     return spec;
 }
 

@@ -7,14 +7,15 @@
 #define TESTS_ENGINE_SMALL_NETWORK_FIXTURE_H
 
 #include "engine/nn/network.h"
+#include "engine/nn/layers/registry.h"
 
 /* Dense, relu, dense, with biases. */
 static inline struct network *small_network_dense(uint32_t features, uint32_t hidden,
                                                   uint32_t outputs)
 {
-    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = hidden, .bias = true},
-                                  {.kind = LAYER_RELU},
-                                  {.kind = LAYER_DENSE, .out = outputs, .bias = true}};
+    struct layer_spec layers[] = {{.kind = &layer_dense, .out = hidden, .bias = true},
+                                  {.kind = &layer_relu},
+                                  {.kind = &layer_dense, .out = outputs, .bias = true}};
     struct model_spec model = {
         .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     struct network *network;
@@ -27,7 +28,7 @@ static inline struct network *small_network_dense(uint32_t features, uint32_t hi
 /* Of 3 x 3 pixels, as many out as in. */
 static inline struct layer_spec small_network_conv(uint32_t out, bool bias)
 {
-    return (struct layer_spec){.kind = LAYER_CONV2D,
+    return (struct layer_spec){.kind = &layer_conv2d,
                                .out = out,
                                .bias = bias,
                                .kernel_height = 3,
@@ -39,9 +40,10 @@ static inline struct layer_spec small_network_conv(uint32_t out, bool bias)
 
 struct small_residual {
     uint32_t side, channels, groups;
-    bool bias;           /* of the convolutions */
-    double rate;         /* of the dropout */
-    enum layer_kind end; /* below the dense layer: LAYER_FLATTEN or a global pool */
+    bool bias;   /* of the convolutions */
+    double rate; /* of the dropout */
+    const struct layer_kind
+        *end; /* below the dense layer: &layer_flatten or a global pool */
 };
 
 /* Convolutions with group norms, one of them in a residual, and dropout; ten outputs. */
@@ -49,17 +51,17 @@ static inline struct network *small_network_residual(const struct small_residual
 {
     struct layer_spec conv = small_network_conv(sizes->channels, sizes->bias);
     struct layer_spec norm = {
-        .kind = LAYER_GROUP_NORM, .groups = sizes->groups, .epsilon = 1e-5};
+        .kind = &layer_group_norm, .groups = sizes->groups, .epsilon = 1e-5};
     struct layer_spec layers[] = {conv,
                                   norm,
-                                  {.kind = LAYER_SOFTPLUS},
-                                  {.kind = LAYER_RESIDUAL, .body = 4},
+                                  {.kind = &layer_softplus},
+                                  {.kind = &layer_residual, .body = 4},
                                   conv,
                                   norm,
-                                  {.kind = LAYER_GELU},
-                                  {.kind = LAYER_DROPOUT, .rate = sizes->rate},
+                                  {.kind = &layer_gelu},
+                                  {.kind = &layer_dropout, .rate = sizes->rate},
                                   {.kind = sizes->end},
-                                  {.kind = LAYER_DENSE, .out = 10, .bias = true}};
+                                  {.kind = &layer_dense, .out = 10, .bias = true}};
     struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
                                .layers = layers,
                                .input = {sizes->side, sizes->side, 1},

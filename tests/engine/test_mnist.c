@@ -2,6 +2,8 @@
  * MNIST at delta 1e-5 under a fixed key; the noise multipliers are those of epsilon 2
  * and 1 by an accountant of another hand (integer orders, tight conversion). */
 #include "engine/dp/algorithms/registry.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "engine/trainer.h"
 
 #include "tests/expect.h"
@@ -17,7 +19,7 @@ static double accuracy_of(const struct mnist *mnist, const struct workload *work
     static const uint8_t key[32] = {2, 7, 1, 8, 2, 8};
     struct train_spec spec = {
         .model = {.preset = workload->preset,
-                  .activation = LAYER_RELU,
+                  .activation = &layer_relu,
                   .bias = true,
                   .loss = LOSS_SOFTMAX_CROSS_ENTROPY},
         .optimizer = {.kind = OPTIMIZER_SGD,
@@ -34,7 +36,7 @@ static double accuracy_of(const struct mnist *mnist, const struct workload *work
         spec.model.hidden_count = 1;
         spec.model.hidden[0] = 128;
     }
-    model_spec_expand(&spec.model, 10);
+    preset_expand(&spec.model, 10);
     algorithm_spec_init(&spec.algorithm, algorithm_find("dpsgd"));
     struct trainer_options options = {.spec = &spec,
                                       .data = &mnist->train,

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 
 #include "engine/model_file/model_file.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "engine/predictor.h"
 
 enum { FEATURES = 3, ROWS = 200 };
@@ -35,7 +37,7 @@ static struct file_seal publish(const char *path, struct model_spec *model,
     float theta[64];
 
     *model = (struct model_spec){.preset = PRESET_LINEAR, .loss = loss};
-    model_spec_expand(model, outputs);
+    preset_expand(model, outputs);
     assert_int_equal(network_create(&network, model, shape, NULL), ST_OK);
     for (uint32_t j = 0; j < outputs; j++) {
         for (uint32_t k = 0; k < FEATURES; k++)
@@ -220,7 +222,7 @@ static void parameters_that_do_not_fit_are_refused(void **state)
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     small = before;
     small.rlim_cur = 1 << 30;
-    model_spec_expand(&model, 1);
+    preset_expand(&model, 1);
     assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
     enum status status = open_model(&predictor, "/nonexistent/model", &model,
                                     (struct data_shape){60000000, 0}, NULL);
@@ -249,17 +251,17 @@ static void the_work_of_a_row_is_that_of_its_products(void **state)
             .loss = models[i].classes > 2 ? LOSS_SOFTMAX_CROSS_ENTROPY : LOSS_LOGISTIC,
             .hidden = {hidden},
             .hidden_count = hidden > 0,
-            .activation = LAYER_RELU};
+            .activation = &layer_relu};
         struct data_shape data = {models[i].features, models[i].classes};
         double flops = 0;
-        model_spec_expand(&model, model_spec_outputs(&model, data.classes));
+        preset_expand(&model, model_spec_outputs(&model, data.classes));
         assert_int_equal(predictor_flops(&flops, &model, data, NULL), ST_OK);
         assert_true(flops == models[i].flops);
         model_spec_fini(&model);
     }
     struct model_spec wrong = {.preset = PRESET_LINEAR, .loss = LOSS_SQUARED};
     double flops = 7;
-    model_spec_expand(&wrong, 1);
+    preset_expand(&wrong, 1);
     assert_int_equal(
         predictor_flops(&flops, &wrong, (struct data_shape){FEATURES, 5}, NULL),
         ST_INVALID);

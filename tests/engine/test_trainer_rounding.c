@@ -5,6 +5,7 @@
 #include "tests/expect.h"
 
 #include "engine/rounding/row_class.h"
+#include "engine/nn/layers/registry.h"
 #include "engine/rounding/blas.h"
 #include "tests/engine/kernels_fixture.h"
 #include "tests/engine/small_network_fixture.h"
@@ -14,10 +15,10 @@ static void set_two_convolutions(struct world *world)
 {
     const struct layer_spec conv = small_network_conv(16, true);
     const struct layer_spec layers[] = {conv,
-                                        {.kind = LAYER_RELU},
+                                        {.kind = &layer_relu},
                                         conv,
-                                        {.kind = LAYER_FLATTEN},
-                                        {.kind = LAYER_DENSE, .out = CLASSES}};
+                                        {.kind = &layer_flatten},
+                                        {.kind = &layer_dense, .out = CLASSES}};
     set_layers(world, layers, sizeof layers / sizeof *layers,
                (struct model_input){FEATURES, 1, 1});
 }
@@ -83,9 +84,9 @@ static void trying_finds_what_comparing_finds(void **state)
     (void)state;
     static const size_t blocks[] = {16, 48};
     const struct small_residual sizes[] = {
-        {5, 16, 4, false, 0, LAYER_FLATTEN},
-        {8, 24, 4, true, 0, LAYER_GLOBAL_AVG_POOL},
-        {9, 24, 4, false, 0.25, LAYER_GLOBAL_AVG_POOL}};
+        {5, 16, 4, false, 0, &layer_flatten},
+        {8, 24, 4, true, 0, &layer_global_avg_pool},
+        {9, 24, 4, false, 0.25, &layer_global_avg_pool}};
     for (size_t k = 0; k < 6; k++) {
         struct network *network = k < 3 ? small_network_residual(&sizes[k])
                                         : small_network_dense(17 << k, 33, 10);

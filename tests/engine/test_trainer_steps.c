@@ -3,6 +3,7 @@
  * weights of a linear model, with records that have gradients and with records that
  * have none. */
 #include "tests/expect.h"
+#include "engine/nn/layers/registry.h"
 
 #include "tests/engine/kernels_fixture.h"
 #include "tests/engine/trainer_fixture.h"
@@ -13,7 +14,7 @@ static void records_that_are_not_finite_leave_only_noise(void **state)
     uint8_t digest[2][SHA256_SIZE];
     struct world *world = world_create("dpsgd");
     set_model(&world->spec.model, 400, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
-    world->spec.model.layers[1].kind = LAYER_RELU;
+    world->spec.model.layers[1].kind = &layer_relu;
     for (int k = 0; k < 2; k++) { /* two datasets of which nothing may be seen */
         for (size_t i = 0; i < RECORDS * FEATURES; i++)
             world->x[i] = (k == 0 ? 3e38F : 2.9e38F) * (i % 2 == 0 ? 1 : -1);

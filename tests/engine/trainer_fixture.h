@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "engine/dp/algorithms/registry.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "engine/trainer.h"
 
 enum { RECORDS = 1600, FEATURES = 23, CLASSES = 4 };
@@ -36,11 +38,11 @@ static inline void set_model(struct model_spec *model, size_t hidden, enum loss 
     *model = (struct model_spec){.preset = hidden > 0 ? PRESET_MLP : PRESET_LINEAR,
                                  .hidden_count = hidden > 0,
                                  .hidden = {(uint32_t)hidden},
-                                 .activation = LAYER_TANH,
+                                 .activation = &layer_tanh,
                                  .bias = true,
                                  .loss = loss,
                                  .init_seed = 11};
-    model_spec_expand(model, outputs);
+    preset_expand(model, outputs);
 }
 
 /* Classes that a linear model can tell apart, mostly. */
@@ -181,16 +183,16 @@ static inline void set_layers(struct world *world, const struct layer_spec *laye
 /* A convolution before the dense layer. */
 static inline void set_image_model(struct world *world)
 {
-    const struct layer_spec layers[] = {{.kind = LAYER_CONV2D,
+    const struct layer_spec layers[] = {{.kind = &layer_conv2d,
                                          .out = 3,
                                          .bias = true,
                                          .kernel_height = 5,
                                          .kernel_width = 1,
                                          .stride = 2,
                                          .dilation = 1},
-                                        {.kind = LAYER_TANH},
-                                        {.kind = LAYER_FLATTEN},
-                                        {.kind = LAYER_DENSE, .out = CLASSES}};
+                                        {.kind = &layer_tanh},
+                                        {.kind = &layer_flatten},
+                                        {.kind = &layer_dense, .out = CLASSES}};
     set_layers(world, layers, sizeof layers / sizeof *layers,
                (struct model_input){FEATURES, 1, 1});
 }
@@ -198,16 +200,16 @@ static inline void set_image_model(struct world *world)
 /* Dense layers with group norms, dropout and a residual. */
 static inline void set_dropping_model(struct world *world, double rate)
 {
-    struct layer_spec dense = {.kind = LAYER_DENSE, .out = 16, .bias = true};
+    struct layer_spec dense = {.kind = &layer_dense, .out = 16, .bias = true};
     struct layer_spec layers[] = {
         dense,
-        {.kind = LAYER_GROUP_NORM, .groups = 4, .epsilon = 1e-5},
-        {.kind = LAYER_SIGMOID},
-        {.kind = LAYER_DROPOUT, .rate = rate},
-        {.kind = LAYER_RESIDUAL, .body = 2},
+        {.kind = &layer_group_norm, .groups = 4, .epsilon = 1e-5},
+        {.kind = &layer_sigmoid},
+        {.kind = &layer_dropout, .rate = rate},
+        {.kind = &layer_residual, .body = 2},
         dense,
-        {.kind = LAYER_DROPOUT, .rate = rate},
-        {.kind = LAYER_DENSE, .out = CLASSES, .bias = true}};
+        {.kind = &layer_dropout, .rate = rate},
+        {.kind = &layer_dense, .out = CLASSES, .bias = true}};
     set_layers(world, layers, sizeof layers / sizeof *layers, (struct model_input){0});
 }
 

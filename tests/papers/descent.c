@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "engine/dp/algorithms/registry.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "base/check.h"
 #include "engine/trainer.h"
 
@@ -162,7 +164,7 @@ int main(int argc, char **argv)
         .model = {.preset = PRESET_MLP,
                   .hidden_count = 1,
                   .hidden = {HIDDEN},
-                  .activation = LAYER_SOFTPLUS,
+                  .activation = &layer_softplus,
                   .bias = true,
                   .loss = LOSS_SQUARED},
         .optimizer = {.kind = OPTIMIZER_SGD, .learning_rate = strtod(argv[4], NULL)},
@@ -175,7 +177,7 @@ int main(int argc, char **argv)
         .spec = &spec, .data = &data, .evaluation = &data, .threads = 1};
     struct trainer *trainer;
     spec.optimizer.learning_rate_final = spec.optimizer.learning_rate;
-    model_spec_expand(&spec.model, 1);
+    preset_expand(&spec.model, 1);
     algorithm_spec_init(&spec.algorithm, algorithm_find(argv[1]));
     for (int k = 5; k < argc; k++)
         set(&spec.algorithm, argv[k]);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "engine/model_file/model_file.h"
+#include "engine/nn/layers/preset.h"
 #include "tests/expect.h"
 
 enum { FEATURES = 3, MODELS = LOADED_MODELS_MAX + 2 };
@@ -36,7 +37,7 @@ static int begin(void **state)
     static struct scene scene;
     scene.model = (struct model_spec){.preset = PRESET_LINEAR, .loss = LOSS_SQUARED};
     snprintf(scene.path, sizeof scene.path, "/tmp/test_loaded.%ld", (long)getpid());
-    model_spec_expand(&scene.model, 1);
+    preset_expand(&scene.model, 1);
     for (int i = 0; i < MODELS; i++)
         snprintf(scene.ids[i].text, sizeof scene.ids[i].text, "mdl_%d", i);
     write_model(&scene);

@@ -20,6 +20,7 @@
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/stepper.h"
 #include "engine/dp/algorithms/value_clip_bound.h"
+#include "engine/nn/layer.h"
 #include "engine/nn/spectral.h"
 #include "engine/parallel/vector_math.h"
 
@@ -84,7 +85,8 @@ static size_t side_of(const struct model_spec *model)
 {
     size_t side = 1;
     for (size_t i = 0; i < model->layer_count; i++)
-        if (model->layers[i].kind == LAYER_DENSE && model->layers[i].out > side)
+        if (model->layers[i].kind->stretch == STRETCH_WEIGHT &&
+            model->layers[i].out > side)
             side = model->layers[i].out;
     return side < SPECTRAL_SIDE_MAX ? side : SPECTRAL_SIDE_MAX;
 }

@@ -3,37 +3,23 @@
 #include <math.h>
 
 #include "base/check.h"
+#include "engine/nn/layers/registry.h"
 
-/* Whether a layer fits the proofs: it is dense, or stands between dense layers and is
- * 1-Lipschitz. */
-static bool fits(enum layer_kind kind)
+/* Whether a layer fits the proofs: it has a weight whose spectral norm bounds it, or stands
+ * between such layers and is 1-Lipschitz. */
+static bool fits(const struct layer_kind *kind)
 {
-    switch (kind) {
-    case LAYER_DENSE:
-    case LAYER_RELU:
-    case LAYER_TANH:
-    case LAYER_SIGMOID:
-    case LAYER_SOFTPLUS: return true;
-    case LAYER_GELU: /* steeper than 1 */
-    case LAYER_GELU_TANH:
-    case LAYER_CONV2D:
-    case LAYER_MAX_POOL2D:
-    case LAYER_AVG_POOL2D:
-    case LAYER_GLOBAL_AVG_POOL:
-    case LAYER_FLATTEN:
-    case LAYER_REPLICATE:
-    case LAYER_CROP:
-    case LAYER_GROUP_NORM:
-    case LAYER_DROPOUT:
-    case LAYER_RESIDUAL: return false;
-    }
-    return false;
+    return kind->stretch != STRETCH_UNBOUNDED;
 }
 
-/* sigmoid(0) = 1/2 and softplus(0) = ln 2, so |h| is no longer below |W| times |x|. */
-static bool moves_zero(enum layer_kind kind)
+static enum status refuse_kind(const struct layer_kind *kind, struct error *error)
 {
-    return kind == LAYER_SIGMOID || kind == LAYER_SOFTPLUS;
+    char names[256];
+    layer_names(names, sizeof names, fits, "and");
+    return error_set_at(
+        error, ST_INVALID, "/algorithm/name",
+        "value_clip has no proof for a layer %s, only for %s: use dpsgd", kind->name,
+        names);
 }
 
 static bool has_inner_bias(const struct value_clip_bound *bound)
@@ -58,11 +44,12 @@ static enum status check_deep(const struct value_clip_bound *bound,
             "paper and tight do not cover biases, a record of zeros would "
             "break them: use forward, or a model without biases");
     for (size_t i = 0; i < model->layer_count; i++)
-        if (moves_zero(model->layers[i].kind))
+        /* Then |h| is no longer below |W| times |x|. */
+        if (model->layers[i].kind->moves_zero)
             return error_set_at(error, ST_INVALID, "/algorithm/bound",
                                 "paper and tight need activations that are zero at "
                                 "zero, and %s is not: use forward",
-                                layer_kind_name(model->layers[i].kind));
+                                model->layers[i].kind->name);
     return ST_OK;
 }
 
@@ -75,12 +62,8 @@ enum status value_clip_bound_init(struct value_clip_bound *bound,
     for (size_t i = 0; i < model->layer_count; i++) {
         const struct layer_spec *layer = &model->layers[i];
         if (!fits(layer->kind))
-            return error_set_at(
-                error, ST_INVALID, "/algorithm/name",
-                "value_clip has no proof for a layer %s, only for dense, relu, "
-                "tanh, sigmoid and softplus: use dpsgd",
-                layer_kind_name(layer->kind));
-        if (layer->kind != LAYER_DENSE)
+            return refuse_kind(layer->kind, error);
+        if (layer->kind->stretch != STRETCH_WEIGHT)
             continue;
         if (made.layers == VALUE_CLIP_LAYERS_MAX)
             return error_set_at(error, ST_INVALID, "/algorithm/name",

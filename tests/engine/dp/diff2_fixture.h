@@ -7,6 +7,7 @@
 #define TESTS_ENGINE_DP_DIFF2_FIXTURE_H
 
 #include "tests/engine/dp/line_fixture.h"
+#include "engine/nn/layers/registry.h"
 
 enum {
     RECORDS = 3001,
@@ -22,9 +23,10 @@ static const struct matrix points = {.records = RECORDS,
                                      .scale = 1,
                                      .rows = features,
                                      .values = values};
-static struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = HIDDEN, .bias = true},
-                                     {.kind = LAYER_TANH},
-                                     {.kind = LAYER_DENSE, .out = 1, .bias = true}};
+static struct layer_spec layers[] = {
+    {.kind = &layer_dense, .out = HIDDEN, .bias = true},
+    {.kind = &layer_tanh},
+    {.kind = &layer_dense, .out = 1, .bias = true}};
 static const struct model_spec net = {
     .layer_count = 3, .layers = layers, .loss = LOSS_SQUARED};
 

@@ -9,9 +9,10 @@
 #include <math.h>
 
 #include "tests/engine/dp/algorithm_fixture.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/engine/draw_fixture.h"
 
-static struct layer_spec line_layer = {.kind = LAYER_DENSE, .out = 1, .bias = false};
+static struct layer_spec line_layer = {.kind = &layer_dense, .out = 1, .bias = false};
 static const struct model_spec line = {
     .layer_count = 1, .layers = &line_layer, .loss = LOSS_SQUARED};
 

@@ -9,13 +9,14 @@
 #define TESTS_ENGINE_DP_POINTS_FIXTURE_H
 
 #include "tests/engine/dp/ways_fixture.h"
+#include "engine/nn/layers/registry.h"
 
 enum { POINTS_CLASSES = 3 };
 
 static struct layer_spec points_layers[] = {
-    {.kind = LAYER_DENSE, .out = 6},
-    {.kind = LAYER_RELU},
-    {.kind = LAYER_DENSE, .out = POINTS_CLASSES}};
+    {.kind = &layer_dense, .out = 6},
+    {.kind = &layer_relu},
+    {.kind = &layer_dense, .out = POINTS_CLASSES}};
 static const struct model_spec points_model = {
     .layer_count = 3, .layers = points_layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
 

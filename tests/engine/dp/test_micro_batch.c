@@ -8,6 +8,7 @@
 
 #include "engine/rounding/blas.h"
 #include "engine/nn/workspace.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels_fixture.h"
 #include "tests/engine/dp/micro_batch_fixture.h"
@@ -73,7 +74,7 @@ static void one_record_moves_its_own_cell_by_at_most_the_bound(void **state)
 static void one_record_moves_no_other_through_norms_and_masks(void **state)
 {
     (void)state;
-    const struct small_residual sizes = {8, 8, 2, true, 0.5, LAYER_FLATTEN};
+    const struct small_residual sizes = {8, 8, 2, true, 0.5, &layer_flatten};
     struct bench bench;
     bench_make(&bench, small_network_residual(&sizes), 239);
     check_moves(&bench);

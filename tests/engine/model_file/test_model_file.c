@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "engine/model_file/model_file.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/engine/nn/random_batch_fixture.h"
 #include "tests/engine/nn/network_oracle.h"
 
@@ -13,11 +15,11 @@ static struct network *mlp(uint32_t features, uint32_t hidden, bool bias)
     struct model_spec model = {.preset = PRESET_MLP,
                                .hidden_count = 1,
                                .hidden = {hidden},
-                               .activation = LAYER_TANH,
+                               .activation = &layer_tanh,
                                .bias = bias};
     struct network_shape shape = {features, 3};
     struct network *network = NULL;
-    model_spec_expand(&model, 3);
+    preset_expand(&model, 3);
     assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
     model_spec_fini(&model);
     return network;

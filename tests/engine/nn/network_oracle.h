@@ -76,7 +76,7 @@ static inline void oracle_products(struct oracle *oracle, struct oracle_layer *l
                                    const double *dy, double *dx)
 {
     const struct layer_spec *spec = layer->spec;
-    bool conv = spec->kind == LAYER_CONV2D;
+    bool conv = oracle_kind(spec) == ORACLE_CONV2D;
     size_t l = (size_t)(spec - oracle->model->layers);
     bool pixels = conv || oracle_pixelwise(oracle->model, l, layer->in);
     struct oracle_shape in = layer->in, out = layer->out;
@@ -122,8 +122,8 @@ static inline void oracle_pool(struct oracle_layer *layer, const double *dy, dou
 {
     const struct layer_spec *spec = layer->spec;
     struct oracle_shape in = layer->in, out = layer->out;
-    bool global = spec->kind == LAYER_GLOBAL_AVG_POOL;
-    bool greatest = spec->kind == LAYER_MAX_POOL2D;
+    bool global = oracle_kind(spec) == ORACLE_GLOBAL_AVG_POOL;
+    bool greatest = oracle_kind(spec) == ORACLE_MAX_POOL2D;
     size_t kh = global ? in.h : spec->kernel_height, stride = global ? 1 : spec->stride;
     size_t kw = global ? in.w : spec->kernel_width;
     ptrdiff_t padding = (ptrdiff_t)spec->padding;
@@ -151,24 +151,24 @@ static inline void oracle_pool(struct oracle_layer *layer, const double *dy, dou
     }
 }
 
-static inline double oracle_activation(enum layer_kind kind, double z, bool slope)
+static inline double oracle_activation(enum oracle_kind kind, double z, bool slope)
 {
     double logistic = 1.0 / (1.0 + exp(-z));
-    if (kind == LAYER_SIGMOID)
+    if (kind == ORACLE_SIGMOID)
         return slope ? logistic * (1.0 - logistic) : logistic;
-    if (kind == LAYER_SOFTPLUS)
+    if (kind == ORACLE_SOFTPLUS)
         return slope ? logistic : log1p(exp(z));
-    if (kind == LAYER_GELU) {
+    if (kind == ORACLE_GELU) {
         double below = 0.5 * (1.0 + erf(z / sqrt(2.0)));
         return slope ? below + z * exp(-0.5 * z * z) / sqrt(2.0 * M_PI) : z * below;
     }
-    if (kind == LAYER_GELU_TANH) {
+    if (kind == ORACLE_GELU_TANH) {
         double t = tanh(sqrt(2.0 / M_PI) * (z + 0.044715 * z * z * z));
         double steep = sqrt(2.0 / M_PI) * (1.0 + 0.134145 * z * z);
         return slope ? 0.5 * (1.0 + t) + 0.5 * z * (1.0 - t * t) * steep
                      : 0.5 * z * (1.0 + t);
     }
-    if (kind == LAYER_TANH)
+    if (kind == ORACLE_TANH)
         return slope ? 1.0 - tanh(z) * tanh(z) : tanh(z);
     return slope ? (z > 0.0 ? 1.0 : 0.0) : (z > 0.0 ? z : 0.0);
 }
@@ -270,33 +270,34 @@ static inline void oracle_branches_back(struct oracle *oracle,
 static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *layer)
 {
     size_t size = oracle_size(layer->in);
-    switch (layer->spec->kind) {
-    case LAYER_DENSE:
-    case LAYER_CONV2D: oracle_products(oracle, layer, NULL, NULL); break;
-    case LAYER_RELU:
-    case LAYER_TANH:
-    case LAYER_SIGMOID:
-    case LAYER_SOFTPLUS:
-    case LAYER_GELU:
-    case LAYER_GELU_TANH:
+    switch (oracle_kind(layer->spec)) {
+    case ORACLE_DENSE:
+    case ORACLE_CONV2D: oracle_products(oracle, layer, NULL, NULL); break;
+    case ORACLE_RELU:
+    case ORACLE_TANH:
+    case ORACLE_SIGMOID:
+    case ORACLE_SOFTPLUS:
+    case ORACLE_GELU:
+    case ORACLE_GELU_TANH:
         for (size_t j = 0; j < size; j++)
-            layer->y[j] = oracle_activation(layer->spec->kind, layer->x[j], false);
+            layer->y[j] =
+                oracle_activation(oracle_kind(layer->spec), layer->x[j], false);
         break;
-    case LAYER_MAX_POOL2D:
-    case LAYER_AVG_POOL2D:
-    case LAYER_GLOBAL_AVG_POOL: oracle_pool(layer, NULL, NULL); break;
-    case LAYER_FLATTEN: memcpy(layer->y, layer->x, size * sizeof *layer->x); break;
-    case LAYER_GROUP_NORM:
+    case ORACLE_MAX_POOL2D:
+    case ORACLE_AVG_POOL2D:
+    case ORACLE_GLOBAL_AVG_POOL: oracle_pool(layer, NULL, NULL); break;
+    case ORACLE_FLATTEN: memcpy(layer->y, layer->x, size * sizeof *layer->x); break;
+    case ORACLE_GROUP_NORM:
         for (size_t g = 0; g < layer->spec->groups; g++)
             oracle_group(oracle, layer, g, NULL, NULL);
         break;
-    case LAYER_DROPOUT:
+    case ORACLE_DROPOUT:
         oracle_draw_mask(oracle, layer);
         for (size_t j = 0; j < size; j++)
             layer->y[j] = layer->x[j] * layer->mask[j];
         break;
-    case LAYER_RESIDUAL: oracle_branches(oracle, layer); break;
-    case LAYER_CROP:
+    case ORACLE_RESIDUAL: oracle_branches(oracle, layer); break;
+    case ORACLE_CROP:
         for (size_t j = 0; j < oracle_size(layer->out); j++) {
             size_t side = layer->spec->out, top = (layer->in.h - side) / 2;
             size_t y = j / side % side + top, c = j / (side * side);
@@ -304,7 +305,7 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
             layer->y[j] = layer->x[(c * layer->in.h + y) * layer->in.w + x];
         }
         break;
-    case LAYER_REPLICATE:
+    case ORACLE_REPLICATE:
         for (size_t k = 0; k < layer->spec->out; k++)
             memcpy(layer->y + k * size, layer->x, size * sizeof *layer->x);
         break;
@@ -316,33 +317,34 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
                                    const double *dy, double *dx)
 {
     size_t size = oracle_size(layer->in);
-    switch (layer->spec->kind) {
-    case LAYER_DENSE:
-    case LAYER_CONV2D: oracle_products(oracle, layer, dy, dx); break;
-    case LAYER_RELU:
-    case LAYER_TANH:
-    case LAYER_SIGMOID:
-    case LAYER_SOFTPLUS:
-    case LAYER_GELU:
-    case LAYER_GELU_TANH:
+    switch (oracle_kind(layer->spec)) {
+    case ORACLE_DENSE:
+    case ORACLE_CONV2D: oracle_products(oracle, layer, dy, dx); break;
+    case ORACLE_RELU:
+    case ORACLE_TANH:
+    case ORACLE_SIGMOID:
+    case ORACLE_SOFTPLUS:
+    case ORACLE_GELU:
+    case ORACLE_GELU_TANH:
         for (size_t j = 0; j < size; j++)
-            dx[j] = dy[j] * oracle_activation(layer->spec->kind, layer->x[j], true);
+            dx[j] =
+                dy[j] * oracle_activation(oracle_kind(layer->spec), layer->x[j], true);
         break;
-    case LAYER_MAX_POOL2D:
-    case LAYER_AVG_POOL2D:
-    case LAYER_GLOBAL_AVG_POOL: oracle_pool(layer, dy, dx); break;
-    case LAYER_FLATTEN: memcpy(dx, dy, size * sizeof *dx); break;
-    case LAYER_GROUP_NORM:
+    case ORACLE_MAX_POOL2D:
+    case ORACLE_AVG_POOL2D:
+    case ORACLE_GLOBAL_AVG_POOL: oracle_pool(layer, dy, dx); break;
+    case ORACLE_FLATTEN: memcpy(dx, dy, size * sizeof *dx); break;
+    case ORACLE_GROUP_NORM:
         for (size_t g = 0; g < layer->spec->groups; g++)
             oracle_group(oracle, layer, g, dy, dx);
         break;
-    case LAYER_DROPOUT:
+    case ORACLE_DROPOUT:
         for (size_t j = 0; j < size; j++)
             dx[j] = dy[j] * layer->mask[j];
         break;
-    case LAYER_RESIDUAL: oracle_branches_back(oracle, layer, dy, dx); break;
-    case LAYER_CROP:
-    case LAYER_REPLICATE: break; /* of the record itself */
+    case ORACLE_RESIDUAL: oracle_branches_back(oracle, layer, dy, dx); break;
+    case ORACLE_CROP:
+    case ORACLE_REPLICATE: break; /* of the record itself */
     }
 }
 
@@ -362,7 +364,8 @@ static inline void oracle_forward_list(struct oracle *oracle, size_t first,
         layer->x = calloc(oracle_size(shape), sizeof *x);
         layer->y = calloc(oracle_size(layer->out), sizeof *y);
         memcpy(layer->x, x, oracle_size(shape) * sizeof *x);
-        if (layer->spec->kind != LAYER_RESIDUAL) /* whose branches count theirs */
+        if (oracle_kind(layer->spec) !=
+            ORACLE_RESIDUAL) /* whose branches count theirs */
             oracle->next += oracle_layer_parameters(model, l, shape);
         oracle_forward(oracle, layer);
         x = layer->y;

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "engine/nn/graph.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "engine/nn/workspace.h"
 
 struct batch {
@@ -71,22 +73,22 @@ static inline void batch_layers(struct model_spec *model, const char *text)
     model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
         static const char letters[] = "drtcmagfxspuno[k";
-        static const enum layer_kind kinds[] = {LAYER_DENSE,
-                                                LAYER_RELU,
-                                                LAYER_TANH,
-                                                LAYER_CONV2D,
-                                                LAYER_MAX_POOL2D,
-                                                LAYER_AVG_POOL2D,
-                                                LAYER_GLOBAL_AVG_POOL,
-                                                LAYER_FLATTEN,
-                                                LAYER_REPLICATE,
-                                                LAYER_SIGMOID,
-                                                LAYER_SOFTPLUS,
-                                                LAYER_GELU,
-                                                LAYER_GROUP_NORM,
-                                                LAYER_DROPOUT,
-                                                LAYER_RESIDUAL,
-                                                LAYER_CROP};
+        static const struct layer_kind *const kinds[] = {&layer_dense,
+                                                         &layer_relu,
+                                                         &layer_tanh,
+                                                         &layer_conv2d,
+                                                         &layer_max_pool2d,
+                                                         &layer_avg_pool2d,
+                                                         &layer_global_avg_pool,
+                                                         &layer_flatten,
+                                                         &layer_replicate,
+                                                         &layer_sigmoid,
+                                                         &layer_softplus,
+                                                         &layer_gelu,
+                                                         &layer_group_norm,
+                                                         &layer_dropout,
+                                                         &layer_residual,
+                                                         &layer_crop};
         struct layer_spec *layer = &model->layers[model->layer_count];
         char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
@@ -106,7 +108,7 @@ static inline void batch_layers(struct model_spec *model, const char *text)
         if (letter == '[')
             open[depth++] = layer;
         if (letter == 'U')
-            layer->kind = LAYER_GELU_TANH;
+            layer->kind = &layer_gelu_tanh;
         layer->bias = letter == lower && (lower == 'd' || lower == 'c');
         if (strchr("dcxk", lower) != NULL)
             layer->out = batch_number(&text);
@@ -149,7 +151,7 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
     } else {
         batch->model.preset = demand->preset;
         batch->model.groups = 32;
-        model_spec_expand(&batch->model, 3);
+        preset_expand(&batch->model, 3);
     }
     batch->model.loss = demand->loss;
     batch->model.huber_delta = 0.75;

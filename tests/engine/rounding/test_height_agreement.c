@@ -7,6 +7,8 @@
 
 #include "engine/rounding/blas.h"
 #include "engine/nn/workspace.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels_fixture.h"
 #include "tests/engine/nn/random_batch_fixture.h"
@@ -67,11 +69,12 @@ static void a_layers_products_stay_on_one_side_of_the_small_kernels(void **state
 
 static struct network *network_of(const uint32_t shape[4])
 {
-    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = shape[1], .bias = true},
-                                  {.kind = LAYER_RELU},
-                                  {.kind = LAYER_DENSE, .out = shape[2], .bias = true},
-                                  {.kind = LAYER_TANH},
-                                  {.kind = LAYER_DENSE, .out = shape[3], .bias = true}};
+    struct layer_spec layers[] = {
+        {.kind = &layer_dense, .out = shape[1], .bias = true},
+        {.kind = &layer_relu},
+        {.kind = &layer_dense, .out = shape[2], .bias = true},
+        {.kind = &layer_tanh},
+        {.kind = &layer_dense, .out = shape[3], .bias = true}};
     struct model_spec model = {
         .layer_count = 5, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     struct network *network;
@@ -116,7 +119,7 @@ static void a_network_on_images_keeps_to_its_blocks(void **state)
                                .input = {28, 28, 1},
                                .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     struct network *network;
-    model_spec_expand(&model, 10);
+    preset_expand(&model, 10);
     assert_int_equal(
         network_create(&network, &model, (struct network_shape){784, 10}, NULL), ST_OK);
     assert_false(heights_may_differ(network));

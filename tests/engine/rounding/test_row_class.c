@@ -7,6 +7,7 @@
 
 #include "engine/rounding/blas.h"
 #include "engine/nn/difference.h"
+#include "engine/nn/layers/registry.h"
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels_fixture.h"
@@ -150,18 +151,18 @@ static struct network *image_network(void)
 {
     struct layer_spec conv = small_network_conv(6, true);
     struct layer_spec pool = {
-        .kind = LAYER_MAX_POOL2D, .kernel_height = 2, .kernel_width = 2, .stride = 2};
+        .kind = &layer_max_pool2d, .kernel_height = 2, .kernel_width = 2, .stride = 2};
     struct layer_spec layers[] = {conv,
-                                  {.kind = LAYER_RELU},
+                                  {.kind = &layer_relu},
                                   pool,
                                   conv,
-                                  {.kind = LAYER_TANH},
+                                  {.kind = &layer_tanh},
                                   pool,
-                                  {.kind = LAYER_FLATTEN},
-                                  {.kind = LAYER_DENSE, .out = 16, .bias = true},
-                                  {.kind = LAYER_RELU},
-                                  {.kind = LAYER_DENSE, .out = 10, .bias = true}};
-    layers[5].kind = LAYER_AVG_POOL2D;
+                                  {.kind = &layer_flatten},
+                                  {.kind = &layer_dense, .out = 16, .bias = true},
+                                  {.kind = &layer_relu},
+                                  {.kind = &layer_dense, .out = 10, .bias = true}};
+    layers[5].kind = &layer_avg_pool2d;
     struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
                                .layers = layers,
                                .input = {9, 9, 1},
@@ -185,7 +186,7 @@ static void rows_of_images_round_alike_at_two_points(void **state)
 static void rows_of_a_residual_network_round_alike(void **state)
 {
     (void)state;
-    const struct small_residual sizes = {9, 24, 4, false, 0.25, LAYER_GLOBAL_AVG_POOL};
+    const struct small_residual sizes = {9, 24, 4, false, 0.25, &layer_global_avg_pool};
     struct network *network = small_network_residual(&sizes);
     for (size_t block = 16; block <= 64; block *= 2)
         expect_alike(network, (struct heights){block, block}, 3);

@@ -4,12 +4,13 @@
  * at the noise that its calibration gives; seeds of the problem and of the noise are
  * fixed. Acceptance check 18; FULL: its twenty seeds. */
 #include "engine/dp/algorithms/adp_schedule.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/engine/dp/algorithm_fixture.h"
 #include "tests/engine/draw_fixture.h"
 
 enum { N = 2000, D = 200, M = 50, T = 1500, LOOKED_EVERY = 20, SEEDS_MAX = 20 };
 
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 1, .bias = false};
+static struct layer_spec line = {.kind = &layer_dense, .out = 1, .bias = false};
 static const struct model_spec logistic = {
     .layer_count = 1, .layers = &line, .loss = LOSS_LOGISTIC};
 

@@ -6,6 +6,7 @@
 #include <glob.h>
 
 #include "engine/dp/algorithms/registry.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/engine/dp/algorithm_fixture.h"
 
 enum { POINTS = 40, FEATURES = 3 };
@@ -18,7 +19,7 @@ static const struct matrix points = {.records = POINTS,
                                      .scale = 1,
                                      .rows = features,
                                      .targets = classes};
-static struct layer_spec line = {.kind = LAYER_DENSE, .out = 2, .bias = true};
+static struct layer_spec line = {.kind = &layer_dense, .out = 2, .bias = true};
 static const struct model_spec linear = {.preset = PRESET_LINEAR,
                                          .layer_count = 1,
                                          .layers = &line,
@@ -143,15 +144,15 @@ static void terms_of_a_position_add_no_noise(void **state)
 {
     (void)state;
     enum { CHANNELS = 8, SIDE = 4 };
-    struct layer_spec layers[] = {{.kind = LAYER_CONV2D,
+    struct layer_spec layers[] = {{.kind = &layer_conv2d,
                                    .out = 64,
                                    .bias = true,
                                    .kernel_height = 3,
                                    .kernel_width = 3,
                                    .stride = 1,
                                    .dilation = 1},
-                                  {.kind = LAYER_FLATTEN},
-                                  {.kind = LAYER_DENSE, .out = 2, .bias = true}};
+                                  {.kind = &layer_flatten},
+                                  {.kind = &layer_dense, .out = 2, .bias = true}};
     struct model_spec images = {.layer_count = 3,
                                 .layers = layers,
                                 .input = {SIDE, SIDE, CHANNELS},

@@ -2,6 +2,7 @@
  * noise alone, on features of zeros and no bias, where gradients are zero, against what
  * its multipliers say; neighbours told apart against the exact curve. */
 #include "engine/dp/algorithms/diff2_rounds.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/engine/dp/diff2_fixture.h"
 
 enum { SILENT = 200, WIDE_IN = 256, WIDE_OUT = 400, WIDE = WIDE_IN * WIDE_OUT };
@@ -16,7 +17,7 @@ static const struct matrix silent = {.records = SILENT,
                                      .rows = silence,
                                      .targets = classes};
 static struct layer_spec wide_layer = {
-    .kind = LAYER_DENSE, .out = WIDE_OUT, .bias = false};
+    .kind = &layer_dense, .out = WIDE_OUT, .bias = false};
 static const struct model_spec wide = {
     .layer_count = 1, .layers = &wide_layer, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
 

@@ -2,6 +2,7 @@
  * batch of all records draws everybody, so both must move alike bit for bit; gradient
  * descent worked out in double where noise is next to nothing. */
 #include "engine/dp/algorithm.h"
+#include "engine/nn/layers/registry.h"
 
 #include "tests/engine/dp/line_fixture.h"
 
@@ -14,7 +15,7 @@ static const struct matrix points = {.records = RECORDS,
                                      .scale = 1,
                                      .rows = features,
                                      .values = values};
-static struct layer_spec biased = {.kind = LAYER_DENSE, .out = 1, .bias = true};
+static struct layer_spec biased = {.kind = &layer_dense, .out = 1, .bias = true};
 static const struct model_spec linear = {
     .layer_count = 1, .layers = &biased, .loss = LOSS_SQUARED};
 

@@ -3,6 +3,7 @@
  * whole range in long double with the room that noise.md 2.4 proves is needed; a
  * noiseless limit worked out by hand. */
 #include "engine/dp/clip.h"
+#include "engine/nn/layers/registry.h"
 
 #include "tests/engine/dp/line_fixture.h"
 
@@ -107,9 +108,9 @@ static void each_layer_is_clipped_by_itself(void **state)
     (void)state;
     enum { IN = 3, HIDDEN = 5, COUNT = IN * HIDDEN + HIDDEN + HIDDEN + 1 };
     static struct layer_spec layers[] = {
-        {.kind = LAYER_DENSE, .out = HIDDEN, .bias = true},
-        {.kind = LAYER_TANH},
-        {.kind = LAYER_DENSE, .out = 1, .bias = true}};
+        {.kind = &layer_dense, .out = HIDDEN, .bias = true},
+        {.kind = &layer_tanh},
+        {.kind = &layer_dense, .out = 1, .bias = true}};
     static const struct model_spec net = {
         .layer_count = 3, .layers = layers, .loss = LOSS_SQUARED};
     float x[2 * IN] = {0.5F, -1, 2, 3e38F, 0, 0}, labels[2] = {9, 0};

@@ -6,6 +6,7 @@
 
 #include "engine/dp/algorithms/value_clip_bound.h"
 #include "engine/nn/spectral.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/engine/dp/line_fixture.h"
 
 enum { RECORDS = 40, FEATURES = 7 };
@@ -47,9 +48,9 @@ static struct model_spec model_of(const uint32_t *outs, size_t count, bool bias,
     for (size_t l = 0; l < count; l++) {
         if (l > 0)
             layers[used++] =
-                (struct layer_spec){.kind = l % 2 == 1 ? LAYER_RELU : LAYER_TANH};
+                (struct layer_spec){.kind = l % 2 == 1 ? &layer_relu : &layer_tanh};
         layers[used++] =
-            (struct layer_spec){.kind = LAYER_DENSE, .out = outs[l], .bias = bias};
+            (struct layer_spec){.kind = &layer_dense, .out = outs[l], .bias = bias};
     }
     return (struct model_spec){.layer_count = used, .layers = layers, .loss = loss};
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/nn/spectral.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/expect.h"
 #include "tests/engine/draw_fixture.h"
 
@@ -19,7 +20,7 @@ enum { H_MAX = 4, WIDTH_MAX = 6 };
 static struct layer_spec layers_of[2 * H_MAX];
 
 /* A model of h dense layers with act between them. */
-static struct model_spec model_of(size_t h, bool bias, enum layer_kind act,
+static struct model_spec model_of(size_t h, bool bias, const struct layer_kind *act,
                                   enum loss loss)
 {
     size_t count = 0;
@@ -27,7 +28,7 @@ static struct model_spec model_of(size_t h, bool bias, enum layer_kind act,
         if (l > 0)
             layers_of[count++] = (struct layer_spec){.kind = act};
         layers_of[count++] =
-            (struct layer_spec){.kind = LAYER_DENSE, .out = 3, .bias = bias};
+            (struct layer_spec){.kind = &layer_dense, .out = 3, .bias = bias};
     }
     return (struct model_spec){.layer_count = count,
                                .layers = layers_of,
@@ -39,7 +40,7 @@ static struct value_clip_bound certify(size_t h, bool bias, enum loss loss,
                                        enum value_clip_bound_kind kind)
 {
     struct value_clip_bound bound;
-    struct model_spec model = model_of(h, bias, LAYER_RELU, loss);
+    struct model_spec model = model_of(h, bias, &layer_relu, loss);
     assert_int_equal(value_clip_bound_init(&bound, &model, kind, NULL), ST_OK);
     return bound;
 }
@@ -136,17 +137,17 @@ static void what_has_no_proof_is_refused(void **state)
     static const struct {
         size_t h;
         bool bias;
-        enum layer_kind act;
+        const struct layer_kind *act;
         enum loss loss;
         enum value_clip_bound_kind kind;
     } refused[] = {
-        {2, true, LAYER_TANH, LOSS_SOFTMAX_CROSS_ENTROPY, BOUND_PAPER},
-        {2, true, LAYER_TANH, LOSS_SOFTMAX_CROSS_ENTROPY, BOUND_TIGHT},
-        {2, false, LAYER_TANH, LOSS_SQUARED, BOUND_PAPER},
-        {3, false, LAYER_TANH, LOSS_LOGISTIC, BOUND_TIGHT},
-        {2, false, LAYER_SIGMOID, LOSS_SOFTMAX_CROSS_ENTROPY, BOUND_PAPER},
-        {3, false, LAYER_SOFTPLUS, LOSS_SOFTMAX_CROSS_ENTROPY, BOUND_TIGHT},
-        {2, false, LAYER_RELU, LOSS_HUBER, BOUND_TIGHT},
+        {2, true, &layer_tanh, LOSS_SOFTMAX_CROSS_ENTROPY, BOUND_PAPER},
+        {2, true, &layer_tanh, LOSS_SOFTMAX_CROSS_ENTROPY, BOUND_TIGHT},
+        {2, false, &layer_tanh, LOSS_SQUARED, BOUND_PAPER},
+        {3, false, &layer_tanh, LOSS_LOGISTIC, BOUND_TIGHT},
+        {2, false, &layer_sigmoid, LOSS_SOFTMAX_CROSS_ENTROPY, BOUND_PAPER},
+        {3, false, &layer_softplus, LOSS_SOFTMAX_CROSS_ENTROPY, BOUND_TIGHT},
+        {2, false, &layer_relu, LOSS_HUBER, BOUND_TIGHT},
     };
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
         struct value_clip_bound bound = {.layers = 77};
@@ -160,9 +161,9 @@ static void what_has_no_proof_is_refused(void **state)
         assert_int_equal(value_clip_bound_init(&bound, &model, BOUND_FORWARD, NULL),
                          ST_OK);
     }
-    static struct layer_spec image[] = {{.kind = LAYER_CONV2D, .out = 2},
-                                        {.kind = LAYER_FLATTEN},
-                                        {.kind = LAYER_DENSE, .out = 3}};
+    static struct layer_spec image[] = {{.kind = &layer_conv2d, .out = 2},
+                                        {.kind = &layer_flatten},
+                                        {.kind = &layer_dense, .out = 3}};
     for (size_t first = 0; first < 2; first++) {
         struct value_clip_bound none;
         struct error why = {0};
@@ -174,13 +175,14 @@ static void what_has_no_proof_is_refused(void **state)
         assert_string_equal(why.pointer, "/algorithm/name");
         assert_non_null(strstr(why.text, "use dpsgd"));
     }
-    static struct layer_spec steep[] = {{.kind = LAYER_DENSE, .out = 3},
-                                        {.kind = LAYER_GELU},
-                                        {.kind = LAYER_DENSE, .out = 3}};
-    for (int kind = LAYER_GELU; kind <= LAYER_GELU_TANH; kind++) {
+    static struct layer_spec steep[] = {{.kind = &layer_dense, .out = 3},
+                                        {.kind = &layer_gelu},
+                                        {.kind = &layer_dense, .out = 3}};
+    static const struct layer_kind *const kinds[] = {&layer_gelu, &layer_gelu_tanh};
+    for (size_t k = 0; k < 2; k++) {
         struct value_clip_bound none;
         struct model_spec gelu = {.layer_count = 3, .layers = steep};
-        steep[1].kind = (enum layer_kind)kind;
+        steep[1].kind = kinds[k];
         assert_int_equal(value_clip_bound_init(&none, &gelu, BOUND_FORWARD, NULL),
                          ST_INVALID);
     }
@@ -190,7 +192,7 @@ static void what_has_no_proof_is_refused(void **state)
     struct value_clip_bound bound;
     struct error error = {0};
     for (size_t l = 0; l <= VALUE_CLIP_LAYERS_MAX; l++)
-        many[l] = (struct layer_spec){.kind = LAYER_DENSE, .out = 1};
+        many[l] = (struct layer_spec){.kind = &layer_dense, .out = 1};
     assert_int_equal(value_clip_bound_init(&bound, &model, BOUND_FORWARD, &error),
                      ST_INVALID);
     assert_string_equal(error.pointer, "/algorithm/name");
@@ -199,7 +201,7 @@ static void what_has_no_proof_is_refused(void **state)
 struct net {
     size_t h, inputs, width[H_MAX]; /* outputs of each layer */
     bool bias;
-    enum layer_kind act;
+    const struct layer_kind *act;
     enum loss loss;
     float w[H_MAX][WIDTH_MAX * WIDTH_MAX], c[H_MAX][WIDTH_MAX];
     double norms[H_MAX];
@@ -210,29 +212,30 @@ static size_t inputs_of(const struct net *net, size_t l)
     return l == 0 ? net->inputs : net->width[l - 1];
 }
 
-static enum layer_kind draw_activation(uint64_t *seed)
+static const struct layer_kind *draw_activation(uint64_t *seed)
 {
-    static const enum layer_kind kinds[] = {LAYER_TANH, LAYER_SIGMOID, LAYER_SOFTPLUS};
-    return draw_uniform(seed) < 0.6 ? LAYER_RELU
+    static const struct layer_kind *const kinds[] = {&layer_tanh, &layer_sigmoid,
+                                                     &layer_softplus};
+    return draw_uniform(seed) < 0.6 ? &layer_relu
                                     : kinds[(size_t)(3 * draw_uniform(seed))];
 }
 
-static double activation(enum layer_kind kind, double z)
+static double activation(const struct layer_kind *kind, double z)
 {
-    if (kind == LAYER_RELU)
+    if (kind == &layer_relu)
         return fmax(z, 0);
-    if (kind == LAYER_SIGMOID)
+    if (kind == &layer_sigmoid)
         return 1 / (1 + exp(-z));
-    return kind == LAYER_SOFTPLUS ? fmax(z, 0) + log1p(exp(-fabs(z))) : tanh(z);
+    return kind == &layer_softplus ? fmax(z, 0) + log1p(exp(-fabs(z))) : tanh(z);
 }
 
-static double slope(enum layer_kind kind, double h) /* told from the output */
+static double slope(const struct layer_kind *kind, double h) /* told from the output */
 {
-    if (kind == LAYER_RELU)
+    if (kind == &layer_relu)
         return h > 0 ? 1 : 0;
-    if (kind == LAYER_SIGMOID)
+    if (kind == &layer_sigmoid)
         return h * (1 - h);
-    return kind == LAYER_SOFTPLUS ? -expm1(-h) : 1 - h * h;
+    return kind == &layer_softplus ? -expm1(-h) : 1 - h * h;
 }
 
 static void draw_net(struct net *net, struct spectral *spectral, uint64_t *seed)

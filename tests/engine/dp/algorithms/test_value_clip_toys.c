@@ -6,6 +6,7 @@
  * x_i = sqrt(d) e_(i mod d), each coordinate n / d times, and labels 0, the mean of
  * (x_i w)^2 / 2 is |w|^2 / 2: the same descent, as long as nothing is clipped. */
 #include "engine/dp/algorithm.h"
+#include "engine/nn/layers/registry.h"
 
 #include "tests/engine/dp/line_fixture.h"
 
@@ -81,11 +82,11 @@ static void assert_published(const struct published *published)
 static void published_records_have_their_losses_and_norms(void **state)
 {
     (void)state;
-    static struct layer_spec biased = {.kind = LAYER_DENSE, .out = 1, .bias = true},
-                             three = {.kind = LAYER_DENSE, .out = 3},
-                             net[] = {{.kind = LAYER_DENSE, .out = 3},
-                                      {.kind = LAYER_RELU},
-                                      {.kind = LAYER_DENSE, .out = 2}};
+    static struct layer_spec biased = {.kind = &layer_dense, .out = 1, .bias = true},
+                             three = {.kind = &layer_dense, .out = 3},
+                             net[] = {{.kind = &layer_dense, .out = 3},
+                                      {.kind = &layer_relu},
+                                      {.kind = &layer_dense, .out = 2}};
     static const struct published records[] = {
         {.model = {.layer_count = 1, .layers = &line_layer, .loss = LOSS_SQUARED},
          .x = {3, 4},
@@ -206,7 +207,8 @@ static struct layer_spec layers[5];
 
 static struct model_spec draw_model(uint64_t *seed)
 {
-    static const enum layer_kind between[] = {LAYER_RELU, LAYER_TANH, LAYER_SIGMOID};
+    static const struct layer_kind *const between[] = {&layer_relu, &layer_tanh,
+                                                       &layer_sigmoid};
     static const enum loss losses[] = {LOSS_SQUARED, LOSS_SOFTMAX_CROSS_ENTROPY};
     size_t depth = 1 + (size_t)(3 * draw_uniform(seed)), count = 0;
     enum loss loss = losses[draw_uniform(seed) < 0.5];
@@ -217,7 +219,7 @@ static struct model_spec draw_model(uint64_t *seed)
                        : loss == LOSS_SQUARED ? 1
                                               : 4;
         layers[count++] =
-            (struct layer_spec){.kind = LAYER_DENSE, .out = out, .bias = bias};
+            (struct layer_spec){.kind = &layer_dense, .out = out, .bias = bias};
         if (!last)
             layers[count++] =
                 (struct layer_spec){.kind = between[(size_t)(3 * draw_uniform(seed))]};

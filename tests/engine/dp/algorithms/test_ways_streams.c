@@ -3,6 +3,7 @@
  * noise that shares bytes with a batch tells who is in it. Method: every read of every
  * stream of whole jobs, sorted. */
 #include "tests/expect.h"
+#include "engine/nn/layers/registry.h"
 
 #include "tests/engine/dp/points_fixture.h"
 #include "tests/engine/dp/trace_fixture.h"
@@ -129,9 +130,9 @@ static void a_block_is_read_once_where_units_drop(const struct way *way)
 static void nor_where_units_drop(void **state)
 {
     (void)state;
-    struct layer_spec layers[] = {{.kind = LAYER_DENSE, .out = 6},
-                                  {.kind = LAYER_DROPOUT, .rate = 0.5},
-                                  {.kind = LAYER_DENSE, .out = POINTS_CLASSES}};
+    struct layer_spec layers[] = {{.kind = &layer_dense, .out = 6},
+                                  {.kind = &layer_dropout, .rate = 0.5},
+                                  {.kind = &layer_dense, .out = POINTS_CLASSES}};
     const struct model_spec model = {
         .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     struct points points;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/nn/graph.h"
+#include "engine/nn/layers/preset.h"
 #include "tests/engine/nn/random_batch_fixture.h"
 
 static struct network *preset(enum preset preset, struct model_input input,
@@ -14,7 +15,7 @@ static struct network *preset(enum preset preset, struct model_input input,
     struct model_spec model = {.preset = preset, .groups = 32, .input = input};
     struct network_shape shape = {input.height * input.width * input.channels, outputs};
     struct network *network = NULL;
-    model_spec_expand(&model, outputs);
+    preset_expand(&model, outputs);
     assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
     model_spec_fini(&model);
     return network;
@@ -290,7 +291,7 @@ static void a_preset_that_does_not_fit_names_the_model(void **state)
     struct network *network = NULL;
     struct error error = {0};
     (void)state;
-    model_spec_expand(&model, 10);
+    preset_expand(&model, 10);
     assert_int_equal(
         network_create(&network, &model, (struct network_shape){784, 10}, &error),
         ST_INVALID);

@@ -5,40 +5,42 @@
 
 #include <string.h>
 
-#include "engine/nn/activation.h"
+#include "engine/nn/layers/activation_layer.h"
+#include "engine/nn/layers/registry.h"
 
 enum { LANES = 16, COUNT = 4096 };
 
-static const enum layer_kind kinds[] = {LAYER_RELU,     LAYER_TANH, LAYER_SIGMOID,
-                                        LAYER_SOFTPLUS, LAYER_GELU, LAYER_GELU_TANH};
+static const struct layer_kind *const kinds[] = {&layer_relu,    &layer_tanh,
+                                                 &layer_sigmoid, &layer_softplus,
+                                                 &layer_gelu,    &layer_gelu_tanh};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static double expected(enum layer_kind kind, double z)
+static double expected(const struct layer_kind *kind, double z)
 {
-    if (kind == LAYER_TANH)
+    if (kind == &layer_tanh)
         return tanh(z);
-    if (kind == LAYER_SIGMOID)
+    if (kind == &layer_sigmoid)
         return z >= 0 ? 1 / (1 + exp(-z)) : exp(z) / (1 + exp(z));
-    if (kind == LAYER_SOFTPLUS)
+    if (kind == &layer_softplus)
         return fmax(z, 0) + log1p(exp(-fabs(z)));
-    if (kind == LAYER_GELU)
+    if (kind == &layer_gelu)
         return z * 0.5 * erfc(-z / sqrt(2));
-    if (kind == LAYER_GELU_TANH)
+    if (kind == &layer_gelu_tanh)
         return z / (1 + exp(-2 * sqrt(2 / M_PI) * (z + 0.044715 * z * z * z)));
     return fmax(z, 0);
 }
 
-static double expected_slope(enum layer_kind kind, double z)
+static double expected_slope(const struct layer_kind *kind, double z)
 {
-    if (kind == LAYER_TANH)
+    if (kind == &layer_tanh)
         return 1 / (cosh(z) * cosh(z));
-    if (kind == LAYER_SIGMOID)
+    if (kind == &layer_sigmoid)
         return 1 / (2 + exp(z) + exp(-z));
-    if (kind == LAYER_SOFTPLUS)
-        return expected(LAYER_SIGMOID, z);
-    if (kind == LAYER_GELU)
+    if (kind == &layer_softplus)
+        return expected(&layer_sigmoid, z);
+    if (kind == &layer_gelu)
         return 0.5 * erfc(-z / sqrt(2)) + z * exp(-z * z / 2) / sqrt(2 * M_PI);
-    if (kind == LAYER_GELU_TANH) {
+    if (kind == &layer_gelu_tanh) {
         double c = 2 * sqrt(2 / M_PI), e = exp(-c * (z + 0.044715 * z * z * z));
         double logistic = 1 / (1 + e);
         double other = e / (1 + e); /* 1 - logistic, where e is finite */
@@ -66,9 +68,9 @@ static struct rows row(float *data, size_t count)
     return (struct rows){.data = data, .stride = count, .count = 1};
 }
 
-static void forward(enum layer_kind kind, float *y, float *z, size_t count)
+static void forward(const struct layer_kind *kind, float *y, float *z, size_t count)
 {
-    activation_forward(kind, count, row(y, count), row(z, count));
+    activation_forward(activation_of(kind), count, row(y, count), row(z, count));
 }
 
 static void forward_is_libms_to_a_few_units(void **state)
@@ -81,12 +83,11 @@ static void forward_is_libms_to_a_few_units(void **state)
         for (size_t i = 0; i < COUNT; i++) {
             double right = expected(kinds[k], (double)z[i]);
             /* Of a gelu far below zero only z times a unit is left. */
-            double size = activation_reads(kinds[k]) ? (double)z[i] : right;
+            double size = activation_of(kinds[k])->reads_input ? (double)z[i] : right;
             if (fabs((double)y[i] - right) > 0x1p-21 * fabs(size) + 0x1p-149)
-                fail_msg("%s(%g) = %g", layer_kind_name(kinds[k]), (double)z[i],
-                         (double)y[i]);
-            assert_true(kinds[k] != LAYER_TANH || fabsf(y[i]) <= 1.0F);
-            assert_true(kinds[k] != LAYER_SIGMOID || (y[i] >= 0.0F && y[i] <= 1.0F));
+                fail_msg("%s(%g) = %g", kinds[k]->name, (double)z[i], (double)y[i]);
+            assert_true(kinds[k] != &layer_tanh || fabsf(y[i]) <= 1.0F);
+            assert_true(kinds[k] != &layer_sigmoid || (y[i] >= 0.0F && y[i] <= 1.0F));
         }
     }
 }
@@ -102,14 +103,14 @@ static void backward_is_the_derivative(void **state)
         dy[i] = (float)sin((double)i);
     for (size_t k = 0; k < KINDS; k++) {
         forward(kinds[k], y, z, COUNT);
-        activation_backward(kinds[k], row(dz, COUNT), row(dy, COUNT),
-                            row(activation_reads(kinds[k]) ? z : y, COUNT));
+        activation_backward(activation_of(kinds[k]), row(dz, COUNT), row(dy, COUNT),
+                            row(activation_of(kinds[k])->reads_input ? z : y, COUNT));
         for (size_t i = 0; i < COUNT; i++) {
             double right = expected_slope(kinds[k], (double)z[i]) * (double)dy[i];
-            double unit = kinds[k] == LAYER_RELU ? 0 : 0x1p-20 * fabs((double)dy[i]);
+            double unit = kinds[k] == &layer_relu ? 0 : 0x1p-20 * fabs((double)dy[i]);
             if (!(fabs((double)dz[i] - right) <= unit))
-                fail_msg("%s'(%g) %g is not %g", layer_kind_name(kinds[k]),
-                         (double)z[i], (double)dz[i], right);
+                fail_msg("%s'(%g) %g is not %g", kinds[k]->name, (double)z[i],
+                         (double)dz[i], right);
         }
     }
 }
@@ -141,8 +142,8 @@ static void every_lane_gives_the_same_bits(void **state)
                     one[k] = z[(i + 7 * k) % COUNT];
                 one[lane] = z[i];
                 forward(kinds[kind], one, one, LANES);
-                activation_backward(kinds[kind], row(slope, LANES), row(ones, LANES),
-                                    row(one, LANES));
+                activation_backward(activation_of(kinds[kind]), row(slope, LANES),
+                                    row(ones, LANES), row(one, LANES));
                 if (lane == 0)
                     first[0] = one[0], first[1] = slope[0];
                 assert_memory_equal(&one[lane], &first[0], sizeof(float));
@@ -172,7 +173,7 @@ static void padding_stays_zero(void **state)
         for (size_t i = 0; i < ROWS; i++)
             for (size_t j = 0; j < WIDTH; j++)
                 z[i * LANES + j] = (float)(i + j) - 2.0F;
-        activation_forward(kinds[k], WIDTH, rows, rows);
+        activation_forward(activation_of(kinds[k]), WIDTH, rows, rows);
         for (size_t i = 0; i < ROWS; i++)
             for (size_t j = 0; j < LANES; j++)
                 assert_true(j < WIDTH ? z[i * LANES + 4] > 0.0F

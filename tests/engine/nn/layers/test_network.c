@@ -6,19 +6,21 @@
 
 #include "base/hash.h"
 #include "engine/nn/network.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 
 static struct network *mlp(size_t hidden_count, const uint32_t *hidden,
                            uint32_t features)
 {
     struct model_spec model = {.preset = hidden_count > 0 ? PRESET_MLP : PRESET_LINEAR,
                                .hidden_count = hidden_count,
-                               .activation = LAYER_RELU,
+                               .activation = &layer_relu,
                                .bias = true};
     struct network_shape shape = {features, 10};
     struct network *network = NULL;
     for (size_t i = 0; i < hidden_count; i++)
         model.hidden[i] = hidden[i];
-    model_spec_expand(&model, 10);
+    preset_expand(&model, 10);
     assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
     model_spec_fini(&model);
     return network;
@@ -46,12 +48,12 @@ static void diff2s_network_has_101_parameters(void **state)
     struct model_spec model = {.preset = PRESET_MLP,
                                .hidden_count = 1,
                                .hidden = {10},
-                               .activation = LAYER_SOFTPLUS,
+                               .activation = &layer_softplus,
                                .bias = true,
                                .loss = LOSS_SQUARED};
     struct network *network = NULL;
     (void)state;
-    model_spec_expand(&model, 1);
+    preset_expand(&model, 1);
     assert_int_equal(
         network_create(&network, &model, (struct network_shape){8, 1}, NULL), ST_OK);
     assert_int_equal(network_parameters(network), 101);
@@ -201,59 +203,59 @@ static const struct refusal refusals[] = {
      {4, 4},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      1,
-     {{.kind = LAYER_RELU, .out = 0, .bias = false}}},
+     {{.kind = &layer_relu, .out = 0, .bias = false}}},
     {"/model/layers/0",
      {4, 3},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      1,
-     {{.kind = LAYER_DENSE, .out = 4, .bias = true}}},
+     {{.kind = &layer_dense, .out = 4, .bias = true}}},
     {"/model/layers/1/out",
      {4, 3},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      2,
-     {{.kind = LAYER_RELU, .out = 0, .bias = false},
-      {.kind = LAYER_DENSE, .out = 0, .bias = true}}},
+     {{.kind = &layer_relu, .out = 0, .bias = false},
+      {.kind = &layer_dense, .out = 0, .bias = true}}},
     {"/model/layers/1/out",
      {4, 65536},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      2,
-     {{.kind = LAYER_DENSE, .out = 32768, .bias = true},
-      {.kind = LAYER_DENSE, .out = 65536, .bias = true}}},
+     {{.kind = &layer_dense, .out = 32768, .bias = true},
+      {.kind = &layer_dense, .out = 65536, .bias = true}}},
     {"/model/layers/0/out",
      {67108864, 33},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      1,
-     {{.kind = LAYER_DENSE, .out = 33, .bias = true}}},
+     {{.kind = &layer_dense, .out = 33, .bias = true}}},
     {"/model/layers/0/out",
      {4, 4294967295},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      1,
-     {{.kind = LAYER_DENSE, .out = 4294967295, .bias = true}}},
+     {{.kind = &layer_dense, .out = 4294967295, .bias = true}}},
     {"/model/loss",
      {4, 1},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      1,
-     {{.kind = LAYER_DENSE, .out = 1, .bias = true}}},
+     {{.kind = &layer_dense, .out = 1, .bias = true}}},
     {"/model/loss",
      {4, 2},
      LOSS_LOGISTIC,
      1,
-     {{.kind = LAYER_DENSE, .out = 2, .bias = true}}},
+     {{.kind = &layer_dense, .out = 2, .bias = true}}},
     {"/model/loss",
      {4, 2},
      LOSS_SQUARED,
      1,
-     {{.kind = LAYER_DENSE, .out = 2, .bias = true}}},
+     {{.kind = &layer_dense, .out = 2, .bias = true}}},
     {"/model",
      {0, 2},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      1,
-     {{.kind = LAYER_DENSE, .out = 2, .bias = true}}},
+     {{.kind = &layer_dense, .out = 2, .bias = true}}},
     {"/model",
      {67108865, 2},
      LOSS_SOFTMAX_CROSS_ENTROPY,
      1,
-     {{.kind = LAYER_DENSE, .out = 2, .bias = true}}},
+     {{.kind = &layer_dense, .out = 2, .bias = true}}},
 };
 
 static void what_does_not_fit_is_refused_with_its_place(void **state)
@@ -286,7 +288,7 @@ static void more_layers_than_the_limit_are_refused(void **state)
     model.layers = calloc(model.layer_count, sizeof *model.layers);
     for (size_t i = 0; i < model.layer_count; i++)
         model.layers[i] =
-            (struct layer_spec){.kind = LAYER_DENSE, .out = 3, .bias = true};
+            (struct layer_spec){.kind = &layer_dense, .out = 3, .bias = true};
     assert_int_equal(network_create(&network, &model, shape, NULL), ST_INVALID);
     model.layer_count--;
     assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);

@@ -3,12 +3,14 @@
  * cancels, at random points, steps and scales; then the corners one by one. */
 #include "tests/expect.h"
 
-#include "engine/nn/activation_difference.h"
+#include "engine/nn/layers/activation_layer.h"
+#include "engine/nn/layers/registry.h"
 
 enum { COUNT = 16 };
 
-static const enum layer_kind kinds[] = {LAYER_RELU,     LAYER_TANH, LAYER_SIGMOID,
-                                        LAYER_SOFTPLUS, LAYER_GELU, LAYER_GELU_TANH};
+static const struct layer_kind *const kinds[] = {&layer_relu,    &layer_tanh,
+                                                 &layer_sigmoid, &layer_softplus,
+                                                 &layer_gelu,    &layer_gelu_tanh};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* xorshift64*: any fixed sequence will do. */
@@ -21,20 +23,20 @@ static double pick(uint64_t *state, double low, double high)
     return low + (high - low) * unit;
 }
 
-static long double value(enum layer_kind kind, long double z, bool slope)
+static long double value(const struct layer_kind *kind, long double z, bool slope)
 {
     long double sigmoid = 1.0L / (1.0L + expl(-z)), root = sqrtl(2.0L / acosl(-1.0L));
     long double t = tanhl(root * (z + 0.044715L * z * z * z));
     long double below = 0.5L * erfcl(-z / sqrtl(2.0L));
-    if (kind == LAYER_RELU)
+    if (kind == &layer_relu)
         return slope ? z > 0.0L : fmaxl(z, 0.0L);
-    if (kind == LAYER_TANH)
+    if (kind == &layer_tanh)
         return slope ? 1.0L / (coshl(z) * coshl(z)) : tanhl(z);
-    if (kind == LAYER_SIGMOID)
+    if (kind == &layer_sigmoid)
         return slope ? sigmoid * (1.0L - sigmoid) : sigmoid;
-    if (kind == LAYER_SOFTPLUS)
+    if (kind == &layer_softplus)
         return slope ? sigmoid : log1pl(expl(z));
-    if (kind == LAYER_GELU)
+    if (kind == &layer_gelu)
         return slope ? below + z * 0.5L * root * expl(-0.5L * z * z) : z * below;
     return slope ? 0.5L * (1.0L + t) +
                        0.5L * z * (1.0L - t * t) * root * (1.0L + 0.134145L * z * z)
@@ -42,13 +44,13 @@ static long double value(enum layer_kind kind, long double z, bool slope)
 }
 
 /* f(z + d) - f(z) */
-static long double exact(enum layer_kind kind, long double z, long double d)
+static long double exact(const struct layer_kind *kind, long double z, long double d)
 {
-    if (kind == LAYER_TANH)
+    if (kind == &layer_tanh)
         return sinhl(d) / (coshl(z) * coshl(z + d));
-    if (kind == LAYER_SIGMOID)
+    if (kind == &layer_sigmoid)
         return sinhl(d / 2.0L) / (2.0L * coshl(z / 2.0L) * coshl((z + d) / 2.0L));
-    if (kind == LAYER_SOFTPLUS && fabsl(d) < 1.0L)
+    if (kind == &layer_softplus && fabsl(d) < 1.0L)
         return log1pl(expm1l(d) / (1.0L + expl(-z)));
     return value(kind, z + d, false) - value(kind, z, false);
 }
@@ -73,12 +75,12 @@ static void forward_keeps_its_digits(void **state)
     uint64_t random = 88172645463325252;
     (void)state;
     for (size_t k = 0; k < KINDS * 2000; k++) {
-        enum layer_kind kind = kinds[k % KINDS];
-        bool smooth = kind == LAYER_GELU || kind == LAYER_GELU_TANH;
+        const struct layer_kind *kind = kinds[k % KINDS];
+        bool smooth = kind == &layer_gelu || kind == &layer_gelu_tanh;
         struct case_of c;
         draw(&c, &random, smooth ? 4.0 : 20.0);
         struct float_pair z = {c.z, c.dz};
-        activation_difference_forward(kind, c.dy, &z, c.scale, COUNT);
+        activation_of(kind)->rule.forward(c.dy, &z, c.scale, COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             long double step = (long double)(c.scale * c.dz[i]);
             long double right = exact(kind, c.z[i], step);
@@ -96,21 +98,21 @@ static void backward_keeps_its_digits(void **state)
     uint64_t random = 88172645463325252;
     (void)state;
     for (size_t k = 0; k < KINDS * 2000; k++) {
-        enum layer_kind kind = kinds[k % KINDS];
+        const struct layer_kind *kind = kinds[k % KINDS];
         struct case_of c;
         float b[COUNT], db[COUNT], y[COUNT], below[COUNT];
         draw(&c, &random, 3.0);
         struct float_pair z = {c.z, c.dz};
-        activation_difference_forward(kind, c.dy, &z, c.scale, COUNT);
+        activation_of(kind)->rule.forward(c.dy, &z, c.scale, COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             y[i] = (float)value(kind, c.z[i], false);
             b[i] = (float)pick(&random, -1.0, 1.0);
             db[i] = (float)pick(&random, -1.0, 1.0);
         }
-        bool reads_z = kind == LAYER_GELU || kind == LAYER_GELU_TANH;
+        bool reads_z = kind == &layer_gelu || kind == &layer_gelu_tanh;
         struct activation_pairs pairs = {{b, db},
                                          reads_z ? z : (struct float_pair){y, c.dy}};
-        activation_difference_backward(kind, below, &pairs, c.scale, COUNT);
+        activation_of(kind)->rule.backward(below, &pairs, c.scale, COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             long double at = c.z[i], new = at + (long double)(c.scale * c.dz[i]);
             if (fabsl(new) > 4.0L) /* saturated: 1 - y has lost its own */
@@ -125,13 +127,13 @@ static void backward_keeps_its_digits(void **state)
     }
 }
 
-static float one_forward(enum layer_kind kind, float z, float dz)
+static float one_forward(const struct layer_kind *kind, float z, float dz)
 {
     struct case_of c = {.scale = 0.5F};
     struct float_pair pair = {c.z, c.dz};
     for (size_t i = 0; i < COUNT; i++)
         c.z[i] = z, c.dz[i] = dz;
-    activation_difference_forward(kind, c.dy, &pair, c.scale, COUNT);
+    activation_of(kind)->rule.forward(c.dy, &pair, c.scale, COUNT);
     for (size_t i = 1; i < COUNT; i++)
         assert_memory_equal(&c.dy[0], &c.dy[i], sizeof *c.dy);
     return c.dy[0];
@@ -148,22 +150,22 @@ static void corners_are_exact(void **state)
         assert_true(isnan(one_forward(kinds[k], -1.0F, NAN)));
     }
     /* 200 units there and back, over a scale of a half */
-    assert_true(one_forward(LAYER_TANH, -100.0F, 400.0F) == 4.0F);
-    assert_true(one_forward(LAYER_TANH, 100.0F, -400.0F) == -4.0F);
-    assert_true(one_forward(LAYER_SIGMOID, -100.0F, 400.0F) == 2.0F);
-    assert_true(one_forward(LAYER_SIGMOID, 100.0F, -400.0F) == -2.0F);
+    assert_true(one_forward(&layer_tanh, -100.0F, 400.0F) == 4.0F);
+    assert_true(one_forward(&layer_tanh, 100.0F, -400.0F) == -4.0F);
+    assert_true(one_forward(&layer_sigmoid, -100.0F, 400.0F) == 2.0F);
+    assert_true(one_forward(&layer_sigmoid, 100.0F, -400.0F) == -2.0F);
     for (int sign = -1; sign <= 1; sign += 2) {
         float far = (float)sign;
-        assert_close((double)one_forward(LAYER_SOFTPLUS, -100.0F * far, 400.0F * far),
+        assert_close((double)one_forward(&layer_softplus, -100.0F * far, 400.0F * far),
                      200.0 * sign, 1e-6);
-        assert_close((double)one_forward(LAYER_GELU, -100.0F * far, 400.0F * far),
+        assert_close((double)one_forward(&layer_gelu, -100.0F * far, 400.0F * far),
                      200.0 * sign, 1e-6);
-        assert_close((double)one_forward(LAYER_GELU_TANH, -100.0F * far, 400.0F * far),
+        assert_close((double)one_forward(&layer_gelu_tanh, -100.0F * far, 400.0F * far),
                      200.0 * sign, 1e-6);
-        assert_true(one_forward(LAYER_RELU, -100.0F * far, 400.0F * far) ==
+        assert_true(one_forward(&layer_relu, -100.0F * far, 400.0F * far) ==
                     200.0F * far);
     }
-    assert_true(one_forward(LAYER_RELU, -3.0F, 6.0F) == 0.0F); /* to the kink */
+    assert_true(one_forward(&layer_relu, -3.0F, 6.0F) == 0.0F); /* to the kink */
 }
 
 static void a_bad_gradient_is_seen(void **state)
@@ -177,11 +179,11 @@ static void a_bad_gradient_is_seen(void **state)
             b[i] = k / KINDS < 2 ? bad[k / KINDS % 2] : 1.0F;
             db[i] = k / KINDS < 2 ? 1.0F : bad[k / KINDS % 2];
         }
-        enum layer_kind kind = kinds[k % KINDS];
+        const struct layer_kind *kind = kinds[k % KINDS];
         /* a step of nothing, which leaves b' out of relu alone */
         struct activation_pairs pairs = {{b, db}, {z, zero}};
-        activation_difference_backward(kind, below, &pairs, 1.0F, COUNT);
-        bool is_seen = k / KINDS >= 2 || kind != LAYER_RELU;
+        activation_of(kind)->rule.backward(below, &pairs, 1.0F, COUNT);
+        bool is_seen = k / KINDS >= 2 || kind != &layer_relu;
         assert_int_equal(!isfinite(below[0]), is_seen);
     }
 }

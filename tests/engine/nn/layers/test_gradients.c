@@ -3,6 +3,7 @@
  * itself held against finite differences, over many geometries of convolutions and
  * pools; each form forced in turn. */
 #include "tests/expect.h"
+#include "engine/nn/layers/registry.h"
 
 #include <string.h>
 
@@ -354,7 +355,7 @@ static void a_bad_record_changes_nothing_else(void **state)
             struct batch batch;
             make(&batch, &families[f], (int)(k % FORMS));
             /* Others than convolutions may turn these into ordinary numbers. */
-            if (batch.model.layers[0].kind == LAYER_CONV2D)
+            if (batch.model.layers[0].kind == &layer_conv2d)
                 expect_bad_record_alone(&batch, bad_values[k / FORMS], batch_pass);
             batch_fini(&batch);
         }

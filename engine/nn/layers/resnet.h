@@ -14,8 +14,8 @@
  *
  * Threads: pure functions of their arguments.
  */
-#ifndef ENGINE_NN_RESNET_H
-#define ENGINE_NN_RESNET_H
+#ifndef ENGINE_NN_LAYERS_RESNET_H
+#define ENGINE_NN_LAYERS_RESNET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,13 +29,11 @@ struct resnet {
     uint32_t outputs;
 };
 
-/* Writes the layers, entries of branches among them, unless layers is NULL; returns
- * their number. */
+/* Writes the layers, entries of branches among them, unless layers is NULL; returns their
+ * number. */
 size_t resnet_layers(const struct resnet *resnet, struct layer_spec *layers);
 
-/* name (size) = the name that torchvision gives to entry index of such a list, as
- * "layer2.0.conv1". Layers without parameters have no name. */
-void resnet_layer_name(const struct layer_spec *layers, size_t index, char *name,
-                       size_t size);
+/* Gives each of such layers its public name, that of torchvision: "layer2.0.conv1". */
+void resnet_name_layers(struct layer_spec *layers, size_t count);
 
 #endif

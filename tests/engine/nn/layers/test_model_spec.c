@@ -5,15 +5,17 @@
 #include <string.h>
 
 #include "engine/nn/model_spec.h"
+#include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 
 static void linear_is_one_dense_layer(void **state)
 {
     struct model_spec model = {.preset = PRESET_LINEAR};
     (void)state;
-    model_spec_expand(&model, 7);
-    model_spec_expand(&model, 10); /* again: what was there is replaced */
+    preset_expand(&model, 7);
+    preset_expand(&model, 10); /* again: what was there is replaced */
     assert_int_equal(model.layer_count, 1);
-    assert_int_equal(model.layers[0].kind, LAYER_DENSE);
+    assert_ptr_equal(model.layers[0].kind, &layer_dense);
     assert_int_equal(model.layers[0].out, 10);
     assert_true(model.layers[0].bias);
     model_spec_fini(&model);
@@ -25,13 +27,13 @@ static void mlp_alternates_dense_and_activation(void **state)
     struct model_spec model = {.preset = PRESET_MLP,
                                .hidden_count = 2,
                                .hidden = {128, 37},
-                               .activation = LAYER_TANH,
+                               .activation = &layer_tanh,
                                .bias = false};
-    static const enum layer_kind kinds[] = {LAYER_DENSE, LAYER_TANH, LAYER_DENSE,
-                                            LAYER_TANH, LAYER_DENSE};
+    static const struct layer_kind *const kinds[] = {
+        &layer_dense, &layer_tanh, &layer_dense, &layer_tanh, &layer_dense};
     static const uint32_t outs[] = {128, 0, 37, 0, 10};
     (void)state;
-    model_spec_expand(&model, 10);
+    preset_expand(&model, 10);
     assert_int_equal(model.layer_count, 5);
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(model.layers[i].kind, kinds[i]);
@@ -47,7 +49,7 @@ static void layers_given_one_by_one_stay(void **state)
     (void)state;
     model.layers = calloc(1, sizeof *model.layers);
     model.layers[0].out = 3;
-    model_spec_expand(&model, 10);
+    preset_expand(&model, 10);
     assert_int_equal(model.layer_count, 1);
     assert_int_equal(model.layers[0].out, 3);
     model_spec_fini(&model);
@@ -57,7 +59,7 @@ static void a_copy_has_its_own_layers(void **state)
 {
     struct model_spec model = {.preset = PRESET_LINEAR, .init_seed = 2385}, copy;
     (void)state;
-    model_spec_expand(&model, 10);
+    preset_expand(&model, 10);
     model_spec_copy(&copy, &model);
     assert_ptr_not_equal(copy.layers, model.layers);
     model_spec_fini(&model);
@@ -92,26 +94,22 @@ static void names_parse_to_what_they_name(void **state)
     static const char *const losses[] = {"softmax_cross_entropy", "logistic", "squared",
                                          "huber"};
     (void)state;
-    for (int i = 0; i < 7; i++) {
-        enum layer_kind kind;
-        assert_string_equal(layer_kind_name((enum layer_kind)i), kinds[i]);
-        assert_true(layer_kind_parse(&kind, kinds[i]));
-        assert_int_equal(kind, i);
-        assert_int_equal(layer_kind_is_activation(kind), i > 0);
+    for (size_t i = 0; i < 7; i++) {
+        const struct layer_kind *kind = layer_find(kinds[i]);
+        assert_string_equal(kind->name, kinds[i]);
+        assert_int_equal(kind->is_activation, i > 0);
     }
-    assert_false(layer_kind_is_activation(LAYER_CONV2D));
+    assert_false(layer_conv2d.is_activation);
     for (int i = 0; i < 4; i++) {
         enum loss loss;
         assert_string_equal(loss_name((enum loss)i), losses[i]);
         assert_true(loss_parse(&loss, losses[i]));
         assert_int_equal(loss, i);
     }
-    enum layer_kind kind = LAYER_TANH;
     enum loss loss = LOSS_SQUARED;
-    assert_false(layer_kind_parse(&kind, "Dense"));
-    assert_false(layer_kind_parse(&kind, ""));
+    assert_null(layer_find("Dense"));
+    assert_null(layer_find(""));
     assert_false(loss_parse(&loss, "hinge"));
-    assert_int_equal(kind, LAYER_TANH);
     assert_int_equal(loss, LOSS_SQUARED);
 }
 

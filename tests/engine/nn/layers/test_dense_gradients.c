@@ -3,6 +3,7 @@
  * oracle, which is itself held against finite differences; then one record at a time in
  * different company. */
 #include "tests/expect.h"
+#include "engine/nn/layers/registry.h"
 
 #include <string.h>
 
@@ -122,7 +123,7 @@ static void a_bad_record_changes_nothing_else(void **state)
             struct batch batch;
             dense_start(&batch, f);
             /* Relu and tanh turn large ones into ordinary numbers. */
-            if (k == 0 || batch.model.layers[0].kind == LAYER_DENSE)
+            if (k == 0 || batch.model.layers[0].kind == &layer_dense)
                 expect_bad_record_alone(&batch, bad_values[k], batch_pass);
             batch_fini(&batch);
         }

@@ -1,0 +1,34 @@
+#include "engine/nn/layers/pool_layer.h"
+
+#include "engine/nn/layers/image_window.h"
+
+enum status pool_layer_build(struct builder *builder, enum node_kind kind,
+                             const struct window_demand *demand)
+{
+    struct window window;
+    enum status status = image_window_check(builder);
+
+    if (status == ST_OK)
+        status = image_window_check_copies(builder);
+    if (status == ST_OK)
+        status = image_window_fit(builder, &window, demand);
+    if (status != ST_OK)
+        return status;
+    if (2 * demand->padding > demand->kernel_height ||
+        2 * demand->padding > demand->kernel_width)
+        return builder_refuse(builder, "/padding",
+                              "must be at most half of the kernel");
+    builder_interleave(builder);
+    size_t channels = builder->view.image.channels;
+    builder_node(builder, kind, window_positions(&window) * channels)->window = window;
+    builder->view.image = (struct image){window.out_height, window.out_width, channels};
+    return ST_OK;
+}
+
+enum status pool_layer_build_sized(struct builder *builder, enum node_kind kind,
+                                   const struct layer_spec *spec)
+{
+    struct window_demand demand;
+    enum status status = image_window_demand(builder, spec, 1, &demand);
+    return status == ST_OK ? pool_layer_build(builder, kind, &demand) : status;
+}

@@ -1,0 +1,25 @@
+/*
+ * pool_layer.h - how a pool is built into a network.
+ *
+ * Threads: as the builder.
+ */
+#ifndef ENGINE_NN_LAYERS_POOL_LAYER_H
+#define ENGINE_NN_LAYERS_POOL_LAYER_H
+
+#include "engine/nn/builder.h"
+
+/* A pool's step, which is its kernel's height where a request does not name it. */
+#define POOL_LAYER_STRIDE                                                              \
+    {                                                                                  \
+        .name = "stride", .kind = MEMBER_COUNT,                                        \
+        .offset = offsetof(struct layer_spec, stride), .low = 1,                       \
+        .high = MODEL_STRIDE_MAX, .optional = true, .follows_kernel = true             \
+    }
+
+/* Appends a pool over the image at hand; the second takes its window from spec. */
+enum status pool_layer_build(struct builder *builder, enum node_kind kind,
+                             const struct window_demand *demand);
+enum status pool_layer_build_sized(struct builder *builder, enum node_kind kind,
+                                   const struct layer_spec *spec);
+
+#endif

@@ -1,0 +1,144 @@
+#include "engine/nn/layers/preset.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/nn/layers/registry.h"
+#include "engine/nn/layers/resnet.h"
+
+const struct layer_kind *const preset_activation = &layer_relu;
+
+void preset_name_layers(struct model_spec *model)
+{
+    if (model->preset == PRESET_RESNET18_GN || model->preset == PRESET_RESNET34_GN)
+        resnet_name_layers(model->layers, model->layer_count);
+}
+
+static struct layer_spec dense(uint32_t out, bool bias)
+{
+    return (struct layer_spec){.kind = &layer_dense, .out = out, .bias = bias};
+}
+
+static void expand_mlp(struct model_spec *model, uint32_t outputs)
+{
+    CHECK(model->hidden_count <= MODEL_HIDDEN_MAX);
+    model_spec_set_layers(model, 2 * model->hidden_count + 1);
+    for (size_t i = 0; i < model->hidden_count; i++) {
+        model->layers[2 * i] = dense(model->hidden[i], model->bias);
+        model->layers[2 * i + 1] = (struct layer_spec){.kind = model->activation};
+    }
+    model->layers[2 * model->hidden_count] = dense(outputs, model->bias);
+}
+
+static struct layer_spec conv2d(uint32_t out, uint32_t kernel, uint32_t stride,
+                                uint32_t padding)
+{
+    return (struct layer_spec){.kind = &layer_conv2d,
+                               .out = out,
+                               .bias = true,
+                               .kernel_height = kernel,
+                               .kernel_width = kernel,
+                               .stride = stride,
+                               .padding = padding,
+                               .dilation = 1};
+}
+
+/* The network of 28,058 parameters on 28 x 28 images (papers/dcsgd.md; network.md 7):
+ * an image of one channel is read as three equal ones. */
+static void expand_cnn_mnist(struct model_spec *model, uint32_t outputs)
+{
+    const struct layer_spec relu = {.kind = &layer_relu};
+    const struct layer_spec pool = {
+        .kind = &layer_max_pool2d, .kernel_height = 2, .kernel_width = 2, .stride = 1};
+    const struct layer_spec layers[] = {
+        {.kind = &layer_replicate, .out = 3},
+        conv2d(16, 8, 2, 3),
+        relu,
+        pool,
+        conv2d(32, 4, 2, 0),
+        relu,
+        pool,
+        {.kind = &layer_flatten},
+        dense(32, true),
+        relu,
+        dense(outputs, true),
+    };
+    size_t skip = model->input.channels > 1 ? 1 : 0;
+    model_spec_set_layers(model, sizeof layers / sizeof *layers - skip);
+    memcpy(model->layers, layers + skip, model->layer_count * sizeof *layers);
+}
+
+/* The network of 1,144,138 parameters on 24 x 24 x 3 (papers/adp.md 6; network.md 7),
+ * the middle of a larger image. All of it is trained. */
+static void expand_cnn_cifar(struct model_spec *model, uint32_t outputs)
+{
+    enum { SIDE = 24 };
+    const struct layer_spec relu = {.kind = &layer_relu};
+    const struct layer_spec pool = {
+        .kind = &layer_max_pool2d, .kernel_height = 2, .kernel_width = 2, .stride = 2};
+    const struct layer_spec layers[] = {
+        {.kind = &layer_crop, .out = SIDE},
+        conv2d(64, 5, 1, 2),
+        relu,
+        pool,
+        conv2d(64, 5, 1, 2),
+        relu,
+        pool,
+        {.kind = &layer_flatten},
+        dense(384, true),
+        relu,
+        dense(384, true),
+        relu,
+        dense(outputs, true),
+    };
+    size_t skip = model->input.height == SIDE && model->input.width == SIDE ? 1 : 0;
+    model_spec_set_layers(model, sizeof layers / sizeof *layers - skip);
+    memcpy(model->layers, layers + skip, model->layer_count * sizeof *layers);
+}
+
+static void expand_resnet(struct model_spec *model, uint32_t outputs)
+{
+    struct resnet resnet = {model->preset, model->groups, outputs};
+    model_spec_set_layers(model, resnet_layers(&resnet, NULL));
+    resnet_layers(&resnet, model->layers);
+    preset_name_layers(model);
+}
+
+void preset_expand(struct model_spec *model, uint32_t outputs)
+{
+    switch (model->preset) {
+    case PRESET_NONE: break;
+    case PRESET_LINEAR:
+        model_spec_set_layers(model, 1);
+        model->layers[0] = dense(outputs, true);
+        break;
+    case PRESET_MLP: expand_mlp(model, outputs); break;
+    case PRESET_CNN_MNIST: expand_cnn_mnist(model, outputs); break;
+    case PRESET_CNN_CIFAR: expand_cnn_cifar(model, outputs); break;
+    case PRESET_RESNET18_GN:
+    case PRESET_RESNET34_GN: expand_resnet(model, outputs); break;
+    }
+}
+
+static const char *const preset_names[PRESETS] = {[PRESET_NONE] = "",
+                                                  [PRESET_LINEAR] = "linear",
+                                                  [PRESET_MLP] = "mlp",
+                                                  [PRESET_CNN_MNIST] = "cnn_mnist",
+                                                  [PRESET_CNN_CIFAR] = "cnn_cifar",
+                                                  [PRESET_RESNET18_GN] = "resnet18_gn",
+                                                  [PRESET_RESNET34_GN] = "resnet34_gn"};
+
+const char *preset_name(enum preset preset)
+{
+    return preset_names[preset];
+}
+
+bool preset_parse(enum preset *preset, const char *text)
+{
+    for (size_t i = PRESET_NONE + 1; i < PRESETS; i++)
+        if (strcmp(preset_names[i], text) == 0) {
+            *preset = (enum preset)i;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,52 @@
+/*
+ * registry.h - the table of layers.
+ *
+ * Adding a layer: one new file in this folder with its struct layer_kind, one row in
+ * LAYER_TABLE, and the schema in openapi.yaml. README.md is the way.
+ *
+ * Threads: constant data.
+ */
+#ifndef ENGINE_NN_LAYERS_REGISTRY_H
+#define ENGINE_NN_LAYERS_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/nn/layer.h"
+
+/* The table, in the order in which layers are named to people: a row is the name of the
+ * layer, and its struct is layer_NAME. */
+#define LAYER_TABLE(ROW)                                                               \
+    ROW(dense)                                                                         \
+    ROW(conv2d)                                                                        \
+    ROW(max_pool2d)                                                                    \
+    ROW(avg_pool2d)                                                                    \
+    ROW(global_avg_pool)                                                               \
+    ROW(flatten)                                                                       \
+    ROW(relu)                                                                          \
+    ROW(tanh)                                                                          \
+    ROW(sigmoid)                                                                       \
+    ROW(softplus)                                                                      \
+    ROW(gelu)                                                                          \
+    ROW(gelu_tanh)                                                                     \
+    ROW(group_norm)                                                                    \
+    ROW(dropout)                                                                       \
+    ROW(residual)                                                                      \
+    ROW(replicate)                                                                     \
+    ROW(crop)
+
+#define LAYER_DECLARE(name) extern const struct layer_kind layer_##name;
+LAYER_TABLE(LAYER_DECLARE)
+#undef LAYER_DECLARE
+
+extern const struct layer_kind *const layer_kinds[]; /* NULL-ended */
+
+/* NULL if there is none of that name. */
+const struct layer_kind *layer_find(const char *name);
+
+/* text (size) = the names of the kinds that are wanted, as "a, b or c" with last = "or".
+ * Whatever is longer is cut off. */
+void layer_names(char *text, size_t size, bool (*wanted)(const struct layer_kind *kind),
+                 const char *last);
+
+#endif

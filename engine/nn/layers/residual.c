@@ -1,0 +1,106 @@
+/* A residual's value is forked into two that share their activations, the layers of body
+ * and shortcut follow each other in the network, and a node adds what they come to:
+ *
+ *   fork --> body -------> add
+ *     \--> shortcut ----/
+ */
+#include <string.h>
+
+#include "engine/nn/layers/image_window.h"
+#include "engine/nn/layers/registry.h"
+
+/* Where the two branches begin, and later where they end. */
+struct fork {
+    struct view body, shortcut;
+};
+
+static enum status add_fork(struct builder *builder, struct fork *fork)
+{
+    struct network *network = builder->network;
+    enum status status = image_window_check_copies(builder);
+
+    if (status != ST_OK)
+        return status;
+    if (view_is_image(&builder->view))
+        builder_interleave(builder);
+    size_t from = builder->view.value, width = builder_width(builder);
+    struct node *node = builder_node(builder, NODE_FORK, width);
+    network->values[node->to].shares = from;
+    fork->body = fork->shortcut = builder->view;
+    node->other = fork->shortcut.value =
+        builder_value(builder, width, network->values[from].has_gradient);
+    network->values[node->other].shares = from;
+    return ST_OK;
+}
+
+static bool same_shape(const struct view *a, const struct view *b)
+{
+    return memcmp(&a->image, &b->image, sizeof a->image) == 0 && a->flat == b->flat &&
+           a->interleaved == b->interleaved;
+}
+
+static enum status add_join(struct builder *builder, const struct view *shortcut)
+{
+    struct network *network = builder->network;
+    size_t width = builder_width(builder);
+    size_t other = network->values[shortcut->value].width;
+
+    if (width != other || !same_shape(&builder->view, shortcut))
+        return builder_refuse(builder, "",
+                              "body and shortcut differ in shape, %zu and %zu outputs",
+                              width, other);
+    if (builder->view.copies > 1 || shortcut->copies > 1)
+        return builder_refuse(builder, "", "replicate must be the first layer");
+    struct node *node = builder_node(builder, NODE_ADD, width);
+    node->other = shortcut->value;
+    network->values[node->to].has_gradient = network->values[node->from].has_gradient ||
+                                             network->values[node->other].has_gradient;
+    return ST_OK;
+}
+
+static enum status build(struct builder *builder, const struct layer_spec *spec)
+{
+    size_t body = (size_t)(spec - builder->model->layers) + 1;
+    struct view body_end;
+    struct fork fork;
+    enum status status;
+
+    if (builder->depth == MODEL_NESTING_MAX)
+        return builder_refuse(builder, "", "is nested deeper than %d",
+                              MODEL_NESTING_MAX);
+    if (spec->body == 0)
+        return builder_refuse(builder, "/body", "must hold a layer");
+    status = add_fork(builder, &fork);
+    if (status != ST_OK)
+        return status;
+    builder->view = fork.body;
+    status = builder_branch(builder, "body", body, spec->body);
+    if (status != ST_OK)
+        return status;
+    body_end = builder->view;
+    builder->view = fork.shortcut;
+    status = builder_branch(builder, "shortcut", body + spec->body, spec->shortcut);
+    if (status != ST_OK)
+        return status;
+    fork.shortcut = builder->view;
+    builder->view = body_end;
+    return add_join(builder, &fork.shortcut);
+}
+
+static const struct layer_member members[] = {
+    {.name = "body",
+     .kind = MEMBER_LAYERS,
+     .offset = offsetof(struct layer_spec, body),
+     .low = 1},
+    {.name = "shortcut",
+     .kind = MEMBER_LAYERS,
+     .offset = offsetof(struct layer_spec, shortcut),
+     .optional = true},
+};
+
+const struct layer_kind layer_residual = {
+    .name = "residual",
+    .members = members,
+    .member_count = sizeof members / sizeof *members,
+    .build = build,
+};

@@ -1,0 +1,175 @@
+/* Goal: the table is all there is to know about a layer: each row is whole, and no other
+ * source names one. That openapi.yaml says the same of its members is shown by
+ * api/test_openapi. Method: every row, and the text of every other file. */
+#include <glob.h>
+#include <string.h>
+
+#include "tests/expect.h"
+
+#include "engine/nn/layers/registry.h"
+#include "engine/nn/model_spec.h"
+
+static void every_row_is_found_by_its_name(void **state)
+{
+    (void)state;
+    for (size_t k = 0; layer_kinds[k] != NULL; k++) {
+        const struct layer_kind *kind = layer_kinds[k];
+        assert_ptr_equal(layer_find(kind->name), kind); /* and no other has its name */
+        assert_true(strspn(kind->name, "abcdefghijklmnopqrstuvwxyz0123456789_") ==
+                    strlen(kind->name));
+        assert_non_null(kind->build);
+        assert_true(kind->type == NULL || layer_find(kind->type) != NULL);
+        assert_true(!kind->is_activation || kind->own != NULL);
+        assert_int_equal(kind->stands_in_for == NULL, kind->stands_in_because == NULL);
+    }
+}
+
+static size_t size_of(enum member_kind kind)
+{
+    switch (kind) {
+    case MEMBER_COUNT:
+    case MEMBER_LAYERS: return sizeof(uint32_t);
+    case MEMBER_REAL: return sizeof(double);
+    case MEMBER_FLAG: return sizeof(bool);
+    case MEMBER_KERNEL:
+    case MEMBER_VARIANT: return 0;
+    }
+    return 0;
+}
+
+/* A variant without a word left out chooses the row itself, or one that says so. */
+static void assert_variants(const struct layer_kind *kind,
+                            const struct layer_variant *variants)
+{
+    size_t self = 0;
+    assert_non_null(variants);
+    for (; variants->word != NULL; variants++) {
+        const char *type = variants->kind->type;
+        self += variants->kind == kind;
+        assert_string_equal(type != NULL ? type : variants->kind->name,
+                            kind->type != NULL ? kind->type : kind->name);
+    }
+    assert_int_equal(self, 1);
+}
+
+static void every_member_has_a_place_a_range_and_a_default(void **state)
+{
+    (void)state;
+    for (size_t k = 0; layer_kinds[k] != NULL; k++)
+        for (size_t m = 0; m < layer_kinds[k]->member_count; m++) {
+            const struct layer_member *member = &layer_kinds[k]->members[m];
+            for (size_t j = 0; j < m; j++)
+                assert_string_not_equal(layer_kinds[k]->members[j].name, member->name);
+            assert_true(member->offset + size_of(member->kind) <=
+                        sizeof(struct layer_spec));
+            assert_int_equal(member->kind == MEMBER_VARIANT, member->variants != NULL);
+            if (member->kind == MEMBER_VARIANT)
+                assert_variants(layer_kinds[k], member->variants);
+            if (member->kind != MEMBER_COUNT && member->kind != MEMBER_REAL)
+                continue;
+            assert_true(member->low <= member->high);
+            assert_true(
+                !member->optional || member->follows_kernel ||
+                (member->fallback >= member->low && member->fallback <= member->high));
+        }
+}
+
+static bool is_activation(const struct layer_kind *kind)
+{
+    return kind->is_activation;
+}
+
+static bool is_none(const struct layer_kind *kind)
+{
+    (void)kind;
+    return false;
+}
+
+static bool is_dense(const struct layer_kind *kind)
+{
+    return kind == &layer_dense;
+}
+
+static void names_are_a_list_for_people(void **state)
+{
+    char text[128], cut[12];
+    (void)state;
+    layer_names(text, sizeof text, is_activation, "or");
+    assert_string_equal(text, "relu, tanh, sigmoid, softplus, gelu or gelu_tanh");
+    layer_names(text, sizeof text, is_dense, "or");
+    assert_string_equal(text, "dense");
+    layer_names(text, sizeof text, is_none, "or");
+    assert_string_equal(text, "");
+    layer_names(cut, sizeof cut, is_activation, "or");
+    assert_string_equal(cut, "relu, tanh,");
+}
+
+static char *text_of(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(file);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) < (1 << 20) - 1);
+    fclose(file);
+    return text;
+}
+
+static bool is_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
+/* Whether text has the word, as "name" or as layer_NAME. */
+static bool names_layer(const char *text, const char *name)
+{
+    char quoted[64], row[64];
+    snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    snprintf(row, sizeof row, "layer_%s", name);
+    for (const char *at = text; (at = strstr(at, row)) != NULL; at++)
+        if (!is_word(at[strlen(row)]) && (at == text || !is_word(at[-1])))
+            return true;
+    return strstr(text, quoted) != NULL;
+}
+
+/* An mlp's activation stands in the comment of a request. */
+static bool is_excused(const char *path, const char *name)
+{
+    return strcmp(path, "api/model_request.h") == 0 && strcmp(name, "relu") == 0;
+}
+
+static void nothing_outside_the_folder_names_a_layer(void **state)
+{
+    static const char *const patterns[] = {"api/*.[ch]",
+                                           "service/*.[ch]",
+                                           "engine/*.[ch]",
+                                           "engine/nn/*.[ch]",
+                                           "engine/dp/*.[ch]",
+                                           "engine/dp/algorithms/*.[ch]",
+                                           "engine/model_file/*.[ch]",
+                                           "engine/rounding/*.[ch]"};
+    (void)state;
+    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
+        glob_t found;
+        assert_int_equal(glob(patterns[p], 0, NULL, &found), 0);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char *text = text_of(found.gl_pathv[i]);
+            for (size_t k = 0; layer_kinds[k] != NULL; k++)
+                if (names_layer(text, layer_kinds[k]->name) &&
+                    !is_excused(found.gl_pathv[i], layer_kinds[k]->name))
+                    fail_msg("%s names %s", found.gl_pathv[i], layer_kinds[k]->name);
+            free(text);
+        }
+        globfree(&found);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_found_by_its_name),
+        cmocka_unit_test(every_member_has_a_place_a_range_and_a_default),
+        cmocka_unit_test(names_are_a_list_for_people),
+        cmocka_unit_test(nothing_outside_the_folder_names_a_layer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
