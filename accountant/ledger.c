@@ -50,16 +50,15 @@ void ledger_close(struct ledger *ledger)
 }
 
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
-                         const struct dataset_id *dataset, const struct grant *grant,
-                         struct error *error)
+                         const struct ledger_promise *promise, struct error *error)
 {
     enum status status;
     pthread_mutex_lock(&ledger->lock);
-    if (ledger_state_account(&ledger->state, dataset) != NULL)
+    if (ledger_state_account(&ledger->state, promise->dataset) != NULL)
         status = error_set(error, ST_ALREADY_EXISTS, "dataset %s has a budget",
-                           dataset->text);
+                           promise->dataset->text);
     else
-        status = ledger_change_grant(ledger, tx, dataset, grant, error);
+        status = ledger_change_grant(ledger, tx, promise, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }
@@ -100,15 +99,18 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
                              .kind = "RESERVE",
                              .curve = bytes,
                              .curve_size = sizeof bytes,
-                             .meta = meta};
+                             .meta = meta,
+                             .actor = claim->principal->name};
     status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status != ST_OK)
         return status;
     struct mechanism copy = {0};
     mechanism_copy(&copy, claim->mechanism);
-    ledger_state_reserve_take(&ledger->state, account, claim->job, &copy, &charge)
-        ->entry = ledger->next.entry;
+    struct reservation *reservation =
+        ledger_state_reserve_take(&ledger->state, account, claim->job, &copy, &charge);
+    reservation->entry = ledger->next.entry;
+    reservation->principal = *claim->principal;
     return ST_OK;
 }
 
@@ -218,7 +220,8 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
                              .curve = bytes,
                              .curve_size = sizeof bytes,
                              .released = released_bytes,
-                             .meta = meta};
+                             .meta = meta,
+                             .actor = reservation->principal.name};
     enum status status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status == ST_OK)

@@ -20,8 +20,7 @@
  *       same numbers.
  *   (5) Entries are never changed or deleted, and hash-chained: hash = SHA-256("v1",
  *       previous hash, length-prefixed fields).
- *   (6) The time of an entry is a whole second. Hashes cover it and times are published
- *   as
+ *   (6) The time of an entry is a whole second. Hashes cover it and times are published as
  *       seconds, so a finer one could be found by hashing what it may have been.
  *   (7) Memory changes when, and only when, the transaction that wrote the entry is
  *       durable.
@@ -40,6 +39,7 @@
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/mechanism.h"
+#include "base/principal.h"
 #include "base/status.h"
 #include "store/store.h"
 
@@ -58,14 +58,19 @@ enum status ledger_open_in(struct ledger **out, struct store *store,
                            struct store_tx *tx, struct error *error);
 void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is open */
 
+struct ledger_promise { /* what is promised to the people in a dataset */
+    const struct dataset_id *dataset;
+    const struct grant *grant;
+    const struct principal *principal; /* who promises it */
+};
+
 /* Opens the budget of a new dataset, whose row is in the store or in tx.
- *   ST_INVALID         a member of grant out of range, or capacities not positive at any
+ *   ST_INVALID         a member of the grant out of range, or capacities not positive at any
  *                      weighted order (epsilon too small for delta)
  *   ST_ALREADY_EXISTS  the dataset has a grant
  *   ST_NOT_FOUND       the dataset has no row */
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
-                         const struct dataset_id *dataset, const struct grant *grant,
-                         struct error *error);
+                         const struct ledger_promise *promise, struct error *error);
 
 struct ledger_entry_name { /* what a certificate cites */
     uint64_t seq;
@@ -76,6 +81,7 @@ struct ledger_claim { /* what a job asks of a dataset's budget */
     const struct dataset_id *dataset;
     const struct job_id *job;
     const struct mechanism *mechanism; /* whole, as it will be run */
+    const struct principal *principal; /* who asks */
 };
 
 /* Holds the whole curve of the claim's mechanism m on its dataset, if some weighted order
@@ -101,7 +107,8 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
 enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
                              uint64_t steps, struct error *error);
 
-/* Commits the authorised steps of the job and closes its reservation.
+/* Commits the authorised steps of the job and closes its reservation, in the name of the
+ * principal who reserved.
  *   model_sha256  (32), or NULL if no model came of it
  *   ST_NOT_FOUND  no open reservation of that job */
 enum status ledger_settle(struct ledger *ledger, struct store_tx *tx,

@@ -49,7 +49,6 @@ enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
     ledger_change_join(ledger, tx);
     struct ledger_entry_name *head = &ledger->next.entry;
     row->seq = head->seq + 1;
-    row->actor = PRINCIPAL_LOCAL;
     row->time_ms = clock_wall_s() * MS_PER_S;
     memcpy(row->prev, head->hash, SHA256_SIZE);
     entry_hash(row->hash, row);
@@ -62,9 +61,11 @@ enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
 }
 
 enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
-                                const struct dataset_id *dataset,
-                                const struct grant *grant, struct error *error)
+                                const struct ledger_promise *promise,
+                                struct error *error)
 {
+    const struct dataset_id *dataset = promise->dataset;
+    const struct grant *grant = promise->grant;
     struct filter filter;
     struct curve capacity;
     uint8_t bytes[ENTRY_CURVE_SIZE];
@@ -88,7 +89,8 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
         .kind = "GRANT",
         .curve = bytes,
         .curve_size = sizeof bytes,
-        .meta = meta};
+        .meta = meta,
+        .actor = promise->principal->name};
     status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status == ST_OK)

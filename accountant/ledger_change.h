@@ -31,15 +31,15 @@ struct ledger {
 /* To be called before the first change inside tx; the functions below do. */
 void ledger_change_join(struct ledger *ledger, struct store_tx *tx);
 
-/* Completes row (its number, actor, time and hashes), inserts it and moves the head. */
+/* Completes row (its number, time and hashes), inserts it and moves the head. */
 enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
                                  struct ledger_row *row, struct error *error);
 
-/* Opens the next epoch of dataset, its first if it has no account.
+/* Opens the next epoch of the promise's dataset, its first if it has no account.
  *   ST_INVALID, ST_NOT_FOUND  as ledger_grant */
 enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
-                                const struct dataset_id *dataset,
-                                const struct grant *grant, struct error *error);
+                                const struct ledger_promise *promise,
+                                struct error *error);
 
 /* Raises the mark of an open reservation. */
 enum status ledger_change_raise(struct ledger *ledger, struct store_tx *tx,

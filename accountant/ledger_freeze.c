@@ -8,30 +8,29 @@
 #include "store/table_rows.h"
 
 static enum status regrant(struct ledger *ledger, struct store_tx *tx,
-                           const struct dataset_id *dataset, const struct grant *grant,
-                           struct error *error)
+                           const struct ledger_promise *promise, struct error *error)
 {
+    const struct dataset_id *dataset = promise->dataset;
     struct account *account = ledger_state_account(&ledger->state, dataset);
     if (account == NULL)
         return ledger_state_missing(dataset, error);
     const struct balances *balances = ledger_state_view(account);
     if (!balances->frozen)
         return error_set(error, ST_INVALID, "dataset %s is not frozen", dataset->text);
-    if (balances->grant.relation != grant->relation)
+    if (balances->grant.relation != promise->grant->relation)
         return error_set(error, ST_INVALID, "dataset %s has relation %s", dataset->text,
                          relation_name(balances->grant.relation));
     if (balances->open_count > 0)
         return error_set(error, ST_DATASET_IN_USE, "dataset %s has open reservations",
                          dataset->text);
-    return ledger_change_grant(ledger, tx, dataset, grant, error);
+    return ledger_change_grant(ledger, tx, promise, error);
 }
 
 enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
-                           const struct dataset_id *dataset, const struct grant *grant,
-                           struct error *error)
+                           const struct ledger_promise *promise, struct error *error)
 {
     pthread_mutex_lock(&ledger->lock);
-    enum status status = regrant(ledger, tx, dataset, grant, error);
+    enum status status = regrant(ledger, tx, promise, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }

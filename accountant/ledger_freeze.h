@@ -42,7 +42,6 @@ enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
  *   ST_INVALID         as ledger_grant, the dataset is not frozen, or another relation
  *   ST_DATASET_IN_USE  a reservation of the old epoch is open */
 enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
-                           const struct dataset_id *dataset, const struct grant *grant,
-                           struct error *error);
+                           const struct ledger_promise *promise, struct error *error);
 
 #endif

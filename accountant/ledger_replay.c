@@ -98,14 +98,18 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
 {
     struct mechanism m;
     struct curve charge;
+    struct principal principal;
     if (ledger_state_reservation(reading->state, job) != NULL)
         return wrong(reading, row->seq, "the job has a reservation already");
+    if (!principal_parse(&principal, row->actor))
+        return wrong(reading, row->seq, "the actor is no principal");
     if (!entry_charge_decode(&charge, row->curve, row->curve_size))
         return wrong(reading, row->seq, "the curve is not one of grid g1");
     if (!entry_reserve_parse(&m, row))
         return wrong(reading, row->seq, "is not the form of a RESERVE");
     struct reservation *reservation =
         ledger_state_reserve_take(reading->state, account, job, &m, &charge);
+    reservation->principal = principal;
     reservation->entry.seq = row->seq;
     memcpy(reservation->entry.hash, row->hash, SHA256_SIZE);
     return take_mark(reading, row->seq, reservation);

@@ -41,8 +41,9 @@ struct reservation {
     struct curve charge;        /* of all its steps */
     uint64_t steps;
     struct ledger_entry_name entry;
-    bool durable; /* its RESERVE is */
-    bool changed; /* next differs from now */
+    struct principal principal; /* the actor of that entry */
+    bool durable;               /* its RESERVE is */
+    bool changed;               /* next differs from now */
     struct reservation_state now, next;
 };
 

@@ -8,9 +8,6 @@
 
 #include <stdbool.h>
 
-/* Who registers, asks and is written into the ledger: one name until there are keys. */
-#define PRINCIPAL_LOCAL "local"
-
 enum { DATASET_ID_LENGTH_MAX = 63 };
 
 struct dataset_id {

@@ -31,16 +31,16 @@ static enum status find(struct context *context, const struct request *request,
 
 /* The dataset's row and its budget. */
 static enum status add(struct context *context, struct store_tx *tx,
-                       struct dataset_spec *spec_take, struct dataset **dataset,
-                       struct error *error)
+                       const struct request *request, struct dataset_spec *spec_take,
+                       struct dataset **dataset, struct error *error)
 {
     enum status status = datasets_add(context->datasets, tx, spec_take, dataset, error);
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(*dataset);
-    return spec->is_public
-               ? ST_OK
-               : ledger_grant(context->ledger, tx, &spec->id, &spec->grant, error);
+    const struct ledger_promise promise = {&spec->id, &spec->grant,
+                                           &request->principal};
+    return spec->is_public ? ST_OK : ledger_grant(context->ledger, tx, &promise, error);
 }
 
 /* Whether a dataset of this id may be declared anew as spec: it never had content, so
@@ -119,7 +119,7 @@ enum status handle_dataset_create(struct context *context, struct request *reque
         return status;
     }
     status = known == NULL
-                 ? add(context, tx, &spec, &dataset, error)
+                 ? add(context, tx, request, &spec, &dataset, error)
                  : datasets_declare_anew(context->datasets, tx, &spec, &dataset, error);
     if (status == ST_OK)
         status = remember(context, tx, request, dataset, error);

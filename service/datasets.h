@@ -62,6 +62,8 @@ void datasets_close(struct datasets *datasets); /* NULL is allowed */
 struct dataset *datasets_find(struct datasets *datasets, const char *id);
 
 const struct dataset_spec *dataset_spec(const struct dataset *dataset);
+/* Who registered it: the local principal, as long as there is no other. */
+const struct principal *dataset_owner(const struct dataset *dataset);
 void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info);
 

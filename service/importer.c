@@ -135,7 +135,9 @@ static enum status convert(struct context *context, const struct dataset *datase
     if (status != ST_OK)
         return status;
     describe(info, &result);
-    status = twins_check(context, dataset, info, "", &error);
+    const struct twins_search search = {context->datasets, context->ledger,
+                                        dataset_owner(dataset), ""};
+    status = twins_check(&search, dataset, info, &error);
     if (status == ST_OK)
         status = blob_publish(context->blobs, &draft, &error);
     if (status == ST_OK)

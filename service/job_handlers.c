@@ -76,7 +76,8 @@ static enum status plan_request(struct context *context, const struct request *r
         &parsed, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
-    return planner_plan(context, &parsed, plan, cost, error);
+    const struct planner_inquiry inquiry = {&parsed, &request->principal};
+    return planner_plan(context, &inquiry, plan, cost, error);
 }
 
 /* Shown, never charged (P8). */
@@ -200,7 +201,8 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &creation->plan};
     const struct ledger_claim claim = {&creation->plan.request.dataset, &addition.id,
-                                       &creation->plan.mechanism};
+                                       &creation->plan.mechanism,
+                                       &creation->request->principal};
     enum status status = ST_OK;
     job_id_make(&addition.id);
     if (creation->plan.is_private)

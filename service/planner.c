@@ -12,39 +12,49 @@
 /* Beyond this the multiplier is a starting point of the search, never the answer. */
 static const double noise_multiplier_start = 1.0;
 
-/* A dataset that can be trained on or evaluated on: imported, and no twin of another. */
-static enum status find_ready(struct context *context, const struct dataset_id *id,
-                              const char *pointer, const struct dataset **out,
-                              struct error *error)
+struct planning {
+    struct context *context;
+    const struct principal *principal; /* who asks */
+    struct job_plan *plan;
+};
+
+/* Finds a dataset that can be trained on or evaluated on: it is imported, and no twin of
+ * another. */
+static enum status find_ready(const struct planning *planning,
+                              const struct dataset_id *id, const char *pointer,
+                              const struct dataset **out, struct error *error)
 {
     struct dataset_info info;
-    const struct dataset *dataset = datasets_find(context->datasets, id->text);
+    struct datasets *datasets = planning->context->datasets;
+    const struct twins_search search = {datasets, planning->context->ledger,
+                                        planning->principal, pointer};
+    const struct dataset *dataset = datasets_find(datasets, id->text);
     if (dataset == NULL)
         return error_set_at(error, ST_NOT_FOUND, pointer, "no dataset \"%s\"",
                             id->text);
-    dataset_read(context->datasets, dataset, &info);
+    dataset_read(datasets, dataset, &info);
     if (info.state == DATASET_DELETED)
         return error_set_at(error, ST_NOT_FOUND, pointer, "dataset \"%s\" was deleted",
                             id->text);
     if (info.state != DATASET_READY)
         return error_set_at(error, ST_DATASET_NOT_READY, pointer,
                             "dataset \"%s\" is not imported", id->text);
-    enum status status = twins_check(context, dataset, &info, pointer, error);
+    enum status status = twins_check(&search, dataset, &info, error);
     if (status == ST_OK)
         *out = dataset;
     return status;
 }
 
-static enum status check_evaluation(struct context *context,
-                                    const struct job_request *request,
+static enum status check_evaluation(const struct planning *planning,
                                     const struct dataset_spec *trained_on,
                                     struct error *error)
 {
+    const struct job_request *request = &planning->plan->request;
     const struct dataset *dataset = NULL;
     if (!request->has_evaluation)
         return ST_OK;
     enum status status =
-        find_ready(context, &request->evaluation, "/evaluation", &dataset, error);
+        find_ready(planning, &request->evaluation, "/evaluation", &dataset, error);
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(dataset);
@@ -173,13 +183,15 @@ static enum status price(struct context *context, struct job_plan *plan,
     return ST_OK;
 }
 
-static enum status complete(struct context *context, struct job_plan *plan,
-                            struct trainer_cost *cost, struct error *error)
+static enum status complete(const struct planning *planning, struct trainer_cost *cost,
+                            struct error *error)
 {
+    struct context *context = planning->context;
+    struct job_plan *plan = planning->plan;
     struct job_request *request = &plan->request;
     const struct dataset *dataset = NULL;
     enum status status =
-        find_ready(context, &request->dataset, "/dataset", &dataset, error);
+        find_ready(planning, &request->dataset, "/dataset", &dataset, error);
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(dataset);
@@ -188,7 +200,7 @@ static enum status complete(struct context *context, struct job_plan *plan,
     bool rate_named = request->has_learning_rate;
     status = job_defaults_fill(request, &facts, error);
     if (status == ST_OK)
-        status = check_evaluation(context, request, spec, error);
+        status = check_evaluation(planning, spec, error);
     if (status == ST_OK)
         status = price(context, plan, error);
     if (status == ST_OK && !rate_named)
@@ -200,13 +212,14 @@ static enum status complete(struct context *context, struct job_plan *plan,
     return status;
 }
 
-enum status planner_plan(struct context *context, struct job_request *request_take,
+enum status planner_plan(struct context *context, const struct planner_inquiry *inquiry,
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error)
 {
-    *plan = (struct job_plan){.request = *request_take};
-    *request_take = (struct job_request){0};
-    return complete(context, plan, cost, error);
+    const struct planning planning = {context, inquiry->principal, plan};
+    *plan = (struct job_plan){.request = *inquiry->request_take};
+    *inquiry->request_take = (struct job_request){0};
+    return complete(&planning, cost, error);
 }
 
 enum status planner_check_promise(const struct job_plan *plan, struct error *error)

@@ -9,8 +9,13 @@
 #include "service/context.h"
 #include "service/jobs.h"
 
-/* Completes plan from request, which it takes (on failure too), and says what the run
- * takes. The same call answers :estimate and starts a job; it changes nothing.
+struct planner_inquiry { /* what is asked, and by whom */
+    struct job_request *request_take;
+    const struct principal *principal;
+};
+
+/* Completes plan from the inquiry's request, which it takes (on failure too), and says what
+ * the run takes. The same call answers :estimate and starts a job; it changes nothing.
  *   ST_NOT_FOUND          a dataset that never was
  *   ST_DATASET_NOT_READY  one that is not imported
  *   ST_DATASET_PRIVATE    evaluation on, or an algorithm without privacy for, private
@@ -23,7 +28,7 @@
  * error->pointer names the member. plan must be released with job_plan_fini, whatever is
  * returned; on failure it holds what was found so far: of a refused budget_fraction, the
  * mechanism of the greatest noise. */
-enum status planner_plan(struct context *context, struct job_request *request_take,
+enum status planner_plan(struct context *context, const struct planner_inquiry *inquiry,
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error);
 

@@ -67,7 +67,8 @@ static enum status grant_in(struct context *context, struct regrant *regrant,
     status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = ledger_regrant(context->ledger, tx, &regrant->dataset, &grant, error);
+    const struct ledger_promise promise = {&regrant->dataset, &grant, &principal_local};
+    status = ledger_regrant(context->ledger, tx, &promise, error);
     status = store_end(tx, status, error);
     struct epochs epochs;
     if (status == ST_OK)

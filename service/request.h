@@ -18,6 +18,7 @@
 
 #include "api/problem.h"
 #include "api/routes.h"
+#include "base/principal.h"
 #include "base/status.h"
 #include "service/job_answer.h"
 #include "service/upload.h"
@@ -46,8 +47,9 @@ struct reply {
 
 struct request {
     struct MHD_Connection *connection;
-    char id[REQUEST_ID_SIZE]; /* X-Request-Id, echoed */
-    bool named;               /* by its sender */
+    char id[REQUEST_ID_SIZE];   /* X-Request-Id, echoed */
+    bool named;                 /* by its sender */
+    struct principal principal; /* who asks */
     const char *method, *path;
     struct route_match match;
     int type;   /* the place of the answer's type in the route's row */

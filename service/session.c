@@ -186,6 +186,7 @@ struct session *session_create(struct sessions *sessions,
     session->request.connection = connection;
     session->request.reply.file = -1;
     session->request.start_ns = clock_monotonic_ns();
+    session->request.principal = principal_local;
     session->path = strndup(uri, strcspn(uri, "?"));
     CHECK(session->path != NULL);
     session->request.path = session->path;

@@ -14,7 +14,7 @@ static bool same_records(const struct twin *a, const struct twin *b)
 
 bool twins_clash(const struct twin *a, const struct twin *b)
 {
-    if (strcmp(a->owner, b->owner) != 0)
+    if (!principal_equal(a->owner, b->owner))
         return false;
     if (a->is_void || b->is_void || (a->is_public && b->is_public))
         return false;
@@ -32,10 +32,11 @@ static const char *harm(const struct twin *self, const struct twin *other)
 }
 
 enum status twins_refuse(const struct twin *self, const struct twin *other,
-                         const char *caller, const char *pointer, struct error *error)
+                         const struct principal *caller, const char *pointer,
+                         struct error *error)
 {
     bool owns_both =
-        strcmp(caller, self->owner) == 0 && strcmp(caller, other->owner) == 0;
+        principal_equal(caller, self->owner) && principal_equal(caller, other->owner);
     if (!owns_both)
         return error_set_at(error, ST_DATASET_UNAVAILABLE, pointer,
                             "the dataset cannot be used");
@@ -44,37 +45,36 @@ enum status twins_refuse(const struct twin *self, const struct twin *other,
                         harm(self, other));
 }
 
-/* Every dataset is of the one principal there is. */
-static struct twin twin_of(struct context *context, const struct dataset *dataset,
+static struct twin twin_of(struct ledger *ledger, const struct dataset *dataset,
                            const struct dataset_info *info)
 {
     const struct dataset_spec *spec = dataset_spec(dataset);
     return (struct twin){
         .id = spec->id.text,
-        .owner = PRINCIPAL_LOCAL,
+        .owner = dataset_owner(dataset),
         .is_public = spec->is_public,
         .is_void = info->state == DATASET_DELETED && !spec->is_public &&
-                   !ledger_touched(context->ledger, &spec->id),
+                   !ledger_touched(ledger, &spec->id),
         .matrix_sha256 = info->has_sha256 ? info->sha256 : NULL,
         .rows_sha256 = info->detail.rows_sha256,
     };
 }
 
-enum status twins_check(struct context *context, const struct dataset *dataset,
-                        const struct dataset_info *info, const char *pointer,
+enum status twins_check(const struct twins_search *search,
+                        const struct dataset *dataset, const struct dataset_info *info,
                         struct error *error)
 {
-    const struct twin self = twin_of(context, dataset, info);
-    size_t count = datasets_count(context->datasets);
+    const struct twin self = twin_of(search->ledger, dataset, info);
+    size_t count = datasets_count(search->datasets);
     for (size_t i = 0; i < count; i++) {
         struct dataset_info known;
-        const struct dataset *other = datasets_at(context->datasets, i);
+        const struct dataset *other = datasets_at(search->datasets, i);
         if (other == dataset)
             continue;
-        dataset_read(context->datasets, other, &known);
-        const struct twin twin = twin_of(context, other, &known);
+        dataset_read(search->datasets, other, &known);
+        const struct twin twin = twin_of(search->ledger, other, &known);
         if (twins_clash(&self, &twin))
-            return twins_refuse(&self, &twin, PRINCIPAL_LOCAL, pointer, error);
+            return twins_refuse(&self, &twin, search->caller, search->pointer, error);
     }
     return ST_OK;
 }

@@ -20,10 +20,13 @@
 
 #include <stdbool.h>
 
-#include "service/context.h"
+#include "accountant/ledger.h"
+#include "base/principal.h"
+#include "service/datasets.h"
 
 struct twin { /* what a comparison looks at of a dataset; all is borrowed */
-    const char *id, *owner;
+    const char *id;
+    const struct principal *owner;
     bool is_public;
     bool
         is_void; /* private, and deleted before anything was reserved on it: nobody ever
@@ -41,13 +44,20 @@ bool twins_clash(const struct twin *a, const struct twin *b);
  *   ST_DUPLICATE_CONTENT    caller owns both: the text names other
  *   ST_DATASET_UNAVAILABLE  caller does not: the text says nothing */
 enum status twins_refuse(const struct twin *self, const struct twin *other,
-                         const char *caller, const char *pointer, struct error *error);
+                         const struct principal *caller, const char *pointer,
+                         struct error *error);
+
+struct twins_search {
+    struct datasets *datasets;
+    struct ledger *ledger;
+    const struct principal *caller;
+    const char *pointer; /* to the member that names the dataset, "" if there is none */
+};
 
 /* Compares dataset, as info describes it, with every other there ever was.
- *   pointer  to the member that names it, "" if there is none
  *   ST_DUPLICATE_CONTENT, ST_DATASET_UNAVAILABLE  as above */
-enum status twins_check(struct context *context, const struct dataset *dataset,
-                        const struct dataset_info *info, const char *pointer,
+enum status twins_check(const struct twins_search *search,
+                        const struct dataset *dataset, const struct dataset_info *info,
                         struct error *error);
 
 #endif

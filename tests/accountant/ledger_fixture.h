@@ -103,7 +103,9 @@ static inline enum status kit_grant(struct kit *kit, const char *name, double ep
     struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order};
     enum status status = kit_dataset_row(tx, name);
     if (status == ST_OK)
-        status = ledger_grant(kit->ledger, tx, &id, &grant, NULL);
+        status =
+            ledger_grant(kit->ledger, tx,
+                         &(struct ledger_promise){&id, &grant, &principal_local}, NULL);
     return kit_end(tx, status);
 }
 
@@ -113,7 +115,7 @@ static inline enum status kit_reserve_m(struct kit *kit, const char *name, unsig
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id dataset = kit_dataset(name);
     struct job_id id = kit_job(job);
-    struct ledger_claim claim = {&dataset, &id, m};
+    struct ledger_claim claim = {&dataset, &id, m, &principal_local};
     struct ledger_entry_name entry;
     return kit_end(tx, ledger_reserve(kit->ledger, tx, &claim, &entry, NULL));
 }

@@ -42,7 +42,9 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
         }
         enum status status = kit_dataset_row(tx, scene_names[i]);
         if (status == ST_OK)
-            status = ledger_grant(kit.ledger, tx, &id, &grant, NULL);
+            status = ledger_grant(
+                kit.ledger, tx, &(struct ledger_promise){&id, &grant, &principal_local},
+                NULL);
         good = kit_end(tx, status) == ST_OK;
         done->granted[i] = good;
     }
@@ -51,7 +53,7 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
         struct store_tx *tx;
         struct dataset_id dataset = kit_dataset(scene_dataset(job));
         struct job_id id = kit_job(job);
-        struct ledger_claim claim = {&dataset, &id, &m};
+        struct ledger_claim claim = {&dataset, &id, &m, &principal_local};
         struct ledger_entry_name entry;
         good = store_begin(kit.store, &tx, NULL) == ST_OK;
         if (good)

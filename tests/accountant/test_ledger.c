@@ -89,11 +89,21 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
     struct store_tx *tx = kit_begin(&kit);
     assert_int_equal(kit_dataset_row(tx, "a"), ST_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(ledger_grant(kit.ledger, tx, &id, &bad[i], NULL), ST_INVALID);
+        assert_int_equal(
+            ledger_grant(kit.ledger, tx,
+                         &(struct ledger_promise){&id, &bad[i], &principal_local},
+                         NULL),
+            ST_INVALID);
     struct dataset_id nowhere = kit_dataset("nowhere");
     struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0};
-    assert_int_equal(ledger_grant(kit.ledger, tx, &nowhere, &good, NULL), ST_NOT_FOUND);
-    assert_int_equal(ledger_grant(kit.ledger, tx, &id, &good, NULL), ST_OK);
+    assert_int_equal(
+        ledger_grant(kit.ledger, tx,
+                     &(struct ledger_promise){&nowhere, &good, &principal_local}, NULL),
+        ST_NOT_FOUND);
+    assert_int_equal(
+        ledger_grant(kit.ledger, tx,
+                     &(struct ledger_promise){&id, &good, &principal_local}, NULL),
+        ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
     kit_close(&kit);
 }
@@ -259,9 +269,12 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
 
     struct store_tx *tx = kit_begin(&kit);
     kit_dataset_row(tx, "b");
-    assert_int_equal(ledger_grant(kit.ledger, tx, &b, &grant, NULL), ST_OK);
+    assert_int_equal(
+        ledger_grant(kit.ledger, tx,
+                     &(struct ledger_promise){&b, &grant, &principal_local}, NULL),
+        ST_OK);
     for (int i = 0; i < 3; i++) {
-        const struct ledger_claim claim = {&a, &jobs[i], &m};
+        const struct ledger_claim claim = {&a, &jobs[i], &m, &principal_local};
         assert_int_equal(ledger_reserve(kit.ledger, tx, &claim, &entry, NULL),
                          i < 2 ? ST_OK : ST_BUDGET_HELD);
     }
@@ -278,6 +291,55 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
     assert_memory_equal(&before, &after, sizeof after);
     assert_int_equal(kit_grant(&kit, "b", 3, 1e-6, 0), ST_OK);
     assert_int_equal(kit_reserve_m(&kit, "a", 1, &m), ST_OK);
+    mechanism_fini(&m);
+    kit_close(&kit);
+}
+
+struct actors {
+    size_t count;
+    char names[8][PRINCIPAL_NAME_SIZE];
+};
+
+static bool note_actor(void *context, const struct ledger_row *row)
+{
+    struct actors *actors = context;
+    snprintf(actors->names[actors->count++], PRINCIPAL_NAME_SIZE, "%s", row->actor);
+    return actors->count < 8;
+}
+
+/* Also where the process that settles is not the one that reserved. */
+static void an_entry_names_who_promised_and_who_reserved(void **state)
+{
+    (void)state;
+    static const struct principal ward = {"ward"}, mallory = {"mallory"};
+    const char *const expected[] = {"ward", "mallory", "ward", "mallory", "ward"};
+    struct kit kit = kit_open(":memory:");
+    struct actors actors = {0};
+    struct dataset_id a = kit_dataset("a");
+    struct job_id jobs[2] = {kit_job(1), kit_job(2)};
+    struct mechanism m = kit_gaussian(23.85, 1);
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0};
+    struct ledger_entry_name entry;
+    struct store_tx *tx = kit_begin(&kit);
+    kit_dataset_row(tx, "a");
+    const struct ledger_promise promise = {&a, &grant, &ward};
+    assert_int_equal(ledger_grant(kit.ledger, tx, &promise, NULL), ST_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct ledger_claim claim = {&a, &jobs[i], &m, i == 0 ? &mallory : &ward};
+        assert_int_equal(ledger_reserve(kit.ledger, tx, &claim, &entry, NULL), ST_OK);
+    }
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    assert_int_equal(kit_settle(&kit, 1), ST_OK);
+    kit_reopen_ledger(&kit);
+    assert_int_equal(kit_settle(&kit, 2), ST_OK);
+    tx = kit_begin(&kit);
+    assert_int_equal(
+        ledger_rows_walk(tx, &(struct ledger_range){0}, note_actor, &actors, NULL),
+        ST_OK);
+    store_rollback(tx);
+    assert_int_equal(actors.count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(actors.names[i], expected[i]);
     mechanism_fini(&m);
     kit_close(&kit);
 }
@@ -369,6 +431,7 @@ int main(void)
         cmocka_unit_test(held_and_exhausted_are_told_apart),
         cmocka_unit_test(another_relation_or_an_infinite_curve_is_refused),
         cmocka_unit_test(memory_changes_only_when_the_transaction_is_durable),
+        cmocka_unit_test(an_entry_names_who_promised_and_who_reserved),
         cmocka_unit_test(a_restart_finds_the_same_balances),
         cmocka_unit_test(recovery_can_settle_while_it_walks_open_reservations),
     };

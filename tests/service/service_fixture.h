@@ -102,9 +102,10 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
     struct store_tx *tx = scene_begin(scene);
     assert_int_equal(datasets_add(context->datasets, tx, &spec, &dataset, NULL), ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
-    scene_commit(tx, added->is_public ? ST_OK
-                                      : ledger_grant(context->ledger, tx, &added->id,
-                                                     &added->grant, NULL));
+    const struct ledger_promise promise = {&added->id, &added->grant, &principal_local};
+    scene_commit(tx, added->is_public
+                         ? ST_OK
+                         : ledger_grant(context->ledger, tx, &promise, NULL));
     return dataset;
 }
 
@@ -137,12 +138,13 @@ static inline struct job_plan scene_plan(struct scene *scene, const char *algori
     struct job_plan plan = {0};
     struct trainer_cost cost;
     struct error error = {0};
+    const struct planner_inquiry inquiry = {&request, &principal_local};
     snprintf(body, sizeof body,
              "{\"dataset\":\"points\",\"model\":{\"preset\":\"linear\"},"
              "\"algorithm\":{%s},%s}",
              algorithm, rest);
     if (job_request_parse(&request, body, strlen(body), &error) != ST_OK ||
-        planner_plan(&scene->context, &request, &plan, &cost, &error) != ST_OK)
+        planner_plan(&scene->context, &inquiry, &plan, &cost, &error) != ST_OK)
         fail_msg("%s", error.text);
     return plan;
 }
@@ -155,7 +157,8 @@ static inline struct job *scene_submit(struct scene *scene, struct job_plan *pla
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = plan_take};
     job_id_make(&addition.id);
-    const struct ledger_claim claim = {&plan_take->request.dataset, &addition.id, m};
+    const struct ledger_claim claim = {&plan_take->request.dataset, &addition.id, m,
+                                       &principal_local};
     struct store_tx *tx = scene_begin(scene);
     assert_int_equal(ledger_reserve(scene->context.ledger, tx, &claim, &entry, NULL),
                      ST_OK);

@@ -85,8 +85,9 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
         struct store_tx *tx = scene_begin(&scene);
         assert_int_equal(
             datasets_add(scene.context.datasets, tx, &spec, &dataset, NULL), ST_OK);
-        scene_commit(tx, ledger_grant(scene.context.ledger, tx,
-                                      &dataset_spec(dataset)->id, &granted[i], NULL));
+        const struct ledger_promise promise = {&dataset_spec(dataset)->id, &granted[i],
+                                               &principal_local};
+        scene_commit(tx, ledger_grant(scene.context.ledger, tx, &promise, NULL));
         assert_int_equal(check(&error), ST_CORRUPT);
         assert_non_null(strstr(error.text, "not what the ledger was granted"));
         scene_close(&scene);

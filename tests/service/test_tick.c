@@ -62,7 +62,8 @@ static void add_dataset(struct context *context)
     struct store_tx *tx = begin_tx(context);
     assert_int_equal(datasets_add(context->datasets, tx, &spec, &dataset, NULL), ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
-    end_tx(tx, ledger_grant(context->ledger, tx, &added->id, &added->grant, NULL));
+    const struct ledger_promise promise = {&added->id, &added->grant, &principal_local};
+    end_tx(tx, ledger_grant(context->ledger, tx, &promise, NULL));
     tx = begin_tx(context);
     end_tx(tx, dataset_move(context->datasets, tx, dataset, &info, NULL));
     info.state = DATASET_READY;
@@ -115,11 +116,12 @@ static struct job *submit(struct context *context)
     struct job *job = NULL;
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &plan};
+    const struct planner_inquiry inquiry = {&request, &principal_local};
     assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
-    assert_int_equal(planner_plan(context, &request, &plan, &cost, NULL), ST_OK);
+    assert_int_equal(planner_plan(context, &inquiry, &plan, &cost, NULL), ST_OK);
     job_id_make(&addition.id);
     const struct ledger_claim claim = {&plan.request.dataset, &addition.id,
-                                       &plan.mechanism};
+                                       &plan.mechanism, &principal_local};
     struct store_tx *tx = begin_tx(context);
     assert_int_equal(ledger_reserve(context->ledger, tx, &claim, &entry, NULL), ST_OK);
     addition.ledger_seq = entry.seq;

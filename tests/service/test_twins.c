@@ -16,10 +16,12 @@ static const char rows[SHA256_HEX_SIZE] =
 static const char other_rows[SHA256_HEX_SIZE] =
     "0707070707070707070707070707070707070707070707070707070707070708";
 
+static const struct principal ward = {"ward"}, mallory = {"mallory"};
+
 static struct twin twin(const char *id, bool is_public)
 {
     return (struct twin){.id = id,
-                         .owner = "ward",
+                         .owner = &ward,
                          .is_public = is_public,
                          .matrix_sha256 = content,
                          .rows_sha256 = rows};
@@ -68,7 +70,7 @@ static void digests_of_another_owner_are_never_read(void **state)
     void *page = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(page != MAP_FAILED);
     struct twin mine = twin("mine", false), theirs = twin("theirs", false);
-    theirs.owner = "mallory";
+    theirs.owner = &mallory;
     theirs.matrix_sha256 = page;
     theirs.rows_sha256 = page;
     for (int i = 0; i < 4; i++) {
@@ -102,7 +104,7 @@ static void guesses_of_another_principal_are_all_answered_alike(void **state)
         imported.matrix_sha256 = guessed;
         imported.rows_sha256 = guess;
         told_ward += twins_clash(&imported, &patients);
-        imported.owner = "mallory";
+        imported.owner = &mallory;
         told_mallory += twins_clash(&imported, &patients);
     }
     assert_int_equal(told_ward, 1); /* the one bit that the owner of both has */
@@ -122,7 +124,7 @@ static void the_owner_of_both_is_told_which_and_why(void **state)
         struct error error = {0};
         struct twin self = twin("self", cases[i].self);
         struct twin other = twin("patients", cases[i].other);
-        assert_int_equal(twins_refuse(&self, &other, "ward", "/dataset", &error),
+        assert_int_equal(twins_refuse(&self, &other, &ward, "/dataset", &error),
                          ST_DUPLICATE_CONTENT);
         assert_string_equal(error.pointer, "/dataset");
         assert_non_null(strstr(error.text, "\"patients\""));
@@ -137,7 +139,7 @@ static void anybody_else_reads_that_it_cannot_be_used(void **state)
     for (int i = 0; i < 3; i++) {
         struct error error = {0};
         struct twin self = twin("self", i == 1), other = twin("patients", i == 2);
-        assert_int_equal(twins_refuse(&self, &other, "mallory", "/dataset", &error),
+        assert_int_equal(twins_refuse(&self, &other, &mallory, "/dataset", &error),
                          ST_DATASET_UNAVAILABLE);
         assert_null(strstr(error.text, "patients"));
         if (i == 0)
@@ -149,13 +151,14 @@ static void anybody_else_reads_that_it_cannot_be_used(void **state)
 static void who_registered_one_of_them_is_anybody_else(void **state)
 {
     (void)state;
-    static const char *const owners[2][2] = {{"mallory", "ward"}, {"ward", "mallory"}};
+    static const struct principal *const owners[2][2] = {{&mallory, &ward},
+                                                         {&ward, &mallory}};
     for (size_t i = 0; i < 2; i++) {
         struct error error = {0};
         struct twin self = twin("self", false), other = twin("patients", false);
         self.owner = owners[i][0];
         other.owner = owners[i][1];
-        assert_int_equal(twins_refuse(&self, &other, "mallory", "/dataset", &error),
+        assert_int_equal(twins_refuse(&self, &other, &mallory, "/dataset", &error),
                          ST_DATASET_UNAVAILABLE);
         assert_null(strstr(error.text, "patients"));
     }
