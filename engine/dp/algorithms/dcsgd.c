@@ -47,12 +47,13 @@ struct state {
         .name = "clip_norm", .kind = PARAMETER_REAL, .low = DCSGD_CLIP_MIN,            \
         .high = DCSGD_CLIP_MAX, .fallback = 1,                                         \
         .about =                                                                       \
-            "Of the first step; too small is corrected at less cost than too large."   \
+            "The clip norm of the first step; one that is too small is corrected at "  \
+            "less cost than one that is too large."                                    \
     }
 #define BINS                                                                           \
     {                                                                                  \
         .name = "bins", .kind = PARAMETER_COUNT, .low = 2, .high = HISTOGRAM_BINS_MAX, \
-        .fallback = 20, .about = "Of the histogram of gradient norms."                 \
+        .fallback = 20, .about = "How many bins the histogram of gradient norms has."  \
     }
 #define HISTOGRAM_NOISE                                                                \
     {                                                                                  \

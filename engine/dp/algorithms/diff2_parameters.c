@@ -12,7 +12,7 @@ static const double restarts_usual = 50, batches_usual = 128;
 #define CLIP_NORM                                                                      \
     {                                                                                  \
         .name = "clip_norm", .kind = PARAMETER_REAL, .low = 1e-9, .high = 1e12,        \
-        .fallback = 1, .about = "C1: of each record's gradient, in restarts."          \
+        .fallback = 1, .about = "C1: the clip norm of gradients, in restarts."         \
     }
 #define RATE(parameter, text)                                                          \
     {                                                                                  \
@@ -44,8 +44,8 @@ static const double restarts_usual = 50, batches_usual = 128;
 const struct algorithm_parameter diff2_gd_parameters[DIFF2_GD_PARAMETERS] = {
     CLIP_NORM,
     RATE("difference_clip",
-         "C2: of each record's gradient difference, times the distance moved; at best "
-         "the smoothness of a record's loss."),
+         "C2: times the distance moved it is the clip norm of gradient differences; at "
+         "best the smoothness of a record's loss."),
     RESTART_INTERVAL,
     SPLIT("split", 1.25, "u: restarts take 1 / u of the budget, differences the rest."),
     CLIENTS,
@@ -54,8 +54,8 @@ const struct algorithm_parameter diff2_gd_parameters[DIFF2_GD_PARAMETERS] = {
 const struct algorithm_parameter diff2_bvr_parameters[DIFF2_BVR_PARAMETERS] = {
     CLIP_NORM,
     RATE("difference_clip",
-         "C2: of each record's gradient difference between rounds, times the distance "
-         "moved."),
+         "C2: times the distance moved it is the clip norm of gradient differences "
+         "between rounds."),
     RATE("local_clip", "C3: the same of local steps."),
     RESTART_INTERVAL,
     {.name = "local_steps",

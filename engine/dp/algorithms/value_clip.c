@@ -57,11 +57,9 @@ static const struct algorithm_parameter parameters[] = {
      .kind = PARAMETER_CHOICE,
      .choices = bounds,
      .fallback = BOUND_FORWARD,
-     .about = "Of a record's gradient norm by its loss: paper and tight take the norm "
-              "of the "
-              "record, tight with sharper constants, forward those of all layers' "
-              "inputs and "
-              "biases."},
+     .about = "How a record's loss bounds its gradient norm: paper and tight take the "
+              "norm of the record, tight with sharper constants, forward those of all "
+              "layers' inputs and biases."},
 };
 
 static enum value_clip_bound_kind kind_of(const struct algorithm_inputs *inputs)
