@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The room that a clip factor leaves: rounding w b to float32 may lengthen a vector by 2^-24,
- * and norms are known to 2^-24 (noise.md 2.4, proof). */
+/* The room that a clip factor leaves: rounding w b to float32 may lengthen a vector by
+ * 2^-24, and norms are known to 2^-24 (noise.md 2.4, proof). */
 static const double clip_margin = 1 - 0x1p-22;
 
 /* Rounds a value that is not negative. It does not branch, as half of all values round

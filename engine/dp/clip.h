@@ -1,6 +1,7 @@
 /*
  * clip.h - rules that turn what is known of a record into its clip factor, by which the
- * record is multiplied in the sum. A rule sees one record at a time: a factor that depends on another record breaks rule E2.
+ * record is multiplied in the sum. A rule sees one record at a time: a factor that
+ * depends on another record breaks rule E2.
  *
  * Threads: pure.
  */

@@ -7,8 +7,8 @@
  *
  * Invariants
  *   (1) clip is the projection onto the ball of radius R, except for a rounding of at
- *       most error_memory_rounding in norm, whatever is in e: no overflow, no infinity, no
- *       NaN.
+ *       most error_memory_rounding in norm, whatever is in e: no overflow, no infinity,
+ *       no NaN.
  *   (2) Before it, e is projected onto the box [-2^52, 2^52]. Both projections are firmly
  *       non-expansive, which the proof of M2 needs (3.5, inequality (*)).
  *   (3) Squares are added exactly, so their sum does not depend on the order.

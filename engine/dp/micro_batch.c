@@ -1,11 +1,13 @@
-/* A micro-batch goes one round after another until its share of the pieces is done (micro_batch_run):
+/* A micro-batch goes one round after another until its share of the pieces is done
+ * (micro_batch_run):
  *
  *   fill           puts whole pieces into the micro-batch, one behind the other, up to
  *                  the one that leaves its blocks fullest (best_end). row_classes_place
  *                  says in which row each record stands; rows between hold zeros
  *   differentiate  runs forward, loss and backward over all rows, or takes the
  *                  differences
- *   clip           measures each record and asks the clip rule for its clip factor; on public data there is no rule, and nothing is measured
+ *   clip           measures each record and asks the clip rule for its clip factor; on
+ *                  public data there is no rule, and nothing is measured
  *   add_sums       for each tile of the parameters and each piece: one product into a
  *                  block that stays in cache, rounded and added to the shared sum under
  *                  the tile's lock
@@ -152,7 +154,7 @@ struct workspace *micro_batch_workspace(struct micro_batch *micro_batch)
 /* Whether squares of the records, as they are read, serve the norms of a sum. */
 static bool squares_serve(const struct batch_sum *sum)
 {
-    return sum->clip != NULL && sum->motion == NULL;
+    return sum->clip != NULL && sum->parameter_step == NULL;
 }
 
 /* Copies one record's features and target into a row. Its square is taken at once, while
@@ -345,8 +347,8 @@ static void add_sums(struct micro_batch *micro_batch, const struct task *task,
 static void differentiate(struct micro_batch *micro_batch, const struct task *task)
 {
     struct workspace *workspace = micro_batch->workspace;
-    if (task->sum->motion != NULL) {
-        workspace_difference(workspace, task->sum->motion, micro_batch->filled);
+    if (task->sum->parameter_step != NULL) {
+        workspace_difference(workspace, task->sum->parameter_step, micro_batch->filled);
         return;
     }
     workspace_forward(workspace, task->parameters, micro_batch->filled);

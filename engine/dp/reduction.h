@@ -12,8 +12,8 @@
  *
  * Invariants
  *   (1) Nothing private is a float here: a block is rounded before it is added.
- *   (2) What is here has no noise. clear and fini zero it (privacy.md P9), and it goes out
- *       through release.h alone.
+ *   (2) What is here has no noise. clear and fini zero it (privacy.md P9), and it goes
+ *       out through release.h alone.
  *
  * Threads: add and count may be called by many at once, a tile at a time under its lock;
  * the rest by one, while nobody adds.

@@ -1,7 +1,7 @@
 /*
- * step_keys.h - the secrets of a step: one key for its noise, one for who is in its batch,
- * one for what dropout drops. Each comes from a source of its own (noise_key.h), so none
- * can be computed from another, and no key serves two steps.
+ * step_keys.h - the secrets of a step: one key for its noise, one for who is in its
+ * batch, one for what dropout drops. Each comes from a source of its own (noise_key.h),
+ * so none can be computed from another, and no key serves two steps.
  *
  * Threads: one at a time.
  */

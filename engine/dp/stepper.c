@@ -29,8 +29,8 @@ static size_t even_rows(const struct stepper_setup *setup)
     return rows / block * block;
 }
 
-/* The most pieces that a batch of that many records is cut into: by the grid with the most
- * cells, or evenly on public data. */
+/* The most pieces that a batch of that many records is cut into: by the grid with the
+ * most cells, or evenly on public data. */
 static size_t pieces_max(const struct stepper_setup *setup, uint64_t records)
 {
     const struct noise_plan *noise = setup->noise;
@@ -92,7 +92,7 @@ static enum status create_extras(struct stepper *stepper, struct error *error)
         status = fixed_size_subset_init(&stepper->subset, (size_t)setup->data->records,
                                         error);
     if (status == ST_OK && setup->uses_differences)
-        status = parameter_step_create(&stepper->motion, stepper->dim, error);
+        status = parameter_step_create(&stepper->parameter_step, stepper->dim, error);
     return status;
 }
 
@@ -172,7 +172,7 @@ void stepper_destroy(struct stepper *stepper)
     release_fini(&stepper->release);
     partition_fini(&stepper->partition);
     fixed_size_subset_fini(&stepper->subset);
-    parameter_step_destroy(stepper->motion);
+    parameter_step_destroy(stepper->parameter_step);
     hash_zero(stepper, sizeof *stepper);
     free(stepper);
 }
@@ -232,8 +232,8 @@ void stepper_draw_subset(struct stepper *stepper, struct index_range range, size
 const struct parameter_step *stepper_move_from(struct stepper *stepper,
                                                const float *previous)
 {
-    parameter_step_set(stepper->motion, stepper->setup.parameters, previous);
-    return stepper->motion;
+    parameter_step_set(stepper->parameter_step, stepper->setup.parameters, previous);
+    return stepper->parameter_step;
 }
 
 struct sum_work {
@@ -287,7 +287,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                  .cancel = setup->cancel},
     };
     CHECK(sum->clip != NULL || setup->is_public); /* P5 */
-    CHECK((sum->histogram == NULL && sum->motion == NULL) || sum->clip != NULL);
+    CHECK((sum->histogram == NULL && sum->parameter_step == NULL) || sum->clip != NULL);
     CHECK(sum->clip_rest == NULL || (sum->clip != NULL && !sum->by_layer &&
                                      stepper->reduction.error_memory != NULL));
     stepper->bins = sum->histogram != NULL ? sum->histogram->bins : 0;

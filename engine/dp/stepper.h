@@ -5,7 +5,7 @@
  *   sample --> sum --+--> release, release_counts --> update     private
  *                    +--> average --> update                     public data only
  *
- * A reduction over machines would fit between sum and release.
+ * A sum is what the reduction gathers (reduction.h), and leaves it as release.h says.
  *
  * A sum takes the batch cell by cell (grid.h), each cell one float32 product a tile,
  * rounded onto the grid and added as integers: neither threads nor the order of cells
@@ -103,9 +103,9 @@ void stepper_take_range(struct stepper *stepper, struct index_range range);
 void stepper_draw_subset(struct stepper *stepper, struct index_range range,
                          size_t size);
 
-/* The motion from the point previous to the parameters, for a sum of differences.
+/* The step from the point previous to the parameters, for a sum of differences.
  * previous must stay as it is until the next update. Both points were released, so the
- * motion is public. */
+ * step between them is public. */
 const struct parameter_step *stepper_move_from(struct stepper *stepper,
                                                const float *previous);
 
@@ -113,13 +113,13 @@ struct batch_sum {
     const struct grid *grid; /* where sums are rounded to, and the cells */
     clip_rule *clip;         /* NULL, on public data alone: every record counts whole */
     const void *clip_context;
-    /* clip is asked layer by layer, with that layer's norms and spreads, for the factors of
-     * that layer's part. There is no clip_rest then. */
+    /* clip is asked layer by layer, with that layer's norms and spreads, for the
+     * factors of that layer's part. There is no clip_rest then. */
     bool by_layer;
-    /* The sum is of records' gradients less those at the motion's previous point, over
-     * its scale (engine/nn/difference.h), and the norms of these. NULL: it is of
+    /* The sum is of records' gradients less those at the step's previous point, over its
+     * scale (engine/nn/difference.h), and the norms of these. NULL: it is of
      * gradients. This needs clip. */
-    const struct parameter_step *motion;
+    const struct parameter_step *parameter_step;
     /* Counts the batch's records by their norms before clipping, a record that is not
      * finite as one of norm 0; or NULL. This needs clip. */
     const struct histogram *histogram;
@@ -171,9 +171,9 @@ void stepper_average(struct stepper *stepper, const struct grid *grid, double di
  *   ST_INTERNAL  one of them is no longer finite */
 enum status stepper_update(struct stepper *stepper, struct error *error);
 
-/* The rest of a step whose batch is drawn: the sum, its release over divisor, the update. It
- * returns what stepper_sum or stepper_update returns; nothing was released where the sum
- * failed. */
+/* The rest of a step whose batch is drawn: the sum, its release over divisor, the
+ * update. It returns what stepper_sum or stepper_update returns; nothing was released
+ * where the sum failed. */
 enum status stepper_descend(struct stepper *stepper, const struct batch_sum *sum,
                             double divisor, struct error *error);
 

@@ -25,10 +25,10 @@ struct stepper {
     struct partition partition;      /* where the setup uses an error memory */
     struct fixed_size_subset subset; /* where it uses subsets */
     struct batch batch;
-    struct parameter_step *motion;        /* where it uses differences */
-    struct micro_batch **micro_batches;   /* (team size) */
-    struct reduction reduction;           /* the step's sum */
-    struct error_memory_squares *squares; /* (team size) each member's part */
+    struct parameter_step *parameter_step; /* where it uses differences */
+    struct micro_batch **micro_batches;    /* (team size) */
+    struct reduction reduction;            /* the step's sum */
+    struct error_memory_squares *squares;  /* (team size) each member's part */
     struct release release;
     struct optimizer *optimizer;
     bool *finite; /* (team size) what each member found in the last update */

@@ -1,3 +1,7 @@
+/* A release goes over its vector a chunk of 2,048 coordinates at a time: the sampler fills
+ * its candidates with that chunk's noise (noise_chunk.h), which is added to the integers,
+ * and what comes out is divided by the grid's scale and the divisor. The chunk is wiped
+ * before the call returns. */
 #include "engine/noise/noise.h"
 
 #include <stdlib.h>

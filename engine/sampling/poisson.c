@@ -1,3 +1,7 @@
+/* The records are taken in parts of 2^14 indices. A part's bytes are read from the key
+ * stream at once, and every index whose byte is below the threshold's first byte is in.
+ * Where the two are equal, 56 further bits of a second stream decide (settle_tie); these
+ * are drawn a few at a time, for a tie happens once in 256 indices. */
 #include "engine/sampling/poisson.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * poisson.h - who is in a batch: every record independently, with the probability that
- * the accountant was told or, by less than 2^-64, a smaller one (noise.md E5; DESIGN
- * P3).
+ * the accountant was told or, by less than 2^-64, a smaller one (noise.md E5;
+ * privacy.md P3).
  *
  * Index i is in if its 64 random bits, read as a fraction, are below rate. Eight of
  * them are byte i of the key stream (nonce 0); the other 56 matter once in 256 times

@@ -8,7 +8,8 @@
 #include "engine/dp/algorithm.h"
 
 /* The least noise multiplier of a step. Below it a step costs far more than its share:
- * the charge of a sampled step grows exponentially in 1 / noise^2 (papers/adp.md 2.2, 5). */
+ * the charge of a sampled step grows exponentially in 1 / noise^2 (papers/adp.md 2.2,
+ * 5). */
 #define ADP_NOISE_MIN 0.5
 #define ADP_NOISE_MAX 1e6 /* the largest that the accountant prices */
 

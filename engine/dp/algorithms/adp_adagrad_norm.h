@@ -1,6 +1,6 @@
 /*
- * adp_adagrad_norm.h - what AdaGrad-Norm divides a step by, computed from released numbers
- * alone (papers/adp.md 1.6.2, 1.6.3):
+ * adp_adagrad_norm.h - what AdaGrad-Norm divides a step by, computed from released
+ * numbers alone (papers/adp.md 1.6.2, 1.6.3):
  *
  *   v = min(max(beta s, nu), beta C^2),  b^2 = b^2 + v
  *

@@ -9,9 +9,9 @@
  *
  * Invariants
  *   (1) b is positive, finite and never falls, so noise never falls either.
- *   (2) A run has at most ADP_NOISE_LEVELS_MAX noise multipliers. Longer runs take the rule
- *       rounded down onto as many levels of one ratio. What is run is what is priced, so
- *       rounding moves noise between steps and never changes the charge.
+ *   (2) A run has at most ADP_NOISE_LEVELS_MAX noise multipliers. Longer runs take the
+ *       rule rounded down onto as many levels of one ratio. What is run is what is
+ *       priced, so rounding moves noise between steps and never changes the charge.
  *
  * Threads: pure.
  */

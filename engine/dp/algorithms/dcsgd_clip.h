@@ -16,8 +16,9 @@
  *   lo = (w / 2) / (1 + k),  hi = ((bins - 1/2) w) / (1 + k)
  *
  * Invariants
- *   (1) Both rules end, and leave clip norm and range in [DCSGD_CLIP_MIN, DCSGD_CLIP_MAX],
- *       whatever the counts: at zero one record would decide whether a release is finite.
+ *   (1) Both rules end, and leave clip norm and range in [DCSGD_CLIP_MIN,
+ *       DCSGD_CLIP_MAX], whatever the counts: at zero one record would decide whether a
+ *       release is finite.
  *   (2) Where the counts' sum is not positive the clip norm stays as it was.
  *
  * Threads: pure.

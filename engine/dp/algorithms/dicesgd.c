@@ -2,9 +2,10 @@
  * back, under one of four sound accountants.
  *
  * A step adds to one integer sum the records' gradients clipped at C1 and, before them,
- * the part of the kept error that a ball of radius B C2 holds (stepper_feed_back_error). What
- * clipping cut off each gradient, up to C3 where there is one, goes into the error by a
- * second sum (clip_rest). Only the first sum is released, with noise.
+ * the part of the kept error that a ball of radius B C2 holds
+ * (stepper_feed_back_error). What clipping cut off each gradient, up to C3 where there
+ * is one, goes into the error by a second sum (clip_rest). Only the first sum is
+ * released, with noise.
  *
  * The error is raw data that stays hidden, so a step is no release of its own: each of
  * the four accountants (m2r, m2, m1, m3) bounds the whole path of the run instead, and
@@ -199,9 +200,9 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
     return ST_OK;
 }
 
-/* The number of steps over which roundings of the kept error add up; they enter the proof
- * as so much more of rest. Let r be error_memory_rounding on either side. A_t and b_t of the
- * proof (3.5) obey
+/* The number of steps over which roundings of the kept error add up; they enter the
+ * proof as so much more of rest. Let r be error_memory_rounding on either side. A_t and
+ * b_t of the proof (3.5) obey
  *   sqrt(A_t^2 + sum b^2) <= n_t h + t r
  * and what is seen is at most b_t + r. That is K h + (t + sqrt t) r in all, or
  * h + (t + sqrt t) r / max(1, K - 1) for a rest. K is the number of periods begun by step

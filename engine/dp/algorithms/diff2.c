@@ -1,18 +1,20 @@
 /* DIFF2-GD and DIFF2-BVR-L-SGD (Murata and Suzuki 2023; papers/diff2.md).
  *
- * A step makes one of three releases, as diff2_rounds.h says: of gradients (restart), clipped
- * at C1, or of gradient differences between two points that were released before, clipped
- * at a rate times their distance, over all records or over a client's subset (differ). A
- * restart replaces the estimate of the gradient, a difference carries it on to the new
- * point (diff2_estimate.h), and the estimate moves the parameters (move).
+ * A step makes one of three releases, as diff2_rounds.h says: of gradients (restart),
+ * clipped at C1, or of gradient differences between two points that were released
+ * before, clipped at a rate times their distance, over all records or over a client's
+ * subset (differ). A restart replaces the estimate of the gradient, a difference
+ * carries it on to the new point (diff2_estimate.h), and the estimate moves the
+ * parameters (move).
  *
  * A difference's noise is in proportion to its clip norm, so its price does not depend on
  * where training went: the mechanism is a list of Gaussians fixed before the first record
  * is read (papers/diff2.md 2.2). Points, distances and the estimate are public.
  *
- * Differences are summed in units of a power of two near the distance (parameter_step.h). The
- * grid is planned once for clip norm 1 and scaled to each round's clip norm
- * (grid_rescale), and the noise is scaled with it: what is run is what was charged.
+ * Differences are summed in units of a power of two near the distance
+ * (parameter_step.h). The grid is planned once for clip norm 1 and scaled to each
+ * round's clip norm (grid_rescale), and the noise is scaled with it: what is run is
+ * what was charged.
  *
  * As noise grows with how far the parameters moved, and moves them in turn, it can feed
  * on itself. start refuses learning rates at which it would (check_growth). */
@@ -107,7 +109,7 @@ static enum status plan_kind(struct state *state, enum diff2_release release,
 }
 
 /* The largest learning rate at which this kind of release does not feed on itself. Noise
- * in proportion to a motion moves the parameters in turn: over a window of T rounds what
+ * in proportion to how far the parameters moved moves them in turn: over a window of T rounds what
  * noise moved grows by up to exp(T (eta sigma C2)^2 d), where sigma is the multiplier
  * over the divisor (papers/diff2.md 5; Prop. D.2 asks for a quarter in the exponent).
  * Where the exponent passes four, nothing is learnt for the budget. */
@@ -261,14 +263,14 @@ static enum status restart(struct state *state, struct stepper *stepper,
 static enum status differ(struct state *state, struct kind *kind,
                           struct stepper *stepper, struct error *error)
 {
-    const struct parameter_step *motion =
+    const struct parameter_step *moved =
         stepper_move_from(stepper, kind->estimate.point);
-    double scale = parameter_step_scale(motion);
-    double clip_norm = kind->rate * (parameter_step_length(motion) / scale);
+    double scale = parameter_step_scale(moved);
+    double clip_norm = kind->rate * (parameter_step_length(moved) / scale);
     struct flat_clip clip = {.clip_norm = clip_norm,
                              .spread = state->difference_spread};
     struct grid grid;
-    const struct batch_sum sum = {.grid = &grid, .motion = motion};
+    const struct batch_sum sum = {.grid = &grid, .parameter_step = moved};
     if (!(clip_norm <= clip_most))
         return error_set(error, ST_INTERNAL, "diverged");
     if (clip_norm < clip_least ||

@@ -1,6 +1,6 @@
 /*
- * diff2_parameters.h - what a job asks of DIFF2: its parameters, what follows from those that
- * it does not name, and what is refused.
+ * diff2_parameters.h - what a job asks of DIFF2: its parameters, what follows from
+ * those that it does not name, and what is refused.
  *
  * Threads: pure.
  */

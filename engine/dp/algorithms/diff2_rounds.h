@@ -1,6 +1,6 @@
 /*
- * diff2_rounds.h - which release each step of a DIFF2 job makes, with how much noise, and which
- * mechanism that is (papers/diff2.md 1.2, 1.6, 2.3, 2.4).
+ * diff2_rounds.h - which release each step of a DIFF2 job makes, with how much noise,
+ * and which mechanism that is (papers/diff2.md 1.2, 1.6, 2.3, 2.4).
  *
  * A round begins with a release over all records: of their gradients at every
  * restart_interval-th round (restart), else of gradient differences. local_steps - 1

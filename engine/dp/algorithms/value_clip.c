@@ -2,11 +2,11 @@
  * factor
  * comes from a bound of its gradient norm by its own loss.
  *
- * Before a step draws its batch, the bound is aimed at the weights as they now are: their
- * spectral norms, bounded from above, give the shares of the layers (aim; value_clip_bound.h).
- * They are released, so this costs nothing. Each record then has a bound from its own
- * loss and the squares of its layers' inputs, and is clipped by that bound or by its
- * exact norm, whichever is larger (clip).
+ * Before a step draws its batch, the bound is aimed at the weights as they now are:
+ * their spectral norms, bounded from above, give the shares of the layers (aim;
+ * value_clip_bound.h). They are released, so this costs nothing. Each record then has a
+ * bound from its own loss and the squares of its layers' inputs, and is clipped by that
+ * bound or by its exact norm, whichever is larger (clip).
  *
  * The charge is that of dpsgd: all that value clipping could add to the risk is a bound
  * that is none. So the exact norm is enforced besides (papers/valueclip.md 2.4, noise.md

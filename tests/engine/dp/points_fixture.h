@@ -1,7 +1,7 @@
 /*
  * points_fixture.h - made-up records of classes and a small net on them, which every
- * private row trains: without biases, as some proofs need. Gradients are of very different
- * lengths, many of them above the usual clip norm.
+ * private row trains: without biases, as some proofs need. Gradients are of very
+ * different lengths, many of them above the usual clip norm.
  *
  * Ownership: points_create's is released by points_destroy.
  */

@@ -172,7 +172,8 @@ void __wrap_stream_read(struct stream *stream, void *out, size_t size,
 void __wrap_stream_read(struct stream *stream, void *out, size_t size,
                         const struct stream_position *from)
 {
-    /* Before the kernel is asked, a model's first parameters are drawn: they are public. */
+    /* Before the kernel is asked, a model's first parameters are drawn: they are
+     * public. */
     if (trace_job != NULL && trace_job->drawn > 0) {
         trace_lock();
         trace_add_read(from, size);

@@ -224,7 +224,8 @@ static void batches_of_many_records_are_as_drawn(void **state)
     batches_of_each((struct job){POISSON_PART + 3000, 3000, 12, 2});
 }
 
-/* This is about one record in step_count steps at this rate: chi-square over the records. */
+/* This is about one record in step_count steps at this rate: chi-square over the
+ * records. */
 static void assert_binomial(const struct way *way, const double *uses, size_t records,
                             double steps, double rate)
 {

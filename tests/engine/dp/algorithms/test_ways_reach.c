@@ -1,8 +1,9 @@
 /* Goal: in every way of running a private row no record moves what a step releases by
- * more than the noise multiplier that is charged allows, whatever its gradient, whatever
- * is believed of its loss, and whoever else is in the batch. Method: pairs of steered jobs
- * on the same records with and without one, whose gradient is far beyond every clip norm;
- * the difference of their sums, step by step, is all that the record does. */
+ * more than the noise multiplier that is charged allows, whatever its gradient,
+ * whatever is believed of its loss, and whoever else is in the batch. Method: pairs of
+ * steered jobs on the same records with and without one, whose gradient is far beyond
+ * every clip norm; the difference of their sums, step by step, is all that the record
+ * does. */
 #include "tests/expect.h"
 
 #include "tests/engine/dp/points_fixture.h"

@@ -79,8 +79,8 @@ static bool is_origin(const struct trace *trace, const struct noise_key *key)
     return false;
 }
 
-/* In the chain that begins with the kernel's bytes: a ratchet reads 64 bytes, a step's key
- * and its own next state. */
+/* In the chain that begins with the kernel's bytes: a ratchet reads 64 bytes, a step's
+ * key and its own next state. */
 static void every_key_comes_from_the_kernel(const struct way *way)
 {
     const struct trace_setup setup = {.way = way, .salt = 2};
