@@ -52,12 +52,34 @@ enum status handle_ledger_head(struct context *context, struct request *request,
     return ST_OK;
 }
 
+/* --- the ledger's entries, as a page of JSON or as lines --- */
+
 struct entries {
     size_t size, count; /* asked for, found */
-    char **texts;
-    uint64_t last; /* seq */
+    char **texts;       /* (size), the first count are owned */
+    uint64_t last;      /* seq */
     bool more;
+    size_t line, sent; /* of lines: the next to be sent, and how much of it is */
 };
+
+static struct entries *entries_create(size_t size)
+{
+    struct entries *entries = calloc(1, sizeof *entries);
+    CHECK(entries != NULL);
+    entries->size = size;
+    entries->texts = calloc(size, sizeof *entries->texts);
+    CHECK(entries->texts != NULL);
+    return entries;
+}
+
+static void entries_destroy(void *destroyed)
+{
+    struct entries *entries = destroyed;
+    for (size_t i = 0; i < entries->count; i++)
+        free(entries->texts[i]);
+    free(entries->texts);
+    free(entries);
+}
 
 static bool visit(void *context, const struct ledger_row *row)
 {
@@ -84,21 +106,26 @@ static enum status read_entries(struct context *context,
     return status;
 }
 
-/* NULL where they find no memory. */
-static char *lines_of(const struct entries *entries)
+/* What comes next of the lines: an entry each, and an end of line. */
+static ssize_t pull_lines(void *context, uint64_t position, char *to, size_t room)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    CHECK(out != NULL);
-    for (size_t i = 0; i < entries->count; i++)
-        fprintf(out, "%s\n", entries->texts[i]);
-    /* Such a line is missing, and closing alone does not tell. */
-    bool whole = ferror(out) == 0;
-    if (fclose(out) == 0 && whole)
-        return text;
-    free(text);
-    return NULL;
+    struct entries *entries = context;
+    size_t filled = 0;
+    (void)position;
+    while (filled < room && entries->line < entries->count) {
+        const char *rest = entries->texts[entries->line] + entries->sent;
+        size_t left = strlen(rest);
+        size_t size = left < room - filled ? left : room - filled;
+        memcpy(to + filled, rest, size);
+        filled += size;
+        entries->sent += size;
+        if (size < left || filled == room)
+            continue;
+        to[filled++] = '\n';
+        entries->line++;
+        entries->sent = 0;
+    }
+    return filled > 0 ? (ssize_t)filled : STREAM_END;
 }
 
 /* The way to the next page of lines; as long as this one, if its length was named. */
@@ -113,54 +140,58 @@ static void link_next(struct request *request, const struct entries *entries,
                      request->match.id, size, token);
 }
 
-static enum status reply_entries(struct request *request, const struct entries *entries,
-                                 bool as_lines, struct error *error)
+static void reply_lines(struct request *request, struct entries *entries_take,
+                        const char *token)
+{
+    struct stream stream = {
+        .pull = pull_lines, .close = entries_destroy, .context = entries_take};
+    for (size_t i = 0; i < entries_take->count; i++)
+        stream.size += strlen(entries_take->texts[i]) + 1;
+    stream.held = stream.size;
+    if (entries_take->more)
+        link_next(request, entries_take, token);
+    reply_stream(request, "application/x-ndjson", &stream);
+}
+
+static void reply_entries(struct request *request, struct entries *entries_take,
+                          bool as_lines)
 {
     char token[PAGE_TOKEN_SIZE];
-    page_token_render(token, entries->last);
+    page_token_render(token, entries_take->last);
     reply_header_add(request, "Cache-Control", "no-store");
-    if (!as_lines) {
-        reply_json(request, MHD_HTTP_OK,
-                   page_render("entries", entries->texts, entries->count,
-                               entries->more ? token : NULL));
-        return ST_OK;
+    if (as_lines) {
+        reply_lines(request, entries_take, token);
+        return;
     }
-    char *lines = lines_of(entries);
-    if (lines == NULL)
-        return error_set(error, ST_NO_MEMORY, "ask for a smaller page");
-    if (entries->more)
-        link_next(request, entries, token);
-    reply_json(request, MHD_HTTP_OK, lines);
-    request->reply.type = "application/x-ndjson";
-    return ST_OK;
+    reply_json(request, MHD_HTTP_OK,
+               page_render("entries", entries_take->texts, entries_take->count,
+                           entries_take->more ? token : NULL));
+    entries_destroy(entries_take);
 }
 
 enum status handle_dataset_ledger(struct context *context, struct request *request,
                                   struct error *error)
 {
     const struct dataset_spec *spec = NULL;
-    struct entries entries = {0};
     uint64_t after = 0;
+    size_t size = 0;
     bool as_lines = request->type == 1; /* JSON first, then NDJSON */
-    const char *size = request_query(request, "page_size");
+    const char *size_text = request_query(request, "page_size");
     error->faults = NULL; /* what is wrong with a parameter is told as "invalid" */
     enum status status = find_private(context, request, &spec, error);
     if (status == ST_OK)
-        status = query_page_size(&entries.size, size, error);
+        status = query_page_size(&size, size_text, error);
     if (status == ST_OK)
         status = page_token_parse(&after, request_query(request, "page_token"), error);
     if (status != ST_OK)
         return status;
-    if (as_lines && size == NULL)
-        entries.size = LIMIT_PAGE_SIZE;
-    entries.texts = calloc(entries.size, sizeof *entries.texts);
-    CHECK(entries.texts != NULL);
+    struct entries *entries =
+        entries_create(as_lines && size_text == NULL ? LIMIT_PAGE_SIZE : size);
     const struct ledger_range range = {spec->id.text, after};
-    status = read_entries(context, &range, &entries, error);
+    status = read_entries(context, &range, entries, error);
     if (status == ST_OK)
-        status = reply_entries(request, &entries, as_lines, error);
-    for (size_t i = 0; i < entries.count; i++)
-        free(entries.texts[i]);
-    free(entries.texts);
+        reply_entries(request, entries, as_lines);
+    else
+        entries_destroy(entries);
     return status;
 }

@@ -48,17 +48,13 @@ enum status handle_model_get(struct context *context, struct request *request,
 
 /* --- content --- */
 
-/* Sends size bytes from offset on, and the digest of the whole. */
-static void reply_file(struct request *request, const struct model_row *row, int file,
-                       unsigned status, struct byte_range range)
+/* The range of the file, and the digest of the whole. */
+static void reply_content(struct request *request, const struct model_row *row,
+                          int file_take, unsigned status, struct byte_range range)
 {
     char digest[SHA256_BASE64_SIZE];
     sha256_render_base64(digest, row->sha256);
-    request->reply.status = status;
-    request->reply.type = "application/octet-stream";
-    request->reply.file = file;
-    request->reply.file_offset = range.offset;
-    request->reply.file_size = range.size;
+    reply_file(request, status, "application/octet-stream", file_take, range);
     reply_header_add(request, "Accept-Ranges", "bytes");
     reply_header_add(request, status == MHD_HTTP_OK ? "Content-Digest" : "Repr-Digest",
                      "sha-256=:%s:", digest);
@@ -114,9 +110,9 @@ enum status handle_model_content(struct context *context, struct request *reques
     if (status != ST_OK)
         return status;
     if (kind == BYTES_PART)
-        reply_file(request, row, file, MHD_HTTP_PARTIAL_CONTENT, part);
+        reply_content(request, row, file, MHD_HTTP_PARTIAL_CONTENT, part);
     else
-        reply_file(request, row, file, MHD_HTTP_OK, range);
+        reply_content(request, row, file, MHD_HTTP_OK, range);
     return ST_OK;
 }
 

@@ -2,43 +2,65 @@
 
 #include "base/check.h"
 
-static struct MHD_Response *response_create(struct reply *reply)
+enum { STREAM_PIECE = 32 << 10 }; /* the room that a stream is given at a time */
+
+_Static_assert(STREAM_END == (int)MHD_CONTENT_READER_END_OF_STREAM,
+               "as it is answered");
+_Static_assert(STREAM_BROKEN == (int)MHD_CONTENT_READER_END_WITH_ERROR, "likewise");
+
+/* MHD never writes to a persistent buffer. */
+static struct MHD_Response *response_of_constant(const void *bytes, size_t size)
 {
-    struct MHD_Response *response;
-    if (reply->file >= 0) {
-        response = MHD_create_response_from_fd_at_offset64(
-            reply->file_size, reply->file, reply->file_offset);
-        reply->file = -1;
-    } else if (reply->fixed != NULL) {
-        /* MHD never writes to a persistent buffer. */
-        union {
-            const void *fixed;
-            void *buffer;
-        } body = {.fixed = reply->fixed};
-        response = MHD_create_response_from_buffer(reply->size, body.buffer,
-                                                   MHD_RESPMEM_PERSISTENT);
-    } else {
-        response = MHD_create_response_from_buffer(reply->size, reply->body,
-                                                   MHD_RESPMEM_MUST_FREE);
-        reply->body = NULL;
+    union {
+        const void *constant;
+        void *buffer;
+    } body = {.constant = bytes};
+    return MHD_create_response_from_buffer(size, body.buffer, MHD_RESPMEM_PERSISTENT);
+}
+
+static struct MHD_Response *response_of_stream(const struct stream *stream)
+{
+    uint64_t size =
+        stream->size == stream_size_unknown ? MHD_SIZE_UNKNOWN : stream->size;
+    return MHD_create_response_from_callback(size, STREAM_PIECE, stream->pull,
+                                             stream->context, stream->close);
+}
+
+/* Takes the reply's body. */
+static struct MHD_Response *response_of_body(struct reply *reply)
+{
+    struct MHD_Response *response = NULL;
+    switch (reply->body) {
+    case REPLY_EMPTY: response = response_of_constant(NULL, 0); break;
+    case REPLY_TEXT:
+        response = MHD_create_response_from_buffer(
+            reply->of.text.size, reply->of.text.bytes, MHD_RESPMEM_MUST_FREE);
+        break;
+    case REPLY_CONSTANT:
+        response =
+            response_of_constant(reply->of.constant.bytes, reply->of.constant.size);
+        break;
+    case REPLY_JOB:
+        return reply->status == MHD_HTTP_OK ? job_answer_found(reply->of.job)
+                                            : job_answer_not_modified(reply->of.job);
+    case REPLY_FILE:
+        response = MHD_create_response_from_fd_at_offset64(reply->of.file.range.size,
+                                                           reply->of.file.descriptor,
+                                                           reply->of.file.range.offset);
+        break;
+    case REPLY_STREAM: response = response_of_stream(&reply->of.stream); break;
     }
     CHECK(response != NULL);
+    reply->body = REPLY_EMPTY;
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     return response;
 }
 
 /* The response to one request, with its own headers. */
 static struct MHD_Response *response_own(struct request *request)
 {
-    struct MHD_Response *response;
     struct reply *reply = &request->reply;
-    if (reply->answer != NULL) {
-        response = reply->status == MHD_HTTP_OK
-                       ? job_answer_found(reply->answer)
-                       : job_answer_not_modified(reply->answer);
-    } else {
-        response = response_create(reply);
-        MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    }
+    struct MHD_Response *response = response_of_body(reply);
     if (reply->type != NULL)
         MHD_add_response_header(response, "Content-Type", reply->type);
     MHD_add_response_header(response, "X-Request-Id", request->id);
@@ -53,11 +75,11 @@ static struct MHD_Response *response_own(struct request *request)
 enum MHD_Result response_queue(struct request *request)
 {
     const struct reply *reply = &request->reply;
-    if (reply->answer != NULL && !request->named) /* a poll: as short as can be */
+    if (reply->body == REPLY_JOB && !request->named) /* a poll: as short as can be */
         return MHD_queue_response(request->connection, reply->status,
                                   reply->status == MHD_HTTP_OK
-                                      ? reply->answer->found
-                                      : reply->answer->not_modified);
+                                      ? reply->of.job->found
+                                      : reply->of.job->not_modified);
     struct MHD_Response *response = response_own(request);
     enum MHD_Result result =
         MHD_queue_response(request->connection, reply->status, response);

@@ -120,7 +120,7 @@ static void exchange_body(struct session *session)
     free(request->body);
     request->body = NULL;
     request->body_size = request->body_capacity = 0;
-    session->reply_bytes = request->reply.body != NULL ? request->reply.size : 0;
+    session->reply_bytes = reply_held(&request->reply);
     pthread_mutex_lock(&session->sessions->lock);
     session->sessions->body_bytes += session->reply_bytes - body_bytes;
     pthread_mutex_unlock(&session->sessions->lock);
@@ -184,7 +184,6 @@ struct session *session_create(struct sessions *sessions,
     session->connection = info->socket_context;
     session->number = connection_gate_begin(session->connection->gate);
     session->request.connection = connection;
-    session->request.reply.file = -1;
     session->request.start_ns = clock_monotonic_ns();
     session->request.principal = principal_local;
     session->path = strndup(uri, strcspn(uri, "?"));
@@ -237,8 +236,7 @@ static enum MHD_Result session_reply(struct session *session)
         return MHD_NO;
     session->sent = true;
     log_access(request);
-    connection_deadline_reply_starts(session->connection->deadline,
-                                     reply->file >= 0 ? reply->file_size : reply->size);
+    connection_deadline_reply_starts(session->connection->deadline, reply_size(reply));
     return response_queue(request);
 }
 

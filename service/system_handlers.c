@@ -19,10 +19,8 @@ enum status handle_openapi(struct context *context, struct request *request,
                            struct error *error)
 {
     (void)context, (void)error;
-    request->reply.status = MHD_HTTP_OK;
-    request->reply.type = "application/yaml";
-    request->reply.fixed = asset_openapi;
-    request->reply.size = (size_t)(asset_openapi_end - asset_openapi);
+    reply_constant(request, "application/yaml", asset_openapi,
+                   (size_t)(asset_openapi_end - asset_openapi));
     return ST_OK;
 }
 

@@ -1,0 +1,130 @@
+/*
+ * reply.h - what a request is answered with: a status, headers, and a body that is bytes,
+ * a range of a file, or a stream.
+ *
+ * Ownership: a reply owns its body from the call that sets it on, until response.h takes
+ * it to send it, or another reply takes its place.
+ *
+ * Threads: one at a time, the request's.
+ */
+#ifndef SERVICE_REPLY_H
+#define SERVICE_REPLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "api/problem.h"
+#include "base/status.h"
+#include "service/byte_range.h"
+#include "service/job_answer.h"
+
+enum {
+    REPLY_HEADERS_MAX = 10,
+    STREAM_END = -1,    /* what pull answers behind the last byte, */
+    STREAM_BROKEN = -2, /* and where there should be more but is not: no more is sent */
+};
+
+static const uint64_t stream_size_unknown = UINT64_MAX;
+
+/* A body that is made piece by piece while it is sent, and is never in memory as a whole.
+ * pull puts what comes at position, where the last piece ended, into to[0..room) and
+ * answers how much that is, at least one byte. It runs on the HTTP server's thread and
+ * waits for nothing. close is called once, whether all was sent, some or nothing. */
+struct stream {
+    uint64_t size; /* of all pieces together, or stream_size_unknown */
+    uint64_t held; /* bytes of memory that context takes until close */
+    ssize_t (*pull)(void *context, uint64_t position, char *to, size_t room);
+    void (*close)(void *context);
+    void *context;
+};
+
+enum reply_body {
+    REPLY_EMPTY,
+    REPLY_TEXT,     /* bytes that the reply owns */
+    REPLY_CONSTANT, /* bytes that outlive every request */
+    REPLY_JOB,      /* a job as answered: the reply of 200 or 304, headers and all */
+    REPLY_FILE,     /* a range of an open file */
+    REPLY_STREAM,   /* made while it is sent */
+};
+
+struct reply_header {
+    const char *name; /* static text */
+    char *value;      /* owned */
+};
+
+struct reply {        /* zeroed: none yet */
+    unsigned status;  /* HTTP; 0: no reply yet */
+    const char *type; /* static text; NULL: the body has none, or REPLY_JOB its own */
+    enum reply_body body;
+    union {
+        struct {
+            char *bytes;
+            size_t size;
+        } text;
+        struct {
+            const void *bytes;
+            size_t size;
+        } constant;
+        struct job_answer *job;
+        struct {
+            int descriptor;
+            struct byte_range range;
+        } file;
+        struct stream stream;
+    } of;
+    size_t header_count;
+    struct reply_header headers[REPLY_HEADERS_MAX];
+    bool close; /* the connection cannot go on */
+};
+
+struct request;
+
+/* Adds a header to the reply. */
+void reply_header_add(struct request *request, const char *name, const char *format,
+                      ...) __attribute__((format(printf, 3, 4)));
+
+void reply_empty(struct request *request, unsigned status);
+
+/* The reply is JSON text, taken. */
+void reply_json(struct request *request, unsigned status, char *text_take);
+
+/* The same for a GET that may be polled: with an ETag made of the text, and 304 where
+ * If-None-Match names it. */
+void reply_json_tagged(struct request *request, char *text_take);
+
+/* The reply of 200 is bytes[0..size) of a type, which outlive every request. */
+void reply_constant(struct request *request, const char *type, const void *bytes,
+                    size_t size);
+
+/* The reply is the job as answered: 200, or 304. */
+void reply_job(struct request *request, unsigned status,
+               struct job_answer *answer_take);
+
+/* The reply is a range of an open file, whose descriptor is taken. The route must be
+ * streamed (api/routes.h). */
+void reply_file(struct request *request, unsigned status, const char *type,
+                int descriptor_take, struct byte_range range);
+
+/* The reply of 200 is a stream, whose context is taken. The route must be streamed. */
+void reply_stream(struct request *request, const char *type,
+                  const struct stream *stream_take);
+
+/* The reply is a problem body; more may be NULL. Replaces a reply made before. */
+void reply_problem(struct request *request, const struct error *error,
+                   struct problem *more);
+
+/* Bytes of the body, 0 where that is not known. */
+uint64_t reply_size(const struct reply *reply);
+
+/* Bytes of memory that the reply's body takes, beside what it shares with others. */
+uint64_t reply_held(const struct reply *reply);
+
+/* Lets go of the body and the headers. */
+void reply_fini(struct reply *reply);
+
+/* Whether the list of entity tags (or *) holds tag, by weak comparison. */
+bool tag_list_holds(const char *list, const char *tag);
+
+#endif
