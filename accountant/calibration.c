@@ -1,3 +1,7 @@
+/* A search over noise or rate walks along the logarithm of the number it seeks. It has
+ * a place that does not fit and a place that does, and closes in on the border between
+ * them; the answer is the end that fits, so it was itself seen to fit. Steps are whole
+ * numbers: they are doubled until they do not fit, and then halved. */
 #include "accountant/calibration.h"
 
 #include <math.h>
@@ -10,8 +14,8 @@ static const double resolution = 2e-7;
 
 static const double rate_min = 1e-12;
 
-/* Searches from a place that does not fit towards one that does;
- * the argument is a log. */
+/* What is searched: trial is from with one number changed, which set derives from the
+ * logarithm at. */
 struct search {
     struct calibration c;
     const struct mechanism *from;
@@ -29,8 +33,9 @@ static struct end probe(struct search *s, double at)
     return (struct end){at, s->c.excess(s->c.context, &s->trial)};
 }
 
-/* Where the line through both ends is 0, a little past it on the side of the end that
- * was not moved last, so that both ends close in; the middle where there is no line. */
+/* Returns where the line through both ends is 0, moved a little to the side of the end
+ * that was not moved last, so that both ends close in; or the middle, where there is no
+ * line. */
 static double aim(struct end out, struct end fit, bool moved_fit, bool bisect)
 {
     double width = fit.at - out.at;
@@ -42,9 +47,9 @@ static double aim(struct end out, struct end fit, bool moved_fit, bool bisect)
     return out.at + width * fmin(fmax(share, margin), 1 - margin);
 }
 
-/* Closes in on the border between out, which does not fit, and fit, which does: false
- * position, the weight of an end that stays halved (the Illinois rule), a bisection where
- * the last two steps did not halve the bracket. */
+/* Closes in on the border between out, which does not fit, and fit, which does, by
+ * false position. The excess of an end that stays is halved (the Illinois rule), and
+ * where the last two steps did not halve the bracket it is bisected. */
 static double narrow(struct search *s, struct end out, struct end fit)
 {
     bool moved_fit = true;
@@ -84,7 +89,8 @@ static void set_noise(struct search *s, double at)
     calibration_scale(&s->trial, s->from, exp(at));
 }
 
-/* The first run's multipliers, as logs, for which those of all runs are in range. */
+/* The range of the first run's multiplier, as logarithms, in which those of all runs
+ * are allowed. */
 static void noise_range(const struct mechanism *from, double *low, double *high)
 {
     double least = 1, most = 1;
@@ -97,9 +103,9 @@ static void noise_range(const struct mechanism *from, double *low, double *high)
     *high = log(RDP_NOISE_MAX / most);
 }
 
-/* The least multiplier that fits, searched from start in strides that grow until the
- * border is passed. Where little noise makes the cost slow to compute, it is best not
- * to pass it far. False where none fits. */
+/* Finds the least multiplier that fits, from start in strides that grow until the
+ * border is passed. Where there is little noise the cost is slow to compute, so the
+ * border should not be passed far. Returns false where none fits. */
 static bool noise_search(double *noise, struct search *s, double start, double stride)
 {
     double low, high;

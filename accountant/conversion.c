@@ -6,10 +6,11 @@
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
-/* Each logarithm, product and sum is within 2 ulp; terms are added at most thrice. */
+/* Each logarithm, product and sum is within 2 ulp, and terms are added at most
+ * thrice. */
 static const double rounding = 8 * DBL_EPSILON;
 
-/* log(1 - 1/a), accurate on both sides: a - 1 is exact near 1. */
+/* log(1 - 1/a). Both forms are accurate where they are used: near 1, a - 1 is exact. */
 static double log_rest(double order)
 {
     return order < 2 ? log(order - 1) - log(order) : log1p(-1 / order);

@@ -21,7 +21,8 @@ double conversion_epsilon(double rdp, double order, double delta);
 /* delta at epsilon of the same; at most 1. */
 double conversion_delta(double rdp, double order, double epsilon);
 
-/* The least conversion_epsilon over the grid; order (NULL is allowed): where. */
+/* The least conversion_epsilon over the grid. *order is where it is; order may be
+ * NULL. */
 double conversion_curve(const struct curve *curve, double delta, double *order);
 
 #endif

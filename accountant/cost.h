@@ -20,17 +20,18 @@
  *               refuses; the error names the run */
 enum status cost_supports(const struct mechanism *m, struct error *error);
 
-/* Whether each run of m, which is supported, has a price of its own; false: a proof
- * bounds the whole path. */
+/* Whether each run of m, which is supported, has a price of its own. False: a proof
+ * bounds the whole path, and cost_of alone may be asked. */
 bool cost_has_runs(const struct mechanism *m);
 
-/* Upper bound on the divergence of count steps of one run of m, which has priced runs, at
- * order > 1 (infinity is allowed), nats. */
+/* Upper bound in nats on the divergence of count steps of one run of m at order > 1;
+ * infinity is an order too. m is supported, and its runs have prices. */
 double cost_of_run(struct proof_scratch *scratch, const struct mechanism *m, size_t run,
                    uint64_t count, double order);
 
-/* The same of the first steps steps of any m, which is supported, steps counted over all
- * runs; without priced prefixes of the whole of m where steps > 0. */
+/* The same of the first steps steps of any m that is supported, counted over all its
+ * runs. Where prefixes have no price it is that of the whole of m, unless steps is
+ * 0. */
 double cost_of(struct proof_scratch *scratch, const struct mechanism *m, uint64_t steps,
                double order);
 

@@ -1,3 +1,8 @@
+/* The forward transform splits by frequency and leaves its result in bit-reversed
+ * order; the inverse one starts from that order. So neither needs a permutation, and
+ * products of spectra do not care. Each level of size m has its factors exp(-2 pi i j /
+ * m) in a part of one table. The recursion goes depth first, so that small levels stay
+ * in the cache. */
 #include "accountant/fft.h"
 
 #include <float.h>
@@ -46,7 +51,7 @@ void fft_destroy(struct fft *fft)
     free(fft);
 }
 
-/* Depth first, so that small levels stay in the cache. */
+/* Splits n places into the even and the odd frequencies, and each half in turn. */
 static void scatter(const struct fft *fft, double *re, double *im, size_t n)
 {
     size_t half = n / 2;
@@ -99,8 +104,8 @@ void fft_inverse(const struct fft *fft, double *real, double *imaginary)
 
 double fft_error(size_t n)
 {
-    /* Units of roundoff, DBL_EPSILON / 2, of one level: 8 of the factor, sqrt(5) of the
-     * product, 2 of two sums; rounded up. */
+    /* In units of roundoff, DBL_EPSILON / 2, a level has 8 from its factor, sqrt(5)
+     * from the product and 2 from two sums; rounded up that is 14. */
     static const double level = 7 * DBL_EPSILON;
     double levels = 0;
     for (; n > 1; n /= 2)

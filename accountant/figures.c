@@ -1,3 +1,14 @@
+/* A question about a job is answered in one of three ways, and the least answer counts:
+ *
+ *   plain    what its kind of mechanism knows without Renyi divergence: an exact profile,
+ *            or a pure epsilon
+ *   Renyi    the best real order of its divergence, converted
+ *   losses   its composed privacy losses, for certificates (figure_..._pld)
+ *
+ * The inverse questions (how much noise, how many steps, which rate) search with the
+ * answer itself: calibration asks a function named _excess how far a mechanism is from
+ * fitting. What a balance has room for is asked in the same way, of the ledger's own
+ * sums. */
 #include "accountant/figures.h"
 
 #include <math.h>
@@ -16,12 +27,12 @@
 struct price {
     const struct mechanism *m;
     uint64_t steps;
-    double delta;   /* less what the distance of the noise from a Gaussian takes */
+    double delta;   /* what the question allows, less what the noise takes */
     double epsilon; /* what may be spent */
     const struct balance *balance;
     double fraction;    /* of what is left in it */
-    enum status status; /* of a composition that failed, */
-    struct error error; /* and why */
+    enum status status; /* of the first composition that failed */
+    struct error error; /* why it did */
     struct proof_scratch scratch;
 };
 
@@ -41,7 +52,7 @@ static enum status target_check(const struct mechanism *m, double epsilon, doubl
     return status == ST_OK ? delta_check(delta, error) : status;
 }
 
-/* Whether the profile without sampling is the mechanism's own. */
+/* Whether the profile without sampling is the mechanism's own, and so exact. */
 static bool unsampled(const struct mechanism *m)
 {
     if (proof_of(m->kind)->energy == NULL)
@@ -53,13 +64,14 @@ static bool unsampled(const struct mechanism *m)
     return true;
 }
 
-/* mu of the profile without sampling, rounded up. */
+/* The mu of the profile without sampling, rounded up. */
 static double profile_mu(const struct mechanism *m, uint64_t steps)
 {
     return round_up_next(sqrt(proof_of(m->kind)->energy(m, steps)));
 }
 
-/* epsilon at delta, and delta at epsilon, by what is known without Renyi divergence. */
+/* These say epsilon at delta, and delta at epsilon, by what is known without Renyi
+ * divergence. */
 static double plain_epsilon(const struct mechanism *m, uint64_t steps, double delta)
 {
     const struct proof *proof = proof_of(m->kind);
@@ -118,7 +130,8 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
     return ST_OK;
 }
 
-/* log of delta as converted at order: convex in it, as (a - 1) epsilon is (order.h). */
+/* The log of delta as it is converted at order. It is convex in the order, as (a - 1)
+ * epsilon is (order.h). */
 static double delta_log_at(void *context, double order)
 {
     struct price *p = context;
@@ -150,7 +163,7 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
     return ST_OK;
 }
 
-/* The lesser of both accountants. */
+/* Gives the lesser figure of both accountants. */
 static enum status figure_pld_of(struct figure *figure, struct price *p,
                                  struct error *error)
 {
@@ -178,8 +191,8 @@ enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
     return status;
 }
 
-/* How far epsilon is from what may be spent. The logarithm only guides; the comparison
- * decides. */
+/* Says how far epsilon is from what may be spent. The logarithm only guides the search;
+ * the comparison decides. */
 static double epsilon_over(double epsilon, double allowed)
 {
     double ratio = log(epsilon / allowed);
@@ -270,9 +283,9 @@ enum status figure_rate(double *sampling_rate, const struct mechanism *m,
     return ST_OK;
 }
 
-/* How far the whole of m is from fitting at one weighted order, as a log ratio. Sums
- * are taken in both groupings the ledger may use, so that a full fraction fits there
- * too. */
+/* Says, as a log ratio, how far a mechanism of this cost is from fitting at one
+ * weighted order. Sums are taken in both groupings that the ledger may use, so that a
+ * full fraction fits there too. */
 static double room_excess(const struct price *p, size_t weighted, double cost)
 {
     const struct balance *b = p->balance;

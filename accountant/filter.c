@@ -1,3 +1,7 @@
+/* A grant is turned into a filter once: its two weighted orders, and at each the
+ * capacity B, from which a margin for every rounding is taken before it is rounded
+ * down. From then on charges and sums are multiples of FILTER_UNIT, and a charge fits
+ * by a plain comparison of doubles. */
 #include "accountant/filter.h"
 
 #include <math.h>
@@ -6,16 +10,16 @@
 static const double epsilon_max = 1000;  /* api.md, limits */
 static const double delta_min = 0x1p-39; /* exclusive: noise.md 5 */
 static const double main_weight = 0.75;  /* ledger.md 3: best of some 230 choices */
-static const double second_place = 0.65; /* of main order - 1, likewise */
+static const double second_place = 0.65; /* of main order - 1; from the same choices */
 
-/* B(a) is a sum of terms, each within 2 units in the last place (logarithms) and added in
- * five roundings; 16 half units of the sum of their magnitudes covers all of it. */
+/* B(a) is a sum of terms, each within 2 units in the last place (logarithms) and added
+ * in five roundings. 16 half units of the sum of their magnitudes cover all of it. */
 static const double capacity_margin = 16 * 0x1p-53;
 
 static const double exact_from =
     0x1p12; /* from here doubles are multiples of the unit */
 
-/* The difference's exact error decides whether it must be moved down. */
+/* The exact error of the difference decides whether it must be moved down. */
 double filter_delta(double delta)
 {
     double difference = delta - LEDGER_NOISE_DELTA;
@@ -28,8 +32,8 @@ static double floor_to_unit(double x)
     return fabs(x) >= exact_from ? x : floor(x / FILTER_UNIT) * FILTER_UNIT;
 }
 
-/* B(a) = epsilon - ln(1 - 1/a) + (ln a + ln w + ln delta) / (a - 1), never above the true
- * value: ln c_a = (a - 1) ln(1 - 1/a) - ln a. */
+/* B(a) = epsilon - ln(1 - 1/a) + (ln a + ln w + ln delta) / (a - 1), never above the
+ * true value. This uses ln c_a = (a - 1) ln(1 - 1/a) - ln a. */
 static double capacity_of(double order, double weight, double epsilon, double delta)
 {
     double logs = log(order) + (log(weight) + log(delta));
@@ -123,7 +127,7 @@ enum status filter_charge(struct curve *charge, const struct mechanism *m,
     return status;
 }
 
-/* Both sums as the balances will be added once the charge is held. */
+/* The sums are taken as the balances will be once the charge is held. */
 static bool fits(const struct filter *filter, const struct curve *committed,
                  const struct curve *held, const struct curve *charge)
 {

@@ -11,9 +11,9 @@
  * and never a0 itself.
  *
  * Invariants
- *   (1) sum over the weighted orders of c_a exp((a-1)(B(a) - epsilon)) <= delta -
- * 2^-40, which makes the whole interaction (epsilon, delta)-DP (ledger.md 3; proof in
- *       README.md).
+ *   (1) The sum over the weighted orders of c_a exp((a-1)(B(a) - epsilon)) is at most
+ *       delta - 2^-40, which makes the whole interaction (epsilon, delta)-DP (ledger.md
+ *       3 has the proof).
  *   (2) Charges are rounded up, capacities down, to multiples of FILTER_UNIT, so their
  *       sums up to 2^13 nats are exact in binary64 and do not depend on their order.
  *   (3) The comparison is plain <=.
@@ -31,15 +31,16 @@
 
 enum { LEDGER_WEIGHTED = 2 }; /* orders that carry weight */
 
-/* Taken from delta when a budget is opened or a job's epsilon is figured: covers the
- * sampler's distance from the ideal noise and cells that overflow (noise.md 5). */
+/* This is taken from delta when a budget is opened or a job's epsilon is figured. It
+ * covers the sampler's distance from the ideal noise and cells that overflow (noise.md
+ * 5). */
 #define LEDGER_NOISE_DELTA 0x1p-40
 
 #define FILTER_UNIT 0x1p-40 /* nats */
 
-/* The largest epsilon for which that covers the sampler, whose distance is multiplied by
- * 1 + e^epsilon (README.md): no new grant and no job may promise more. Grants of earlier
- * versions, up to 1000, are still read. */
+/* The largest epsilon for which LEDGER_NOISE_DELTA covers the sampler, whose distance
+ * is multiplied by 1 + e^epsilon (README.md): no new grant and no job may promise more.
+ * Grants of earlier versions, up to 1000, are still read. */
 #define LEDGER_EPSILON_MAX 30.0
 
 struct grant {
@@ -67,8 +68,8 @@ enum status filter_of(struct filter *filter, const struct grant *grant,
 /* delta - 2^-40, rounded down. */
 double filter_delta(double delta);
 
-/* One entry of a curve as a ledger charges it:
- * rounded up to a multiple of FILTER_UNIT. */
+/* One entry of a curve as a ledger charges it: rounded up to a multiple of
+ * FILTER_UNIT. */
 double filter_round_up(double cost);
 
 /* charge = the cost of the first steps steps of m as a ledger charges it: curve_of,
@@ -77,7 +78,8 @@ double filter_round_up(double cost);
 enum status filter_charge(struct curve *charge, const struct mechanism *m,
                           uint64_t steps, struct error *error);
 
-/* Whether charge fits beside committed and held: FITS_HELD if only held is in the way. */
+/* Whether charge fits beside committed and held. FITS_HELD: only what is held is in the
+ * way. */
 enum ledger_fits filter_fits(const struct filter *filter, const struct curve *committed,
                              const struct curve *held, const struct curve *charge);
 

@@ -1,3 +1,10 @@
+/* How an entry comes to be. A caller's transaction is joined (ledger_change_join),
+ * what is asked is checked against the state as that transaction sees it, and only
+ * then is the row written, hashed onto the head, and the next state made from it.
+ * When the transaction is durable the next state becomes the present one, and when
+ * it is undone nothing has happened (ledger_state.h). Authorising steps writes no
+ * entry: it raises a mark, in a transaction of its own, because it must be on disk
+ * before the steps run. */
 #include "accountant/ledger.h"
 
 #include <inttypes.h>
@@ -183,8 +190,9 @@ enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
     return status;
 }
 
-/* Never more than was held, even where another version of this program priced that; the
- * whole of it where this one has no price. */
+/* What a settled job is charged is never more than was held for it, even where another
+ * version of this program priced that. It is the whole of it where this version has no
+ * price for the mechanism. */
 static void settled_charge(struct curve *charge, const struct reservation *reservation,
                            uint64_t steps)
 {

@@ -20,8 +20,8 @@
  *       same numbers.
  *   (5) Entries are never changed or deleted, and hash-chained: hash = SHA-256("v1",
  *       previous hash, length-prefixed fields).
- *   (6) The time of an entry is a whole second. Hashes cover it and times are published as
- *       seconds, so a finer one could be found by hashing what it may have been.
+ *   (6) The time of an entry is a whole second. Hashes cover it, and times are published
+ *       as seconds, so a finer one could be found by hashing what it may have been.
  *   (7) Memory changes when, and only when, the transaction that wrote the entry is
  *       durable.
  *

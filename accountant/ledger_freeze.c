@@ -1,3 +1,8 @@
+/* A chain of hashes cannot tell that its end is missing. So the head is written to a
+ * file elsewhere after every entry and every authorisation, and compared when the
+ * ledger is opened. A store that lacks the entry which the file names, or has
+ * authorised fewer steps than it says, is older than what was promised, and every
+ * dataset in it is frozen. */
 #include "accountant/ledger_freeze.h"
 
 #include <string.h>
@@ -48,7 +53,7 @@ static bool compare_entry(void *context, const struct ledger_row *row)
     return false;
 }
 
-/* Whether the store is at least as new as kept. */
+/* Sets *contained to whether the store is at least as new as kept. */
 static enum status contains(struct ledger *ledger, struct store_tx *tx,
                             const struct head *kept, bool *contained,
                             struct error *error)
@@ -72,7 +77,7 @@ enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
     return status;
 }
 
-/* What the lost entries and marks said is unknown: every open reservation may have run
+/* What the lost entries and marks said is unknown. Every open reservation may have run
  * whole, and what was reserved since is in no balance. */
 static enum status freeze(struct ledger *ledger, struct store_tx *tx,
                           struct account *account, const struct ledger_entry_name *kept,

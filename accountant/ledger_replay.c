@@ -1,3 +1,8 @@
+/* Replaying is a walk over three tables. Marks are read first and kept by job. Then
+ * each entry is checked (number, chain, hash, form, and what its kind asks for) and
+ * changes the state as it did when it was written; a RESERVE takes the mark of its job.
+ * Freezes come last. A mark that no reservation took, or a freeze of an unknown epoch,
+ * is a fault. Nothing is priced here: that is what verify does. */
 #include "accountant/ledger_replay.h"
 
 #include <inttypes.h>
@@ -76,7 +81,8 @@ static bool read_grant(struct reading *reading, const struct ledger_row *row,
     return true;
 }
 
-/* The mark may be higher than what has been settled of a job that is still open. */
+/* A job that is still open may have a mark higher than anything that was settled of
+ * it. */
 static bool take_mark(struct reading *reading, uint64_t seq,
                       struct reservation *reservation)
 {

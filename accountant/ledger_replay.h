@@ -7,8 +7,8 @@
 #include "accountant/ledger_state.h"
 #include "accountant/head_file.h"
 
-/* Reads every entry, mark and freeze into the empty state, checking the chain, the form of
- * each entry, each COMMIT against its RESERVE and mark, and the invariant after each.
+/* Reads every entry, mark and freeze into the empty state, checking the chain, the form
+ * of each entry, each COMMIT against its RESERVE and mark, and the invariant after each.
  *   ST_CORRUPT  the error names the entry or row and what is wrong; state must still be
  *               finished
  *   ST_IO       the store cannot be read */

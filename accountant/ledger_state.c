@@ -1,3 +1,7 @@
+/* Accounts and reservations are kept sorted by name, and found by bisection. The first
+ * change of an account inside a transaction copies its balances into next, and later
+ * ones change the copy; both lists of what changed say what to keep or to drop at the
+ * end. So there is no undo code: dropping is forgetting the copy. */
 #include "accountant/ledger_state.h"
 
 #include <math.h>
@@ -18,7 +22,7 @@ static void append(struct pointers *list, void *item)
     list->items[list->count++] = item;
 }
 
-/* Where the item called name is, or would be. */
+/* The place where the item called name is, or would be. */
 static size_t place(const struct pointers *sorted, const char *name)
 {
     size_t low = 0, high = sorted->count;
@@ -114,7 +118,7 @@ const struct balances *ledger_state_view(const struct account *account)
     return account->next != NULL ? account->next : account->now;
 }
 
-/* Room for the reservation that a change may add. */
+/* There is room for one reservation more, which a change may add. */
 static struct balances *copy_of(const struct balances *from)
 {
     struct balances *copy = malloc(sizeof *copy);

@@ -38,7 +38,7 @@ struct reservation {
     struct job_id job; /* first: the index sorts by it */
     struct account *account;
     struct mechanism mechanism; /* owned; empty once settled */
-    struct curve charge;        /* of all its steps */
+    struct curve charge;        /* the price of all its steps */
     uint64_t steps;
     struct ledger_entry_name entry;
     struct principal principal; /* the actor of that entry */
@@ -50,11 +50,11 @@ struct reservation {
 struct balances {
     uint64_t epoch;
     bool frozen;
-    bool reserved; /* anything, ever, in any epoch */
+    bool reserved; /* whether anything ever was, in any epoch */
     struct grant grant;
     struct filter filter;
     struct curve committed, held;
-    struct epochs closed; /* those before, oldest first */
+    struct epochs closed; /* the epochs before this one, oldest first */
     size_t open_count;
     struct reservation **open;
 };
@@ -72,7 +72,7 @@ struct pointers {
 struct ledger_state {
     struct pointers accounts, reservations; /* owned, sorted by name */
     struct pointers changed_accounts,
-        changed_reservations; /* by the open transaction */
+        changed_reservations; /* changed by the open transaction */
     bool replaying;
 };
 
@@ -88,18 +88,18 @@ struct reservation *ledger_state_reservation(const struct ledger_state *state,
 /* The account inside the open transaction: next, or else now. */
 const struct balances *ledger_state_view(const struct account *account);
 
-/* The account's next state, to be changed: at first a copy of now. */
+/* The account's next state, for changing: at first it is a copy of now. */
 struct balances *ledger_state_change(struct ledger_state *state,
                                      struct account *account);
 struct reservation_state *
 ledger_state_change_reservation(struct ledger_state *state,
                                 struct reservation *reservation);
 
-/* Opens the next epoch of dataset, its first if it has no account; the one before is
- * closed. */
+/* Opens the next epoch of dataset, which is its first if it has no account. The epoch
+ * before it is closed. */
 void ledger_state_grant(struct ledger_state *state, const struct dataset_id *dataset,
                         const struct grant *grant, const struct filter *filter);
-/* Holds charge; takes m. */
+/* Holds charge for a new reservation, and takes m. */
 struct reservation *ledger_state_reserve_take(struct ledger_state *state,
                                               struct account *account,
                                               const struct job_id *job,
@@ -109,8 +109,8 @@ struct reservation *ledger_state_reserve_take(struct ledger_state *state,
 void ledger_state_settle(struct ledger_state *state, struct reservation *reservation,
                          const struct curve *charge);
 
-/* Ends the replay that setting replaying began: the sums over many open reservations are
- * taken once, not at each entry of thousands. */
+/* Ends the replay that setting replaying began. The sums over many open reservations
+ * are taken here once, and not at each entry of thousands. */
 void ledger_state_replayed(struct ledger_state *state);
 
 void ledger_state_keep(struct ledger_state *state);

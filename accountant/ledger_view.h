@@ -16,25 +16,26 @@
 #include "accountant/odometer.h"
 #include "accountant/spending.h"
 
-/* The RESERVE entry of the job, open or settled; false, entry untouched,
- * if it has none. */
+/* The RESERVE entry of the job, open or settled. False, entry untouched, if it has
+ * none. */
 bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
                         struct ledger_entry_name *entry);
 
 /* Canonical text of what that entry holds, to be freed; NULL if there is none. */
 char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job);
 
-/* Steps authorised so far, 0 if none; of settled jobs too. */
+/* Steps of the job that are authorised so far, or were when it was settled; 0 if
+ * none. */
 uint64_t ledger_authorised(struct ledger *ledger, const struct job_id *job);
 
 struct ledger_open_reservation {
     struct job_id job;
     struct dataset_id dataset;
-    uint64_t steps, authorised; /* of the whole job; so far */
+    uint64_t steps, authorised; /* of the whole job, and so far */
 };
 
-/* Calls visit with a copy of each open reservation, in the order of seq; false from visit
- * stops. visit may call the ledger. For recovery at start. */
+/* Calls visit with a copy of each open reservation, in the order of seq, until visit
+ * answers false. visit may call the ledger. Recovery at start is what it is for. */
 void ledger_open_walk(struct ledger *ledger,
                       bool (*visit)(void *context,
                                     const struct ledger_open_reservation *reservation),

@@ -1,3 +1,7 @@
+/* Both answers add up epochs. Those that share orders, weights and delta are joined: of
+ * all but one the capacity counts, and of one its epsilon, whichever makes the sum
+ * largest. The others add their epsilon and delta. A reading replaces the share of the
+ * open epoch by what it has spent. */
 #include "accountant/odometer.h"
 
 #include <math.h>
@@ -6,8 +10,8 @@
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
-/* What an epoch that ended within its filter weighs at most, at the lower order: there
- * any bound of a higher order holds too. */
+/* What an epoch that ended within its filter weighs at most, at the lower order. The
+ * bound of the higher order holds there too, so it is the larger capacity. */
 static double whole(const struct epoch *epoch)
 {
     double most = epoch->filter.capacity[0];
@@ -16,7 +20,7 @@ static double whole(const struct epoch *epoch)
     return most;
 }
 
-/* max over j of epsilon_j + the sum of the others' wholes; 0 of no epochs. */
+/* max over j of epsilon_j + the sum of the other epochs' capacities; 0 of no epochs. */
 static double joined_epsilon(const struct epoch *epochs, size_t count)
 {
     double most = 0;
@@ -39,7 +43,8 @@ static bool same_terms(const struct epoch *a, const struct epoch *b)
     return a->grant.delta == b->grant.delta;
 }
 
-/* How many are converted together, by their grants alone: at least the first. */
+/* How many epochs are converted together, which their grants alone decide. At least the
+ * first is. */
 static size_t joined_count(const struct epochs *epochs)
 {
     size_t count = 1;
@@ -64,8 +69,8 @@ struct guarantee odometer_guarantee(const struct epochs *epochs)
     return sum;
 }
 
-/* One epoch alone has the weighted conversion, S(a) + epsilon - B(a) at the better of
- * the two orders. */
+/* An epoch that is not joined has the weighted conversion: S(a) + epsilon - B(a) at the
+ * better of the two orders. */
 static double alone(const struct epoch *epoch, const struct curve *spent)
 {
     double least = epoch->grant.epsilon;

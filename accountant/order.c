@@ -1,10 +1,14 @@
+/* The search runs over y = log(a - 1), from the middle of the range. It first walks
+ * downhill in growing steps until it has passed the bottom of the valley, and then
+ * closes in on it by parabolas through three points, guarded by golden sections (Brent
+ * 1973, chapter 5). */
 #include "accountant/order.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-/* The search runs over y = log(a - 1). Values near the bottom are flat to second order:
- * at this resolution the excess is below 1e-9 relative in all that was measured. */
+/* Values near the bottom are flat to second order. At this resolution of y the excess is
+ * below 1e-9 relative in all that was measured. */
 static const double resolution = 3e-6;
 static const double log_excess_max = 7.62413058566129; /* log(2047) */
 static const double log_excess_min = -14;              /* order 1 + 8e-7 */
@@ -28,9 +32,9 @@ static struct point probe(const struct search *s, double y)
     return (struct point){y, s->value_at(s->context, order_at(y))};
 }
 
-/* Steps from the middle of the range downhill, each longer than the last, until the
- * value rises or the range ends: low <= best <= high hold the bottom. What is infinite
- * is so for all higher orders, so the way from there is down. */
+/* Walks downhill in steps that grow, until the value rises or the range ends; then low
+ * <= best <= high hold the bottom. Where a value is infinite all higher orders are so
+ * too, and downhill is the other way. */
 static struct point descend(const struct search *s, double *low, double *high)
 {
     struct point best = probe(s, 2.0);
@@ -58,7 +62,7 @@ static struct point descend(const struct search *s, double *low, double *high)
     return best;
 }
 
-/* The parabola's bottom through three points, as a move from best; NaN if there is
+/* How far from best the bottom of the parabola through three points is; NaN if there is
  * none. */
 static double parabola(struct point best, struct point second, struct point third)
 {
@@ -68,7 +72,6 @@ static double parabola(struct point best, struct point second, struct point thir
     return -p / (2 * (q - r));
 }
 
-/* Brent 1973, chapter 5: parabolas guarded by golden sections. */
 struct order_choice order_best(double (*value_at)(void *context, double order),
                                void *context)
 {

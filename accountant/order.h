@@ -1,12 +1,14 @@
 /*
  * order.h - the Renyi order that serves a question best, over all reals in (1, 2048].
  *
- * For a mechanism of curve rdp(a), (a - 1) epsilon(a) = (a - 1) rdp(a) + (a - 1) log(1
- * - 1/a)
- * - log delta - log a is convex in a: the first term is the log of a moment, and
- * (a - 1) log(a - 1) - a log a has second derivative 1/(a - 1) - 1/a > 0. So
- * epsilon(a), a convex function over a - 1 > 0, is quasi-convex: it has one valley, and
- * a search by bracketing finds its bottom.
+ * For a mechanism of curve rdp(a)
+ *
+ *   (a - 1) epsilon(a) = (a - 1) rdp(a) + (a - 1) log(1 - 1/a) - log delta - log a
+ *
+ * is convex in a: the first term is the log of a moment, and (a - 1) log(a - 1) - a log a
+ * has second derivative 1/(a - 1) - 1/a > 0. So epsilon(a), a convex function over
+ * a - 1 > 0, is quasi-convex: it has one valley, and a search by bracketing finds its
+ * bottom.
  *
  * Threads: pure.
  */
@@ -19,8 +21,8 @@ struct order_choice {
     double order, value;
 };
 
-/* The order of least value, and the value there; value_at(context, order) quasi-convex
- * in order, never NaN. */
+/* Returns the order of least value, and the value there. value_at(context, order) must
+ * be quasi-convex in order and never NaN. */
 struct order_choice order_best(double (*value_at)(void *context, double order),
                                void *context);
 

@@ -1,3 +1,19 @@
+/* How epsilon is found. A direction of the comparison (removing a record, or adding
+ * one) is a side, and both are composed at once:
+ *
+ *   spacing_guess   chooses the grid: so fine that it adds .15 % to epsilon, as far as
+ *                   can be known beforehand from the moments of the losses (saddle.h)
+ *   window_place    chooses, for each side, the tilt and the window of losses where delta
+ *                   is decided
+ *   compose         for each part, which is a run of like steps, puts both sides' tilted
+ *                   measures on a circle, transforms them, raises the spectra to the
+ *                   power of the steps, and multiplies them together; then goes back
+ *   side_answer     walks down from the top of the window until delta is used up
+ *
+ * A measure of losses is real, so the two sides are the real and the imaginary part of
+ * one complex signal (spectrum.h). Every stage bounds what it may have lost; the bounds
+ * are added to delta, or to epsilon (README.md has the list). compose_all repeats this on
+ * a finer grid or with a milder tilt where the answer shows that the choice was unfit. */
 #include "accountant/pld.h"
 
 #include <float.h>
@@ -8,22 +24,23 @@
 #include "accountant/fft.h"
 #include "accountant/mechanisms/privacy_loss.h"
 #include "accountant/saddle.h"
+#include "accountant/spectrum.h"
 #include "accountant/mechanisms/round_up.h"
 
-/* What the grid may add to epsilon, as a share of it: connecting dots h apart adds about
+/* The share of epsilon that the grid may add to it. Connecting dots h apart adds about
  * (s + 1) h^2 / 12 per step at tilt s. */
 static const double grid_share = 0.0015;
 
-/* What the mass beyond the grid and the tail beyond the window may take
- * of delta, each. */
+/* The share of delta that the mass beyond the grid may take, and the tail beyond the
+ * window. */
 static const double tail_share = 5e-5;
 
 /* The bound beyond the window's end may use this many times the tilt of its middle: the
  * grid's excess grows with the square of the tilt. */
 static const double tilt_ratio = 4;
 
-/* Deviations below the tilted mean at which the window ends; what is below wraps to where
- * the tilt makes it small. */
+/* The window ends this many deviations below the tilted mean. What is below wraps to
+ * where the tilt makes it small. */
 static const double window_below = 9;
 
 enum { WINDOW_MIN = 256, WINDOW_MAX = 1 << 20, CELLS_MAX = 1 << 22 };
@@ -32,8 +49,9 @@ enum { WINDOW_MIN = 256, WINDOW_MAX = 1 << 20, CELLS_MAX = 1 << 22 };
 struct side {
     enum privacy_loss_direction direction;
     struct saddle *saddle;      /* owned */
-    double tilt, top, top_tilt; /* of the window, its end, of the bound beyond it */
-    double bottom, tilt_most;
+    double tilt;                /* of the window */
+    double top, bottom;         /* losses at which the window ends */
+    double top_tilt, tilt_most; /* of the bound beyond the top; the most there may be */
     double log_moment, log_moment_top; /* of the composed grid measure, at both tilts */
     double infinite, misplaced;        /* summed over steps */
     double rounding;                   /* relative, of the composed tilted measure */
@@ -46,11 +64,12 @@ struct composition {
     struct saddle_part *parts; /* owned */
     struct side sides[2];
     double delta, steps;
-    double wanted, spacing; /* of the grid: what accuracy asks for, and what it is */
+    double wanted, spacing; /* spacing of the grid: what accuracy asks for, and what
+                             * it is */
     size_t window;          /* places */
     struct fft *fft;
     double *real, *imaginary;           /* (window) composed spectrum, packed; owned */
-    double *step_real, *step_imaginary; /* (window) of one part; owned */
+    double *step_real, *step_imaginary; /* (window) spectrum of one part; owned */
     double *errors[2]; /* (window) bounds on the composed spectrum; owned */
 };
 
@@ -100,7 +119,7 @@ static bool tilt_suffices(double delta, double tilt, struct saddle_moment m)
     return exp(m.log - tilt * m.mean) * transform_error <= share * delta;
 }
 
-/* Places the window of one side by tilts of at most most; returns its estimate of
+/* Places the window of one side by tilts of at most most, and returns its estimate of
  * epsilon. Where the tilt of the estimate lifts rare huge losses, half of it, or a
  * quarter, leaves a narrower law. */
 static double side_place(struct side *side, double delta, double most)
@@ -182,7 +201,8 @@ static bool arrays_init(struct composition *c)
     return ok;
 }
 
-/* log sum of mass exp(tilt l), to a few roundings: the sum is compensated. */
+/* The log of the sum of mass exp(tilt l), to a few roundings: the sum is
+ * compensated. */
 static double loss_moment(const struct privacy_loss *loss, double spacing, double tilt)
 {
     double most = -HUGE_VAL, sum = 0, carry = 0;
@@ -223,67 +243,8 @@ static void side_add(const struct composition *c, struct side *side,
     side->rounding += steps * 4 * DBL_EPSILON * size;
 }
 
-struct value { /* of a spectrum at one frequency */
-    double real, imaginary, error;
-};
-
-/* Never overflows: spectra of measures of mass 1. */
-static double value_size(struct value v)
-{
-    return sqrt(v.real * v.real + v.imaginary * v.imaginary);
-}
-
-/* value^steps; error also bounds what the true value, within value.error,
- * may make of it. */
-static struct value value_power(struct value v, double steps)
-{
-    static const double lost = -200; /* exponents below it are nothing */
-    double size = value_size(v);
-    double bound_log = steps * log(size + v.error);
-    if (!(bound_log > lost))
-        return (struct value){0, 0, exp(lost)};
-    if (size <= v.error)
-        return (struct value){0, 0, exp(bound_log)};
-    double size_log = steps * log(size);
-    double angle = fmod(steps * atan2(v.imaginary, v.real), 2 * 3.14159265358979323846);
-    double power = exp(size_log);
-    double rounding = 12 * DBL_EPSILON * (steps + fabs(size_log) + 4);
-    double error = power * expm1(bound_log - size_log + rounding);
-    return (struct value){power * cos(angle), power * sin(angle), error};
-}
-
-static struct value value_product(struct value a, struct value b)
-{
-    double a_size = value_size(a), b_size = value_size(b);
-    return (struct value){a.real * b.real - a.imaginary * b.imaginary,
-                          a.real * b.imaginary + a.imaginary * b.real,
-                          a.error * (b_size + b.error) + b.error * a_size +
-                              4 * DBL_EPSILON * a_size * b_size};
-}
-
-/* The spectrum of the first real signal (side 0) or the second (1) of two packed into one
- * complex signal, at the frequency whose places are k and -k. */
-static struct value unpack(const double *real, const double *imaginary, size_t k,
-                           size_t minus, size_t side)
-{
-    if (side == 0)
-        return (struct value){(real[k] + real[minus]) / 2,
-                              (imaginary[k] - imaginary[minus]) / 2, 0};
-    return (struct value){(imaginary[k] + imaginary[minus]) / 2,
-                          (real[minus] - real[k]) / 2, 0};
-}
-
-static void pack(double *real, double *imaginary, size_t k, size_t minus,
-                 const struct value v[2])
-{
-    real[k] = v[0].real - v[1].imaginary;
-    imaginary[k] = v[0].imaginary + v[1].real;
-    real[minus] = v[0].real + v[1].imaginary;
-    imaginary[minus] = v[1].real - v[0].imaginary;
-}
-
 /* Multiplies the composed spectrum by that of steps steps of one part. */
-static void spectrum_add(struct composition *c, double steps, bool first)
+static void composition_multiply(struct composition *c, double steps, bool first)
 {
     /* Both tilted measures have mass 1. */
     double error = 2 * fft_error(c->window) * (1 + 1e-9);
@@ -291,28 +252,30 @@ static void spectrum_add(struct composition *c, double steps, bool first)
         size_t minus = fft_mirror(k);
         if (minus < k)
             continue;
-        struct value composed[2] = {{0}};
+        struct spectrum_value composed[2] = {{0}};
         for (size_t i = 0; i < c->side_count; i++) {
-            struct value v = unpack(c->step_real, c->step_imaginary, k, minus, i);
+            struct spectrum_value v =
+                spectrum_unpack(c->step_real, c->step_imaginary, k, minus, i);
             v.error = error;
-            composed[i] = value_power(v, steps);
+            composed[i] = spectrum_power(v, steps);
             if (!first) {
-                struct value before = unpack(c->real, c->imaginary, k, minus, i);
+                struct spectrum_value before =
+                    spectrum_unpack(c->real, c->imaginary, k, minus, i);
                 before.error = c->errors[i][k];
-                composed[i] = value_product(before, composed[i]);
+                composed[i] = spectrum_product(before, composed[i]);
             }
         }
-        double size = value_size(composed[0]) + value_size(composed[1]);
+        double size = spectrum_size(composed[0]) + spectrum_size(composed[1]);
         for (size_t i = 0; i < c->side_count; i++) {
             double packing = 4 * DBL_EPSILON * size; /* there and back */
             c->errors[i][k] = c->errors[i][minus] = composed[i].error + packing;
         }
-        pack(c->real, c->imaginary, k, minus, composed);
+        spectrum_pack(c->real, c->imaginary, k, minus, composed);
     }
 }
 
 /* Goes back from the spectrum, and bounds the error of every place. */
-static void spectrum_invert(struct composition *c)
+static void composition_invert(struct composition *c)
 {
     double n = (double)c->window, size = 0;
     for (size_t k = 0; k < c->window; k++)
@@ -347,14 +310,14 @@ static bool compose(struct composition *c)
         privacy_loss_fini(&loss[0]);
         privacy_loss_fini(&loss[1]);
         fft_forward(c->fft, c->step_real, c->step_imaginary);
-        spectrum_add(c, part->steps, p == 0);
+        composition_multiply(c, part->steps, p == 0);
     }
-    spectrum_invert(c);
+    composition_invert(c);
     return true;
 }
 
 /* What the transform's window may cost at most: delta less the masses at infinity and
- * beyond the window's top place, less all relative rounding. */
+ * beyond the window's top place, and less all relative rounding. */
 static double side_spare(const struct composition *c, const struct side *side,
                          double top)
 {
@@ -363,9 +326,10 @@ static double side_spare(const struct composition *c, const struct side *side,
     return (c->delta - lost) / exp(side->rounding) * (1 - 1e-12);
 }
 
-/* The least epsilon at which the side's delta, with all its bounds, is at most delta:
- * from the top of the window down, D(l - h) = e^-h D(l) + (1 - e^-h) W(above l - h).
- * Between places D is linear in e^epsilon. Infinity where bounds alone exceed delta. */
+/* Finds the least epsilon at which the side's delta, with all its bounds, is at most
+ * delta. It goes from the top of the window down by D(l - h) = e^-h D(l) + (1 - e^-h)
+ * W(above l - h); between places D is linear in e^epsilon. Infinity where bounds alone
+ * exceed delta. */
 static void side_answer(const struct composition *c, struct side *side,
                         const double *circle)
 {
@@ -403,7 +367,8 @@ static void side_answer(const struct composition *c, struct side *side,
     side->tilt_most = side->tilt / 4;
 }
 
-/* One answer on the grid as wanted: the side that costs more. */
+/* One answer on the grid as wanted: that of the side that costs more. NULL without
+ * memory. */
 static const struct side *answer(struct composition *c)
 {
     window_place(c);
@@ -421,8 +386,8 @@ static const struct side *answer(struct composition *c)
     return worse;
 }
 
-/* Answers; again, on a finer grid or with a milder tilt, where the answer shows that the
- * first were unfit. Every answer is a bound, so the least is. */
+/* Answers, and does so again on a finer grid or with a milder tilt where the answer
+ * shows that the first were unfit. Every answer is a bound, so the least is one. */
 static enum status compose_all(double *epsilon, struct composition *c,
                                struct error *error)
 {

@@ -1,3 +1,8 @@
+/* With a = epsilon/mu - mu/2 delta is phi(a) (R(a) - R(a + mu)), where R = Q / phi is
+ * Mills' ratio of the standard normal: no exponential of epsilon is left to overflow.
+ * The difference of two ratios is summed as an integral of -R' where mu is small, so
+ * that it does not cancel. epsilon at delta is found by bisecting a, in which delta
+ * falls. */
 #include "accountant/profile.h"
 
 #include <float.h>
@@ -7,8 +12,9 @@
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
-/* Relative error of gap below: exp(-a^2/2) with a up to 38 gives 722 ulp, the rest is
- * a few dozen. Checked against 50-digit arithmetic in tests/vectors/profile.csv. */
+/* The relative error of gap below: exp(-a^2/2) with a up to 38 gives 722 ulp, and the
+ * rest is a few dozen. It was checked against 50-digit arithmetic in
+ * tests/vectors/profile.csv. */
 static const double rounding = 4096 * DBL_EPSILON;
 
 static const double root_two = 1.41421356237309504880;
@@ -45,7 +51,7 @@ static double mills_fall(double x)
     return k / (x + k);
 }
 
-/* R(a) - R(a + width) for width <= 1, without the cancellation: Gauss-Legendre. */
+/* R(a) - R(a + width) for width <= 1, by Gauss-Legendre, so that nothing cancels. */
 static double mills_gap(double a, double width)
 {
     static const struct {
@@ -62,8 +68,8 @@ static double mills_gap(double a, double width)
     return sum * half;
 }
 
-/* delta at epsilon = mu (a + mu/2): as exp(epsilon) phi(a + mu) = phi(a), it is
- * phi(a) (R(a) - R(a + mu)). Falls with a. */
+/* delta at epsilon = mu (a + mu/2). As exp(epsilon) phi(a + mu) = phi(a), it is phi(a)
+ * (R(a) - R(a + mu)), which falls with a. */
 static double gap(double a, double mu)
 {
     double density = exp(-0.5 * a * a) / root_two_pi;

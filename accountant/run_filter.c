@@ -22,7 +22,7 @@ void run_filter_fini(struct run_filter *filter)
     *filter = (struct run_filter){0};
 }
 
-/* What count steps like step cost after before, at order i. */
+/* What is spent at order i by all before and count steps like step. */
 static double spent(const struct run_filter *filter, uint64_t count, size_t i)
 {
     return round_up_add(filter->before.at[i],
@@ -37,8 +37,9 @@ static bool fits(const struct run_filter *filter, uint64_t count)
     return i == CURVE_ORDERS;
 }
 
-/* before and step as a run of other steps would begin; false: it has no price. */
-static bool turn(struct run_filter *filter, const struct mechanism_run *run)
+/* Begins a run of other steps: what was spent goes into before, and step is priced
+ * anew. False: it has no price. */
+static bool begin_run(struct run_filter *filter, const struct mechanism_run *run)
 {
     const struct mechanism *ran = &filter->ran;
     struct mechanism one;
@@ -68,7 +69,7 @@ bool run_filter_take(struct run_filter *filter, const struct mechanism_run *step
     struct run_filter trial = *filter;
     bool alike = last != NULL && last->sampling_rate == one.sampling_rate &&
                  last->noise_multiplier == one.noise_multiplier;
-    if (!alike && (ran->run_count == MECHANISM_RUNS_MAX || !turn(&trial, &one)))
+    if (!alike && (ran->run_count == MECHANISM_RUNS_MAX || !begin_run(&trial, &one)))
         return false;
     if (!fits(&trial, alike ? last->steps + 1 : 1))
         return false;

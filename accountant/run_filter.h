@@ -27,14 +27,15 @@
 
 struct run_filter {
     struct curve reserved;
-    struct curve before, step; /* spent by ran but its last run; of one step of that */
-    struct mechanism ran;      /* the steps taken so far; no runs before the first */
+    struct curve before;  /* spent by all runs of ran but the last */
+    struct curve step;    /* the cost of one step of the last */
+    struct mechanism ran; /* the steps taken so far; it has no runs before the first */
     enum relation relation;
-    enum mechanism_kind step_kind; /* of mechanism that a step is */
+    enum mechanism_kind step_kind; /* the kind of mechanism that a step is */
 };
 
-/* Whether a run of m asks a filter before each step; of other kinds all steps are fixed
- * beforehand. */
+/* Whether a run of m asks a filter before each step. Where none does, all steps are
+ * fixed beforehand. */
 bool run_filter_guards(const struct mechanism *m);
 
 /* All that m, whose runs a filter guards, reserves.

@@ -1,3 +1,8 @@
+/* A part's loss is replaced by its values on a lattice of t, with the density as
+ * weights: enough to see where mass is, and nothing rests on it. Under a tilt s the
+ * weights are multiplied by exp(s loss); independent steps add up in log moment, mean
+ * and variance. The tilt whose mean is about the epsilon of a delta is found by
+ * bisecting an estimate of delta that takes the tilted law for a normal one. */
 #include "accountant/saddle.h"
 
 #include <math.h>
@@ -94,7 +99,7 @@ struct saddle_moment saddle_moment(const struct saddle *saddle, double tilt)
     return total;
 }
 
-/* log of the normal's Mills ratio, by its value at 0 and its slope far out. */
+/* The log of the normal's Mills ratio, by its value at 0 and its slope far out. */
 static double mills_log(double x)
 {
     static const double root_half_pi = 1.25331413731550025121;
@@ -103,8 +108,8 @@ static double mills_log(double x)
     return -log(x + 1 / (x + 2 / (x + 3 / (x + 4))));
 }
 
-/* log of the delta at the mean of the tilted law, were that normal:
- * E[exp(-s y) (1 - exp(-y))] over y > 0 of that variance (Lugannani and Rice 1980). */
+/* The log of the delta at the mean of the tilted law, if that were normal: E[exp(-s y)
+ * (1 - exp(-y))] over y > 0, y normal of that variance (Lugannani and Rice 1980). */
 static double delta_log(const struct saddle *saddle, double tilt)
 {
     static const double root_two_pi_log = 0.91893853320467274178;
@@ -135,8 +140,8 @@ double saddle_tilt(const struct saddle *saddle, double delta)
 
 double saddle_top(const struct saddle *saddle, double tail, double most, double *tilt)
 {
-    /* The bound is quasi-convex in the tilt; a coarse search does,
-     * as any tilt is valid. */
+    /* The bound is quasi-convex in the tilt. A coarse search is enough, as any tilt is
+     * valid. */
     static const double factor = 1.3;
     double target = log(tail), best = HUGE_VAL;
     for (double s = most; s > most * 1e-6; s /= factor) {

@@ -21,7 +21,7 @@ struct saddle_part { /* steps that are alike */
 
 struct saddle; /* opaque */
 
-/* Steps are summed over parts, all in one direction; NULL without memory. */
+/* The sum is over the steps of all parts, in one direction. NULL without memory. */
 struct saddle *saddle_create(const struct saddle_part *parts, size_t count,
                              enum privacy_loss_direction direction);
 void saddle_destroy(struct saddle *saddle); /* NULL is allowed */

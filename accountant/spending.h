@@ -36,7 +36,7 @@ struct balance {
     double epsilon_spent, epsilon_held, epsilon_remaining, fraction_remaining;
 };
 
-/* conv of what is committed at a grant's delta; 0 of nothing. */
+/* conv of what is committed, at a grant's delta; 0 if nothing is. */
 double spending_epsilon(const struct curve *committed, double delta);
 
 /* Fills the four figures in the last line from the other members. */

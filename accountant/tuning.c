@@ -13,8 +13,9 @@ static const double cut_delta =
     1e-20; /* delta_2: the runs are cut off before they stop */
 static const double cut_log = 46.051701859880914; /* ln(1 / cut_delta) */
 
-/* What the noise of one run may be off by: (1 + e^epsilon) (2^-85 + 2^-86) over the life
- * of a dataset (noise.md 5), so for one run too; this for epsilon up to 8. */
+/* What the noise of one run may be off by: (1 + e^epsilon) (2^-85 + 2^-86) over the
+ * life of a dataset (noise.md 5), and so of one run too. This number holds for epsilon
+ * up to 8. */
 static const double noise_delta = 0x1p-72;
 static const double noise_epsilon_max = 8;
 
@@ -31,7 +32,7 @@ static double epsilon_at(void *context, double order)
     return conversion_epsilon(round_up_mul(rdp, price->runs), order, price->delta);
 }
 
-/* epsilon of runs runs of m together. */
+/* The epsilon of runs runs of m together. */
 static double epsilon_of(const struct mechanism *m, double runs, double delta)
 {
     struct price price = {.m = m, .runs = runs, .delta = delta};

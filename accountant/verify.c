@@ -1,3 +1,8 @@
+/* One walk over the entries recomputes what each of them says, with a struct item for
+ * each entry and a struct budget for each dataset, which hold what is needed to check
+ * the later ones. Then marks and freezes are checked against the reservations and
+ * epochs that the walk found, and what only the end can tell. The first fault ends
+ * everything. */
 #include "accountant/verify.h"
 
 #include <inttypes.h>
@@ -11,10 +16,10 @@
 #include "store/table_rows.h"
 
 /* Another C library or compiler prices the same text a few last places off. This is far
- * above that, and far below a step of anything. */
+ * above that, and far below what any step costs. */
 static const double price_tolerance = 1e-9;
 
-struct item { /* an entry; only RESERVE fills in the rest */
+struct item { /* an entry; only that of a RESERVE is filled in */
     char job[sizeof(struct job_id)];
     size_t budget;
     struct mechanism mechanism;
@@ -51,7 +56,7 @@ static bool wrong(struct audit *audit, uint64_t seq, const char *what)
     return false;
 }
 
-/* A fault of a table beside the chain. */
+/* Notes a fault of a table beside the chain. */
 static bool wrong_row(struct audit *audit, const char *table, const char *row,
                       const char *what)
 {
@@ -60,7 +65,7 @@ static bool wrong_row(struct audit *audit, const char *table, const char *row,
     return false;
 }
 
-/* Room for one more of size bytes behind count. */
+/* Returns items with room for one more of size bytes behind the first count. */
 static void *grown(void *items, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
@@ -193,7 +198,7 @@ static bool audit_commit(struct audit *audit, const struct ledger_row *row,
     return true;
 }
 
-/* committed + held <= B at some weighted order, after the entry at seq. */
+/* Checks that committed + held <= B at some weighted order after the entry at seq. */
 static bool audit_invariant(struct audit *audit, uint64_t seq,
                             const struct budget *budget)
 {
@@ -307,7 +312,7 @@ static bool audit_freeze(void *context, const struct freeze_row *row)
     return true;
 }
 
-/* What only the end can tell. */
+/* Checks what only the end of the ledger can tell. */
 static void audit_end(struct audit *audit)
 {
     for (uint64_t i = 0; i < audit->report->entries; i++) {

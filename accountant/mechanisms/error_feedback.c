@@ -1,3 +1,7 @@
+/* The kind error_feedback. Three of its four bounds are an energy Delta^2 that no path
+ * passes, so they are priced as one Gaussian of that energy; under m3 the energy
+ * depends on how many batches held the record, and the moment is the sum over that
+ * number. */
 #include "accountant/mechanisms/error_feedback.h"
 
 #include <float.h>
@@ -7,7 +11,7 @@
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
-/* A dozen operations, each with half an ulp. */
+/* There are a dozen operations, each within half an ulp. */
 static const double rounding = 16 * DBL_EPSILON;
 
 enum status error_feedback_supports(const struct mechanism *m, struct error *error)
@@ -90,9 +94,9 @@ static double log_grown(double gain)
     return gain < 1 ? log(expm1(gain)) : gain + log1p(-exp(-gain));
 }
 
-/* The moment less the 1 in it: log of the sum over n >= 1 of chance (exp(gain) - 1), as
- * the chances add up to 1; small costs so keep their digits. Returned is an upper bound:
- * each term and addition errs by a few ulp of the widest number met. */
+/* The log of the moment less the 1 in it: the sum over n >= 1 of chance (exp(gain) -
+ * 1), as the chances add up to 1. So small costs keep their digits. What is returned is
+ * an upper bound: each term and addition errs by a few ulp of the widest number met. */
 static double log_excess(const struct mechanism *m, uint64_t steps, double scale)
 {
     double rate = m->runs[0].sampling_rate, total = (double)steps;
@@ -106,7 +110,8 @@ static double log_excess(const struct mechanism *m, uint64_t steps, double scale
         double grown = log_grown(scale * energy_of(m, count, steps));
         excess = log_add(excess, chance + grown);
         widest = fmax(widest, fmax(fabs(chance) + fabs(grown), fabs(excess)));
-        /* Chances from here on fall by halves: all that is left is below one of them. */
+        /* From here on chances fall by halves, so all that is left is below one of
+         * them. */
         if (2 * left * rate < (count + 1) * (1 - rate) && chance + most < excess - 45) {
             excess = log_add(excess, chance + most);
             break;

@@ -1,5 +1,6 @@
 /*
- * error_feedback.h - what error feedback costs (DiceSGD; papers/dicesgd.md 3.5, proofs there).
+ * error_feedback.h - what error feedback costs (DiceSGD; papers/dicesgd.md 3.5 has the
+ * proofs).
  *
  * What clipping cuts off is kept as an un-noised error e and comes back, clipped, in
  * later sums. With the batches and everything released fixed, e is a function of the
@@ -33,12 +34,12 @@
  *   ST_INVALID  m3 under replace_one, or parts that do not fit together */
 enum status error_feedback_supports(const struct mechanism *m, struct error *error);
 
-/* Delta^2 / s^2 of the first steps steps of m, rounded up: for m3 as if every batch held
- * the record. m is an error feedback that mechanism_extra_valid accepts. */
+/* Delta^2 / s^2 of the first steps steps of m, rounded up; under m3 as if every batch
+ * held the record. m is an error feedback that mechanism_extra_valid accepts. */
 double error_feedback_energy(const struct mechanism *m, uint64_t steps);
 
-/* Renyi divergence of the first steps steps at order > 1, nats, rounded up; m3: steps is
- * all of them. */
+/* Renyi divergence of the first steps steps at order > 1, in nats, rounded up. Under m3
+ * steps is all of them. */
 double error_feedback_rdp(const struct mechanism *m, uint64_t steps, double order);
 
 #endif

@@ -2,8 +2,8 @@
  * (Feldman and Zrnic 2021; papers/adp.md 2.4). run_filter.h keeps what is run, at every
  * order of the grid up to the filter's greatest, within what one plain run costs; above
  * that order it costs at most what as many steps at the least noise do. So the kind is
- * bounded at orders of the grid alone, has no exact profile, and no privacy loss that is
- * fixed before its first step. */
+ * bounded at orders of the grid alone, has no exact profile, and no privacy loss that
+ * is fixed before its first step. */
 #include <math.h>
 
 #include "accountant/mechanisms/curve_orders.h"
@@ -39,7 +39,7 @@ static double cost_at(struct proof_scratch *scratch, const struct mechanism *m,
 static double path_rdp(struct proof_scratch *scratch, const struct mechanism *m,
                        uint64_t steps, double order)
 {
-    static const double margin = 1 + 0x1p-48; /* of ten operations and more */
+    static const double margin = 1 + 0x1p-48; /* covers ten operations and more */
     size_t next = 0;
     if (steps == 0)
         return 0;

@@ -1,3 +1,9 @@
+/* The kind fixed_subset. One step at a whole order is a sum of binomial terms, each
+ * with the lesser of two bounds; between whole orders the chord of (a - 1) times the
+ * divergence bounds it. The moments B(l), which as published are alternating sums, are
+ * integrals of a function that is not negative, by the trapezoid rule. They are found
+ * once for a noise multiplier and kept in the scratch, and so are the answers
+ * themselves. */
 #include "accountant/mechanisms/fixed_subset.h"
 
 #include <float.h>
@@ -9,23 +15,23 @@
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
-/* Two thousand factors of a binomial, each within 2 ulp, in logarithms up to some 1e4,
- * and the trapezoid rule's 1e-14: relative to the sum of terms. */
+/* Relative to the sum of terms: two thousand factors of a binomial, each within 2 ulp,
+ * in logarithms up to some 1e4, and the trapezoid rule's 1e-14. */
 static const double rounding = 1e-9;
 
-/* Terms, and moments beside their other bound,
- * below this share of the sum do not matter. */
+/* Terms below this share of the sum do not matter, nor moments below it beside their
+ * other bound. */
 static const double negligible = 1e-18;
 
-/* Distance of the nodes of the rule, and the place of the first. */
+/* The distance of the rule's nodes, and the place of the first. */
 static const double spacing = 0.1;
 static const long first_node = -1030;
 
 /* log E[(e^(d t - d^2/2) - 1)^l], t standard normal, l even: the trapezoid rule on a
  * function that is analytic everywhere and not negative. At this spacing its error is
- * below exp(-150) where the moment is used, that is where l d^2 is small
- * (moment_useful); outside
- * -2 sqrt(l) - 12 to l d + 2 sqrt(l) + 12 the integrand is nothing there. */
+ * below exp(-150) where the moment is used, which is where l d^2 is small
+ * (moment_useful). Outside -2 sqrt(l) - 12 to l d + 2 sqrt(l) + 12 the integrand is
+ * nothing there. */
 static double moment_log(const struct fixed_subset *subset, int l)
 {
     static const double root_two_pi_log = 0.91893853320467274178, lost = 45;
@@ -48,7 +54,7 @@ static double moment_log(const struct fixed_subset *subset, int l)
     return most + log(sum * spacing) - root_two_pi_log;
 }
 
-/* Forgets what is known of another step. */
+/* Aims subset at this noise: what is known of another is forgotten. */
 static void aim(struct fixed_subset *subset, double noise)
 {
     double d = 2 / noise;
@@ -62,8 +68,9 @@ static void aim(struct fixed_subset *subset, double noise)
     }
 }
 
-/* Where the ratio is mostly large, (p/q - 1)^l is about (p/q)^l, four times which is more
- * than twice: the other bound is less. */
+/* Whether a moment can be the lesser bound. Where the ratio is mostly large, (p/q -
+ * 1)^l is about (p/q)^l, four times which is more than twice: the other bound is
+ * less. */
 static int moment_useful(double d, int l)
 {
     return l * d * d < log(1.4 * l) + 3;
@@ -129,7 +136,7 @@ static double answer(struct fixed_subset *subset, double rate, double noise,
     return fmin(plain, round_up_error(chord / (order - 1), rounding));
 }
 
-/* Where an answer at order has its place. */
+/* The place where an answer at this order and noise is kept. */
 static size_t place_of(double order, double noise)
 {
     uint64_t bits[2];
@@ -164,9 +171,9 @@ static double distance(const struct mechanism *m, size_t run)
     return m->relation == RELATION_REPLACE_ONE || replaced ? 2 : 1;
 }
 
-/* Of any first runs, no group had more turns than the one that began: whoever has turn k
- * had one of the turns 0, turns, 2 turns, .. for each of its own, and those are
- * charged. */
+/* Among any first runs, no group had more turns than the one that began: before each
+ * turn of another group, it had one of its own. So the turns of that group, which are
+ * the multiples of turns, are charged, and they pay for all groups. */
 static bool charged_already(const struct mechanism *m, size_t run)
 {
     return m->turns > 0 && run % 2 == 1 && run / 2 % m->turns != 0;

@@ -1,5 +1,5 @@
-/* Sums over all records with Gaussian noise (Mironov 2017): at order a one step costs
- * a (distance / noise multiplier)^2 / 2, and the distance is twice as large under
+/* Sums over all records with Gaussian noise (Mironov 2017): at order a one step costs a
+ * (distance / noise multiplier)^2 / 2, and the distance is twice as large under
  * replace_one. */
 #include "accountant/mechanisms/gaussian_steps.h"
 

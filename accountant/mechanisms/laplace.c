@@ -1,3 +1,4 @@
+/* The kind laplace: sums over all records with Laplace noise, for single queries. */
 #include "accountant/mechanisms/laplace.h"
 
 #include <float.h>
@@ -7,7 +8,8 @@
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
-/* Some ten operations within 2 ulp, and e^x - 1 - x by its series or with 1e-15. */
+/* There are some ten operations within 2 ulp, and e^x - 1 - x is taken by its series or
+ * within 1e-15. */
 static const double rounding = 64 * DBL_EPSILON;
 
 /* e^x - 1 - x >= 0 */
@@ -22,7 +24,8 @@ static double beyond_line(double x)
     return sum * x;
 }
 
-/* The moment less 1, over a - 1: the linear terms of both exponentials cancel. */
+/* The sum below is the moment less 1, over a - 1. There the linear terms of both
+ * exponentials cancel. */
 double laplace_rdp(double scale, double order)
 {
     CHECK(order > 1 && scale > 0);

@@ -1,3 +1,9 @@
+/* The measure is made cell by cell, from the lowest loss of the grid to the highest.
+ * The loss grows with t, so a cell of losses is an interval of t: place_of inverts the
+ * loss, and the mass of each of the normal distributions that a step is made of
+ * (unmoved, moved up, moved down) is a difference of two tails. Every mass carries a
+ * bound on its error, and split puts it on the two ends of its cell so that the measure
+ * dominates. */
 #include "accountant/mechanisms/privacy_loss.h"
 
 #include <float.h>
@@ -30,13 +36,13 @@ double privacy_loss_at(const struct privacy_loss_step *step, double t)
     return loss;
 }
 
-/* The t at which the loss is l; minus infinity where all losses are larger. */
+/* The t at which the loss is l, or minus infinity where all losses are larger. */
 static double place_of(const struct privacy_loss_step *step, double l)
 {
     double r = step->rate, s = step->noise, offset = 0.5 / (s * s), u;
     if (step->relation == RELATION_REPLACE_ONE) {
-        /* r a y^2 - (1-r)(e^l - 1) y - e^l r a = 0 with y = e^(t/s), a = e^-offset,
-         * divided by e^(l/2): y = e^(l/2) (b + sqrt(b^2 + 1)). */
+        /* With y = e^(t/s) and a = e^-offset, r a y^2 - (1-r)(e^l - 1) y - e^l r a = 0;
+         * divided by e^(l/2) that is y = e^(l/2) (b + sqrt(b^2 + 1)). */
         double b = sinh(l / 2) * ((1 - r) / r) * exp(offset);
         if (isfinite(b))
             return s * (l / 2 + asinh(b));
@@ -52,9 +58,9 @@ static double place_of(const struct privacy_loss_step *step, double l)
     return s * (u + offset);
 }
 
-/* How far the loss at the computed place of l may be from l: a few roundings of u and t,
- * passed on with the slope of the loss, which is at most (portions of the mixtures)
- * / s. */
+/* How far the loss at the computed place of l may be from l: u and t have a few
+ * roundings each, which are passed on with the slope of the loss, and that is at most
+ * (portions of the mixtures) / s. */
 static double misplaced_at(const struct privacy_loss_step *step, double l, double t)
 {
     double s = step->noise, sides = step->relation == RELATION_REPLACE_ONE ? 2 : 1;
@@ -126,7 +132,7 @@ struct end {
 static struct end end_of(double x)
 {
     struct end end = {.above = x >= 0, .tail = upper_tail(fabs(x))};
-    /* 8 ulp of erfc and what x*x/2 makes of the rounding of x. */
+    /* This is 8 ulp of erfc, and what x*x/2 makes of the rounding of x. */
     end.error = end.tail * (8 + 3 * fmin(x * x, 1600)) * DBL_EPSILON + DBL_MIN;
     return end;
 }
@@ -187,8 +193,8 @@ static double scaled_down(double l, double q)
     return exp(l + log(q)) * fmax(0, 1 - 2 * size * DBL_EPSILON);
 }
 
-/* Splits a cell whose lower end has loss l; mass points to the lower end's. A part of the
- * cell may lie lower than l by misplaced: it took that much off the rise. */
+/* Splits a cell whose lower end has loss l; mass points to the lower end's mass. A part
+ * of the cell may lie lower than l by misplaced, which takes that much off the rise. */
 static void split(double *mass, struct cell cell, double l, double misplaced,
                   double spacing)
 {

@@ -1,3 +1,17 @@
+/* How one divergence is found. The moment less 1, over a - 1, is a sum over a lattice of
+ * points t, and no term is negative (README.md). rdp_set aims at a step: it fixes the
+ * lattice and forgets the nodes of another step. A node is what a point contributes that
+ * does not depend on the order, so many orders of one step share their nodes. For each
+ * order
+ *
+ *   peak_find   finds where the integrand is largest
+ *   sum_all     adds the terms of two windows, the bulk of the Gaussian and the peak,
+ *               each divided by exp(scale) so that nothing overflows
+ *   sum_mean    turns the sum into a mean and adds the bound on its error
+ *
+ * and where the error is too large, which happens when large exponents nearly cancel, the
+ * terms are taken again relative to the summit, whose height is known to 80 bits. Two
+ * cases are closed formulas: rate 1, and peaks so far out that the bulk is nothing. */
 #include "accountant/mechanisms/rdp.h"
 
 #include <float.h>
@@ -14,8 +28,8 @@ static const double tail = 9.5;
 /* Terms below this share of the sum end a walk away from a maximum. */
 static const double negligible = 1e-20;
 
-/* Relative error of one term that does not grow with its exponents: a dozen operations
- * and library calls of at most 2 ulp, with the trapezoid rule's own 1e-16. */
+/* The relative error of one term that does not grow with its exponents: a dozen
+ * operations and library calls of at most 2 ulp, and the trapezoid rule's own 1e-16. */
 static const double rounding_base = 64 * DBL_EPSILON;
 
 /* Beyond this order the unsampled bound is taken: its relative excess is below 2 s^2
@@ -44,7 +58,7 @@ void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run
     rdp->known = 0;
 }
 
-/* 1 + x = (1 - q) + q e^u and what belongs to it. */
+/* 1 + x = (1 - q) + q e^u, and what belongs to it. */
 struct mixture {
     double excess;  /* x */
     double log;     /* log(1 + x) */
@@ -83,7 +97,7 @@ static struct rdp_node node_zero_out(const struct rdp *rdp, long place)
 }
 
 /* (1+x+)^a (1+x-)^(1-a) - 1 - a x+ + (a-1) x- = (1+x-) g_a(r) with 1 + r =
- * (1+x+)/(1+x-): the same integrand as add-or-remove-one, under the second
+ * (1+x+)/(1+x-): this is the integrand of add-or-remove-one, under the second
  * distribution. */
 static struct rdp_node node_replace_one(const struct rdp *rdp, long place)
 {
@@ -138,14 +152,14 @@ static struct order order_of(double alpha)
     return o;
 }
 
-/* The maximum of the integrand, to more digits than a double has: where two large
+/* The maximum of the integrand, to more digits than a double has. Where two large
  * exponents nearly cancel, terms are taken relative to it. */
 struct summit {
     long place;
-    double t, height; /* of the integrand's exponent */
-    struct shares {
-        double moved,
-            still; /* of the shifted Gaussian in a mixture, and of the other */
+    double t, height; /* height is that of the integrand's exponent */
+    struct shares {   /* in a mixture */
+        double moved; /* of the shifted Gaussian */
+        double still; /* of the other */
     } up, down;
 };
 
@@ -200,7 +214,7 @@ static struct summit summit_at(const struct rdp *rdp, const struct order *o, lon
     return top;
 }
 
-/* The exponent at place; *size: of what went into it. */
+/* The exponent at place. *size is the size of what went into it. */
 static double summit_exponent(const struct sum *sum, long place, double *size)
 {
     const struct summit *top = sum->summit;
@@ -246,8 +260,9 @@ static double sum_node(struct sum *sum, long place)
     return term;
 }
 
-/* The lattice place nearest the rightmost maximum of a L(t) - t^2/2, from above: the
- * iteration t <- a L'(t) falls to it monotonically under zero_out. */
+/* The lattice place nearest the rightmost maximum of a L(t) - t^2/2, which is
+ * approached from above: under zero_out the iteration t <- a L'(t) falls to it
+ * monotonically. */
 static long peak_find(const struct rdp *rdp, const struct order *o)
 {
     enum { ROUNDS = 200 };
@@ -276,10 +291,10 @@ static long sum_walk(struct sum *sum, long place, long direction, long end)
     return place;
 }
 
-/* value = (E[(1+x)^a] - 1) / (a - 1), up to exp(scale) and the Gaussian's constant. Two
- * windows: the bulk of the weight with the second-order terms, to 2/s; and the maximum
- * of the whole integrand, near a/s once the ratio grows. Between them there is one
- * valley. */
+/* value = (E[(1+x)^a] - 1) / (a - 1), up to exp(scale) and the Gaussian's constant.
+ * There are two windows: the bulk of the weight with the second-order terms, to 2/s;
+ * and the maximum of the whole integrand, near a/s once the ratio grows. Between them
+ * there is one valley. */
 static void sum_all(struct sum *sum, long peak)
 {
     /* Where the peak is this high, the bulk is below the last bit. */
@@ -331,7 +346,7 @@ static double divergence_of(const struct order *o, double scale, double mean)
 }
 
 /* Where all that counts of the moment lies so far out that 1 + x is q e^u to the last
- * bit, log E[(q e^u)^a] = a log q + a (a - 1) / (2 s^2); 0 where it is not so. */
+ * bit, this is log E[(q e^u)^a] = a log q + a (a - 1) / (2 s^2); elsewhere it is 0. */
 static double log_moment_far(const struct rdp *rdp, double order)
 {
     /* Standard deviations below the peak at a/s that still count, and exponents under

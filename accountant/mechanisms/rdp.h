@@ -2,12 +2,15 @@
  * rdp.h - Renyi divergence of one step of the (Poisson-sampled) Gaussian, at any real
  * order.
  *
- * With noise multiplier s, rate q, order a (Mironov, Talwar, Zhang 2019; the letters of
- * rdp.c are theirs):
- *   zero_out     log E[(1 + x)^a] / (a - 1),  x = q expm1(t/s - 1/(2 s^2)),  t ~ N(0,
- * 1) replace_one  the same for the dominating pair (1-q)N(0) + qN(+1), (1-q)N(0) +
- * qN(-1) By a trapezoid rule on a non-negative integrand (accounting.md 1.3): no signed
- * series, no cancellation. README.md has the error bound.
+ * With noise multiplier s, rate q and order a (Mironov, Talwar, Zhang 2019; the letters
+ * of rdp.c are theirs) it is
+ *
+ *   zero_out     log E[(1 + x)^a] / (a - 1),   x = q expm1(t/s - 1/(2 s^2)),  t ~ N(0, 1)
+ *   replace_one  the same of the dominating pair (1-q) N(0) + q N(+1)
+ *                                            and (1-q) N(0) + q N(-1)
+ *
+ * and is summed by a trapezoid rule on an integrand that is not negative (accounting.md
+ * 1.3): there is no signed series, and nothing cancels. README.md has the error bound.
  *
  * Invariants
  *   (1) The answer is never below the true value: the error bound is added, rounded up.
@@ -26,31 +29,34 @@
 #define RDP_NOISE_MIN 0.05
 #define RDP_NOISE_MAX 1e6
 
-enum { RDP_NODES = 1024 }; /* kept per step: all that orders to 64 need at noise 0.5 */
+enum {
+    RDP_NODES = 1024
+}; /* kept for one step: all that orders to 64 need at noise
+                            * 0.5 */
 
 struct rdp_node { /* one point t of the rule */
     double ratio; /* likelihood ratio at t, less 1 */
     double log_ratio;
-    double log_weight;  /* log of the density of the second distribution, without
-                           constant */
+    double log_weight;  /* log of the second distribution's density, less a constant */
     double sensitivity; /* how far log_ratio moves per relative error of t / s */
 };
 
 struct rdp {
     enum relation relation;
-    double rate, noise; /* of the step it is set to; rate 0: of none */
+    double rate, noise; /* of the step that it is aimed at; rate 0: at none */
     double spacing, angle, offset;
     long first; /* place of nodes[0] on the lattice */
     long known; /* nodes known so far */
     struct rdp_node nodes[RDP_NODES];
 };
 
-/* Aims rdp at the steps of run; what is known is kept if they are the same. A zeroed
- * rdp is aimed at nothing. Rate in (0, 1], noise multiplier in [RDP_NOISE_MIN,
- * RDP_NOISE_MAX]. */
+/* Aims rdp at the steps of run. What is known is kept if it is aimed at them already; a
+ * zeroed rdp is aimed at nothing. The rate is in (0, 1], the noise multiplier in
+ * [RDP_NOISE_MIN, RDP_NOISE_MAX]. */
 void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run *run);
 
-/* Upper bound on the divergence of one step, nats. order > 1; infinity is allowed. */
+/* Upper bound on the divergence of one step, in nats. order > 1; infinity is
+ * allowed. */
 double rdp_at(struct rdp *rdp, double order);
 
 #endif

@@ -1,7 +1,7 @@
-/* Sums over Poisson batches with Gaussian noise (Mironov, Talwar, Zhang 2019), under both
- * relations: add-or-remove-one curves bound zero_out, and the dominating pair of
- * accounting.md 1.4 bounds replace_one. Runs may differ in rate and noise, as long as both
- * were fixed before the first step. */
+/* Sums over Poisson batches with Gaussian noise (Mironov, Talwar, Zhang 2019), under
+ * both relations: add-or-remove-one curves bound zero_out, and the dominating pair of
+ * accounting.md 1.4 bounds replace_one. Runs may differ in rate and noise, as long as
+ * both were fixed before the first step. */
 #include "accountant/mechanisms/gaussian_steps.h"
 
 const struct proof sampled_gaussian = {
