@@ -35,11 +35,9 @@ const char *request_query(const struct request *request, const char *name)
     return lookup.value;
 }
 
-void request_destroy(struct request *request)
+void request_fini(struct request *request)
 {
-    if (request == NULL)
-        return;
     reply_fini(&request->reply);
     free(request->body);
-    free(request);
+    request->body = NULL;
 }

@@ -6,7 +6,7 @@
  *                                                       +--+ waits (long poll)
  *
  * Threads: one at a time; the connection is suspended while another thread than the
- * HTTP server's holds the request. Ownership: the server creates and destroys.
+ * HTTP server's holds the request. Its session owns it.
  */
 #ifndef SERVICE_REQUEST_H
 #define SERVICE_REQUEST_H
@@ -44,6 +44,7 @@ struct request {
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
 
-void request_destroy(struct request *request); /* NULL is allowed */
+/* Lets go of what it owns; an upload must have been abandoned or published. */
+void request_fini(struct request *request);
 
 #endif

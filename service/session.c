@@ -1,9 +1,23 @@
+/*
+ * How a request goes through this file. libmicrohttpd announces it with its first line
+ * (session_create) and then calls session_step: when the headers are complete; with each
+ * piece of the body; when the body has ended; and whenever a connection that stood still
+ * is resumed. So one function is called for four reasons, and the session's stage tells
+ * which: STAGE_HEADERS is over with the first call, STAGE_BODY with the first one that
+ * brings no bytes, and STAGE_ANSWER lasts until a reply is queued.
+ *
+ * What is refused by the headers alone is answered in admit, before a byte of the body is
+ * read. What is found wrong while the body comes in (receive) is kept in refused and
+ * answered after it, since the library can only answer before a body or behind it. When
+ * the body is whole (complete), the route's row says where its answer is made (answer):
+ * at once; by another thread, while the connection stands still (hand_over); or as soon
+ * as something changes (poll).
+ */
 #include "service/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/fault.h"
 #include "base/check.h"
@@ -43,74 +57,7 @@ static struct session *session_of(struct request *request)
     return (struct session *)(void *)request;
 }
 
-/* --- all sessions together --- */
-
-void sessions_init(struct sessions *sessions, struct context *context)
-{
-    pthread_condattr_t monotonic;
-    *sessions = (struct sessions){.context = context,
-                                  .deadlines = connection_deadlines_create()};
-    pthread_mutex_init(&sessions->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&sessions->fewer, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
-void sessions_close(struct sessions *sessions)
-{
-    pthread_mutex_lock(&sessions->lock);
-    sessions->closing = true;
-    pthread_mutex_unlock(&sessions->lock);
-    long_polls_close(sessions->context->long_polls);
-    pthread_mutex_lock(&sessions->lock);
-    while (sessions->suspended > 0)
-        pthread_cond_wait(&sessions->fewer, &sessions->lock);
-    pthread_mutex_unlock(&sessions->lock);
-}
-
-void sessions_await_end(struct sessions *sessions, int64_t timeout_ms)
-{
-    int64_t end_ns = clock_monotonic_ns() + timeout_ms * 1000000;
-    struct timespec end = {.tv_sec = end_ns / 1000000000,
-                           .tv_nsec = end_ns % 1000000000};
-    pthread_mutex_lock(&sessions->lock);
-    while (sessions->live > 0 &&
-           pthread_cond_timedwait(&sessions->fewer, &sessions->lock, &end) == 0)
-        continue;
-    pthread_mutex_unlock(&sessions->lock);
-}
-
-void sessions_fini(struct sessions *sessions)
-{
-    connection_deadlines_destroy(sessions->deadlines);
-    pthread_cond_destroy(&sessions->fewer);
-    pthread_mutex_destroy(&sessions->lock);
-}
-
-/* False when the server is closing: the caller answers at once. */
-static bool session_suspend(struct session *session)
-{
-    struct sessions *sessions = session->sessions;
-    pthread_mutex_lock(&sessions->lock);
-    bool open = !sessions->closing;
-    if (open) {
-        sessions->suspended++;
-        MHD_suspend_connection(session->request.connection);
-    }
-    pthread_mutex_unlock(&sessions->lock);
-    return open;
-}
-
-static void session_resume(struct session *session)
-{
-    struct sessions *sessions = session->sessions;
-    pthread_mutex_lock(&sessions->lock);
-    MHD_resume_connection(session->request.connection);
-    sessions->suspended--;
-    pthread_cond_broadcast(&sessions->fewer);
-    pthread_mutex_unlock(&sessions->lock);
-}
+/* --- other threads, which resume --- */
 
 /* The body is done with; what was made of it lives on until it is sent. */
 static void exchange_body(struct session *session)
@@ -121,57 +68,41 @@ static void exchange_body(struct session *session)
     request->body = NULL;
     request->body_size = request->body_capacity = 0;
     session->reply_bytes = reply_held(&request->reply);
-    pthread_mutex_lock(&session->sessions->lock);
-    session->sessions->body_bytes += session->reply_bytes - body_bytes;
-    pthread_mutex_unlock(&session->sessions->lock);
+    sessions_exchange(session->sessions, session->reply_bytes, body_bytes);
+}
+
+static void resume(struct session *session)
+{
+    sessions_resume(session->sessions, session->request.connection);
 }
 
 void session_run(void *argument, void *item)
 {
     struct context *context = argument;
-    struct request *request = item;
-    handler_handle(context, request);
-    exchange_body(session_of(request));
-    session_resume(session_of(request));
+    struct session *session = session_of(item);
+    handler_handle(context, &session->request);
+    exchange_body(session);
+    resume(session);
     context_guard(context);
 }
 
 void session_late(void *context, void *item)
 {
-    struct request *request = item;
+    struct session *session = session_of(item);
     struct error error = {0};
     (void)context;
     error_set(&error, ST_QUEUE_FULL, "it waited too long for its turn");
-    reply_problem(request, &error, NULL);
-    exchange_body(session_of(request));
-    session_resume(session_of(request));
+    reply_problem(&session->request, &error, NULL);
+    exchange_body(session);
+    resume(session);
 }
 
 void session_wake(void *waiting)
 {
-    session_resume(session_of(waiting));
+    resume(session_of(waiting));
 }
 
-/* Takes bytes of the memory that bodies share; false if there is too little. */
-static bool bodies_take(struct sessions *sessions, uint64_t bytes)
-{
-    pthread_mutex_lock(&sessions->lock);
-    bool room = sessions->body_bytes <= SESSION_BODIES_MAX &&
-                bytes <= SESSION_BODIES_MAX - sessions->body_bytes;
-    if (room)
-        sessions->body_bytes += bytes;
-    pthread_mutex_unlock(&sessions->lock);
-    return room;
-}
-
-static void bodies_give(struct sessions *sessions, uint64_t bytes)
-{
-    pthread_mutex_lock(&sessions->lock);
-    sessions->body_bytes -= bytes;
-    pthread_mutex_unlock(&sessions->lock);
-}
-
-/* --- one session --- */
+/* --- from its first line to its end --- */
 
 struct session *session_create(struct sessions *sessions,
                                struct MHD_Connection *connection, const char *uri)
@@ -189,9 +120,7 @@ struct session *session_create(struct sessions *sessions,
     session->path = strndup(uri, strcspn(uri, "?"));
     CHECK(session->path != NULL);
     session->request.path = session->path;
-    pthread_mutex_lock(&sessions->lock);
-    sessions->live++;
-    pthread_mutex_unlock(&sessions->lock);
+    sessions_enter(sessions);
     return session;
 }
 
@@ -203,13 +132,10 @@ void session_destroy(struct session *session)
     uint64_t body_bytes = session->request.body_capacity + session->reply_bytes;
     connection_deadline_request_done(session->connection->deadline);
     upload_abandon(sessions->context, &session->request.upload);
+    request_fini(&session->request);
     free(session->path);
-    request_destroy(&session->request);
-    pthread_mutex_lock(&sessions->lock);
-    sessions->live--;
-    sessions->body_bytes -= body_bytes;
-    pthread_cond_broadcast(&sessions->fewer);
-    pthread_mutex_unlock(&sessions->lock);
+    free(session);
+    sessions_leave(sessions, body_bytes);
 }
 
 /* --- replying --- */
@@ -328,11 +254,11 @@ static enum status body_append(struct session *session, const char *data, size_t
                          (unsigned long long)max);
     if (request->body_capacity - request->body_size <= size) {
         size_t more = body_capacity_for(request, size, max) - request->body_capacity;
-        if (!bodies_take(session->sessions, more))
+        if (!sessions_take(session->sessions, more))
             return error_set(error, ST_QUEUE_FULL, "too many bodies are being read");
         char *body = realloc(request->body, request->body_capacity + more);
         if (body == NULL) {
-            bodies_give(session->sessions, more);
+            sessions_exchange(session->sessions, 0, more);
             return error_set(error, ST_NO_MEMORY, "no memory for the body");
         }
         request->body = body;
@@ -391,7 +317,7 @@ static enum MHD_Result hand_over(struct session *session)
     struct context *context = session->sessions->context;
     struct request *request = &session->request;
     struct error error = {0};
-    if (!session_suspend(session)) {
+    if (!sessions_suspend(session->sessions, request->connection)) {
         error_set(&error, ST_DRAINING, "the service is stopping");
         return session_refuse(session, &error);
     }
@@ -400,8 +326,8 @@ static enum MHD_Result hand_over(struct session *session)
                                                  handler_cost(context, request), &error)
                              : pool_submit(context->desk, request, &error);
     if (status != ST_OK) {
-        reply_problem(&session->request, &error, NULL);
-        session_resume(session);
+        reply_problem(request, &error, NULL);
+        resume(session);
     }
     return MHD_YES;
 }
@@ -422,11 +348,11 @@ static bool poll(struct session *session)
     /* Asked again under the lock, so that no change is missed in between. */
     long_polls_lock(context->long_polls);
     bool done = handler_poll(context, request);
-    bool waits = !done && session_suspend(session);
+    bool waits = !done && sessions_suspend(session->sessions, request->connection);
     if (waits && !long_polls_add(context->long_polls, request->awaited, request,
                                  wait_until(request))) {
         request->deadline_ns = past_ns;
-        session_resume(session);
+        resume(session);
     }
     long_polls_unlock(context->long_polls);
     if (done || waits)

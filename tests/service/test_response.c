@@ -46,7 +46,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         return MHD_NO;
     scene->reply(request, scene->argument);
     enum MHD_Result result = response_queue(request);
-    request_destroy(request);
+    request_fini(request);
+    free(request);
     return result;
 }
 
