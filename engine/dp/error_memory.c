@@ -67,7 +67,7 @@ double error_memory_share(const struct error_memory_squares *squares, double rad
 }
 
 VECTOR_CLONES
-void error_memory_feed_back(int64_t *sum, int64_t *memory, size_t count, double share)
+void error_memory_feedback(int64_t *sum, int64_t *memory, size_t count, double share)
 {
     for (size_t j = 0; j < count; j++) {
         int64_t back = (int64_t)rint((double)memory[j] * share);

@@ -42,7 +42,7 @@ double error_memory_share(const struct error_memory_squares *squares, double rad
 
 /* back = rint(share memory); sum += back; memory -= back. Each |memory[j]| must be at
  * most 2^52. */
-void error_memory_feed_back(int64_t *sum, int64_t *memory, size_t count, double share);
+void error_memory_feedback(int64_t *sum, int64_t *memory, size_t count, double share);
 
 /* A bound of the norm of back - clip(e, radius) in dim coordinates, in grid steps. */
 double error_memory_rounding(size_t dim, double radius);

@@ -74,11 +74,11 @@ static size_t block_size(const struct network *network)
 
 size_t micro_batch_size(const struct network *network, struct micro_batch_room room)
 {
-    size_t passes = room.two_points ? workspace_two_points_size(network, room.capacity)
-                                    : workspace_size(network, room.capacity);
+    size_t buffers = room.two_points ? workspace_two_points_size(network, room.capacity)
+                                     : workspace_size(network, room.capacity);
     size_t row = sizeof(float) + sizeof(double) + sizeof(bool) + 2 * sizeof(uint32_t) +
                  sizeof(struct row_range);
-    return sizeof(struct micro_batch) + passes + block_size(network) +
+    return sizeof(struct micro_batch) + buffers + block_size(network) +
            room.capacity * row;
 }
 

@@ -310,7 +310,7 @@ static struct span part_of(const struct stepper *stepper, unsigned member)
                           NOISE_CHUNK);
 }
 
-struct feed_back_work {
+struct error_feedback_work {
     struct stepper *stepper;
     double share;
 };
@@ -325,25 +325,25 @@ static void measure_member(void *context, unsigned member)
                          span.count);
 }
 
-static void feed_back_member(void *context, unsigned member)
+static void error_feedback_member(void *context, unsigned member)
 {
-    const struct feed_back_work *work = context;
+    const struct error_feedback_work *work = context;
     struct reduction *reduction = &work->stepper->reduction;
     struct span span = part_of(work->stepper, member);
-    error_memory_feed_back(reduction->sum + span.first,
-                           reduction->error_memory + span.first, span.count,
-                           work->share);
+    error_memory_feedback(reduction->sum + span.first,
+                          reduction->error_memory + span.first, span.count,
+                          work->share);
 }
 
-void stepper_feed_back_error(struct stepper *stepper, double radius)
+void stepper_error_feedback(struct stepper *stepper, double radius)
 {
     struct error_memory_squares squares = {0};
-    struct feed_back_work work = {.stepper = stepper};
+    struct error_feedback_work work = {.stepper = stepper};
     team_run(stepper->setup.team, measure_member, stepper);
     for (unsigned k = 0; k < team_size(stepper->setup.team); k++)
         error_memory_squares_add(&squares, &stepper->squares[k]);
     work.share = error_memory_share(&squares, radius);
-    team_run(stepper->setup.team, feed_back_member, &work);
+    team_run(stepper->setup.team, error_feedback_member, &work);
     hash_zero(&squares, sizeof squares);
     hash_zero(&work, sizeof work);
 }

@@ -62,7 +62,7 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     struct row_classes rows;
     bool is_public;                 /* stepper_average is allowed, and noise is NULL */
     const struct noise_plan *noise; /* its grids say how large cells grow */
-    bool uses_error_memory; /* stepper_feed_back_error and stepper_deal are used */
+    bool uses_error_memory; /* stepper_error_feedback and stepper_deal are used */
     bool uses_differences;  /* stepper_move_from is used */
     bool uses_subsets;      /* stepper_draw_subset is used */
     const atomic_bool *cancel;
@@ -137,7 +137,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
 
 /* sum += the error memory's projection onto the ball of radius, in grid steps; the error
  * memory loses it (error_memory.h). Call it before stepper_sum of the same step. */
-void stepper_feed_back_error(struct stepper *stepper, double radius);
+void stepper_error_feedback(struct stepper *stepper, double radius);
 
 /* error memory = 0, as it is at the start. */
 void stepper_forget_error(struct stepper *stepper);

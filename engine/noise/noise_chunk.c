@@ -3,7 +3,7 @@
  * where the point lies under the curve. noise_chunk.h says what r, U, V and theta are; D
  * is how far the curve is above the point.
  *
- * A chunk is drawn in passes over arrays and not trial by trial, for the sake of the
+ * A chunk is drawn array by array and not trial by trial, for the sake of the
  * first invariant of noise_chunk.h:
  *
  *   propose           computes every trial's floor, and flags the few that the fast test
@@ -36,7 +36,7 @@ const struct noise_layout noise_layout = {
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the key stream is read as little-endian words");
 
-struct draw { /* what the passes over one chunk share */
+struct draw { /* what the functions that go over one chunk share */
     struct noise_chunk *chunk;
     struct stream *stream;
     const struct noise_position *position;

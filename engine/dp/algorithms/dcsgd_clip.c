@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { GRID_POINTS = 20, GRID_CENTRE = 10, PASSES_MAX = 16, PASSES_MAX_LITERAL = 64 };
+enum { GRID_POINTS = 20, GRID_CENTRE = 10, SWEEPS_MAX = 16, SWEEPS_MAX_LITERAL = 64 };
 
 static double sum(const double *counts, size_t first, size_t end)
 {
@@ -106,14 +106,14 @@ void dcsgd_clip_error(struct dcsgd_clip *adaptive, const double *counts,
 {
     struct dcsgd_clip at = *adaptive;
     double total = sum(counts, 0, at.histogram.bins);
-    unsigned passes = error->literal ? PASSES_MAX_LITERAL : PASSES_MAX;
+    unsigned sweeps = error->literal ? SWEEPS_MAX_LITERAL : SWEEPS_MAX;
     if (!(total > 0)) {
         set(adaptive, at.clip_norm, at.histogram.range);
         return;
     }
     struct bracket bracket = bracket_of(&at.histogram, error);
     at.clip_norm = clamp(at.clip_norm, bracket.low, bracket.high);
-    for (unsigned pass = 0; pass < passes; pass++) {
+    for (unsigned sweep = 0; sweep < sweeps; sweep++) {
         unsigned best = best_of_grid(&at, counts, error->variance);
         at.clip_norm = best * at.clip_norm / GRID_CENTRE;
         if ((best != 1 && best != GRID_POINTS) || outside(bracket, at.clip_norm))

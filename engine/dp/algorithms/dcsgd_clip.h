@@ -12,7 +12,7 @@
  *
  * The error rule as the paper prints it may go to zero for ever, because noise can leave
  * the counts' mean below zero. The hardened rule keeps to [lo, hi], where the minimum of
- * every histogram without negative counts lies, and to 16 passes:
+ * every histogram without negative counts lies, and to 16 sweeps of the grid:
  *   lo = (w / 2) / (1 + k),  hi = ((bins - 1/2) w) / (1 + k)
  *
  * Invariants
@@ -46,7 +46,7 @@ void dcsgd_clip_percentile(struct dcsgd_clip *adaptive, const double *counts,
 
 struct clip_error {
     double variance; /* k */
-    bool literal;    /* the rule as printed, 64 passes at most: for tests of fidelity */
+    bool literal;    /* the rule as printed, 64 sweeps at most: for tests of fidelity */
 };
 /* Moves clip norm and range by the error rule; counts as above. */
 void dcsgd_clip_error(struct dcsgd_clip *adaptive, const double *counts,

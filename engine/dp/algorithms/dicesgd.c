@@ -3,7 +3,7 @@
  *
  * A step adds to one integer sum the records' gradients clipped at C1 and, before them,
  * the part of the kept error that a ball of radius B C2 holds
- * (stepper_feed_back_error). What clipping cut off each gradient, up to C3 where there
+ * (stepper_error_feedback). What clipping cut off each gradient, up to C3 where there
  * is one, goes into the error by a second sum (clip_rest). Only the first sum is
  * released, with noise.
  *
@@ -320,7 +320,7 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
                             .clip_rest = clip_rest,
                             .rest_context = &state->rest};
     draw(state, stepper);
-    stepper_feed_back_error(stepper, state->radius);
+    stepper_error_feedback(stepper, state->radius);
     return stepper_descend(stepper, &sum, state->divisor, error);
 }
 

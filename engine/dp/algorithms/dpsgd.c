@@ -42,7 +42,7 @@ static const struct algorithm_parameter parameters[] = {
 };
 
 /* Each step releases one sum of records that were drawn independently at the same rate,
- * in which no record weighs more than the clip norm: a sampled Gaussian. */
+ * in which no record is longer than the clip norm: a sampled Gaussian. */
 static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {

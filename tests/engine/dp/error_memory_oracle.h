@@ -26,12 +26,12 @@ static inline double norm_of(const double *x, size_t dim)
     return sqrt(squares);
 }
 
-static inline void machine_feed_back(struct machine *m)
+static inline void machine_error_feedback(struct machine *m)
 {
     struct error_memory_squares squares = {0};
     error_memory_measure(&squares, m->error_memory, m->dim);
     double share = error_memory_share(&squares, m->back * m->batch * m->scale);
-    error_memory_feed_back(m->sum, m->error_memory, m->dim, share);
+    error_memory_feedback(m->sum, m->error_memory, m->dim, share);
 }
 
 static inline void machine_add(struct machine *m, const double *gradient)
@@ -51,7 +51,7 @@ static inline void machine_begin(struct machine *m)
 {
     memset(m->sum, 0, sizeof m->sum);
     memset(m->mu, 0, sizeof m->mu);
-    machine_feed_back(m);
+    machine_error_feedback(m);
 }
 
 static inline void machine_end(struct machine *m)

@@ -23,7 +23,7 @@ static void clipping_is_a_projection(void **state)
     assert_true(error_memory_share(&squares, 5 << 20) == 1);
     assert_true(error_memory_share(&squares, 1 << 20) == 0.2);
     assert_true(error_memory_share(&squares, 0) == 0);
-    error_memory_feed_back(sum, error_memory, 2, 0.2);
+    error_memory_feedback(sum, error_memory, 2, 0.2);
     assert_int_equal(sum[0], -629146); /* -.6 and -.8 of 2^20 */
     assert_int_equal(sum[1], -838861);
     assert_int_equal(error_memory[0], -3145728 + 629146);
@@ -32,7 +32,7 @@ static void clipping_is_a_projection(void **state)
 }
 
 /* Sums of whole batches may be as wide as 64 bits: nothing overflows. */
-static void any_residue_is_finite_and_within_the_radius(void **state)
+static void any_error_memory_is_finite_and_within_the_radius(void **state)
 {
     (void)state;
     int64_t error_memory[] = {INT64_MAX, INT64_MIN, 5, -ERROR_MEMORY_BOX - 1},
@@ -42,7 +42,7 @@ static void any_residue_is_finite_and_within_the_radius(void **state)
     assert_true(error_memory[0] == ERROR_MEMORY_BOX &&
                 error_memory[1] == -ERROR_MEMORY_BOX);
     double share = error_memory_share(&squares, 1e9);
-    error_memory_feed_back(sum, error_memory, 4, share);
+    error_memory_feedback(sum, error_memory, 4, share);
     double squared = 0;
     for (size_t j = 0; j < 4; j++)
         squared += (double)sum[j] * (double)sum[j];
@@ -224,8 +224,8 @@ static double energy_between(const struct use *uses, int steps, double back,
             struct error_memory_squares squares = {0};
             memset(sum[k], 0, sizeof sum[k]);
             error_memory_measure(&squares, error_memory[k], DIM);
-            error_memory_feed_back(sum[k], error_memory[k], DIM,
-                                   error_memory_share(&squares, back * scale));
+            error_memory_feedback(sum[k], error_memory[k], DIM,
+                                  error_memory_share(&squares, back * scale));
             for (size_t j = 0; j < DIM; j++) {
                 double rest = common[t][j] + k * uses[t].rest[j];
                 error_memory[k][j] += (int64_t)rint(rest * scale);
@@ -302,7 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clipping_is_a_projection),
-        cmocka_unit_test(any_residue_is_finite_and_within_the_radius),
+        cmocka_unit_test(any_error_memory_is_finite_and_within_the_radius),
         cmocka_unit_test(squares_are_added_exactly_in_any_order),
         cmocka_unit_test(squares_are_those_of_long_multiplication),
         cmocka_unit_test(traces_of_both_algorithms_are_the_specification_s),
