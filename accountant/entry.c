@@ -1,3 +1,5 @@
+/* Every text is read by scanning it and then rendering what was read: a text that is not
+ * the rendering, byte for byte, is refused. So what an entry says has one form. */
 #include "accountant/entry.h"
 
 #include <inttypes.h>
@@ -251,8 +253,8 @@ bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *ro
     return true;
 }
 
-/* The greatest double not above whole - part, for whole > part: Knuth's exact difference
- * says what rounding to nearest has added. */
+/* The greatest double not above whole - part, for whole > part. Knuth's exact
+ * difference says what rounding to nearest has added. */
 static double rest_of(double whole, double part)
 {
     double rest = whole - part;

@@ -40,7 +40,7 @@ bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size)
 void entry_capacity(struct curve *curve, const struct filter *filter);
 
 char *entry_grant_render(const struct grant *grant, const struct filter *filter);
-/* Reads meta, and the capacities from the entry's curve. False: not a grant's. */
+/* Reads meta, and the capacities from the entry's curve. False: it is not a grant's. */
 bool entry_grant_parse(struct grant *grant, struct filter *filter,
                        const struct ledger_row *row);
 

@@ -65,8 +65,8 @@ struct ledger_promise { /* what is promised to the people in a dataset */
 };
 
 /* Opens the budget of a new dataset, whose row is in the store or in tx.
- *   ST_INVALID         a member of the grant out of range, or capacities not positive at any
- *                      weighted order (epsilon too small for delta)
+ *   ST_INVALID         a member of the grant out of range, or capacities not positive at
+ *                      any weighted order (epsilon too small for delta)
  *   ST_ALREADY_EXISTS  the dataset has a grant
  *   ST_NOT_FOUND       the dataset has no row */
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,

@@ -1,6 +1,7 @@
 /*
- * saddle.h - where a sum of independent losses matters: its moments under a tilt, and the
- * tilt at which a given delta is decided. Estimates that place a grid; nothing rigorous.
+ * saddle.h - where a sum of independent losses matters: its moments under a tilt, and
+ * the tilt at which a given delta is decided. These are estimates that place a grid;
+ * nothing is proved by them.
  *
  *   moment of tilt s: log E[exp(s sum L)], mean and variance under the law tilted by it
  *

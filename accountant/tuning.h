@@ -15,9 +15,9 @@ enum { TUNING_RUNS_MAX = 10000 };
 
 /* Epsilons at the delta that was asked for; infinite where there is none. */
 struct tuning {
-    double composed; /* of all runs together, whatever is chosen by */
-    /* Of the one that is best by a private score, if runs are drawn at random and each is
-     * the last with probability 1 / (2 runs), at most 2 runs ln(10^20) of them:
+    double composed; /* of all runs together, whatever the choice is made by */
+    /* That of the run which is best by a private score, if runs are drawn at random and
+     * each is the last with probability 1 / (2 runs), at most 2 runs ln(10^20) of them:
      *   3 epsilon_1 + 3 sqrt(2 delta_1)
      *   delta = 3 sqrt(2 delta_1) 2 runs ln(10^20) + 10^-20
      * (Liu and Talwar 2019, Theorem 1). */

@@ -158,7 +158,7 @@ static bool runs_parse(const char **at, struct mechanism *m)
     return true;
 }
 
-/* --- extra members: of each its text, and whether it fits the runs --- */
+/* --- extra members: how each is written and read, and when it fits the runs --- */
 
 static bool turns_render(FILE *out, const struct mechanism *m)
 {

@@ -2,16 +2,19 @@
  * fixed_subset.h - Renyi divergence of a Gaussian sum over a uniform subset of fixed
  * size.
  *
- * Sampling without replacement at rate g = batch / n, noise multiplier s = noise stddev /
- * clip norm. Without the record another one stands in its place, so the distance is 2
- * clip norms under zero_out and replace_one alike (Wang, Balle, Kasiviswanathan 2019,
- * Thm. 27):
+ * Batches are drawn without replacement, at rate g = batch / n; s is the noise
+ * multiplier, the noise's deviation over the clip norm. Without a record another one
+ * stands in its place, so the distance is 2 clip norms under zero_out and replace_one
+ * alike. The divergence at whole orders a is at most (Wang, Balle, Kasiviswanathan 2019,
+ * Thm. 27)
+ *
  *   log(1 + g^2 C(a,2) min{4 (e^e(2) - 1), 2 e^e(2)}
  *         + sum_{j=3..a} g^j C(a,j) min{4 sqrt(B(2 floor(j/2)) B(2 ceil(j/2))),
  *                                       2 e^((j-1) e(j))}) / (a - 1)
- * at whole a, with e(j) = 2 j / s^2 and B(l) = E[(p/q - 1)^l] for N(2/s, 1) against
- * N(0, 1); between whole orders (a - 1) rdp(a) is convex, so its chord bounds it; and
- * never more than without sampling, e(a).
+ *
+ * with e(j) = 2 j / s^2 and B(l) = E[(p/q - 1)^l] for N(2/s, 1) against N(0, 1). Between
+ * whole orders (a - 1) rdp(a) is convex, so its chord bounds it. It is never more than
+ * without sampling, e(a).
  *
  * Threads: a struct fixed_subset belongs to one thread at a time.
  */

@@ -47,12 +47,13 @@ struct proof {
      * under zero_out, 2 under replace_one. */
     double (*distance)(const struct mechanism *m, size_t run);
 
-    /* --- Renyi divergence at order > 1, in nats: a kind has exactly one of these --- */
+    /* --- Renyi divergence at order > 1, in nats: a kind has one of the two --- */
 
-    /* Of count steps of one run, given what was released before: over runs it adds up. */
+    /* That of count steps of one run, given what was released before; over runs it adds
+     * up. */
     double (*run_rdp)(struct proof_scratch *scratch, const struct mechanism *m,
                       size_t run, uint64_t count, double order);
-    /* Of the first steps steps together, where a proof bounds the whole path. */
+    /* That of the first steps steps together, where a proof bounds the whole path. */
     double (*path_rdp)(struct proof_scratch *scratch, const struct mechanism *m,
                        uint64_t steps, double order);
 

@@ -71,7 +71,7 @@ static void a_fixed_subset_costs_alike_under_both_relations(void **state)
     assert_close(cost_of(&scratch, &m, 52, 7.25), local + 8 * 7.25 / 18, 1e-14);
 }
 
-/* Of every prefix, group by group: none costs more, and one as much. */
+/* For every prefix and group by group: none costs more, and one as much. */
 static void turns_cost_the_group_that_had_most(void **state)
 {
     (void)state;
