@@ -24,15 +24,16 @@ struct jobs_tally {
 
 void active_jobs_fini(struct active_jobs *active); /* leaves the jobs */
 
-/* Adds job behind all others; takes it out. */
+/* Adds job behind all others. */
 void active_jobs_add(struct active_jobs *active, struct job *job);
+/* Takes job out, if it is there. */
 void active_jobs_remove(struct active_jobs *active, const struct job *job);
 
 /* How many of them train or evaluate on the dataset. */
 size_t active_jobs_on(const struct active_jobs *active,
                       const struct dataset_id *dataset);
 
-/* Them, in order; to be freed. */
+/* A copy of the list, in order; to be freed. */
 struct job **active_jobs_copy(const struct active_jobs *active, size_t *count);
 
 struct jobs_tally active_jobs_tally(const struct active_jobs *active);

@@ -20,9 +20,9 @@ enum { CONFIG_PATH_SIZE = 4096, CONFIG_ADDRESS_SIZE = 64 };
 struct config {
     char data_dir[CONFIG_PATH_SIZE];
     char address[CONFIG_ADDRESS_SIZE]; /* numeric, loopback; without brackets */
-    uint16_t port;                     /* 0: any free one, logged when listening */
-    unsigned workers;                  /* jobs at once */
-    unsigned threads;                  /* of each job */
+    uint16_t port;                     /* 0: any that is free; logged when listening */
+    unsigned workers;                  /* how many jobs run at once */
+    unsigned threads;                  /* how many threads each of them has */
     uint64_t queue_length_max, upload_size_max, unpacked_size_max;
     uint64_t job_memory_max; /* bytes */
     unsigned drain_timeout_s;

@@ -1,3 +1,7 @@
+/* Beginning and cancelling race with each other and with the ends of runs. All of them
+ * move a job inside a store transaction, and under its lock the states stand still, so
+ * each looks at the states again once it has the lock, and decides by what it finds
+ * there. */
 #include "service/course.h"
 
 #include "base/check.h"
@@ -7,7 +11,8 @@
 
 /* --- beginning --- */
 
-/* The job whose turn it is, or NULL. */
+/* The job whose turn it is; NULL where no worker is free, no job waits, or the service
+ * is stopping. */
 static struct job *next_of(struct context *context)
 {
     struct jobs_tally tally = jobs_tally(context->jobs);
@@ -15,7 +20,8 @@ static struct job *next_of(struct context *context)
     return free_worker && !atomic_load(&context->draining) ? tally.next : NULL;
 }
 
-/* Under the transaction's lock no state moves: asked there, the turn is sure. */
+/* Begins the job whose turn it is; NULL where there is none. Whose turn it is, is asked
+ * once more inside the transaction, under whose lock no state moves. */
 static struct job *begin_next(struct context *context, int64_t second)
 {
     struct store_tx *tx = NULL;
@@ -42,14 +48,16 @@ void course_begin(struct context *context, int64_t second)
 static enum status cancel_in(struct context *context, struct store_tx *tx,
                              struct job *job, struct error *error)
 {
-    struct job_move move = {.reason = REASON_USER_CANCEL, .second = clock_wall_s()};
+    struct settlement settlement = {
+        .job = job, .move = {.reason = REASON_USER_CANCEL, .second = clock_wall_s()}};
+    struct job_move *move = &settlement.move;
     switch (job_state(context->jobs, job)) {
     case JOB_QUEUED:
-        move.state = JOB_CANCELLED;
-        return settlement_add(context, tx, job, &move, NULL, error);
+        move->state = JOB_CANCELLED;
+        return settlement_add(context, tx, &settlement, error);
     case JOB_RUNNING:
-        move.state = JOB_CANCELLING;
-        return job_move(context->jobs, tx, job, &move, error);
+        move->state = JOB_CANCELLING;
+        return job_move(context->jobs, tx, job, move, error);
     case JOB_CANCELLING:
     case JOB_CANCELLED: return ST_OK;
     case JOB_SUCCEEDED:

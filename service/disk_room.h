@@ -1,10 +1,10 @@
 /*
- * disk_room.h - how many bytes may still be written to the data directory before nothing
- * new is taken: what is free on its disk less 64 MiB (store/README.md).
+ * disk_room.h - how many bytes may still be written to the data directory before
+ * nothing new is taken: what is free on its disk less 64 MiB (store/README.md).
  *
- * The disk is measured at ticks of the public clock alone; in between, what uploads write
- * is taken off. The disk itself would tell whoever asks often when a run put its model
- * there.
+ * The disk is measured at ticks of the public clock alone; in between, what uploads
+ * write is taken off. The disk itself would tell whoever asks often when a run put its
+ * model there.
  *
  * Threads: any.
  */

@@ -11,13 +11,13 @@
 
 struct finding {
     char *name;         /* owned; NULL: none yet */
-    struct error error; /* ST_OK, or the refusal */
+    struct error error; /* its status is ST_OK, or that of the refusal */
 };
 
 struct float_safety {
     pthread_mutex_t lock; /* guards the rest */
     struct finding findings[FLOAT_SAFETY_KEPT];
-    size_t next; /* the oldest */
+    size_t next; /* the place of the oldest, which goes first */
 };
 
 struct float_safety *float_safety_create(void)
@@ -38,8 +38,8 @@ void float_safety_destroy(struct float_safety *safety)
     free(safety);
 }
 
-/* The text of all that a comparison depends on, to be freed. From 768 records on a batch
- * is as good as any. */
+/* The text of all that a comparison depends on, to be freed. From 768 records on a
+ * batch is as good as any. */
 static char *name_of(const struct train_spec *spec)
 {
     enum { BATCH_MAX = 768, NUMBERS_SIZE = 64 };
@@ -90,7 +90,8 @@ enum status float_safety_check(struct float_safety *safety,
         free(name);
     else
         finding = compare(safety, spec, name);
-    /* Where there was no memory to compare, the start of the job will tell. */
+    /* Where there was no memory to compare, the job is refused, if it has to be, when
+     * it begins. */
     if (finding->error.status == ST_NOT_FLOAT_SAFE)
         status = error_set_at(error, ST_NOT_FLOAT_SAFE, finding->error.pointer, "%s",
                               finding->error.text);

@@ -1,13 +1,13 @@
 /*
- * float_safety.h - whether models are float safe here: whether the rows of their products
- * round alike, in the BLAS at hand, in few enough ways that a record can be kept to one
- * (engine/rounding/row_class.h). A private job of one that is not is refused: no noise covers
- * what it would release.
+ * float_safety.h - whether models are float safe here: whether the rows of their
+ * products round alike, in the BLAS at hand, in few enough ways that a record can be
+ * kept to one (engine/rounding/row_class.h). A private job of one that is not is
+ * refused: no noise covers what it would release.
  *
  * To find out takes milliseconds of a small model and some seconds of a ResNet, so what
  * was found is remembered, of the FLOAT_SAFETY_KEPT models asked for last. Models of
- * more than FLOAT_SAFETY_PARAMETERS are compared when their job starts, and only then: the
- * same refusal ends it before a step is authorised.
+ * more than FLOAT_SAFETY_PARAMETERS are compared when their job starts, and only then:
+ * the same refusal ends it before a step is authorised.
  *
  * Threads: any; one comparison at a time.
  */
@@ -23,8 +23,8 @@ struct float_safety; /* opaque */
 struct float_safety *float_safety_create(void);
 void float_safety_destroy(struct float_safety *safety); /* NULL is allowed */
 
-/* Of a spec whose model is compiled.
- *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding */
+/* Whether a run of spec, whose model is compiled, is float safe.
+ *   ST_NOT_FLOAT_SAFE  it is not, as trainer_check_rounding found */
 enum status float_safety_check(struct float_safety *safety,
                                const struct train_spec *spec, struct error *error);
 

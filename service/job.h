@@ -3,8 +3,8 @@
  * jobs (reading and changing), active_jobs (those that have not ended) and restored_job
  * (rows at start); everybody else knows a job by the functions of jobs.h.
  *
- * Threads: what stands below `stop` is guarded by the lock of jobs; what stands above it
- * never changes once the job is in the registry.
+ * Threads: what stands below `stop` is guarded by the lock of jobs; what stands above
+ * it never changes once the job is in the registry.
  */
 #ifndef SERVICE_JOB_H
 #define SERVICE_JOB_H
@@ -45,14 +45,14 @@ struct job {
     struct job_now now;
     struct job_made recorded;
     bool unshown;                      /* recorded is not what now.made shows */
-    struct ending *ending;             /* handed over, not yet taken; or NULL */
+    struct ending *ending;             /* was handed over and not yet taken; or NULL */
     struct evaluation_point *points;   /* (LIMIT_HISTORY), NULL before the first */
     struct released_history *released; /* NULL before the first */
     struct job_answer *answer; /* of the last version asked for; NULL: none is kept */
 };
 
-/* The view of job as of now; its points are borrowed from job. The caller holds the lock,
- * or is the only one who knows the job. */
+/* The view of job as of now; its points are borrowed from job. The caller holds the
+ * lock, or is the only one who knows the job. */
 struct job_view job_view_of(const struct job *job, const struct job_now *now);
 
 /* Destroys a job that is in no registry and has no ending. NULL is allowed. */

@@ -1,10 +1,11 @@
 /*
- * job_answer.h - a job as answered, composed once for each version of it and shared by
- * all who ask for that version: as text, and as libmicrohttpd's ready responses.
+ * job_answer.h - the answer to whoever asks for a job: its JSON text, and ready
+ * responses of libmicrohttpd around it. It is composed once for each version of the
+ * job, and shared by all who ask for that version.
  *
  * Invariants
- *   (1) Nothing of it changes but the number of its holders; the last to drop it frees
- *       it. A response that is being sent lives on until it is.
+ *   (1) Nothing in an answer changes but the number of its holders, and the last to
+ *       drop it frees it. A response that is being sent lives on until it is sent.
  *
  * Threads: any.
  */
@@ -23,23 +24,25 @@ struct MHD_Response;
 struct job_answer {
     atomic_uint holders;
     uint64_t version;
-    bool terminal;                     /* of the state that it shows */
+    bool terminal;                     /* whether the state that it shows is */
     char tag[JOB_TAG_SIZE];            /* ETag: "NONCE-VERSION" with its quotes */
-    size_t size;                       /* of text, without its end */
-    const char *text;                  /* JSON; found's */
-    struct MHD_Response *found;        /* of 200, every header set but X-Request-Id */
-    struct MHD_Response *not_modified; /* of 304, likewise */
+    size_t size;                       /* bytes of text, without its end */
+    const char *text;                  /* JSON; found owns it */
+    struct MHD_Response *found;        /* 200, with every header but X-Request-Id */
+    struct MHD_Response *not_modified; /* 304, likewise */
 };
 
-/* Held once, by the caller. nonce is of this start, at most 16 characters. */
+/* Composes the answer, which the caller then holds. nonce is this start's, at most 16
+ * characters. */
 struct job_answer *job_answer_create(char *text_take, const char *nonce,
                                      uint64_t version, bool terminal);
 
-/* Holds it once more. The caller has it already, or the lock of whoever does. */
+/* Holds it once more. The caller holds it already, or has the lock of whoever does. */
 struct job_answer *job_answer_hold(struct job_answer *answer);
 void job_answer_drop(void *answer); /* NULL is allowed */
 
-/* A response like found or not_modified, to which headers may be added; the caller's. */
+/* A response of the caller's own like found or not_modified, to which headers may be
+ * added. */
 struct MHD_Response *job_answer_found(struct job_answer *answer);
 struct MHD_Response *job_answer_not_modified(const struct job_answer *answer);
 

@@ -17,7 +17,8 @@ enum status job_plan_figure(const struct job_plan *plan, uint64_t steps,
     return error_set(error, ST_INVALID, "no such accountant");
 }
 
-/* Fewer steps never cost more: the whole job's figure bounds every prefix's. */
+/* Fewer steps never cost more, so the whole job's figure bounds that of every
+ * prefix. */
 double job_plan_spent(const struct job_plan *plan, uint64_t steps)
 {
     struct figure figure = {0};

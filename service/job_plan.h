@@ -2,8 +2,8 @@
  * job_plan.h - what a job was asked and is planned to do, from public values only. What
  * is run and what is charged are both read from here.
  *
- * The model is compiled once, when the request is resolved: the planner, the comparison of
- * float_safety.h, the estimate and the run all read what was compiled
+ * The model is compiled once, when the request is resolved: the planner, the comparison
+ * of float_safety.h, the estimate and the run all read what was compiled
  * (request.train.network). A job drops it when it ends.
  *
  * Ownership: owns its request and its mechanism.
@@ -19,18 +19,18 @@
 
 struct job_plan {
     struct job_request request; /* resolved */
-    bool is_private;            /* of the dataset: something is reserved */
+    bool is_private;            /* the dataset is: something is reserved */
     struct mechanism mechanism; /* empty where the algorithm adds no noise */
-    double epsilon_planned;     /* tight, of the mechanism at request.delta */
-    double order; /* that gives it; not known of jobs of an earlier start */
+    double epsilon_planned;     /* of the mechanism at request.delta, tight */
+    double order; /* that gives it; not known where the job is of an earlier start */
 };
 
-/* Tight epsilon of the first steps steps, as the request's accountant figures it.
- *   ST_INVALID, ST_NO_MEMORY  as figures.h */
+/* The tight epsilon of the first steps steps, as the request's accountant figures it.
+ *   ST_INVALID, ST_NO_MEMORY  as figures.h says */
 enum status job_plan_figure(const struct job_plan *plan, uint64_t steps,
                             struct figure *figure, struct error *error);
 
-/* An upper bound of it that is cheap at any time; 0 of 0 steps. */
+/* An upper bound of it that is cheap at any time; 0 for 0 steps. */
 double job_plan_spent(const struct job_plan *plan, uint64_t steps);
 
 void job_plan_fini(struct job_plan *plan); /* a zeroed one is allowed */

@@ -34,7 +34,7 @@ static const unsigned moves[] = {
     [JOB_CANCELLED] = 0,
 };
 
-/* Index of text among names, or count. */
+/* The index of text among names; count if it is none of them. */
 static size_t name_index(const char *const *names, size_t count, const char *text)
 {
     size_t i = 0;

@@ -1,6 +1,6 @@
 /*
- * job_state.h - the states of a job, the moves between them, why a job ended, and how far
- * its run has come.
+ * job_state.h - the states of a job, the moves between them, why a job ended, and how
+ * far its run has come.
  *
  *   QUEUED ---> RUNNING ----------------> SUCCEEDED, FAILED
  *     |            +----> CANCELLING ---> CANCELLED, SUCCEEDED, FAILED
@@ -23,7 +23,7 @@ enum job_state {
     JOB_CANCELLED,
 };
 
-/* The closed list of api.md, and why a success is shorter than asked. */
+/* The reasons of api.md, a closed list, and why a success is shorter than asked. */
 enum job_reason {
     REASON_NONE,
     REASON_USER_CANCEL,
@@ -31,10 +31,10 @@ enum job_reason {
     REASON_SHUTDOWN,
     REASON_DIVERGED,
     REASON_NO_MEMORY,
-    REASON_NOT_FLOAT_SAFE, /* found at its start, by other kernels than it was taken with */
+    REASON_NOT_FLOAT_SAFE,  /* found when it began: other kernels took it */
     REASON_DATASET_CORRUPT, /* a matrix is not what its row says */
     REASON_INTERNAL,
-    REASON_USED_UP, /* of a success: the next step did not fit what was reserved */
+    REASON_USED_UP, /* it succeeded, and its next step did not fit what was reserved */
 };
 
 struct job_progress {
@@ -43,7 +43,7 @@ struct job_progress {
 };
 
 const char *job_state_name(enum job_state state);
-/* False, state untouched, if text names none. */
+/* False, and state is untouched, if text names none. */
 bool job_state_parse(enum job_state *state, const char *text);
 bool job_state_may_move(enum job_state from, enum job_state to);
 bool job_state_is_terminal(enum job_state state);

@@ -1,3 +1,9 @@
+/* A job has two faces. recorded is what its run has come to, now is what is shown of
+ * it: job_record and job_released write the first, and job_show copies it to the second
+ * at a tick. A move (job_move) works on a copy of now, writes the row from it, and
+ * makes it the job's own when the transaction is durable (moved); progress that was
+ * recorded meanwhile stays. Every change of now makes a new version, whose answer is
+ * composed when somebody asks for it first (keep_answer). */
 #include "service/jobs.h"
 
 #include <pthread.h>
@@ -26,13 +32,13 @@ struct jobs {
     struct jobs_base base;
 };
 
-struct change { /* what becomes of memory when the transaction ends */
+struct change { /* what a transaction makes of a job, until it ends */
     struct jobs *jobs;
     struct job *job;
     struct job_now now;
 };
 
-/* Under the lock: points may be growing. */
+/* Takes the lock: points may be growing. */
 static char *detail_of(struct jobs *jobs, const struct job *job,
                        const struct job_now *now)
 {
@@ -43,7 +49,7 @@ static char *detail_of(struct jobs *jobs, const struct job *job,
     return detail;
 }
 
-/* Inserts the first version, updates with later ones. */
+/* Inserts the first version of a job, and updates the row with later ones. */
 static enum status write_row(struct jobs *jobs, struct store_tx *tx,
                              const struct job *job, const struct job_now *now,
                              struct error *error)
@@ -186,7 +192,7 @@ atomic_bool *job_stop_flag(struct job *job)
     return &job->stop;
 }
 
-/* With what is recorded but not yet shown. */
+/* The job as it would be with what is recorded but not yet shown. */
 static struct job_now job_latest(struct jobs *jobs, const struct job *job)
 {
     pthread_rwlock_rdlock(&jobs->lock);
@@ -223,7 +229,8 @@ char *job_text(struct jobs *jobs, const struct job *job)
     return text;
 }
 
-/* The lock is held, for writing. One version has one answer. */
+/* Composes the answer of the job's version, and drops the oldest answer where there is
+ * no room. The lock is held, for writing. */
 static void keep_answer(struct jobs *jobs, struct job *job)
 {
     struct job_view view = job_view_of(job, &job->now);
@@ -343,7 +350,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     return ST_OK;
 }
 
-/* Only what a move sets: progress may have gone on meanwhile. */
+/* Takes over only what a move sets: progress may have gone on meanwhile. */
 static void moved(void *context)
 {
     struct change *change = context;

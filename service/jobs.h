@@ -4,11 +4,12 @@
  * Invariants
  *   (1) What a job was asked and planned to do never changes; its pointer is good until
  *       jobs_close.
- *   (2) Every move is made inside a store transaction, under whose lock the state cannot
- *       move otherwise; memory follows when it is durable, then whoever waits is woken.
+ *   (2) Every move is made inside a store transaction, under whose lock the state
+ *       cannot move otherwise; memory follows when it is durable, then whoever waits is
+ *       woken.
  *   (3) Moves are those of job_state.h: a finished job never moves.
- *   (4) What a run records is shown by job_show or by the job's end, not before: both are
- *       called at ticks of the public clock alone.
+ *   (4) What a run records is shown by job_show or by the job's end, not before: both
+ *       are called at ticks of the public clock alone.
  *   (5) Whatever changes what is shown of a job makes a new version of it; one version
  *       has one answer.
  *   (6) The id of a job's model is drawn when the job is submitted, so that it does not
@@ -42,7 +43,9 @@ struct jobs_base { /* what jobs stand on; must outlive them */
     const char *nonce; /* of this start, part of every ETag */
 };
 
-/* Reads all rows.  ST_IO, ST_CORRUPT */
+/* Reads all rows.
+ *   ST_CORRUPT  a row does not read back; the error names it
+ *   ST_IO       the store cannot be read */
 enum status jobs_open(struct jobs **out, struct store_tx *tx,
                       const struct jobs_base *base, struct error *error);
 void jobs_close(struct jobs *jobs); /* NULL is allowed */
@@ -50,16 +53,18 @@ void jobs_close(struct jobs *jobs); /* NULL is allowed */
 struct job_addition {
     struct job_id id;
     struct job_plan *plan_take;
-    uint64_t ledger_seq; /* of RESERVE; 0 where nothing is reserved */
+    uint64_t ledger_seq; /* of its RESERVE entry; 0: nothing is reserved */
 };
 
 /* Inserts a QUEUED job; takes its plan (on failure too).
- *   out  good once the transaction is durable, gone if it is not */
+ *   out    found by jobs_find once the transaction is durable, gone if it is not
+ *   ST_IO  the store is poisoned */
 enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
                      const struct job_addition *addition, struct job **out,
                      struct error *error);
 
-struct job *jobs_find(struct jobs *jobs, const char *id); /* NULL: none */
+/* The job of that id; NULL if there is none. */
+struct job *jobs_find(struct jobs *jobs, const char *id);
 size_t jobs_count(struct jobs *jobs);
 struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
@@ -69,28 +74,31 @@ const struct job_plan *job_plan(const struct job *job);
 uint64_t job_ledger_seq(const struct job *job);
 /* Whether it has published a model, and which. */
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model);
-const struct model_id *job_model_id(const struct job *job); /* of the model to come */
+/* The id that its model will have, or has. */
+const struct model_id *job_model_id(const struct job *job);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
-/* Set to end the run between two micro-batches; read by the trainer. */
+/* Whoever sets it ends the run between two micro-batches: the trainer reads it. */
 atomic_bool *job_stop_flag(struct job *job);
 
 /* How many jobs on the dataset are queued or running. */
 size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 
-/* Those that have not ended, in order of submission; to be freed. */
+/* The jobs that have not ended, in order of submission; to be freed. */
 struct job **jobs_active(struct jobs *jobs, size_t *count);
 
+/* How many are queued and how many run, and which is next. */
 struct jobs_tally jobs_tally(struct jobs *jobs);
 
 struct job_move {
     enum job_state state;
     enum job_reason reason;
-    const struct model_id *model; /* once published, or NULL */
-    int64_t second;               /* of the wall clock: start and end times are this */
+    const struct model_id *model; /* that the move publishes, or NULL */
+    int64_t second;               /* of the wall clock: the start or end time */
 };
 
-/* Moves job in tx; a move that is not in the drawing is our bug. Start and end times and
- * the attempt are set by the move; a terminal one shows all that was recorded. */
+/* Moves job in tx; a move that is not in the drawing is our bug. The move sets start
+ * and end times and the attempt; a terminal one shows all that was recorded.
+ *   ST_IO  the store is poisoned */
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
                      const struct job_move *move, struct error *error);
 
@@ -98,32 +106,34 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
 void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
                 const struct evaluation_point *point);
 
-/* Remembers what step released beside the gradient; always the same names and counts. */
+/* Remembers what the step released beside the gradient. Names and their number are the
+ * same at every step of a job. */
 void job_released(struct jobs *jobs, struct job *job, uint64_t step,
                   const struct released_value *values, size_t count);
 
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
 
-/* Shows what was recorded, if anything was since it was last shown, and wakes whoever
- * waits. */
+/* Shows what was recorded since it was last shown, and wakes whoever waits; nothing
+ * where nothing was. */
 void job_show(struct jobs *jobs, struct job *job);
 
-/* How the run of a job ended (service/ending.h): left by the run, once, and taken by
- * whoever makes it known; NULL where it has not ended, or was taken. */
+/* How the run of a job ended (ending.h). The run leaves it, once, and whoever makes the
+ * end known takes it; NULL where the run has not ended, or its ending was taken. */
 struct ending;
 void job_hand_over(struct jobs *jobs, struct job *job, struct ending *ending_take);
 struct ending *job_ending_take(struct jobs *jobs, struct job *job);
 
-/* Writes what was recorded to the job's row, in a transaction of its own. */
+/* Writes what was recorded to the job's row, in a transaction of its own.
+ *   ST_IO  the store is poisoned */
 enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,
                      struct error *error);
 
-/* The job as it is answered now, held for the caller: to be dropped. It is composed when a
- * version is first asked for, and kept for the jobs that were asked for last. The job is in
- * the registry. */
+/* The job as it is answered now, held for the caller: to be dropped. It is composed
+ * when a version is first asked for, and kept for the jobs that were asked for last.
+ * The job is in the registry. */
 struct job_answer *job_answer(struct jobs *jobs, struct job *job);
 
-/* Its text alone, of any job; to be freed. */
+/* The job as JSON text, whether or not it is in the registry; to be freed. */
 char *job_text(struct jobs *jobs, const struct job *job);
 
 #endif

@@ -29,7 +29,7 @@ void kernel_select(char **argv)
     if (choose)
         setenv(variable, "SkylakeX", 1);
     setenv(threads_variable, "1", 1);
-    /* By its own path, so that the process keeps its name. */
+    /* The program is executed by its own path, so that the process keeps its name. */
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length > 0) {
         path[length] = '\0';

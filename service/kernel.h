@@ -1,20 +1,20 @@
 /*
- * kernel.h - which matrix kernels OpenBLAS uses.
+ * kernel.h - which kernels OpenBLAS multiplies matrices with.
  *
  * Debian's OpenBLAS 0.3.21 does not know processors newer than it and falls back to
  * AVX2 kernels on them; with AVX-512 its SkylakeX kernels are about twice as fast
  * (architecture.md 5) and round every row of a product alike (noise.md 2.5). The choice
- * is read from OPENBLAS_CORETYPE when the library loads, so it must be in the environment
- * before.
+ * is read from OPENBLAS_CORETYPE when the library loads, so it must be in the
+ * environment before.
  */
 #ifndef SERVICE_KERNEL_H
 #define SERVICE_KERNEL_H
 
-/* Sees to it that the library loads with one thread (ours split the work, architecture.md
- * 5) and, where the processor has AVX-512 (F, DQ, BW, VL) and the environment does not
- * choose, with SkylakeX kernels: sets the variables and executes this program again,
- * once. Returns where there is nothing to do or the execution fails. Before the first
- * thread. */
+/* Sees to it that the library loads with one thread (ours split the work,
+ * architecture.md 5) and, where the processor has AVX-512 (F, DQ, BW, VL) and the
+ * environment does not choose, with SkylakeX kernels: it sets the variables and
+ * executes this program again, once. It returns where there is nothing to do, or where
+ * the execution fails. To be called before the first thread begins. */
 void kernel_select(char **argv);
 
 /* The choice in force: the environment's, or "automatic". */

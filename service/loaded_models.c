@@ -37,7 +37,7 @@ void loaded_models_destroy(struct loaded_models *loaded)
     free(loaded);
 }
 
-/* Takes the idle one at index out, keeping the others' order. */
+/* Takes the idle predictor at index out of the list, and keeps the others in order. */
 static struct predictor *take_out(struct loaded_models *loaded, size_t index)
 {
     struct predictor *predictor = loaded->idle[index].predictor;

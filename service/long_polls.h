@@ -2,9 +2,9 @@
  * long_polls.h - requests that wait for a job or an import to change.
  *
  * A long poll is a callback and a deadline. The callback is called once, by the thread
- * that changed the job or by a thread of this file's own at the deadline. The caller looks
- * whether the subject has changed already between long_polls_lock and long_polls_add, so
- * that no change is missed.
+ * that changed the job or by a thread of this file's own at the deadline. The caller
+ * looks whether the subject has changed already between long_polls_lock and
+ * long_polls_add, so that no change is missed.
  *
  * Threads: any; callbacks must be brief and must not call back into this file.
  */
@@ -26,8 +26,8 @@ void long_polls_lock(struct long_polls *polls);
 void long_polls_unlock(struct long_polls *polls);
 
 /* With the lock held: resume(waiting) will be called once, when subject is woken, at
- * deadline_ns (monotonic), or when the long polls close. False if there is no room or they
- * are closed: nothing is kept. */
+ * deadline_ns (monotonic), or when the long polls close. False if there is no room or
+ * they are closed: nothing is kept. */
 bool long_polls_add(struct long_polls *polls, const void *subject, void *waiting,
                     int64_t deadline_ns);
 

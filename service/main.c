@@ -1,5 +1,7 @@
-/* epsilond: trains models under a differential-privacy budget
- * that cannot be overspent. */
+/* epsilond trains models under a differential-privacy budget that cannot be overspent.
+ * This file is the process from its arguments to its exit code: the commands verify and
+ * regrant have files of their own, and everything else opens the service, listens,
+ * waits for a signal to stop, and closes in the reverse order. */
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@
 #include "service/service.h"
 #include "service/verify_command.h"
 
-/* Nothing of the process is readable by others, on disk or as a core. */
+/* Sees to it that others can read nothing of the process, on disk or as a core. */
 static void close_off(void)
 {
     const struct rlimit none = {0, 0};
@@ -28,7 +30,8 @@ static void close_off(void)
 #endif
 }
 
-/* Every later thread inherits the mask: only main takes these, by sigwait. */
+/* Blocks the signals that end the process. Every later thread inherits the mask, so
+ * only main takes them, by sigwait. */
 static void block_signals(sigset_t *ending)
 {
     sigemptyset(ending);
@@ -48,7 +51,8 @@ static void wait_for_end(const sigset_t *ending)
               (char *)NULL);
 }
 
-/* ST_INVALID is a database of a newer schema. */
+/* The exit code of a start that failed; ST_INVALID means a database of a newer
+ * schema. */
 static int exit_code(enum status status)
 {
     if (status == ST_INVALID)
@@ -80,9 +84,9 @@ static int serve(const struct config *config)
     return EX_OK;
 }
 
-/* Large blocks are mapped one by one and go back to the system when they are freed.
- * glibc would move this bound up to the largest block freed so far, and keep what is
- * below it: bodies and answers of some MiB would stay. */
+/* Has large blocks mapped one by one, so that they go back to the system when they are
+ * freed. glibc would move this bound up to the largest block freed so far, and keep
+ * what is below it: bodies and answers of some MiB would stay. */
 static void return_large_blocks(void)
 {
     enum { MAPPED_FROM = 1 << 20 };

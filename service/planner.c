@@ -1,3 +1,8 @@
+/* A plan is filled in from top to bottom of complete, each step from what stands above
+ * it: the datasets; the request's defaults and the compiled model; the noise, which is
+ * given or is searched for (calibrate); the epsilon that it comes to; the learning
+ * rate, where the algorithm chooses it; memory; and at last, because it takes longest,
+ * whether the model is float safe. The first refusal ends it. */
 #include "service/planner.h"
 
 #include <stdio.h>
@@ -9,7 +14,7 @@
 #include "api/limits.h"
 #include "service/twins.h"
 
-/* Beyond this the multiplier is a starting point of the search, never the answer. */
+/* Where the search for a noise multiplier starts; never its answer. */
 static const double noise_multiplier_start = 1.0;
 
 struct planning {
@@ -18,8 +23,8 @@ struct planning {
     struct job_plan *plan;
 };
 
-/* Finds a dataset that can be trained on or evaluated on: it is imported, and no twin of
- * another. */
+/* Finds a dataset that can be trained on or evaluated on: it is imported, and no twin
+ * of another. */
 static enum status find_ready(const struct planning *planning,
                               const struct dataset_id *id, const char *pointer,
                               const struct dataset **out, struct error *error)
@@ -83,6 +88,7 @@ static enum status check_cost(struct context *context, const struct train_spec *
     return ST_OK;
 }
 
+/* Makes the plan's mechanism anew, at this noise. */
 static enum status remake(struct job_plan *plan, double noise_multiplier,
                           struct error *error)
 {
@@ -106,6 +112,7 @@ static enum status noise_for_epsilon(const struct job_plan *plan, double *noise,
     return error_set(error, ST_INVALID, "no such accountant");
 }
 
+/* Finds the noise multiplier that the target asks for, and the mechanism at it. */
 static enum status calibrate(struct context *context, struct job_plan *plan,
                              struct error *error)
 {
@@ -133,7 +140,7 @@ static enum status calibrate(struct context *context, struct job_plan *plan,
     }
     if (status == ST_OK)
         return remake(plan, *noise, error);
-    /* A share that no noise meets: the refusal shows the least that it could need. */
+    /* No noise meets the share, so the refusal shows the least that it could need. */
     if (status == ST_BUDGET_EXHAUSTED || status == ST_BUDGET_HELD)
         remake(plan, LIMIT_NOISE_MULTIPLIER_MAX, NULL);
     return status;
@@ -150,7 +157,8 @@ static const char *target_pointer(enum privacy_target target)
     return "/privacy";
 }
 
-/* What a filtered run reserves is charged whole, so it must train at all. */
+/* Whether a filtered run can take its first step: what it reserves is charged whole, so
+ * it must train at all. */
 static enum status check_first_step(const struct mechanism *m, struct error *error)
 {
     if (run_filter_begins(m))

@@ -1,6 +1,10 @@
 /*
- * planner.h - a job's request to its plan: from public values only, what will be run
- * and what it would cost (architecture.md 2).
+ * planner.h - makes a job's request into its plan: what will be run and what it would
+ * cost, from public values only (architecture.md 2).
+ *
+ *   request --> defaults, model compiled --> noise calibrated --> priced --> checked
+ *
+ * Threads: the desk's.
  */
 #ifndef SERVICE_PLANNER_H
 #define SERVICE_PLANNER_H
@@ -14,26 +18,30 @@ struct planner_inquiry { /* what is asked, and by whom */
     const struct principal *principal;
 };
 
-/* Completes plan from the inquiry's request, which it takes (on failure too), and says what
- * the run takes. The same call answers :estimate and starts a job; it changes nothing.
- *   ST_NOT_FOUND          a dataset that never was
- *   ST_DATASET_NOT_READY  one that is not imported
- *   ST_DATASET_PRIVATE    evaluation on, or an algorithm without privacy for, private
- *                         data
+/* Completes plan from the inquiry's request, which it takes (on failure too), and says
+ * what the run takes. The same call answers :estimate and starts a job; it changes
+ * nothing.
+ *   ST_NOT_FOUND          a dataset is named that never was, or was deleted
+ *   ST_DATASET_NOT_READY  a dataset is named that is not imported
+ *   ST_DATASET_PRIVATE    a private dataset is to be evaluated on, or to be trained on by
+ *                         an algorithm without privacy
  *   ST_DUPLICATE_CONTENT  another dataset of the same owner holds the same records
- *   ST_JOB_TOO_LARGE      more memory than --job-memory-max
- *   ST_NOT_FLOAT_SAFE     no noise would cover it here (float_safety.h)
- *   ST_INVALID            shapes, ranges, no proof, or no noise that meets the target
- *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN  of a budget_fraction
- * error->pointer names the member. plan must be released with job_plan_fini, whatever is
- * returned; on failure it holds what was found so far: of a refused budget_fraction, the
- * mechanism of the greatest noise. */
+ *   ST_JOB_TOO_LARGE      the run takes more memory than --job-memory-max
+ *   ST_NOT_FLOAT_SAFE     no noise would cover the run here (float_safety.h)
+ *   ST_INVALID            a shape or range is wrong, nothing is proved of the mechanism,
+ *                         or no noise meets the target
+ *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN
+ *                         the share of the budget that is asked for cannot be had
+ * error->pointer names the member. plan must be released with job_plan_fini, whatever
+ * is returned. On failure it holds what was found so far: where a budget_fraction is
+ * refused, that is the mechanism with the greatest noise. */
 enum status planner_plan(struct context *context, const struct planner_inquiry *inquiry,
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error);
 
-/* Whether the job promises no more than is proved: LEDGER_EPSILON_MAX at its delta.
- *   ST_INVALID  it fits a budget by a smaller delta than that was granted at */
+/* Whether the job promises no more than is proved, LEDGER_EPSILON_MAX at its delta.
+ *   ST_INVALID  it promises more: it can still fit the budget where its delta is
+ *               smaller than the one that was granted */
 enum status planner_check_promise(const struct job_plan *plan, struct error *error);
 
 #endif

@@ -12,7 +12,7 @@ enum { MS = 1000000 };
 
 struct pool {
     pthread_mutex_t lock; /* guards all below but threads and what is set at creation */
-    pthread_cond_t wake;  /* something to take, or stopping */
+    pthread_cond_t wake;  /* there is something to take, or the pool stops */
     pthread_cond_t idle;  /* a running item has ended */
     void (*run)(void *context, void *item);
     void *context;

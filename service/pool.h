@@ -1,5 +1,5 @@
 /*
- * pool.h - worker threads and the bounded queue they take items from, first in, first
+ * pool.h - threads and the bounded queue they take items from, first in, first
  * out.
  *
  *   pool_submit -> waiting -> run(context, item) on one thread, once
@@ -26,16 +26,18 @@ struct pool; /* opaque */
 struct pool *pool_create(unsigned threads, size_t capacity,
                          void (*run)(void *context, void *item), void *context);
 
-/* Takes no further item, waits for the running ones, drops the waiting ones. */
+/* Takes no further item, waits for the running ones and drops the waiting ones. */
 void pool_destroy(struct pool *pool); /* NULL is allowed */
 
-/*   ST_QUEUE_FULL  capacity items wait already */
+/* Puts item at the end of the queue.
+ *   ST_QUEUE_FULL  capacity items wait already */
 enum status pool_submit(struct pool *pool, void *item, struct error *error);
 
+/* From now on no item is taken (3). */
 void pool_pause(struct pool *pool);
 
 /* Waits until nothing runs (and, unless paused, nothing waits), at most timeout_ms.
- * True if so. */
+ * True if it came to that. */
 bool pool_wait_idle(struct pool *pool, int64_t timeout_ms);
 
 #endif

@@ -13,25 +13,26 @@ enum { MS = 1000000, NS_OF_SECOND = 1000000000 };
 struct waiting {
     void *item;
     uint64_t cost, turn;
-    uint64_t number; /* in order of submission: the earlier of equal turns is next */
+    uint64_t number; /* counts submissions: of equal turns the earlier is next */
     int64_t deadline_ns;
 };
 
 struct predictors {
     struct predictors_setup setup;
     pthread_mutex_t lock; /* guards all below but threads */
-    pthread_cond_t wake;  /* something to take, or stopping */
+    pthread_cond_t wake;  /* there is something to take, or they stop */
     struct waiting
         *waiting; /* (PREDICTORS_WAITING_MAX), the first count, in no order */
     size_t count;
-    uint64_t waiting_cost[2]; /* of large items and, at 1, of small ones */
+    uint64_t waiting_cost[2]; /* that of large items and, at 1, of small ones */
     uint64_t clock, submitted;
-    bool stopping, small_runs; /* the thread for small ones has begun */
+    bool stopping, small_runs; /* small_runs: the thread for small ones has begun */
     unsigned thread_count;
     pthread_t *threads;
 };
 
-/* What the waiting items cost together that are small, or large, like one of this cost. */
+/* What those waiting items cost together that are small if one of this cost is, and
+ * large if it is large. */
 static uint64_t *cost_of_like(struct predictors *predictors, uint64_t cost)
 {
     return &predictors->waiting_cost[cost <= predictors->setup.small_max];
@@ -49,7 +50,7 @@ static bool is_before(const struct waiting *a, const struct waiting *b)
     return a->turn != b->turn ? a->turn < b->turn : a->number < b->number;
 }
 
-/* Index of the next item of at most cost_max, or count. */
+/* The index of the next item of at most cost_max; count if there is none. */
 static size_t next_index(const struct predictors *predictors, uint64_t cost_max)
 {
     size_t next = predictors->count;
@@ -62,7 +63,7 @@ static size_t next_index(const struct predictors *predictors, uint64_t cost_max)
     return next;
 }
 
-/* Index of the item whose deadline is the earliest, or count. */
+/* The index of the item whose deadline is the earliest; count if there is none. */
 static size_t first_due(const struct predictors *predictors)
 {
     size_t first = 0;
@@ -72,7 +73,7 @@ static size_t first_due(const struct predictors *predictors)
     return first;
 }
 
-/* Until there may be something to do. */
+/* Waits until there may be something to do. */
 static void wait(struct predictors *predictors)
 {
     size_t first = first_due(predictors);
@@ -86,7 +87,7 @@ static void wait(struct predictors *predictors)
     pthread_cond_timedwait(&predictors->wake, &predictors->lock, &due);
 }
 
-/* Runs one item, or tells one that it is late; false: there is none. */
+/* Runs one item, or tells one that it is late; false where there is none. */
 static bool serve_one(struct predictors *predictors, uint64_t cost_max)
 {
     size_t due = first_due(predictors);

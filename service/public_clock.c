@@ -1,3 +1,9 @@
+/* One lock and two conditions. change is what everybody waits for who wants in: it is
+ * told when a tick has run and when the clock stops. empty is what the clock's thread
+ * waits for when a second has begun while somebody is inside. second is the one whose
+ * tick ran last, and the gate is open only while it is the wall clock's: so a thread
+ * that comes after a second has begun waits for the tick even where the clock's own
+ * thread has not woken yet. */
 #include "service/public_clock.h"
 
 #include <pthread.h>
@@ -10,7 +16,8 @@
 
 enum {
     NS_PER_S = 1000000000,
-    GATE_SHUT_NS = 50000000, /* before a second: a synced authorisation takes less */
+    GATE_SHUT_NS =
+        50000000, /* so long before a second: a synced authorisation takes less */
 };
 
 struct public_clock {
@@ -20,7 +27,7 @@ struct public_clock {
     pthread_cond_t change; /* a tick has run, or the clock stops */
     pthread_cond_t empty;  /* nobody is inside */
     bool going, ticking;
-    int64_t second; /* of the last tick; while going only */
+    int64_t second; /* the last tick's; only while going */
     uint64_t ticks;
     unsigned inside;
     pthread_t thread;
@@ -120,8 +127,8 @@ void public_clock_stop(struct public_clock *clock)
 
 /* --- the gate --- */
 
-/* Whether a tick runs, or a second has begun that has not had its tick: not merely a later
- * second, for the wall clock may be set back. The lock is held. */
+/* Whether a tick runs, or a second has begun that has not had its tick: not merely a
+ * later second, for the wall clock may be set back. The lock is held. */
 static bool is_ticking(const struct public_clock *clock)
 {
     return clock->ticking || (clock->going && clock_wall_s() != clock->second);

@@ -13,18 +13,18 @@
  * Invariants
  *   (1) tick(context, second) is called when the second has begun, once for each second
  *       at most unless the wall clock is set back, never two at a time.
- *   (2) While it runs nobody is inside the gate, and nobody who comes after a second has
- *       begun gets in before its tick has run. So a tick sees what happened before its
- *       second, and nothing else, however late the thread is that calls it. Nor does
- *       anybody get in during the last 50 ms of a second: a thread that syncs an
+ *   (2) While it runs nobody is inside the gate, and nobody who comes after a second
+ *       has begun gets in before its tick has run. So a tick sees what happened before
+ *       its second, and nothing else, however late the thread is that calls it. Nor
+ *       does anybody get in during the last 50 ms of a second: a thread that syncs an
  *       authorisation inside would make the tick late, and so show when a block ended.
  *       A sync that takes longer than that still does.
- *   (3) Two ticks are at most a little over a second apart, whatever is done to the wall
- *       clock: the thread's waits are measured by the monotonic one.
+ *   (3) Two ticks are at most a little over a second apart, whatever is done to the
+ *       wall clock: the thread's waits are measured by the monotonic one.
  *   (4) Before public_clock_start and after public_clock_stop the gate is open.
  *
- * Threads: any may enter, leave and wait. A thread that is inside neither waits nor enters
- * once more, and holds no lock that the tick's function takes.
+ * Threads: any may enter, leave and wait. A thread that is inside neither waits nor
+ * enters once more, and holds no lock that the tick's function takes.
  */
 #ifndef SERVICE_PUBLIC_CLOCK_H
 #define SERVICE_PUBLIC_CLOCK_H
@@ -37,17 +37,18 @@ struct public_clock *public_clock_create(void (*tick)(void *context, int64_t sec
                                          void *context);
 void public_clock_destroy(struct public_clock *clock); /* stops it; NULL is allowed */
 
-/* Begins to tick, with the next second. */
+/* Begins to tick, at the next second. */
 void public_clock_start(struct public_clock *clock);
 
-/* No tick runs when this returns, and none comes. Not to be called from a tick. */
+/* When this returns no tick runs, and none comes. It must not be called from a tick. */
 void public_clock_stop(struct public_clock *clock);
 
+/* Goes through the gate, and waits where it is shut. */
 void public_clock_enter(struct public_clock *clock);
 void public_clock_leave(struct public_clock *clock);
 
-/* Returns when a tick has run whose second began after the call; at once where the clock
- * does not go. */
+/* Returns when a tick has run whose second began after the call, or at once where the
+ * clock does not go. */
 void public_clock_wait(struct public_clock *clock);
 
 #endif

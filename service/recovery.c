@@ -7,7 +7,7 @@
 
 /* --- jobs and imports --- */
 
-/* Whether its epoch was closed by a restored backup. */
+/* Whether a restored backup closed the epoch that the job reserved in. */
 static bool is_frozen(struct context *context, const struct job *job)
 {
     struct balance balance;
@@ -33,12 +33,13 @@ static enum status recover_job(struct context *context, struct job *job,
     progress.epsilon_spent = job_plan_spent(plan, progress.authorised_steps);
     job_record(context->jobs, job, &progress, NULL);
     log_event(LOG_WARNING, "job_lost", "job", job_id(job)->text, (char *)NULL);
-    const struct job_move end = {
+    const struct job_move move = {
         .state = state == JOB_RUNNING ? JOB_FAILED : JOB_CANCELLED,
         .reason = state == JOB_CANCELLING ? REASON_USER_CANCEL : REASON_WORKER_LOST,
         .second = clock_wall_s(),
     };
-    return settlement_commit(context, job, &end, NULL, error);
+    const struct settlement settlement = {.job = job, .move = move};
+    return settlement_commit(context, &settlement, error);
 }
 
 static enum status recover_jobs(struct context *context, struct error *error)

@@ -3,9 +3,10 @@
  * that had not ended, imports that had not, and files that no row names.
  *
  * Invariants
- *   (1) A job that was RUNNING or CANCELLING ends; all that it was authorised is charged.
- *   (2) A job that was QUEUED stays so, unless its dataset is frozen: then it may have run
- *       in what a restored backup lost, and ends as CANCELLED.
+ *   (1) A job that was RUNNING or CANCELLING ends; all that it was authorised is
+ *       charged.
+ *   (2) A job that was QUEUED stays so, unless its dataset is frozen: then it may have
+ *       run in what a restored backup lost, and ends as CANCELLED.
  *   (3) Afterwards the folders of the data directory hold what rows name, and nothing
  *       else.
  */

@@ -1,10 +1,10 @@
 /*
  * registry.h - things with ids, found by id and listed in the order in which they came.
- * Ids are never removed: none is ever free again. An item may be replaced by another of
- * its id; the old one is handed back, for the caller to keep as long as somebody may hold
- * its pointer.
  *
- * Every item starts with its id, an array of char.
+ * An id is never removed, so that none is ever free again. An item may be replaced by
+ * another of its id; the old one is handed back, for the caller to keep as long as
+ * somebody may hold its pointer. Every item starts with its id, an array of char.
+ *
  * Threads: the caller's lock guards a registry.
  */
 #ifndef SERVICE_REGISTRY_H
@@ -21,14 +21,14 @@ struct registry {
 /* Forgets the items, calling destroy with each. */
 void registry_fini(struct registry *registry, void (*destroy)(void *item));
 
-/* The id must be new. */
+/* Adds an item whose id is new. */
 void registry_add(struct registry *registry, void *item_take);
 
-/* Puts item in the place of the one that has its id, which there must be, and returns
- * that one: the caller's again. */
+/* Puts item in the place of the one that has its id, which there must be, and gives
+ * that one back to the caller. */
 void *registry_replace(struct registry *registry, void *item_take);
 
-/* NULL if there is none. */
+/* The item of that id; NULL if there is none. */
 void *registry_find(const struct registry *registry, const char *id);
 
 #endif

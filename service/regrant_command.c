@@ -19,7 +19,7 @@ struct regrant {
     struct dataset_id dataset;
     struct grant grant;
     struct config config;
-    struct guarantee guarantee; /* then, over all epochs */
+    struct guarantee guarantee; /* after it, over all epochs */
 };
 
 /* Takes --epsilon, --delta and --order out of the arguments; the rest is the

@@ -1,3 +1,11 @@
+/* A run is a loop of blocks: authorise a block in the ledger, step through it, and
+ * write down what may be shown of it. Below, the parts stand in this order: opening the
+ * matrices and the trainer; the clock's gate, which whatever depends on how long steps
+ * took has to go through; authorising; points and evaluations; steps; and the end.
+ *
+ * Everything is recorded in memory by job_record and shown by the next tick (tick.h).
+ * The run itself moves no state: it leaves a struct ending, and the tick makes it
+ * known. */
 #include "service/runner.h"
 
 #include "accountant/run_filter.h"
@@ -8,7 +16,8 @@
 #include "service/ending.h"
 #include "service/public_clock.h"
 
-enum { PARTS = 100 }; /* of a job: blocks, evaluations, released points */
+/* A job has so many blocks, evaluations and points of what is released, at most. */
+enum { PARTS = 100 };
 
 struct run {
     struct context *context;
@@ -18,14 +27,17 @@ struct run {
     struct matrix data, evaluation;
     struct trainer *trainer;
     uint64_t authorised;      /* steps */
-    double spent;             /* by them */
+    double spent;             /* what they cost, an epsilon */
     uint64_t evaluated;       /* the step of the last evaluation */
-    struct run_filter filter; /* of a filtered run */
-    bool used_up;             /* its next step does not fit */
+    struct run_filter filter; /* only a filtered run has one */
+    bool used_up;             /* the next step of a filtered run does not fit */
 };
 
-/* The matrix as it was imported, byte for byte: a training on damaged records would be
- * charged, and its certificate would speak of records that nobody had. */
+/* --- opening --- */
+
+/* Opens the dataset's matrix if it is, byte for byte, what was imported. A training on
+ * damaged records would be charged, and its certificate would speak of records that
+ * nobody had. */
 static enum status open_matrix(struct context *context, struct matrix *matrix,
                                const struct dataset_id *id, const atomic_bool *cancel,
                                struct error *error)
@@ -42,7 +54,8 @@ static enum status open_matrix(struct context *context, struct matrix *matrix,
         status = matrix_open(matrix, path, &local);
     if (status == ST_OK || status == ST_CANCELLED)
         return status;
-    /* A dataset's file is no part of the ledger: its loss must not read as one. */
+    /* A dataset's file is no part of the ledger, so its loss must not read as damage to
+     * the ledger. */
     return error_set(error, status == ST_CORRUPT ? ST_DATASET_CORRUPT : ST_INTERNAL,
                      "dataset %s: %s", id->text, local.text);
 }
@@ -78,7 +91,7 @@ static void run_close(struct run *run)
     matrix_close(&run->data);
 }
 
-/* A hundredth of the job's steps, rounded up, is the length of a block. */
+/* The length of a block: a hundredth of the job's steps, rounded up. */
 static uint64_t hundredth(const struct train_spec *train)
 {
     return (train->steps + PARTS - 1) / PARTS;
@@ -86,8 +99,8 @@ static uint64_t hundredth(const struct train_spec *train)
 
 /* --- the gate: whatever depends on how long the steps took --- */
 
-/* False where a stop has taken effect: nothing more of the run counts. Otherwise it is to
- * be left with public_clock_leave. */
+/* Enters the clock's gate, to be left with public_clock_leave. False, and outside,
+ * where a stop has taken effect: nothing more of the run counts. */
 static bool enter(const struct run *run)
 {
     public_clock_enter(run->context->clock);
@@ -102,7 +115,7 @@ static enum status stopped(struct error *error)
     return error_set(error, ST_CANCELLED, "stopped");
 }
 
-/* The steps that are shown: whole hundredths, and the last. */
+/* The step that is shown: the last whole hundredth, or the last step of all. */
 static uint64_t shown_step(const struct run *run)
 {
     uint64_t done = run->trainer != NULL ? trainer_steps_done(run->trainer) : 0;
@@ -110,7 +123,7 @@ static uint64_t shown_step(const struct run *run)
     return is_last ? done : done - done % hundredth(run->train);
 }
 
-/* Inside the gate. */
+/* To be called inside the gate. */
 static void record(struct run *run, const struct evaluation_point *point)
 {
     struct job_progress progress = {
@@ -123,7 +136,7 @@ static void record(struct run *run, const struct evaluation_point *point)
 
 /* --- authorising --- */
 
-/* The next block's end: a function of what was planned alone. */
+/* The step at which the next block ends, a function of what was planned alone. */
 static uint64_t block_end(const struct run *run)
 {
     uint64_t steps = run->train->steps, block = hundredth(run->train);
@@ -153,9 +166,10 @@ static enum status authorise(struct run *run, struct error *error)
     return status;
 }
 
-/* --- what a run shows besides --- */
+/* --- points and evaluations --- */
 
-/* Steps between evaluations: one epoch or 1 % of the steps, whichever is more. */
+/* How many steps lie between evaluations: one epoch or 1 % of the steps, whichever is
+ * more. */
 static uint64_t evaluation_period(const struct train_spec *train)
 {
     uint64_t epoch = (train->records + train->batch_size - 1) / train->batch_size;
@@ -190,8 +204,8 @@ static enum status evaluate(struct run *run, struct error *error)
     return job_save(run->context->jobs, run->context->store, run->job, error);
 }
 
-/* Whether the last step is a point of progress and of what is released: one every 1 % of
- * the steps, and the last. */
+/* Whether the last step is a point, at which progress moves and what was released is
+ * kept: there is one every 1 % of the steps, and one at the end. */
 static bool is_point(const struct run *run)
 {
     return trainer_steps_done(run->trainer) == shown_step(run);
@@ -213,8 +227,9 @@ static enum status keep_point(struct run *run, struct error *error)
 
 /* --- steps --- */
 
-/* Takes the next step's cost off what was reserved, all of which is on disk as
- * authorised; false where it does not fit: the run is over, and nothing was sampled. */
+/* Whether the next step may run. In a filtered run it takes the step's cost off what
+ * was reserved, all of which is on disk as authorised; where that does not fit the run
+ * is over, and nothing was sampled. */
 static bool may_step(struct run *run)
 {
     struct mechanism_run step;
@@ -250,8 +265,8 @@ static enum status run_block(struct run *run, struct error *error)
     return status;
 }
 
-/* The last step of a run that is over before its time is a point like any last one; where
- * it was one anyway, it has been kept. */
+/* Ends a run that is over before its time: its last step is a point like any last one.
+ * Where it was one anyway, it has been kept. */
 static enum status close_short(struct run *run, struct error *error)
 {
     enum status status = ST_OK;
@@ -286,12 +301,14 @@ static enum job_reason reason_of(const struct run *run, enum status status)
         return REASON_DATASET_CORRUPT;
     if (status == ST_NOT_FLOAT_SAFE)
         return REASON_NOT_FLOAT_SAFE;
-    /* The trainer's one ST_INTERNAL after creation: parameters are not finite. */
+    /* After its creation a trainer answers ST_INTERNAL for one reason alone: parameters
+     * are no longer finite. */
     return status == ST_INTERNAL && run->trainer != NULL ? REASON_DIVERGED
                                                          : REASON_INTERNAL;
 }
 
-/* The model's file is put in place at once; only its row publishes it. */
+/* Trains, puts the model's file in place, and says how the run ended. Only the model's
+ * row, which the tick inserts, publishes the file. */
 static struct ending *end(struct run *run)
 {
     struct ending *ending = ending_create();

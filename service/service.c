@@ -1,3 +1,7 @@
+/* Opening goes from what needs nothing to what needs the rest: the store and the
+ * ledger, the rows, what a dead process left, the disk's room, and at last the threads.
+ * Closing goes the other way, and where no clock was made there were no threads: a
+ * context that was opened by half is closed by the same function. */
 #include "service/service.h"
 
 #include <stdio.h>
@@ -15,21 +19,23 @@
 #include "service/tick.h"
 
 enum {
-    DESK_QUEUE = 4096, /* requests that wait for the desk; connections are fewer */
+    DESK_QUEUE =
+        4096, /* requests that wait for the desk: there are fewer connections */
     PREDICTOR_THREADS_MAX = 4,
-    PREDICTION_WAIT_MS = 30000,     /* then it is refused: its client may not wait on */
-    LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle ones */
-    LONG_POLLS_MAX = 1024,          /* long polls at once (api.md 7) */
+    PREDICTION_WAIT_MS = 30000,     /* after that its client may wait no longer */
+    LOADED_MODELS_SIZE = 256 << 20, /* bytes of those that are idle */
+    LONG_POLLS_MAX = 1024,          /* at once (api.md 7) */
     STOP_TIMEOUT_MS = 60000,
 };
 
-/* Limits of predictions by their costs, in nanoseconds of a core. */
+/* Limits of predictions by what they cost, in nanoseconds of a core. */
 static const uint64_t predictions_queued_max = UINT64_C(60000000000);
 static const uint64_t prediction_small_max = UINT64_C(100000000);
 
 /* --- opening --- */
 
-/* Rows and ledger agree: nobody else writes while they are read. */
+/* Reads the rows, while nobody else writes, and sees that they agree with the
+ * ledger. */
 static enum status open_rows(struct context *context, struct error *error)
 {
     struct store_tx *tx = NULL;
@@ -125,7 +131,7 @@ enum status service_open(struct context *context, const struct config *config,
     context->desk = pool_create(1, DESK_QUEUE, hooks->run, context);
     open_predictors(context, hooks);
     context->importer = pool_create(1, IMPORTS_MAX, importer_run, context);
-    /* course.h (3): none waits for long. */
+    /* As many may wait as run: no job waits for long (course.h, invariant 3). */
     context->runners = pool_create(context->config->workers, context->config->workers,
                                    runner_run, context);
     context->clock = public_clock_create(tick_run, context);
@@ -141,7 +147,8 @@ void service_start(struct context *context)
 
 /* --- the end --- */
 
-/* Waits until every end is known, at most timeout_ms and a tick; true if so. */
+/* Waits until every end is known, at most timeout_ms and a tick; true if it came to
+ * that. */
 static bool await_ends(struct context *context, int64_t timeout_ms)
 {
     int64_t end_ns = clock_monotonic_ns() + timeout_ms * 1000000;
@@ -153,7 +160,8 @@ static bool await_ends(struct context *context, int64_t timeout_ms)
     return true;
 }
 
-/* Returns when no job is about to begin: what begins looks at draining in a transaction. */
+/* Returns when no job is about to begin: whoever begins one looks at draining inside a
+ * transaction. */
 static void await_beginnings(struct context *context)
 {
     struct store_tx *tx = NULL;
@@ -174,7 +182,7 @@ void service_drain(struct context *context)
     pool_wait_idle(context->importer, STOP_TIMEOUT_MS);
 }
 
-/* A run that took no notice of its stop for long ends after the last tick. */
+/* Ends the runs that took no notice of their stop until after the last tick. */
 static void end_leftovers(struct context *context)
 {
     if (context->clock == NULL)

@@ -26,8 +26,8 @@ struct service_hooks { /* what the HTTP server does on this service's threads */
 enum status service_open(struct context *context, const struct config *config,
                          const struct service_hooks *hooks, struct error *error);
 
-/* Starts the public clock, and the jobs that are queued: once the server listens, so that
- * a process that cannot be reached runs nothing. */
+/* Starts the public clock, and the jobs that are queued: once the server listens, so
+ * that a process that cannot be reached runs nothing. */
 void service_start(struct context *context);
 
 /* Refuses new jobs, waits for the running ones as the configuration says, then stops

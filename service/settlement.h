@@ -1,13 +1,13 @@
 /*
- * settlement.h - what is done with the ledger when a job ends, whatever ended it: its run,
- * a cancellation, or the start that finds it lost.
+ * settlement.h - what is done with the ledger when a job ends, whatever ended it: its
+ * run, a cancellation, or the start that finds it lost.
  *
  *   RESERVE held --> what was authorised is committed, the rest is released
  *
  * Invariants
- *   (1) The ledger's entry, the row of the model (where one came of it) and the job's move
- *       to its terminal state are one transaction: a budget never shows an end that the
- *       job does not, nor the other way round.
+ *   (1) The ledger's entry, the row of the model (where one came of it) and the job's
+ *       move to its terminal state are one transaction: a budget never shows an end
+ *       that the job does not, nor the other way round.
  *   (2) Only SUCCEEDED publishes a model; its file is synced before.
  *   (3) A job on public data has no reservation, and the ledger is not asked.
  *
@@ -18,16 +18,19 @@
 
 #include "service/context.h"
 
-/* Settles job in tx, adds its model (NULL: none came of it) and moves it to end's state,
- * which is terminal.
+struct settlement { /* how a job ends */
+    struct job *job;
+    struct job_move move;          /* to a terminal state; its model is left to these */
+    const struct model_row *model; /* NULL: none came of the job */
+};
+
+/* Makes the settlement in tx.
  *   ST_IO  the store is poisoned */
 enum status settlement_add(struct context *context, struct store_tx *tx,
-                           struct job *job, const struct job_move *end,
-                           const struct model_row *model, struct error *error);
+                           const struct settlement *settlement, struct error *error);
 
-/* The same in a transaction of its own, durable where the answer is ST_OK. */
-enum status settlement_commit(struct context *context, struct job *job,
-                              const struct job_move *end, const struct model_row *model,
-                              struct error *error);
+/* Makes it in a transaction of its own; it is durable where the answer is ST_OK. */
+enum status settlement_commit(struct context *context,
+                              const struct settlement *settlement, struct error *error);
 
 #endif

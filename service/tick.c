@@ -1,3 +1,8 @@
+/* A tick takes the jobs that had not ended, in order of submission, and goes over them
+ * three times: first it ends those whose runs handed over an ending, then it stops
+ * those that are being cancelled, and after queued jobs have begun it shows what the
+ * others recorded. Nothing that a run does meanwhile gets in between: the clock's gate
+ * keeps it out. */
 #include "service/tick.h"
 
 #include <stdio.h>
@@ -25,7 +30,8 @@ static void log_end(struct context *context, const struct job *job, enum status 
               "detail", detail, "ledger_seq", seq, "ledger_hash", hash, (char *)NULL);
 }
 
-/* Where a stop came before the end, what the run came to is dropped. */
+/* The move that the ending asks for. Where a stop came before the end of the run, what
+ * the run came to is dropped. */
 static struct job_move move_of(struct context *context, const struct job *job,
                                const struct ending *ending, int64_t second)
 {
@@ -41,19 +47,19 @@ static struct job_move move_of(struct context *context, const struct job *job,
 }
 
 static enum status publish(struct context *context, struct job *job,
-                           struct ending *ending, struct job_move *move,
-                           struct error *error)
+                           struct ending *ending, const struct job_move *move)
 {
-    struct model_row *row = &ending->model.row;
-    row->create_ms = move->second * 1000;
-    move->model = &row->id;
-    return settlement_commit(context, job, move, row, error);
+    const struct settlement settlement = {job, *move, &ending->model.row};
+    ending->model.row.create_ms = move->second * 1000;
+    return settlement_commit(context, &settlement, &ending->error);
 }
 
-static void fail(struct context *context, struct job *job, struct job_move move)
+static void end_without_model(struct context *context, struct job *job,
+                              const struct job_move *move)
 {
     struct error error = {0};
-    if (settlement_commit(context, job, &move, NULL, &error) != ST_OK)
+    const struct settlement settlement = {.job = job, .move = *move};
+    if (settlement_commit(context, &settlement, &error) != ST_OK)
         log_event(LOG_ERROR, "settle_failed", "job", job_id(job)->text, "detail",
                   error.text, (char *)NULL);
 }
@@ -65,16 +71,17 @@ static void end_job(struct context *context, struct job *job, struct ending *end
     bool trained = ending->status == ST_OK;
     enum status status = ending->stopped ? ST_CANCELLED : ending->status;
     if (move.state == JOB_SUCCEEDED) {
-        status = publish(context, job, ending, &move, &ending->error);
+        status = publish(context, job, ending, &move);
         if (status != ST_OK)
             move = (struct job_move){
                 .state = JOB_FAILED, .reason = REASON_INTERNAL, .second = second};
     }
-    /* After a failed commit the store is poisoned, and the row may be there. */
+    /* After a failed commit the store is poisoned, and the model's row may be there:
+     * its file stays. */
     if (trained && status != ST_OK && !store_poisoned(context->store))
         publication_remove(&ending->model, context);
     if (status != ST_OK)
-        fail(context, job, move);
+        end_without_model(context, job, &move);
     log_end(context, job, status, status == ST_CANCELLED ? "" : ending->error.text);
 }
 

@@ -24,15 +24,15 @@
 #include "base/principal.h"
 #include "service/datasets.h"
 
-struct twin { /* what a comparison looks at of a dataset; all is borrowed */
+struct twin { /* what a comparison looks at in a dataset; all is borrowed */
     const char *id;
     const struct principal *owner;
     bool is_public;
     bool
         is_void; /* private, and deleted before anything was reserved on it: nobody ever
                      learnt or will learn anything from its records */
-    const uint8_t *matrix_sha256; /* of the stored file, NULL before an import */
-    const char *rows_sha256;      /* of its rows, hex; "" of imports without one */
+    const uint8_t *matrix_sha256; /* of the stored file; NULL before an import */
+    const char *rows_sha256; /* of its rows, in hex; "" where the import made none */
 };
 
 /* Whether a and b may not both be used: one owner, the same rows, at least one of the
@@ -40,9 +40,9 @@ struct twin { /* what a comparison looks at of a dataset; all is borrowed */
  * compared where both have their digest, else the whole files. */
 bool twins_clash(const struct twin *a, const struct twin *b);
 
-/* Refuses self for the sake of other, which clashes with it, to caller.
- *   ST_DUPLICATE_CONTENT    caller owns both: the text names other
- *   ST_DATASET_UNAVAILABLE  caller does not: the text says nothing */
+/* Refuses self to caller, because it clashes with other.
+ *   ST_DUPLICATE_CONTENT    caller owns both, and the text names other
+ *   ST_DATASET_UNAVAILABLE  caller does not, and the text says nothing */
 enum status twins_refuse(const struct twin *self, const struct twin *other,
                          const struct principal *caller, const char *pointer,
                          struct error *error);
@@ -55,7 +55,7 @@ struct twins_search {
 };
 
 /* Compares dataset, as info describes it, with every other there ever was.
- *   ST_DUPLICATE_CONTENT, ST_DATASET_UNAVAILABLE  as above */
+ *   ST_DUPLICATE_CONTENT, ST_DATASET_UNAVAILABLE  as twins_refuse says */
 enum status twins_check(const struct twins_search *search,
                         const struct dataset *dataset, const struct dataset_info *info,
                         struct error *error);

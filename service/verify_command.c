@@ -23,7 +23,8 @@ static int report_failure(enum status status, const struct verify_report *report
     return status == ST_IO ? EX_TEMPFAIL : EX_DATAERR;
 }
 
-/* Said of a budget that a restored backup has touched; of others the grant is all. */
+/* Prints the epochs of a budget that a restored backup has touched; of any other the
+ * grant says all. */
 static void print_epochs(void *context, const char *dataset,
                          const struct epochs *epochs)
 {
@@ -41,10 +42,10 @@ static void print_epochs(void *context, const char *dataset,
     printf("\n");
 }
 
-struct inspection { /* of one moment of the store, and the files that it names */
+struct inspection { /* one moment of the store, and the files that it names */
     const struct config *config;
     const struct blobs *blobs;
-    struct head kept; /* elsewhere, from before that moment */
+    struct head kept; /* the head kept elsewhere, from before that moment */
     bool is_kept;
     struct store *store;
     struct verify_report report;
@@ -68,7 +69,7 @@ static enum status check_head(const struct inspection *inspection,
         (unsigned long long)inspection->kept.entry.seq);
 }
 
-/* All that a start checks, and the price of every charge. */
+/* Checks all that a start checks, and the price of every charge. */
 static enum status check_rows(struct inspection *inspection, struct store_tx *tx,
                               struct error *error)
 {
