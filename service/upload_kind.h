@@ -21,10 +21,10 @@ struct upload_kind {
 
 extern const struct upload_kind upload_kinds[UPLOAD_KINDS];
 
-/* Whether datasets have a file of this kind, whose format reader is. */
+/* Whether a dataset of the reader's format has a file of this kind. */
 bool upload_kind_is_of(const struct upload_kind *kind, const struct reader *reader);
 
-/* The kind of this name that datasets of the format have; NULL if they have none. */
+/* The kind of this name that such a dataset has; NULL if it has none. */
 const struct upload_kind *upload_kind_find(const struct reader *reader,
                                            const char *name);
 
