@@ -1,3 +1,11 @@
+/* trainer_create builds a run from public values first (build): the algorithm's start plans
+ * the grids, then the rows that round alike in this process are found, and only then come
+ * the parameters, the team, the stepper with its buffers and the evaluator. What was built
+ * before a failure is taken down by trainer_destroy. A step is the algorithm's own; the
+ * trainer gives it its keys and counts it.
+ *
+ * What a request asks beforehand (trainer_cost, trainer_check_rounding) goes the same way
+ * as far as public values carry it, so that it refuses what trainer_create would. */
 #include "engine/trainer.h"
 
 #include <stdio.h>
