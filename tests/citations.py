@@ -2,7 +2,8 @@
 
 A citation is a page's name, with the section after it where one is meant: docs/noise.md 2.4, docs/privacy.md P6. It is
 looked for beside the citing file, at the root, and in docs/. A section is a heading that begins with its number, or
-with its rule's name. Lines over 120 columns are refused in Markdown, but for tables and code.
+with its rule's name. A source file that a page names by its path, `service/runner` or `base/principal.h`, exists, so that
+the walks through the program stay true. Lines over 120 columns are refused in Markdown, but for tables and code.
 
     citations.py        looks at every tracked file of the working directory's repository; exit code 1 on a fault
 """
@@ -13,6 +14,8 @@ import sys
 
 WIDTH = 120
 CITED = re.compile(r"(?P<page>[\w./-]*[\w-]\.md)(?P<link>\))?(?:,)? ?(?P<section>(?:[PE]\d+|\d+(?:\.\d+)*)\b)?")
+NAMED = re.compile(r"`((?:service|api|engine|accountant|store|base)/[a-z0-9_/]+)(\.[ch])?`")
+PAPERS = pathlib.Path("tests/papers")  # names tests by their paths below tests/
 FOREIGN = [
     (re.compile(r"\b[Ii]ssue (?:#|number )?\d+"), "an issue by its number"),
     (re.compile(r"\.\./shared/(?!data|vectors)\w"), "a path outside the repository"),
@@ -59,6 +62,10 @@ def faults(path):
         for pattern, what in FOREIGN:
             if pattern.search(line):
                 yield number, what
+        if path.suffix == ".md" and PAPERS not in path.parents:
+            for stem, suffix in NAMED.findall(line):
+                if not any(pathlib.Path(stem + end).exists() for end in ([suffix] if suffix else ["", ".c", ".h"])):
+                    yield number, f"{stem}{suffix} is not in the repository"
         for cited in CITED.finditer(line):
             if "://" in line[: cited.start() + 8]:
                 continue
