@@ -177,6 +177,7 @@ layers/%:
 	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null
 	@! grep -nHE 'sqlite3_|sqlite3\.h' $(filter-out $(sqlite),$(wildcard $*/*.[ch])) /dev/null
 	@! grep -nHE '#include "store/(database|statement|tables)\.h"' $(filter-out store/%,$(wildcard $*/*.[ch])) /dev/null
+	@! grep -nH '#include "engine/dp/stepper_state.h"' $(filter-out engine/dp/stepper.c,$(wildcard $*/*.[ch])) /dev/null
 
 format:                                    ## clang-format everything in place
 	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*.h tests/*/*.[ch] $(LAYERS:%=tests/%/*.[ch]))
