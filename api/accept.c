@@ -8,7 +8,7 @@ enum { WHOLE = 1000 }; /* a weight of 1 */
 
 struct media_range { /* a media range of the header; borrowed text */
     const char *text;
-    size_t size; /* of "type/subtype" */
+    size_t size; /* how long "type/subtype" is */
     unsigned weight;
 };
 
@@ -17,7 +17,7 @@ static const char *skip_blanks(const char *text)
     return text + strspn(text, " \t");
 }
 
-/* "0.25" as 250. What is no number, or above 1, weighs nothing. */
+/* Reads "0.25" as 250. What is no number, or above 1, weighs nothing. */
 static unsigned read_weight(const char *text)
 {
     unsigned weight = 0, unit = WHOLE;
@@ -41,7 +41,7 @@ static unsigned read_weight(const char *text)
     return digit && strchr(",;", *text) != NULL ? weight : 0;
 }
 
-/* Where the part that ends in one of marks ends, quoted strings passed. */
+/* Finds the end of the part that one of marks ends; marks inside quotes end nothing. */
 static const char *part_end(const char *text, const char *marks)
 {
     for (; *text != '\0' && strchr(marks, *text) == NULL; text++)
@@ -55,7 +55,7 @@ static const char *part_end(const char *text, const char *marks)
     return text;
 }
 
-/* The range that begins at text; returns the end of it. */
+/* Reads the range that begins at text and answers where it ends. */
 static const char *read_range(struct media_range *range, const char *text)
 {
     *range = (struct media_range){text, strcspn(text, " \t;,"), WHOLE};
@@ -68,8 +68,8 @@ static const char *read_range(struct media_range *range, const char *text)
     return end;
 }
 
-/* How well the range fits a type: 0 not at all, 1 as any type, 2 as one of its family, 3
- * by its own name. */
+/* Tells how well the range fits a type: 0 not at all, 1 as any type, 2 as one of its
+ * family, 3 by its own name. */
 static unsigned fit(const struct media_range *range, const char *type, size_t size)
 {
     size_t family = strcspn(type, "/") + 1;
@@ -96,7 +96,7 @@ static void take_in(struct choice *choice, const struct media_range *range,
     *choice = (struct choice){specific, range->weight};
 }
 
-/* The weight of one type, 0 where it is not accepted. */
+/* Answers the weight of one type, which is 0 where it is not accepted. */
 static unsigned weigh(const char *accept, const char *type, size_t size)
 {
     struct media_range range;

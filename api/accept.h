@@ -9,9 +9,9 @@
 #ifndef API_ACCEPT_H
 #define API_ACCEPT_H
 
-/* The place of the best among types (a blank between them, the preferred first), from 0.
- * accept NULL: there was no such header, and any will do; so where there are no types.
- * -1: none of them is accepted. */
+/* Answers the place, from 0, of the best among types, which have a blank between them
+ * and the preferred first; -1 if none of them is accepted. Where accept is NULL there
+ * was no such header, and any will do; the same holds where there are no types. */
 int accept_choose(const char *types, const char *accept);
 
 #endif

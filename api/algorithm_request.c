@@ -34,7 +34,7 @@ static double read_value(struct json_node node,
     return 0;
 }
 
-/* The choice that parameter hangs on. */
+/* Finds the choice that decides whether the parameter means something. */
 static const struct algorithm_parameter *
 find_choice(const struct algorithm *algorithm,
             const struct algorithm_parameter *parameter)

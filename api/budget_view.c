@@ -6,7 +6,7 @@
 #include "api/epochs_view.h"
 #include "api/json_writer.h"
 
-/* values at the weighted orders, other elsewhere. */
+/* Writes values at the weighted orders, and other everywhere else. */
 static void write_weighted(struct json_writer *writer, const char *name,
                            const struct balance *balance, const double *values,
                            double other)

@@ -13,14 +13,14 @@
 #include "accountant/tuning.h"
 #include "store/table_rows.h"
 
-/* The guarantee over all epochs (epochs_view.h), the four figures of the last, and the vectors on g1 side by side:
- * "orders","weights", "capacity" (null where an order carries no
- * weight),"committed","held". */
+/* Renders the guarantee over all epochs (epochs_view.h), the four figures of the last
+ * one, and the vectors on g1 side by side: "orders", "weights", "capacity" (null where
+ * an order carries no weight), "committed" and "held". */
 char *budget_render(const struct dataset_id *dataset, const struct balance *balance,
                     const struct epochs *epochs);
 
-/* One entry; capacity, held or committed curve as numbers, hashes as hex, meta as it is
- * stored. */
+/* Renders one entry: its curve (capacity, held or committed) as numbers, hashes as
+ * hexadecimal digits, its meta as it is stored. */
 char *ledger_entry_render(const struct ledger_row *row);
 char *ledger_head_render(const struct ledger_entry_name *head);
 

@@ -13,12 +13,14 @@
 #include "accountant/spending.h"
 #include "api/json_writer.h"
 
-/* "guarantee" and "epochs"; with "epsilon_spent" of each where with_spent. */
+/* Writes the members "guarantee" and "epochs". Each epoch has its "epsilon_spent" where
+ * with_spent is set. */
 void epochs_write(struct json_writer *writer, const struct epochs *epochs,
                   bool with_spent);
 
-/* "exposure": what all epochs may have told so far, and what is held; null where there is
- * one epoch that was never frozen, of which balance's own figures tell. */
+/* Writes the member "exposure": what all epochs may have told so far, and what is held.
+ * It is null where there is one epoch that was never frozen, since the balance's own
+ * figures tell of that. */
 void exposure_write(struct json_writer *writer, const struct epochs *epochs,
                     const struct balance *balance);
 

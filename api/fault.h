@@ -18,7 +18,8 @@
 #include "api/limits.h"
 #include "base/status.h"
 
-/* The closed list of what can be wrong with one place: symbol, `code` of an answer. */
+/* This is the closed list of what can be wrong with one place: symbol, `code` of an
+ * answer. */
 #define FAULT_LIST(X)                                                                  \
     X(MALFORMED, "malformed")       /* what stands there is not JSON */                \
     X(UNKNOWN, "unknown")           /* no such member or parameter */                  \
@@ -45,7 +46,7 @@ struct faults {
     struct fault list[LIMIT_FAULTS];
 };
 
-/* The kind's name in an answer: static text. */
+/* Answers the kind's name in an answer, which is static text. */
 const char *fault_wire(enum fault_kind kind);
 
 /* Records a fault: in error, if it is the first, and in its room for more, if it has any

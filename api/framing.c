@@ -1,3 +1,12 @@
+/* How it works: framing_pass goes through the bytes with one function for each state of
+ * the drawing in framing.h. Each answers how many bytes may pass, moves the state when
+ * its part is complete, and answers 0 where it needs more bytes than it was given; then
+ * framing_pass stops and is called again with those and more. A head passes whole or
+ * not at all, a body in any pieces.
+ *
+ * A refusal answers 0 for good. It leaves behind what the library is given in place of
+ * the rest: of a refused head a head that names no path, of a refused chunk whatever
+ * ends the chunks from where the library stands. */
 #include "api/framing.h"
 
 #include <ctype.h>
@@ -54,7 +63,8 @@ static size_t pass_data(struct framing *framing, size_t size, enum framing_state
     return passed;
 }
 
-/* How many of the first bytes begin or are an end of line; -1 where they cannot be. */
+/* Counts how many of the first bytes belong to an end of line, whole or begun; answers
+ * -1 where they cannot be one. */
 static int line_end(const char *bytes, size_t size)
 {
     if (size > 0 && bytes[0] != '\r')

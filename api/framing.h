@@ -47,11 +47,12 @@ struct framing {
     struct error refusal;
 };
 
-/* How many of bytes[0..size) may pass, the first after what passed before. The rest is
- * given again, with more behind it. framing is {0} at first. */
+/* Answers how many of bytes[0..size) may pass; the first of them follows what passed
+ * before. The caller gives the rest again, with more behind it. framing is {0} at
+ * first. */
 size_t framing_pass(struct framing *framing, const char *bytes, size_t size);
 
-/* Static text; NULL where nothing is refused. */
+/* Answers the stand-in, which is static text, or NULL where nothing is refused. */
 const char *framing_stand_in(const struct framing *framing);
 
 #endif

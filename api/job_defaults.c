@@ -6,12 +6,13 @@
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
 
-/* Learning rates of api.md 3, for sums whose terms are clipped to 1; without
- * clipping gradients are larger and 0.1 is safe. Adam: Kingma & Ba 2015. */
+/* These learning rates are those of api.md 3, for sums whose terms are clipped to 1.
+ * Without clipping gradients are larger, and 0.1 is safe. Adam's is that of Kingma & Ba
+ * 2015. */
 static const double rate_private = 2, rate_regression = 0.3, rate_open = 0.1,
                     rate_adam = 0.001;
 
-/* Public data promises nothing; a delta is only needed to figure an epsilon. */
+/* Nothing is promised about public data, but figuring an epsilon needs a delta. */
 static const double delta_public = 1e-5;
 
 static enum status resolve_privacy(struct job_request *request,
@@ -36,7 +37,8 @@ static enum status resolve_privacy(struct job_request *request,
     return ST_OK;
 }
 
-/* The power of two nearest n / 60; of two equally near the lower. */
+/* Answers the power of two nearest to n / 60, and the lower of two equally near
+ * ones. */
 static uint64_t nearest_power(uint64_t records)
 {
     uint64_t power = 1;
@@ -64,7 +66,7 @@ static enum status resolve_batch_size(struct job_request *request, uint64_t reco
     return ST_OK;
 }
 
-/* epochs <= 10^7 and records < 2^31: the product is below 2^55. */
+/* With epochs <= 10^7 and records < 2^31 the product stays below 2^55. */
 static enum status resolve_steps(struct job_request *request, uint64_t records,
                                  struct error *error)
 {

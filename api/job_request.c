@@ -1,3 +1,10 @@
+/* How it works: one function reads each group of members (read_names, read_length,
+ * read_privacy, ...) into a zeroed struct job_request. None of them stops at a mistake:
+ * json_reader.h answers zero for what it refuses and keeps the refusal, so the
+ * functions run through as straight lines, every mistake of the body is found, and
+ * parse asks once, at the end, whether there were any. "model", "algorithm" and
+ * "optimizer" have files of their own. What is left at zero was not named, and is
+ * filled in by job_defaults.h. */
 #include "api/job_request.h"
 
 #include <math.h>
@@ -81,7 +88,8 @@ static void read_length(struct job_request *request, const struct json_node *roo
         request->train.steps = json_read_count(steps, 1, LIMIT_STEPS);
 }
 
-/* Private algorithms need it, others take none; what was refused needs nothing. */
+/* Private algorithms need the member "privacy" and others take none. An algorithm that
+ * was itself refused needs nothing. */
 static void check_need(const struct algorithm *algorithm, struct json_node privacy)
 {
     if (algorithm == NULL)
@@ -142,7 +150,7 @@ static void read_request(struct job_request *request, const struct json_node *ro
     read_privacy(request, json_member(root, "privacy"), epsilon_max);
 }
 
-struct text { /* of a request, or of one that was kept */
+struct text { /* a request as it came, or as it was kept */
     const char *body;
     size_t size;
     double epsilon_max;

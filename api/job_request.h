@@ -31,8 +31,9 @@ enum privacy_target {
     TARGET_BUDGET_FRACTION,
 };
 
-/* How a job's own epsilon is figured: best Renyi order, or numerical composition of its
- * privacy losses where that is tighter. The ledger charges the Renyi curve either way. */
+/* A job's own epsilon is figured by the best Renyi order, or by composing its privacy
+ * losses numerically where that is tighter. The ledger charges the Renyi curve either
+ * way. */
 enum job_accountant { ACCOUNTANT_RDP, ACCOUNTANT_PLD };
 const char *job_accountant_name(enum job_accountant accountant); /* rdp pld */
 
@@ -54,18 +55,18 @@ struct job_request {
  * On ST_OK request must be released with job_request_fini. */
 enum status job_request_parse(struct job_request *request, const char *body,
                               size_t size, struct error *error);
-/* The same of a text that was rendered and kept: epsilon may be above LIMIT_EPSILON, as
+/* Parses a text that was rendered and kept: its epsilon may be above LIMIT_EPSILON, as
  * earlier versions took it. */
 enum status job_request_restore(struct job_request *request, const char *text,
                                 struct error *error);
 void job_request_fini(struct job_request *request); /* a zeroed one is allowed */
 
-/* Canonical text of a resolved request, to be freed. Parsed, and resolved on the same
- * dataset, it gives the same struct. */
+/* Renders the canonical text of a resolved request, to be freed. Parsed, and resolved
+ * on the same dataset, it gives the same struct. */
 char *job_request_render(const struct job_request *request);
 
-/* Its members from "algorithm" to "epochs" or "steps", into an object that the caller
- * has opened: those that a job as answered shares with its request. */
+/* Writes the members that a job as answered shares with its request, "algorithm" to
+ * "epochs" or "steps", into an object that the caller has opened. */
 struct json_writer;
 void job_request_write_run(struct json_writer *writer,
                            const struct job_request *request);

@@ -149,7 +149,7 @@ static void read_points(struct job_detail *detail, struct json_node points)
     detail->point_count = count;
 }
 
-/* False, id untouched, where the member is null or absent. */
+/* Answers false, and leaves id untouched, where the member is null or absent. */
 static bool read_model_id(struct model_id *id, struct json_node member)
 {
     if (!json_present(member) || json_is_null(member.value))

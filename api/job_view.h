@@ -30,17 +30,18 @@ struct job_view {
     bool regression;
     size_t point_count;
     const struct evaluation_point *points; /* oldest first */
-    size_t released_count;                 /* of released's points */
+    size_t released_count;                 /* how many points of released are shown */
     const struct released_history *released;
     const struct model_id *model; /* once published, or NULL */
     const struct model_id *drawn; /* the id that its model will have; never answered */
     int64_t create_ms, start_ms, end_ms;
 };
-/* "privacy" holds what was asked: "epsilon", null where a noise multiplier or a
- * fraction was, and "budget_fraction" only where it was. */
+/* The member "privacy" holds what was asked for: "epsilon", which is null where a
+ * noise multiplier or a fraction was named instead, and "budget_fraction" only where
+ * one was. */
 char *job_render(const struct job_view *view);
 
-/* Figures, progress, metrics and times; read back at start. */
+/* Renders figures, progress, metrics and times, which are read back at start. */
 char *job_detail_render(const struct job_view *view);
 struct job_detail {
     char state_reason[24]; /* "" for null */

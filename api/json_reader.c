@@ -1,3 +1,17 @@
+/* How it works: jansson parses the body, and this file walks the tree that it makes. A
+ * node (json_reader.h) is a value, its name and the node that it was found in, all on
+ * the stack of whoever reads, so the way from any value to the root is there when it is
+ * refused and costs nothing when it is not.
+ *
+ * A refusal writes that way as a JSON pointer (pointer_name, pointer_index) and as a
+ * place, the ranks of the containers on the way, by which refusals are kept in the
+ * order of the text (insert). They become faults of the caller's error when the reader
+ * is closed.
+ *
+ * Text that is not JSON has no tree. Then the text itself is followed up to the byte
+ * where jansson stopped, with the containers that are open there (struct trail), which
+ * gives the pointer of the member that was being read. The same walk finds text that is
+ * nested too deep before jansson sees it. */
 #include "api/json_reader.h"
 
 #include <inttypes.h>
@@ -15,7 +29,7 @@ enum {
     TEXT_SIZE = sizeof((struct fault *)NULL)->text
 };
 
-/* A pointer in the making; what does not fit is cut. */
+/* This is a JSON pointer in the making. What does not fit is cut. */
 struct pointer {
     size_t size;
     char text[POINTER_SIZE];
@@ -28,7 +42,7 @@ static void pointer_put(struct pointer *pointer, const char *text, size_t size)
     pointer->text[pointer->size] = '\0';
 }
 
-/* One reference token, ~ and / escaped (RFC 6901). */
+/* Appends one reference token, whose ~ and / are escaped (RFC 6901). */
 static void pointer_name(struct pointer *pointer, const char *name, size_t size)
 {
     pointer_put(pointer, "/", 1);
@@ -49,7 +63,8 @@ static void pointer_index(struct pointer *pointer, size_t index)
     pointer_put(pointer, text, (size_t)size);
 }
 
-/* The way to a place in text that need not be JSON: containers open there. */
+/* A trail is the way to a place in text that need not be JSON: the containers that are
+ * open there, each a level. */
 struct level {
     bool array, named; /* named: its member at this place is known */
     size_t index;
@@ -61,7 +76,7 @@ struct trail {
     struct level levels[LIMIT_JSON_DEPTH];
 };
 
-/* Size of the string that starts at text[0] == '"', its end included. */
+/* Answers the size of the string that starts at text[0] == '"', its end included. */
 static size_t string_size(const char *text, size_t size)
 {
     size_t i = 1;
@@ -83,7 +98,8 @@ static void trail_step(struct trail *trail, char c)
     }
 }
 
-/* Follows text up to its end. False: nested deeper than LIMIT_JSON_DEPTH. */
+/* Follows text up to its end. Answers false where it is nested deeper than
+ * LIMIT_JSON_DEPTH. */
 static bool trail_follow(struct trail *trail, const char *text, size_t size)
 {
     *trail = (struct trail){0};
@@ -128,7 +144,7 @@ static void refuse_text(struct json_reader *reader, const char *body, size_t siz
     size_t stop = at->position > 0 ? (size_t)at->position : 0;
     if (stop > size)
         stop = size;
-    /* A bracket where a value should be has not closed anything. */
+    /* A bracket that stands where a value should be has not closed anything. */
     if (stop > 0 && (body[stop - 1] == ']' || body[stop - 1] == '}'))
         stop--;
     trail_follow(&trail, body, stop);
@@ -164,8 +180,9 @@ enum status json_reader_open(struct json_reader *reader, struct json_node *root,
     return reader->status;
 }
 
-/* Where a value stands in the text: at each level from the root its place among those of
- * its container. What is missing comes last; a container stands where it ends. */
+/* A place tells where a value stands in the text: it has the value's rank in its
+ * container for each level from the root. What is missing ranks last, and a container
+ * stands where it ends. */
 struct place {
     size_t depth;
     size_t ranks[LIMIT_JSON_DEPTH];
@@ -213,8 +230,8 @@ static size_t rank_of(const struct json_node *node)
     return rank;
 }
 
-/* The way is kept from the node up; it is written from the root down. Depth is bounded
- * by that of the text. */
+/* A node keeps its way to the root, and the pointer is written from the root down, so
+ * this calls itself with the parent first. The depth is bounded by that of the text. */
 static void follow(const struct json_node *node, struct pointer *pointer,
                    struct place *place)
 {
@@ -229,7 +246,8 @@ static void follow(const struct json_node *node, struct pointer *pointer,
         pointer_index(pointer, node->index);
 }
 
-/* Whether pointer names what was refused, or lies in it. */
+/* Tells whether pointer names what was refused already, or something that lies in
+ * it. */
 static bool is_known(const struct refusals *refusals, const char *pointer)
 {
     for (size_t i = 0; i < refusals->faults.count; i++) {
@@ -242,7 +260,7 @@ static bool is_known(const struct refusals *refusals, const char *pointer)
     return false;
 }
 
-/* Behind all that stand before it in the text. */
+/* Inserts the fault behind all that stand before it in the text. */
 static void insert(struct refusals *refusals, const struct fault *fault,
                    const struct place *place)
 {
@@ -258,7 +276,7 @@ static void insert(struct refusals *refusals, const struct fault *fault,
     refusals->spoilt += fault->kind != FAULT_UNKNOWN;
 }
 
-/* Nothing is read any more. */
+/* Tells whether nothing is read any more. */
 static bool has_ended(const struct json_reader *reader)
 {
     return reader->status != ST_OK ||
@@ -339,7 +357,7 @@ bool json_present(struct json_node node)
     return node.value != NULL;
 }
 
-/* The node has a value of the kind wanted; otherwise it is refused. */
+/* Answers whether the node has a value of the kind wanted. If not, it is refused. */
 static bool expect(struct json_node node, bool fits, const char *kind)
 {
     if (has_ended(node.reader))

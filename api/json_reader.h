@@ -37,7 +37,7 @@
 #include "base/status.h"
 
 struct json_reader {
-    enum status status;  /* of the text; of its values once it is closed */
+    enum status status;  /* how the text was read; once closed, its values too */
     struct error *error; /* the caller's, may be NULL */
     json_t *root;
     struct refusals *refusals; /* NULL: none so far */
@@ -53,17 +53,17 @@ struct json_node {
 
 enum status json_reader_open(struct json_reader *reader, struct json_node *root,
                              const char *body, size_t size, struct error *error);
-/* Frees what was read. ST_INVALID, and all refusals in the reader's error, if there were
- * any. */
+/* Frees what was read. If anything was refused, answers ST_INVALID and puts all of it
+ * into the reader's error. */
 enum status json_reader_close(struct json_reader *reader);
 
 /* Records that the node is at fault, or that it is missing. */
 void json_refuse(struct json_node node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* How many reads of the same body were refused so far. Where the number is the same as
- * before, what was read in between is sound and can be held against itself; unknown
- * members do not count, since they spoil nothing that was read. */
+/* Answers how many reads of the same body were refused so far. Where the number is the
+ * same as before, what was read in between is sound and can be held against itself.
+ * Unknown members do not count, since they spoil nothing that was read. */
 size_t json_refusals(struct json_node node);
 bool json_refused(struct json_node node); /* anything of the same body was */
 
@@ -71,11 +71,12 @@ struct json_node json_member(const struct json_node *object, const char *name);
 struct json_node json_element(const struct json_node *array, size_t index);
 bool json_present(struct json_node node);
 
-/* Must be an object that has no members but those named (NULL-ended); each other one is
- * refused. */
+/* The node must be an object that has no members but those named (NULL-ended); each
+ * other one is refused. */
 void json_read_object(struct json_node node, const char *const *members);
 
-/* Must be an array of low to high elements: their number. 0 if refused. */
+/* The node must be an array of low to high elements. Answers their number, 0 if it is
+ * refused. */
 size_t json_read_array(struct json_node node, size_t low, size_t high);
 
 struct json_range {
@@ -84,15 +85,15 @@ struct json_range {
 };
 static const struct json_range json_any_real = {-INFINITY, INFINITY, false, false};
 
-/* Must be a number in range; whole ones may be written without a point. */
+/* The node must be a number in range; whole ones may be written without a point. */
 double json_read_real(struct json_node node, struct json_range range);
 
-/* Must be a whole number in [low, high]: 20, or 20.0 below 2^53. */
+/* The node must be a whole number in [low, high]: 20, or 20.0 below 2^53. */
 uint64_t json_read_count(struct json_node node, uint64_t low, uint64_t high);
 
 bool json_read_flag(struct json_node node);
 
-/* Must be a string of at most LIMIT_TEXT bytes. */
+/* The node must be a string of at most LIMIT_TEXT bytes. */
 const char *json_read_text(struct json_node node);
 
 #endif

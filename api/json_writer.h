@@ -22,16 +22,17 @@ struct json_writer {
     FILE *stream;
     char *text;
     size_t size;
-    enum json_digits digits; /* of what comes next; may be set at any time */
+    enum json_digits digits; /* what comes next has so many; may be set at any time */
     bool comma;              /* a value stands before, at this level */
 };
 
 void json_writer_open(struct json_writer *writer, enum json_digits digits);
 
-/* The text, to be freed; NULL if there was no memory for it. */
+/* Answers the text, to be freed; NULL if there was no memory for it. */
 char *json_writer_finish(struct json_writer *writer);
 
-/* The same for texts of bounded size, which memory must not fail: never NULL. */
+/* Does the same for texts of bounded size, and aborts where there is no memory: the
+ * answer is never NULL. */
 char *json_writer_close(struct json_writer *writer);
 
 void json_write_object(struct json_writer *writer, const char *name); /* { */
@@ -46,19 +47,19 @@ void json_write_count(struct json_writer *writer, const char *name, uint64_t val
 void json_write_flag(struct json_writer *writer, const char *name, bool value);
 void json_write_null(struct json_writer *writer, const char *name);
 
-/* null unless known. */
+/* Writes null unless the value is known. */
 void json_write_real_if(struct json_writer *writer, bool known, const char *name,
                         double value);
 void json_write_count_if(struct json_writer *writer, bool known, const char *name,
                          uint64_t value);
 
-/* json is the text of one JSON value, copied as it is. */
+/* Copies json, which is the text of one JSON value, as it is. */
 void json_write_raw(struct json_writer *writer, const char *name, const char *json);
 
-/* RFC 3339 UTC, whole seconds; 0 is null. */
+/* Writes the time as RFC 3339 UTC in whole seconds, and 0 as null. */
 void json_write_time(struct json_writer *writer, const char *name, int64_t wall_ms);
 
-/* Hex of 32 bytes; NULL is null. */
+/* Writes 32 bytes as hexadecimal digits, and NULL as null. */
 void json_write_digest(struct json_writer *writer, const char *name,
                        const uint8_t *digest);
 

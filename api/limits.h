@@ -9,7 +9,7 @@
 
 enum {
     LIMIT_JSON_DEPTH = 32,
-    LIMIT_FAULTS = 32,           /* listed of a request */
+    LIMIT_FAULTS = 32,           /* a problem lists no more */
     LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */
     LIMIT_TEXT = 4096,           /* bytes of any string in a body */
     LIMIT_CLASSES = 65536,
@@ -28,8 +28,8 @@ enum {
     LIMIT_PREDICT_ROWS = 10000,
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
-    LIMIT_TUNING_RUNS = 10000,    /* of an estimate */
-    LIMIT_HISTORY = 101,          /* evaluations kept of a job */
+    LIMIT_TUNING_RUNS = 10000,    /* that an estimate prices */
+    LIMIT_HISTORY = 101,          /* evaluations that a job keeps */
     LIMIT_QUEUE_LENGTH = 1000,    /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,  /* --drain-timeout */
     LIMIT_URI = 8192,             /* bytes of path and query */
@@ -39,16 +39,16 @@ enum {
     LIMIT_PREDICT_BODY = 64 << 20 /* bytes */
 };
 
-#define LIMIT_PREDICT_FLOPS        0x1p40 /* of the forward pass over all rows */
+#define LIMIT_PREDICT_FLOPS        0x1p40 /* a forward pass over all rows */
 #define LIMIT_RECORDS              INT32_MAX
 #define LIMIT_PARAMETERS           INT32_MAX
-#define LIMIT_EPSILON              30.0 /* of a budget and of a job: LEDGER_EPSILON_MAX */
+#define LIMIT_EPSILON              30.0 /* a budget's and a job's: LEDGER_EPSILON_MAX */
 #define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what noise takes of it */
 #define LIMIT_LEARNING_RATE        1e6
 #define LIMIT_HUBER_MIN            1e-12
 #define LIMIT_HUBER_MAX            1e12
 #define LIMIT_NORM_EPSILON_MIN     1e-12
-#define LIMIT_SCALE_MIN            1e-30 /* of idx, npy, cifar: a divisor in float32 */
+#define LIMIT_SCALE_MIN            1e-30 /* idx, npy, cifar: a divisor in float32 */
 #define LIMIT_SCALE_MAX            1e30
 #define LIMIT_NOISE_MULTIPLIER_MIN 0.05
 #define LIMIT_NOISE_MULTIPLIER_MAX 1e6

@@ -29,7 +29,7 @@ _Static_assert(LIMIT_PARAMETERS == MODEL_PARAMETERS_MAX,
 
 enum { MLP_HIDDEN = 128, RESNET_GROUPS = 32 }; /* network.md 7 */
 
-/* False: refused. */
+/* Answers false where it is refused. */
 static bool read_preset(enum preset *preset, struct json_node node)
 {
     bool known = preset_parse(preset, json_read_text(node));
@@ -97,7 +97,7 @@ static bool is_resnet(enum preset preset)
     return preset == PRESET_RESNET18_GN || preset == PRESET_RESNET34_GN;
 }
 
-/* {"shape":[height, width, channels]} or {"shape":[features]} */
+/* Reads {"shape":[height, width, channels]} or {"shape":[features]}. */
 static void read_input(struct model_spec *model, struct json_node input)
 {
     struct json_node shape = json_member(&input, "shape");
@@ -112,7 +112,7 @@ static void read_input(struct model_spec *model, struct json_node input)
     model->input = (struct model_input){sizes[0], sizes[1], sizes[2]};
 }
 
-/* {"huber":{"delta":x}} */
+/* Reads {"huber":{"delta":x}}. */
 static void read_huber(struct model_spec *model, struct json_node loss)
 {
     const struct json_range range = {LIMIT_HUBER_MIN, LIMIT_HUBER_MAX, false, false};
@@ -147,7 +147,8 @@ static void write_loss(struct json_writer *writer, const struct model_spec *mode
     json_write_object_end(writer);
 }
 
-/* Members allowed beside "loss" and "init_seed". */
+/* Checks that the model has no members but "loss", "init_seed" and those of its
+ * kind. */
 static void check_members(const struct json_node *node, enum preset preset)
 {
     switch (preset) {

@@ -28,7 +28,7 @@ struct json_writer;
 void model_request_read(struct model_spec *model, bool *has_loss,
                         const struct json_node *node);
 
-/* The members above, none left out. */
+/* Writes the members above and leaves none out. */
 void model_request_write(struct json_writer *writer, const char *name,
                          const struct model_spec *model);
 
@@ -40,7 +40,8 @@ void model_request_write(struct json_writer *writer, const char *name,
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error);
 
-/* "arch" of the safetensors metadata: the model with its layers; to be freed. */
+/* Renders the model with its layers, as "arch" of the safetensors metadata; to be
+ * freed. */
 char *model_spec_render(const struct model_spec *model);
 /*   ST_INVALID  not such a text
  * On ST_OK model must be released with model_spec_fini. */

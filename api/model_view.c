@@ -8,8 +8,8 @@
 #include "api/json_writer.h"
 #include "api/schema_text.h"
 
-/* A grid as a member of its own name. What does not apply to its kind is left out: only
- * counts have bins, and only float sums are inflated. */
+/* Writes a grid as a member of its own name. What does not apply to its kind is left
+ * out: only counts have bins, and only float sums are inflated. */
 static void write_grid(struct json_writer *writer, const struct noise_grid *named)
 {
     json_write_object(writer, named->name);
@@ -54,7 +54,8 @@ static void write_reserve(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
-/* Without an order it was not a Renyi one: the exact profile, or composed losses. */
+/* An epsilon without an order was not converted from a Renyi curve, but is that of the
+ * exact profile or of composed losses. */
 static const char *accountant_of(const struct model_view *view)
 {
     if (view->order > 0)
@@ -85,7 +86,8 @@ static void write_guarantee(struct json_writer *writer, const struct model_view 
     json_write_object_end(writer);
 }
 
-/* What the people in the data are promised of all jobs together, this one among them. */
+/* Writes what the people in the data are promised of all jobs together, this one among
+ * them. */
 static void write_dataset_guarantee(struct json_writer *writer,
                                     const struct model_view *view)
 {

@@ -24,8 +24,8 @@ struct model_view {
     double noise_multiplier, sampling_rate, epsilon, order;
     uint64_t steps;
     const struct ledger_entry_name *reserve; /* NULL: nothing was reserved */
-    const struct epochs *epochs; /* of the dataset's budget; NULL with reserve */
-    const char *noise;           /* JSON text of the noise certificate, or NULL */
+    const struct epochs *epochs;             /* the budget's; NULL where reserve is */
+    const char *noise; /* JSON text of the noise certificate, or NULL */
     const char *version;
 };
 
@@ -38,18 +38,19 @@ char *noise_render(const struct noise_certificate *noise);
  * reserved; its mechanism is the canonical text, byte for byte. */
 char *certificate_render(const struct model_view *view);
 
-/* Whether row's card reads back as the certificate of its model and job.
- *   ST_CORRUPT  it does not */
+/* Checks that the row's card reads back as the certificate of its model and job; if
+ * not, answers ST_CORRUPT. */
 enum status certificate_check(const struct model_row *row, struct error *error);
 
-/* "inputs" of the safetensors metadata: the encoding of columns, enough to do without
- * us. */
+/* Renders the encoding of columns as "inputs" of the safetensors metadata, which is
+ * enough to encode records without this program. */
 char *inputs_render(const struct schema *schema);
-/* Reads inputs back. ST_INVALID: not such a text.
- * On ST_OK schema must be released with schema_fini. */
+/* Reads inputs back; answers ST_INVALID where they are no such text. After ST_OK schema
+ * must be released with schema_fini. */
 enum status inputs_parse(struct schema *schema, const char *text, struct error *error);
 
-/* A model as answered, from its row: id, job, sha256, size, certificate, create_time. */
+/* Renders a model as answered, from its row: id, job, sha256, size, certificate,
+ * create_time. */
 char *model_render(const struct model_row *row);
 
 #endif

@@ -14,14 +14,15 @@
 struct json_node;
 struct json_writer;
 
-/* What stands where a job names no optimizer; the rate is left open. */
+/* Sets what stands where a job names no optimizer. The rate is left open. */
 void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kind kind);
 
-/* *has_learning_rate: it names its rate. */
+/* Sets *has_learning_rate where the optimizer names its rate. */
 void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning_rate,
                             const struct json_node *node);
 
-/* The members above, none left out; RATE is a number where it does not change. */
+/* Writes the members above and leaves none out. RATE is a number where it does not
+ * change. */
 void optimizer_request_write(struct json_writer *writer,
                              const struct optimizer_spec *optimizer);
 

@@ -31,7 +31,8 @@ char *algorithms_render(void)
     return json_writer_close(&writer);
 }
 
-/* The names of what a client may hold for long: they only ever gain members. */
+/* These names are of what a client may hold on to for long. The list only ever gains
+ * members. */
 char *version_render(const char *version, const char *kernel)
 {
     struct json_writer writer;

@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/* {"<name>":[items...],"next_page_token":token or null}; items are JSON texts. */
+/* Renders {"<name>":[items...],"next_page_token":token or null}; items are JSON
+ * texts. */
 char *page_render(const char *name, char *const *items, size_t count,
                   const char *token);
 

@@ -2,7 +2,7 @@
 
 #include "api/limits.h"
 
-/* The class as it is declared: as a text in a column, else as a number. */
+/* Writes the class as it is declared: as a text in a column, otherwise as a number. */
 static void write_class(struct json_writer *writer, const struct schema *schema,
                         uint32_t class_index)
 {

@@ -17,16 +17,16 @@ struct predict_answer {
     const struct schema *schema; /* borrowed */
 };
 
-/* Outputs of a row: the classes, or 1 of a regression. */
+/* Answers how many outputs a row has: the number of classes, or 1 for a regression. */
 size_t predict_answer_width(const struct schema *schema);
 
 void predict_answer_open(struct predict_answer *answer, const struct schema *schema);
 
-/* outputs (rows, predict_answer_width), as predictor_run has them. */
+/* Adds rows. outputs is (rows, predict_answer_width), as predictor_run writes them. */
 void predict_answer_add(struct predict_answer *answer, const double *outputs,
                         size_t rows);
 
-/* The text, to be freed; NULL if there was no memory for it. */
+/* Answers the text, to be freed; NULL if there was no memory for it. */
 char *predict_answer_finish(struct predict_answer *answer);
 
 #endif

@@ -1,3 +1,10 @@
+/* How it works: predict_extent finds where a row ends and how many cells it has by
+ * counting brackets and commas outside of strings, without parsing anything. A row with
+ * the wrong number of cells is refused by that alone, and the message says which
+ * columns are counted. Of any other row the text is parsed by itself, as JSON of a few
+ * kilobytes, and each cell is encoded as a cell of an imported file is: read_columns
+ * gives texts to the encoders of the columns, read_values takes numbers as they are.
+ * json_reader.h lists every fault with its pointer inside the row. */
 #include "api/predict_cells.h"
 
 #include <math.h>
@@ -7,7 +14,8 @@
 #include "api/fault.h"
 #include "api/json_reader.h"
 
-/* Size of the string that starts at text[0] == '"', its end included; 0: it has none. */
+/* Answers the size of the string that starts at text[0] == '"', its end included; 0
+ * where it has no end. */
 static size_t string_size(const char *text, size_t size)
 {
     size_t i = 1;
@@ -46,7 +54,7 @@ static bool takes_cell(const struct column *column)
     return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
 }
 
-/* Says which cells are counted. */
+/* Refuses the row and says which cells are counted. */
 static enum status refuse_count(const struct predict_row *row, size_t cells,
                                 struct error *error)
 {
@@ -72,8 +80,8 @@ static enum status refuse_count(const struct predict_row *row, size_t cells,
     return fault_add(error, &fault);
 }
 
-/* A number for a numeric column, a string for a categorical one, null for an empty
- * cell. */
+/* Reads a number for a numeric column, a string for a categorical one, and null as an
+ * empty cell of either. */
 static void read_cell(const struct encoder *encoder, float *out, struct json_node node)
 {
     struct error local = {0};

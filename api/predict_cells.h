@@ -13,14 +13,15 @@
 #include "api/predict_row.h"
 #include "base/status.h"
 
-/* A value as it stands in the text, found without being read. */
+/* This is how far a value reaches in the text, which is found without reading it. */
 struct predict_extent {
     size_t size;  /* bytes */
     size_t cells; /* that it seems to have, of an array */
     bool is_flat; /* an array that holds no other container */
 };
 
-/* The extent of the value that starts at text[0]. False: it has no end before end. */
+/* Finds the extent of the value that starts at text[0]. Answers false where it has no
+ * end before end. */
 bool predict_extent(struct predict_extent *extent, const char *text, const char *end);
 
 /* Features of a flat array, in out (schema_features).

@@ -13,7 +13,7 @@ struct reading {
     const struct predict_text *body;
     const struct predict_row *row;
     const char *at, *end;
-    float *features; /* of one row, and of no use */
+    float *features; /* one row's, which nobody uses */
     size_t rows;     /* behind us */
     bool seen;       /* "inputs" is behind us */
     size_t faults;   /* so far */
@@ -36,7 +36,7 @@ static void refuse(struct reading *reading, enum fault_kind kind, const char *po
     reading->faults++;
 }
 
-/* A fault of the row that is being read. */
+/* Adds a fault of the row that is being read. */
 static void refuse_row(struct reading *reading, const struct fault *fault)
 {
     char pointer[sizeof fault->pointer];
@@ -60,9 +60,9 @@ static bool take(struct reading *reading, char c)
     return true;
 }
 
-/* The text breaks off, or goes on, where it must not. A body of the size of other requests
- * is read once more, whole, to name the place. Here and below, false: nothing more is to
- * be read. */
+/* The text breaks off, or goes on, where it must not. A body of the size of other
+ * requests is read once more, whole, to name the place. Here and below, the answer
+ * false means that nothing more is to be read. */
 static bool refuse_text(struct reading *reading)
 {
     struct json_reader reader;
@@ -81,7 +81,7 @@ static bool refuse_text(struct reading *reading)
     return false;
 }
 
-/* Passes a value that cannot be used. */
+/* Goes past a value that cannot be used. */
 static bool skip_value(struct reading *reading)
 {
     struct predict_extent extent;
@@ -137,7 +137,7 @@ static bool read_row(struct reading *reading)
     return reading->faults < LIMIT_FAULTS;
 }
 
-/* The value of "inputs". */
+/* Reads the value of "inputs". */
 static bool read_rows(struct reading *reading)
 {
     if (!take(reading, '[')) {

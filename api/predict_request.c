@@ -12,11 +12,11 @@
 struct predict_request {
     const char *body, *at, *end;
     const struct schema *schema;
-    struct encoder *encoders; /* of csv, one a column */
+    struct encoder *encoders; /* csv has one for each column */
     struct predict_row form;
     size_t rows, rows_max; /* read, and the most that limits allow */
     bool ended;
-    struct error *error; /* of the call that is under way */
+    struct error *error; /* that the present call was given */
 };
 
 static void skip_blanks(struct predict_request *request)
@@ -34,7 +34,7 @@ static bool take(struct predict_request *request, char c)
     return true;
 }
 
-/* It is read once more, past its faults, to name them all. */
+/* Has the body read once more, past its faults, so that all of them are named. */
 static enum status refuse(const struct predict_request *request)
 {
     const struct predict_text body = {
@@ -42,7 +42,7 @@ static enum status refuse(const struct predict_request *request)
     return predict_faults(&body, &request->form, request->error);
 }
 
-/* False: it is at fault. */
+/* Answers false where the row is at fault. */
 static bool read_row(struct predict_request *request, float *out)
 {
     struct predict_extent extent;
@@ -63,8 +63,8 @@ static bool read_row(struct predict_request *request, float *out)
     return true;
 }
 
-/* {"inputs":[ as the only way to begin. */
-static bool read_head(struct predict_request *request)
+/* Goes past {"inputs":[ which is the only way for a body to begin. */
+static bool read_opening(struct predict_request *request)
 {
     static const char name[] = "\"inputs\"";
     if (!take(request, '{'))
@@ -77,7 +77,8 @@ static bool read_head(struct predict_request *request)
     return take(request, ':') && take(request, '[');
 }
 
-/* Behind a row: the next one, or the end of the whole. False: neither. */
+/* Goes past what follows a row: a comma and the next row, or the end of the whole.
+ * Answers false where it is neither. */
 static bool pass_row(struct predict_request *request)
 {
     if (take(request, ','))
@@ -102,7 +103,7 @@ static enum status open_encoders(struct predict_request *request)
     return status;
 }
 
-/* One row is always taken. */
+/* Answers how many rows the limits allow. One row is always taken. */
 static size_t rows_allowed(const struct predict_body *body, size_t features)
 {
     size_t classes = body->schema->classes;
@@ -138,7 +139,7 @@ enum status predict_request_open(struct predict_request **out,
     enum status status = open_encoders(request);
     request->form = (struct predict_row){body->schema, request->encoders,
                                          schema_cells(body->schema)};
-    if (status == ST_OK && !read_head(request))
+    if (status == ST_OK && !read_opening(request))
         status = refuse(request);
     if (status != ST_OK) {
         predict_request_close(request);

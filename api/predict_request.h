@@ -25,7 +25,7 @@ struct predict_body { /* all of it outlives the request */
     const char *text;
     size_t size;
     const struct schema *schema;
-    double row_flops; /* of the model, for LIMIT_PREDICT_FLOPS */
+    double row_flops; /* the model's, for LIMIT_PREDICT_FLOPS */
 };
 
 /*   ST_INVALID    it does not begin as it must: all faults of the whole body
@@ -50,7 +50,7 @@ struct predict_block {
 enum status predict_request_next(struct predict_request *request,
                                  struct predict_block *block, struct error *error);
 
-/* The most rows that a body of so many bytes can have. */
+/* Answers the most rows that a body of so many bytes can have. */
 size_t predict_rows_most(size_t size, const struct schema *schema);
 
 #endif

@@ -18,13 +18,13 @@
 
 struct predict_row {
     const struct schema *schema;
-    const struct encoder *encoders; /* of csv, one a column */
-    size_t cells;                   /* of a row: schema_cells */
+    const struct encoder *encoders; /* csv has one for each column */
+    size_t cells;                   /* in a row: schema_cells */
 };
 
-/* Features of the row whose '[' stands at text[0], in out (schema_features). Returns the
- * place behind its ']', or NULL where the row is not of this kind: out may then be partly
- * written. Reads nothing from end on. */
+/* Writes the features of the row whose '[' stands at text[0] into out
+ * (schema_features). Answers the place behind its ']', or NULL where the row is not of
+ * this kind: out may then be partly written. Nothing is read from end on. */
 const char *predict_row_read(const struct predict_row *row, float *out,
                              const char *text, const char *end);
 

@@ -55,7 +55,8 @@ unsigned problem_http_status(enum status status)
     return 500;
 }
 
-/* Seconds: about how long the reason lasts. 0: waiting changes nothing. */
+/* Answers about how many seconds the reason lasts, or 0 where waiting changes
+ * nothing. */
 unsigned problem_retry_after(enum status status)
 {
     if (status == ST_BUDGET_HELD || status == ST_DATASET_IN_USE)
@@ -67,7 +68,7 @@ unsigned problem_retry_after(enum status status)
     return 0;
 }
 
-/* "budget_exhausted" as "Budget exhausted". */
+/* Writes "budget_exhausted" as "Budget exhausted". */
 static void write_title(struct json_writer *writer, const char *code)
 {
     char title[64];
@@ -113,7 +114,8 @@ static void write_failure(struct json_writer *writer,
     json_write_text(writer, "reason", failure->text);
 }
 
-/* Aligned with orders: null where an order carries no weight. */
+/* Writes what is available, aligned with the orders: null where an order carries no
+ * weight. */
 static void write_available(struct json_writer *writer, const struct problem *problem)
 {
     double available[CURVE_ORDERS];

@@ -12,16 +12,16 @@
 #include "base/status.h"
 #include "engine/data/readers/import.h"
 
-/* The HTTP status of every outcome; 200 for ST_OK. */
+/* Answers the HTTP status of an outcome, which is 200 for ST_OK. */
 unsigned problem_http_status(enum status status);
 
-/* Seconds for Retry-After, 0 where the header is not sent. */
+/* Answers the seconds for Retry-After, or 0 where the header is not sent. */
 unsigned problem_retry_after(enum status status);
 
 struct problem {          /* what a problem body says beyond the error; all optional */
     const char *instance; /* request id */
-    const struct import_failure *failure; /* of import_failed: the file and the place */
-    bool has_room;                        /* of the budget's 409s */
+    const struct import_failure *failure; /* import_failed: the file and the place */
+    bool has_room;                        /* a budget's 409 says the rest, too */
     double largest_epsilon;
     bool has_most_steps; /* false: steps differ, and it is null */
     uint64_t most_steps;

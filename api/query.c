@@ -45,7 +45,7 @@ enum status query_take(struct query_seen *seen, const char *name, struct error *
     return ST_OK;
 }
 
-/* Digits only, below LIMIT_COUNT. */
+/* Reads digits and nothing else, as a number below LIMIT_COUNT. */
 static bool read_digits(uint64_t *value, const char *text)
 {
     uint64_t sum = 0;

@@ -11,7 +11,8 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-/* The parameters of one query string so far: of which route, and which of its row. */
+/* These are the parameters of one query string so far: the route, and which of its
+ * row's parameters have been there. */
 struct query_seen {
     const struct route *route;
     unsigned places;
@@ -22,7 +23,8 @@ struct query_seen {
  *               names it */
 enum status query_take(struct query_seen *seen, const char *name, struct error *error);
 
-/* ST_INVALID: query parameter NAME TEXT, "must be ...". */
+/* Refuses a parameter, and answers ST_INVALID: "query parameter NAME TEXT", where text
+ * says for instance "must be ...". */
 enum status query_refuse(const char *name, const char *text, struct error *error);
 
 struct query_range {

@@ -32,7 +32,7 @@ struct released_history {
     double points[]; /* (LIMIT_HISTORY, 1 + width) step, then the series in order */
 };
 
-/* One without points, for values like these; to be freed. */
+/* Makes a history without points, for values like these; to be freed. */
 struct released_history *released_create(const struct released_value *values,
                                          size_t count);
 
@@ -50,7 +50,8 @@ void released_write(struct json_writer *writer, const char *name,
 void released_write_detail(struct json_writer *writer, const char *name,
                            const struct released_history *history, size_t point_count);
 
-/* NULL of null, of nothing, and of what is refused; else to be freed. */
+/* Reads a history, to be freed. Answers NULL for null, for nothing, and for what is
+ * refused. */
 struct released_history *released_read(struct json_node node);
 
 #endif

@@ -1,3 +1,9 @@
+/* How it works: request_head_read is called whenever more of a head has come in, always
+ * with the head from its first byte on, and goes on where it stopped: lines before next
+ * are checked, and up to looked there is no end of a line. Each complete line is the
+ * first line, a field, or the empty line that ends the head. A line that is not
+ * complete is searched for control characters and held against the limits, so that a
+ * refusal does not wait for its end. */
 #include "api/request_head.h"
 
 #include <ctype.h>
@@ -9,12 +15,12 @@
 
 enum {
     METHOD_MAX = 32,    /* characters */
-    LINE_SPARE = 64,    /* of the first line, beside its target */
+    LINE_SPARE = 64,    /* what the first line has beside its target */
     LENGTH_DIGITS = 18, /* below 2^63 */
 };
 
-/* The fields that this server or its library reads: two of them, or two readings of
- * one, would be two requests. */
+/* These are the fields that this server or its library reads. Two of one name, or two
+ * readings of one, would be two requests. */
 #define ONCE_LIST(X)                                                                   \
     X(HOST, "Host")                                                                    \
     X(CONTENT_LENGTH, "Content-Length")                                                \
@@ -56,7 +62,7 @@ static bool span_is(struct span span, struct span name)
     return span.size == name.size && strncasecmp(span.text, name.text, span.size) == 0;
 }
 
-/* A character of a method or of a field's name (RFC 9110 5.6.2). */
+/* Tells whether c may stand in a method or in a field's name (RFC 9110 5.6.2). */
 static bool is_token(unsigned char c)
 {
     return isalnum(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
@@ -99,7 +105,7 @@ static unsigned count_of(struct span span, char character)
     return count;
 }
 
-/* The library keeps a piece of memory for each. */
+/* The library keeps a piece of memory for each part, so there may not be too many. */
 static enum status check_parts(const struct request_head *head, struct error *error)
 {
     if (head->parts <= LIMIT_HEAD_PARTS)
@@ -205,7 +211,7 @@ static enum status check_fields(const struct request_head *head, struct error *e
 
 /* --- line by line --- */
 
-/* line ends before its CR. */
+/* Reads one line, which ends before its CR. */
 static enum status read_line(struct request_head *head, struct span line,
                              struct error *error)
 {
@@ -219,7 +225,8 @@ static enum status read_line(struct request_head *head, struct span line,
     return check_fields(head, error);
 }
 
-/* What can be said of a line that has not ended: its CR may be the last byte so far. */
+/* Checks what can be checked of a line that has not ended. The last byte so far may be
+ * its CR. */
 static enum status check_unfinished(struct request_head *head, const char *bytes,
                                     size_t size, struct error *error)
 {

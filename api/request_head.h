@@ -17,9 +17,9 @@
 #include "base/status.h"
 
 struct request_head {
-    size_t size;     /* of a complete head, its empty line included; 0: unfinished */
+    size_t size;     /* once complete, with its empty line; 0: unfinished */
     bool chunked;    /* the body comes in chunks */
-    uint64_t length; /* of a body that does not; 0: none */
+    uint64_t length; /* otherwise: how long the body is; 0: none */
     bool head_only;  /* the method is HEAD: its answer has no body */
 
     /* how far it is read */

@@ -11,7 +11,7 @@ struct utf8 { /* what may follow inside a character; nothing where left is 0 */
     uint8_t low, high;
 };
 
-/* Takes one byte more; false where the text is not UTF-8. */
+/* Takes one byte more. Answers false where the text is not UTF-8. */
 static bool utf8_take(struct utf8 *utf8, uint8_t byte)
 {
     if (utf8->left > 0) {
@@ -29,7 +29,7 @@ static bool utf8_take(struct utf8 *utf8, uint8_t byte)
     return true;
 }
 
-/* What one character of a target stands for. */
+/* A letter is what one character of a target stands for. */
 struct letter {
     const char *at;
     size_t size; /* 1, or 3 where it is encoded; 0: it may not stand there */
@@ -60,7 +60,7 @@ static struct letter letter_at(const char *at, const char *end)
     return letter;
 }
 
-/* Most of any target: stands for itself and ends nothing. */
+/* Tells whether c stands for itself and ends nothing, as most of any target does. */
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
@@ -83,7 +83,8 @@ static enum status check_letter(const struct letter *letter, bool in_path,
     return ST_OK;
 }
 
-/* A segment of the path has ended: last where nothing but a query follows. */
+/* Checks a segment of the path that has ended. It is the last where nothing but a query
+ * follows. */
 static enum status check_segment(size_t size, size_t dots, bool last,
                                  struct error *error)
 {

@@ -25,8 +25,8 @@
  *                    an empty segment before the last, a segment `.` or `..` */
 enum status request_target_check(const char *text, size_t size, struct error *error);
 
-/* Decodes a piece of a checked path into to, with an end; false, and to is "", where it
- * has no room. */
+/* Decodes a piece of a checked path into to, with a NUL behind it. Answers false, and
+ * leaves "" in to, where it has no room. */
 bool request_target_decode(char *to, size_t room, const char *piece, size_t size);
 
 #endif

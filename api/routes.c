@@ -36,9 +36,8 @@ int route_parameter(const struct route *route, const char *name)
     return -1;
 }
 
-/* Whether path has the form of template; then id and name are its parameters. An id
- * holds neither / nor : (api.md), so that "{id}:import" reads in one way
- * only. */
+/* Tells whether path has the form of template; then id and name are its parameters. An
+ * id holds neither / nor : (api.md), so that "{id}:import" reads in one way only. */
 static bool match_template(struct route_match *match, const char *template,
                            const char *path)
 {
@@ -71,7 +70,7 @@ static void allow_add(char *allow, size_t room, const char *method)
         allow_add(allow, room, "HEAD");
 }
 
-/* The methods of all routes that path has the form of; "" if there are none. */
+/* Lists the methods of all routes that path has the form of; "" if there are none. */
 static void allow_of(char *allow, size_t room, const char *path)
 {
     struct route_match unused;

@@ -84,7 +84,7 @@
 enum { ROUTE_COUNT = ROUTE_LIST(ROUTE_ONE) };
 #undef ROUTE_ONE
 
-/* Where the functions of a route run (architecture.md 4). */
+/* This is where the functions of a route run (architecture.md 4). */
 enum route_run {
     RUN_AT_ONCE,                /* on the connection's own thread, from memory */
     RUN_AS_LONG_POLL,           /* there too, and may wait for a change first */
@@ -111,21 +111,22 @@ struct route {
     bool any_host;  /* it shows nothing, and probes ask for it by any Host */
     bool streamed;  /* its answer may be made while it is sent */
     char query[48]; /* names of parameters, a blank between them; "": none */
-    char types[48]; /* of answers of 200, likewise, the preferred first; "": 204 */
+    char types[48]; /* that 200 answers in, likewise, preferred first; "": 204 */
 };
 
-/* The rows in their order, index < ROUTE_COUNT, and the place of one of them. */
+/* These answer the row at index, which is below ROUTE_COUNT, and the index of a row. */
 const struct route *route_at(size_t index);
 size_t route_index(const struct route *route);
 
-/* The place of a parameter's name among those of the row, from 0; -1 if it is not there. */
+/* Answers the place, from 0, of a parameter's name among those of the row; -1 if it is
+ * not there. */
 int route_parameter(const struct route *route, const char *name);
 
 struct route_match {
     const struct route *route;
     char id[64]; /* value of {id}; "" if the route has none or it is too long for one */
     char name[64];  /* value of {name}, likewise */
-    char allow[64]; /* of ST_METHOD_NOT_ALLOWED: those of the path, "GET, POST" */
+    char allow[64]; /* ST_METHOD_NOT_ALLOWED: what the path takes, "GET, POST" */
 };
 
 /* HEAD matches GET. path is as it came (api/request_target.h), without its query: what of

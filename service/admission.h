@@ -31,13 +31,13 @@
 enum status admission_check(struct request *request, const struct config *config,
                             struct error *error);
 
-/* The most bytes a body of this route may have. */
+/* Answers how many bytes a body of this kind may have at most. */
 uint64_t admission_body_max(enum route_body body, const struct config *config);
 
-/* Whether a body of BODY_EMPTY is none: nothing but blanks, or {}. */
+/* Tells whether a body is none, as BODY_EMPTY asks: nothing but blanks, or {}. */
 bool body_is_empty(const char *body, size_t size);
 
-/* Whether value is "localhost" or a loopback address, with or without a port. */
+/* Tells whether value is "localhost" or a loopback address, with or without a port. */
 bool host_is_loopback(const char *value);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads digits; false where there are none. More than 64 bits read as the largest. */
+/* Reads digits, and answers false where there are none. A number of more than 64 bits
+ * reads as the largest that there is. */
 static bool number(const char **at, uint64_t *value)
 {
     char *end;

@@ -13,10 +13,10 @@ enum byte_range_kind {
 };
 
 struct byte_range {
-    uint64_t offset, size; /* of BYTES_PART: size > 0, offset + size <= the whole */
+    uint64_t offset, size; /* BYTES_PART: size > 0, offset + size <= the whole */
 };
 
-/* header may be NULL; whole is the size of the representation. */
+/* Reads the header, which may be NULL. whole is the size of the representation. */
 enum byte_range_kind byte_range_parse(struct byte_range *range, const char *header,
                                       uint64_t whole);
 

@@ -24,16 +24,16 @@ struct connection_deadlines; /* opaque: those of all connections */
 struct connection_deadline;  /* opaque: that of one */
 
 struct connection_deadlines *connection_deadlines_create(void);
-/* No connection may be left. */
+/* Ends the thread. No connection may be left. */
 void connection_deadlines_destroy(struct connection_deadlines *deadlines);
 
 struct connection_deadline *
 connection_deadline_add(struct connection_deadlines *deadlines, int socket);
-/* Before the socket is closed. */
+/* Must be called before the socket is closed. */
 void connection_deadline_remove(struct connection_deadline *deadline);
 
-/* What has come since: each moves the deadline. While the server works on an answer there
- * is none. */
+/* Each of these says how far the connection has come, and moves its deadline. While the
+ * server works on an answer there is none. */
 void connection_deadline_headers_done(struct connection_deadline *deadline);
 void connection_deadline_body_received(struct connection_deadline *deadline,
                                        uint64_t size);

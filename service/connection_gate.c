@@ -1,3 +1,14 @@
+/* How it works: libmicrohttpd reads a socket by recv, which is defined at the end of
+ * this file. Bytes are read from the socket straight into the library's buffer, and
+ * api/framing says how many of them may pass; the rest, which begins something that is
+ * not complete (the half of a head), goes into kept. From then on bytes are read behind
+ * what is kept, until framing passes all of it and kept is empty again. So a request
+ * that comes in one piece, as nearly all do, is never copied.
+ *
+ * When framing refuses something, the library is handed its stand-in as if it had come
+ * from the client, and everything behind that is read and dropped. The library then
+ * asks us for an answer to a request that begins properly, and connection_gate_verdict
+ * tells the session what was wrong with the one that came. */
 #include "service/connection_gate.h"
 
 #include <errno.h>
@@ -22,8 +33,8 @@ struct connection_gate {
     size_t kept_size, kept_capacity, passed;
 };
 
-/* By descriptor. The one variable of the program that no argument leads to: recv has
- * none for it. */
+/* The gates by their sockets' descriptors. This is the one variable of the program that
+ * no argument leads to, since recv has none for it. */
 static _Atomic(struct connection_gate *) gates[GATES_MAX];
 
 struct connection_gate *connection_gate_open(int socket)
@@ -64,7 +75,7 @@ enum status connection_gate_verdict(const struct connection_gate *gate, uint64_t
 
 /* --- what is read and not handed on yet --- */
 
-/* Room for more bytes behind what is kept. */
+/* Answers room for more bytes behind what is kept. */
 static char *kept_room(struct connection_gate *gate, size_t more)
 {
     if (gate->kept_capacity - gate->kept_size < more) {
@@ -83,7 +94,7 @@ static void keep(struct connection_gate *gate, const char *bytes, size_t size)
     gate->kept_size += size;
 }
 
-/* Moves what may pass to to[0..room): how much. */
+/* Moves what may pass to to[0..room), and answers how much that was. */
 static size_t hand_on(struct connection_gate *gate, char *to, size_t room)
 {
     size_t size = gate->passed < room ? gate->passed : room;
@@ -101,7 +112,7 @@ static size_t hand_on(struct connection_gate *gate, char *to, size_t room)
     return size;
 }
 
-/* In place of all that did not pass. */
+/* Keeps the stand-in in place of all that did not pass. */
 static void take_stand_in(struct connection_gate *gate)
 {
     const char *stand_in = framing_stand_in(&gate->framing);
@@ -123,7 +134,7 @@ static void drop_the_rest(const struct connection_gate *gate)
     }
 }
 
-/* Reads up to room bytes that may pass into to[0..room), which nothing kept precedes. */
+/* Reads where nothing is kept: straight into to[0..room), as far as it may pass. */
 static ssize_t read_direct(struct connection_gate *gate, char *to, size_t room,
                            size_t *taken)
 {
@@ -135,7 +146,8 @@ static ssize_t read_direct(struct connection_gate *gate, char *to, size_t room,
     return got;
 }
 
-/* The same behind what is kept, which is the beginning of something. */
+/* Reads where the beginning of something is kept: behind that, and then hands on what
+ * may pass of both. */
 static ssize_t read_kept(struct connection_gate *gate, char *to, size_t room,
                          size_t *taken)
 {
@@ -148,8 +160,9 @@ static ssize_t read_kept(struct connection_gate *gate, char *to, size_t room,
     return got;
 }
 
-/* As recv. It returns less than room only after the socket had less: libmicrohttpd
- * takes that as a sign that the socket is empty, and then waits for it to fill. */
+/* Reads as recv does. It returns less than room only after the socket had less,
+ * because libmicrohttpd takes that as a sign that the socket is empty and waits for
+ * it to fill. */
 static ssize_t gate_read(struct connection_gate *gate, char *to, size_t room)
 {
     size_t given = hand_on(gate, to, room);
@@ -176,7 +189,8 @@ static ssize_t gate_read(struct connection_gate *gate, char *to, size_t room)
     return -1;
 }
 
-/* flags are for sockets without a gate: libmicrohttpd gives none. */
+/* Stands in for the system's recv. libmicrohttpd gives no flags, so they are for
+ * sockets without a gate. */
 ssize_t recv(int socket, void *to, size_t room, int flags)
 {
     struct connection_gate *gate =

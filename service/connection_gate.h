@@ -25,16 +25,17 @@
 
 struct connection_gate; /* opaque */
 
-/* Before the library reads the socket. NULL: a descriptor too high to be watched; none
- * of its requests will be taken. */
+/* Sets a gate before the library reads the socket. The answer is NULL where the
+ * descriptor is too high for a gate; then none of its requests will be taken. */
 struct connection_gate *connection_gate_open(int socket);
-/* Before the socket is closed. NULL is allowed. */
+/* Must be called before the socket is closed. NULL is allowed. */
 void connection_gate_close(struct connection_gate *gate);
 
-/* The number of the request that the library now begins: 1, 2, ... */
+/* Answers the number of the request that the library now begins: 1, 2, ... */
 uint64_t connection_gate_begin(struct connection_gate *gate);
 
-/* ST_OK: all that was read of that request so far has passed. Otherwise why not. */
+/* Answers ST_OK where all that was read of that request so far has passed, and
+ * otherwise why it has not. */
 enum status connection_gate_verdict(const struct connection_gate *gate, uint64_t number,
                                     struct error *error);
 

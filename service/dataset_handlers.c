@@ -29,7 +29,7 @@ static enum status find(struct context *context, const struct request *request,
 
 /* --- create --- */
 
-/* The dataset's row and its budget. */
+/* Adds the dataset's row and grants its budget. */
 static enum status add(struct context *context, struct store_tx *tx,
                        const struct request *request, struct dataset_spec *spec_take,
                        struct dataset **dataset, struct error *error)
@@ -43,8 +43,9 @@ static enum status add(struct context *context, struct store_tx *tx,
     return spec->is_public ? ST_OK : ledger_grant(context->ledger, tx, &promise, error);
 }
 
-/* Whether a dataset of this id may be declared anew as spec: it never had content, so
- * nothing was ever reserved on it, and its budget stays as it was granted. */
+/* Checks whether a dataset of this id may be declared anew as spec. It may if it never
+ * had content: then nothing was ever reserved on it, and its budget stays as it was
+ * granted. */
 static enum status check_anew(struct context *context, const struct dataset *dataset,
                               const struct dataset_spec *spec, struct error *error)
 {
@@ -74,8 +75,8 @@ static enum status check_anew(struct context *context, const struct dataset *dat
     return ST_OK;
 }
 
-/* Files that another format had: what is left by a crash in between is never read, and
- * goes with the first start after the import. */
+/* Removes files that another format had. What a crash in between leaves of them is
+ * never read, and goes with the first start after the import. */
 static void drop_uploads(struct context *context, const struct dataset_spec *spec)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
@@ -235,7 +236,8 @@ enum status handle_dataset_file_put(struct context *context, struct request *req
 
 /* --- import --- */
 
-/* With where the import stopped, if it came to that. */
+/* Makes the problem itself, since it says where the import stopped, if it came to
+ * that. */
 static enum status refuse_import(struct request *request,
                                  const struct import_failure *failure,
                                  const struct error *error)

@@ -23,7 +23,8 @@ static const struct handler *handler_of(const struct request *request)
     return &handlers[route_index(request->match.route)];
 }
 
-/* What a function fails with becomes the reply, in place of one that it had made. */
+/* Calls a function. What it fails with becomes the reply, in place of one that it had
+ * made. */
 static void call(handle_function *function, struct context *context,
                  struct request *request)
 {

@@ -28,8 +28,8 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* The functions of a route by where it runs, each given to the macro of its kind: H for
- * handle, P for poll, C for cost. */
+/* Which functions a route has depends on where it runs. Each is given to the macro of
+ * its kind: H for handle, P for poll, C for cost. */
 /* clang-format off */
 #define HANDLERS_AT_ONCE(name, H, P, C)                H(name)
 #define HANDLERS_AS_LONG_POLL(name, H, P, C)           P(name)

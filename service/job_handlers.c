@@ -80,7 +80,7 @@ static enum status plan_request(struct context *context, const struct request *r
     return planner_plan(context, &inquiry, plan, cost, error);
 }
 
-/* Shown, never charged (P8). */
+/* Answers what the paper claims, which is shown and never charged (P8). */
 static double paper_claim(const struct job_plan *plan)
 {
     const struct train_spec *train = &plan->request.train;
@@ -91,7 +91,7 @@ static double paper_claim(const struct job_plan *plan)
     return algorithm->paper_claim(&inputs, plan->epsilon_planned, plan->request.delta);
 }
 
-/* What it would cost to choose the best of ?runs= such jobs. */
+/* Figures what it would cost to choose the best of ?runs= such jobs. */
 static enum status price_tuning(const struct request *request,
                                 const struct job_plan *plan, struct estimate_view *view,
                                 struct error *error)
@@ -131,7 +131,7 @@ static struct estimate_view view_of(const struct job_plan *plan,
     };
 }
 
-/* Whether the job fits in the dataset's budget, and what would. */
+/* Finds whether the job fits in the dataset's budget, and what would. */
 static enum status find_room(struct context *context, const struct job_plan *plan,
                              struct estimate_view *view, struct error *error)
 {
@@ -189,10 +189,11 @@ struct creation { /* a job on its way into the store */
     struct request *request;
     struct job_plan plan;
     struct job *job;
-    char *body; /* of the answer, owned */
+    char *body; /* what is answered, owned */
 };
 
-/* Reservation, job row and idempotency row: one transaction. */
+/* Adds the reservation, the job's row and the idempotency row, all in one
+ * transaction. */
 static enum status create_in(struct creation *creation, struct store_tx *tx,
                              struct error *error)
 {
@@ -285,8 +286,8 @@ static enum status deadline(struct request *request, struct error *error)
     return status;
 }
 
-/* Whether it is to be answered now, 200 or 304; false: the request waits. For a job that
- * has ended there is nothing to wait. */
+/* Tells whether the request is answered now, with 200 or 304, or waits. There is
+ * nothing to wait for once a job has ended. */
 static bool is_due(struct request *request, const struct job_answer *answer,
                    bool *unchanged)
 {

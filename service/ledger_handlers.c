@@ -59,7 +59,7 @@ struct entries {
     char **texts;       /* (size), the first count are owned */
     uint64_t last;      /* seq */
     bool more;
-    size_t line, sent; /* of lines: the next to be sent, and how much of it is */
+    size_t line, sent; /* as lines: the next to be sent, and how much of it is */
 };
 
 static struct entries *entries_create(size_t size)
@@ -106,7 +106,7 @@ static enum status read_entries(struct context *context,
     return status;
 }
 
-/* What comes next of the lines: an entry each, and an end of line. */
+/* Copies what comes next of the lines, each of which is an entry and an end of line. */
 static ssize_t pull_lines(void *context, uint64_t position, char *to, size_t room)
 {
     struct entries *entries = context;
@@ -128,7 +128,8 @@ static ssize_t pull_lines(void *context, uint64_t position, char *to, size_t roo
     return filled > 0 ? (ssize_t)filled : STREAM_END;
 }
 
-/* The way to the next page of lines; as long as this one, if its length was named. */
+/* Names the next page of lines, which is as long as this one if its length was
+ * named. */
 static void link_next(struct request *request, const struct entries *entries,
                       const char *token)
 {

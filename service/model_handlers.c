@@ -48,7 +48,7 @@ enum status handle_model_get(struct context *context, struct request *request,
 
 /* --- content --- */
 
-/* The range of the file, and the digest of the whole. */
+/* Replies with a range of the file and the digest of the whole. */
 static void reply_content(struct request *request, const struct model_row *row,
                           int file_take, unsigned status, struct byte_range range)
 {

@@ -6,7 +6,8 @@
 #include "api/query.h"
 #include "base/check.h"
 
-/* Index of the first wanted thing below end, plus one; 0 if there is none. */
+/* Answers the index of the first wanted thing below end, plus one; 0 if there is
+ * none. */
 static size_t next_wanted(const struct page_source *source, size_t end)
 {
     while (end > 0 && source->wanted != NULL &&

@@ -12,9 +12,9 @@
 struct page_source {
     const char *name; /* "jobs" */
     size_t count;     /* things there are, oldest at 0 */
-    /* Whether the thing at index is listed. NULL: all are. */
+    /* Tells whether the thing at index is listed. Where this is NULL, all are. */
     bool (*wanted)(void *context, size_t index);
-    /* The thing at index as JSON text, to be freed. */
+    /* Answers the thing at index as JSON text, to be freed. */
     char *(*text)(void *context, size_t index);
     void *context;
 };

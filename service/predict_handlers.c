@@ -9,11 +9,12 @@
 #include "engine/predictor.h"
 #include "service/handlers.h"
 
-/* What a core does in a nanosecond, for estimates: products of a forward pass. */
+/* For estimates: a core does this many products of a forward pass in a nanosecond. */
 static const double flops_per_ns = 40;
 enum { READING_NS = 8 }; /* a byte of a body, from text to features */
 
-/* What a prediction needs of the model's job and dataset; all of it outlives requests. */
+/* A prediction needs this of the model's job and dataset. All of it outlives
+ * requests. */
 struct prediction {
     const struct model_row *row;
     const struct model_spec *model;
@@ -39,7 +40,7 @@ static enum status find(struct context *context, const struct request *request,
 static double row_flops(const struct prediction *prediction)
 {
     double flops = 0;
-    /* It compiled when it was trained. */
+    /* The model compiled when it was trained. */
     CHECK(predictor_flops(&flops, prediction->model, schema_shape(prediction->schema),
                           NULL) == ST_OK);
     return flops;

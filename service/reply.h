@@ -33,7 +33,7 @@ static const uint64_t stream_size_unknown = UINT64_MAX;
  * answers how much that is, at least one byte. It runs on the HTTP server's thread and
  * waits for nothing. close is called once, whether all was sent, some or nothing. */
 struct stream {
-    uint64_t size; /* of all pieces together, or stream_size_unknown */
+    uint64_t size; /* all pieces together, or stream_size_unknown */
     uint64_t held; /* bytes of memory that context takes until close */
     ssize_t (*pull)(void *context, uint64_t position, char *to, size_t room);
     void (*close)(void *context);
@@ -115,16 +115,17 @@ void reply_stream(struct request *request, const char *type,
 void reply_problem(struct request *request, const struct error *error,
                    struct problem *more);
 
-/* Bytes of the body, 0 where that is not known. */
+/* Answers the size of the body in bytes, 0 where it is not known. */
 uint64_t reply_size(const struct reply *reply);
 
-/* Bytes of memory that the reply's body takes, beside what it shares with others. */
+/* Answers how many bytes of memory the body takes, beside what it shares with
+ * others. */
 uint64_t reply_held(const struct reply *reply);
 
 /* Lets go of the body and the headers. */
 void reply_fini(struct reply *reply);
 
-/* Whether the list of entity tags (or *) holds tag, by weak comparison. */
+/* Tells whether the list of entity tags (or *) holds tag, by weak comparison. */
 bool tag_list_holds(const char *list, const char *tag);
 
 #endif

@@ -32,19 +32,20 @@ struct request {
     int type;   /* the place of the answer's type in the route's row */
     char *body; /* JSON bodies, owned; body_size bytes and an end */
     size_t body_size, body_capacity;
-    struct upload upload; /* of BODY_FILE */
+    struct upload upload; /* where the body is BODY_FILE */
     struct reply reply;
     const void *awaited; /* what it waits for, while it waits */
     int64_t deadline_ns;
     int64_t start_ns;
 };
 
-/* A header's or query parameter's value, NULL if absent ("" for `?wait`). A parameter's
- * name must stand in the route's row (api/routes.h). */
+/* These answer the value of a header or a query parameter, NULL if it is absent ("" for
+ * `?wait`). A parameter's name must stand in the route's row (api/routes.h). */
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
 
-/* Lets go of what it owns; an upload must have been abandoned or published. */
+/* Lets go of what the request owns. Its upload must have been abandoned or
+ * published. */
 void request_fini(struct request *request);
 
 #endif

@@ -26,7 +26,7 @@ static struct MHD_Response *response_of_stream(const struct stream *stream)
                                              stream->context, stream->close);
 }
 
-/* Takes the reply's body. */
+/* Makes a response of the reply's body, which it takes. */
 static struct MHD_Response *response_of_body(struct reply *reply)
 {
     struct MHD_Response *response = NULL;
@@ -56,7 +56,7 @@ static struct MHD_Response *response_of_body(struct reply *reply)
     return response;
 }
 
-/* The response to one request, with its own headers. */
+/* Makes the response to one request, with headers of its own. */
 static struct MHD_Response *response_own(struct request *request)
 {
     struct reply *reply = &request->reply;

@@ -98,7 +98,7 @@ union address {
     struct sockaddr_in6 six;
 };
 
-/* Whether the configured address is IPv6. */
+/* Reads the configured address and tells whether it is IPv6. */
 static bool address_parse(union address *address, const struct config *config)
 {
     *address = (union address){0};
@@ -132,7 +132,8 @@ static unsigned pool_size(void)
     return cores > POOL_MAX ? POOL_MAX : (unsigned)cores;
 }
 
-/* As many as descriptors allow, the jobs' and the store's left aside. */
+/* Answers how many connections the descriptors allow, once those of the jobs and the
+ * store are left aside. */
 static unsigned connection_limit(void)
 {
     struct rlimit files;
@@ -168,7 +169,7 @@ static struct MHD_Daemon *daemon_start(struct server *server)
         MHD_OPTION_END);
 }
 
-/* Older ones have faults that admission does not make good (api.md 7). */
+/* Older versions have bugs that admission does not make good (api.md 7). */
 static bool library_is_known(void)
 {
     unsigned major = 0, minor = 0, patch = 0;

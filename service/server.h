@@ -16,7 +16,7 @@
 
 struct server; /* opaque */
 
-/* What service_open is given, so that both know each other. */
+/* service_open is given these, so that both know each other. */
 extern const struct service_hooks server_hooks;
 
 /* Listens as the configuration says and logs where.

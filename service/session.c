@@ -1,18 +1,16 @@
-/*
- * How a request goes through this file. libmicrohttpd announces it with its first line
- * (session_create) and then calls session_step: when the headers are complete; with each
- * piece of the body; when the body has ended; and whenever a connection that stood still
- * is resumed. So one function is called for four reasons, and the session's stage tells
- * which: STAGE_HEADERS is over with the first call, STAGE_BODY with the first one that
- * brings no bytes, and STAGE_ANSWER lasts until a reply is queued.
+/* How it works: libmicrohttpd announces a request with its first line (session_create)
+ * and then calls session_step: when the headers are complete; with each piece of the
+ * body; when the body has ended; and whenever a connection that stood still is resumed.
+ * So one function is called for four reasons, and the session's stage tells which:
+ * STAGE_HEADERS is over with the first call, STAGE_BODY with the first one that brings
+ * no bytes, and STAGE_ANSWER lasts until a reply is queued.
  *
- * What is refused by the headers alone is answered in admit, before a byte of the body is
- * read. What is found wrong while the body comes in (receive) is kept in refused and
- * answered after it, since the library can only answer before a body or behind it. When
- * the body is whole (complete), the route's row says where its answer is made (answer):
- * at once; by another thread, while the connection stands still (hand_over); or as soon
- * as something changes (poll).
- */
+ * What the headers alone show to be wrong is answered in admit, before a byte of the
+ * body is read. What is found wrong while the body comes in (receive) is kept in
+ * refused and answered after it, since the library can only answer before a body or
+ * behind it. When the body is whole (complete), the route's row says where its answer
+ * is made (answer): at once; by another thread, while the connection stands still
+ * (hand_over); or as soon as something changes (poll). */
 #include "service/session.h"
 
 #include <stdio.h>
@@ -29,10 +27,11 @@
 
 enum {
     BODY_STEP = 16 << 10,
-    NAME_DIGITS = 16, /* of each half of a request's name */
+    NAME_DIGITS = 16, /* in each half of a request's name */
 };
 
-/* So often a waiting connection is looked at: only then is a dead peer noticed. */
+/* A waiting connection is looked at this often, since only then is a dead peer
+ * noticed. */
 static const int64_t wait_slice_ns = INT64_C(15000000000);
 static const int64_t past_ns = 1;
 
@@ -47,7 +46,7 @@ struct session {
     char *path;           /* as it came, before decoding */
     struct error refused; /* found while the body came in */
     uint64_t dropped;     /* bytes after that */
-    uint64_t reply_bytes; /* of its reply, that the bodies' memory is charged with */
+    uint64_t reply_bytes; /* what its reply takes of the bodies' memory */
     bool sent;
 };
 
@@ -175,7 +174,7 @@ static enum MHD_Result session_refuse(struct session *session,
 
 /* --- the stages --- */
 
-/* NAME_DIGITS digits and an end. */
+/* Writes NAME_DIGITS digits and a NUL. */
 static void render_hex(char *text, uint64_t value)
 {
     for (int i = 0; i < NAME_DIGITS; i++)
@@ -183,7 +182,8 @@ static void render_hex(char *text, uint64_t value)
     text[NAME_DIGITS] = '\0';
 }
 
-/* Its sender's name for it, or else: this start and a number. */
+/* Takes the sender's name for the request. Where there is none, the name is made of
+ * this start and a number. */
 static void name_request(struct sessions *sessions, struct request *request)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -222,15 +222,16 @@ static enum MHD_Result admit(struct session *session)
     return MHD_YES;
 }
 
-/* Bytes that the body will have, if its sender says; else that it may have. */
+/* Answers how many bytes the body will have, if its sender says so, and otherwise how
+ * many it may have. */
 static uint64_t body_size_announced(const struct request *request, uint64_t max)
 {
     const char *length = request_header(request, "Content-Length");
     return length != NULL ? strtoull(length, NULL, 10) : max;
 }
 
-/* Room for size more bytes and an end: twice as much as before, but no more than the
- * body can come to. */
+/* Answers the capacity for size more bytes and a NUL: twice as much as before, but no
+ * more than the body can come to. */
 static size_t body_capacity_for(const struct request *request, size_t size,
                                 uint64_t max)
 {
@@ -293,8 +294,8 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
     return MHD_YES;
 }
 
-/* What is left to check when the body has ended. Its chunks may have been cut short by
- * the gate: then there is no connection to keep. */
+/* Checks what is left to check when the body has ended. The gate may have cut its
+ * chunks short; then there is no connection to keep. */
 static void check_body(struct session *session)
 {
     struct request *request = &session->request;
@@ -338,14 +339,14 @@ static int64_t wait_until(const struct request *request)
     return request->deadline_ns < slice_end_ns ? request->deadline_ns : slice_end_ns;
 }
 
-/* Whether the long poll has its reply; if not, the session waits, suspended. */
+/* Tells whether the long poll has its reply. If not, the session waits, suspended. */
 static bool poll(struct session *session)
 {
     struct request *request = &session->request;
     struct context *context = session->sessions->context;
     if (handler_poll(context, request))
         return true;
-    /* Asked again under the lock, so that no change is missed in between. */
+    /* It is asked again under the lock, so that no change in between is missed. */
     long_polls_lock(context->long_polls);
     bool done = handler_poll(context, request);
     bool waits = !done && sessions_suspend(session->sessions, request->connection);

@@ -36,21 +36,21 @@ struct connection {
 
 struct session; /* opaque */
 
-/* uri is the request target as it came, before decoding. */
+/* Begins a session. uri is the request's target as it came, before decoding. */
 struct session *session_create(struct sessions *sessions,
                                struct MHD_Connection *connection, const char *uri);
 void session_destroy(struct session *session); /* NULL is allowed */
 
-/* One call of libmicrohttpd's access handler. */
+/* Answers one call of libmicrohttpd's access handler. */
 enum MHD_Result session_step(struct session *session, const char *method,
                              const char *data, size_t *size);
 
-/* The run function of the desk and the predictors: argument is the context, item the
- * request. */
+/* This is the run function of the desk and the predictors. argument is the context,
+ * item the request. */
 void session_run(void *argument, void *item);
-/* The late function of the predictors: the request is refused. */
+/* This is the late function of the predictors: it refuses the request. */
 void session_late(void *context, void *item);
-/* The resume function of long polls. */
+/* This is the resume function of long polls. */
 void session_wake(void *waiting);
 
 #endif

@@ -48,19 +48,19 @@ void sessions_close(struct sessions *sessions);
 void sessions_await_end(struct sessions *sessions, int64_t timeout_ms);
 void sessions_fini(struct sessions *sessions);
 
-/* One begins; one ends, and gives the memory back that its bodies still take. */
+/* A session begins, or ends and gives back the memory that its bodies still take. */
 void sessions_enter(struct sessions *sessions);
 void sessions_leave(struct sessions *sessions, uint64_t body_bytes);
 
-/* Suspends the connection of one. False where the server is closing: nothing is done, and
- * the caller answers at once. */
+/* Suspends a session's connection. Where the server is closing it does nothing and
+ * answers false; the caller then replies at once. */
 bool sessions_suspend(struct sessions *sessions, struct MHD_Connection *connection);
 void sessions_resume(struct sessions *sessions, struct MHD_Connection *connection);
 
-/* Takes memory for a body that grows; false if there is too little. */
+/* Takes memory for a body that grows. Answers false if there is too little. */
 bool sessions_take(struct sessions *sessions, uint64_t bytes);
-/* Takes it for what has been made of a body, whatever there is, and gives the body's
- * back. */
+/* Takes memory for what has been made of a body, however much is taken already, and
+ * gives back the body's. */
 void sessions_exchange(struct sessions *sessions, uint64_t taken, uint64_t given);
 
 #endif

@@ -11,7 +11,7 @@
 
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
 
-/* Says which files there are instead. */
+/* Refuses a file and says which there are instead. */
 static enum status refuse_file(const struct reader *reader, struct error *error)
 {
     if (reader_file_count(reader) == 1)
@@ -51,7 +51,7 @@ static enum status check_disk(const struct context *context, uint64_t size,
     return ST_OK;
 }
 
-/* The blob that a request uploads; the dataset has such a file. */
+/* Names the blob that a request uploads. The dataset has such a file. */
 static struct blob_name name_of(struct context *context, const struct request *request)
 {
     const struct dataset_spec *spec =
@@ -126,7 +126,8 @@ enum status upload_publish(struct context *context, struct request *request,
         close_draft(&request->upload);
         return ST_OK;
     }
-    /* No part of the ledger: this must not read as its failure, nor show paths. */
+    /* The file is no part of the ledger, so this must not read as the ledger's failure;
+     * nor may it show paths. */
     log_event(LOG_ERROR, "upload_failed", "detail", inner.text, (char *)NULL);
     return error_set(error, ST_INTERNAL, "the file could not be stored");
 }

@@ -22,7 +22,7 @@
 
 struct request;
 
-struct upload { /* of a request; zeroed: none */
+struct upload { /* a request's; zeroed: none */
     bool open;
     int file; /* descriptor of the draft, while it is open */
     uint64_t size;
@@ -36,7 +36,8 @@ struct upload { /* of a request; zeroed: none */
 enum status upload_begin(struct context *context, struct request *request,
                          struct error *error);
 
-/* Appends to it.  ST_BODY_TOO_LARGE, ST_DISK_FULL, ST_INTERNAL */
+/* Appends to the draft, or fails with ST_BODY_TOO_LARGE, ST_DISK_FULL or
+ * ST_INTERNAL. */
 enum status upload_write(struct context *context, struct upload *upload,
                          const void *data, size_t size, struct error *error);
 
