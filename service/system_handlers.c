@@ -1,7 +1,7 @@
 #include <string.h>
 #include <microhttpd.h>
 
-#include "api/page_view.h"
+#include "api/system_view.h"
 #include "base/check.h"
 #include "service/assets.h"
 #include "service/handlers.h"

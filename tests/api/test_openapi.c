@@ -18,6 +18,7 @@
 #include "api/predict_request.h"
 #include "api/problem.h"
 #include "api/routes.h"
+#include "api/system_view.h"
 #include "tests/api/verdict_fixture.h"
 #include "engine/data/readers/reader_registry.h"
 
