@@ -17,6 +17,7 @@
 #include "tests/store/place_fixture.h"
 
 enum { FIRST = 1000, SECOND = 2000, THIRD = 3000 }; /* seconds at which it ticks */
+enum { RUNS_MOST = 64 };                            /* more than a test submits */
 
 struct scene {
     struct place place;
@@ -90,8 +91,9 @@ static struct scene *scene_make(const char *workers)
         service_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
     pool_destroy(scene->context.runners);
-    scene->context.runners = pool_create(scene->config.workers, scene->config.workers,
-                                         do_nothing, &scene->context);
+    /* The test ends runs that no thread has taken yet, so there is room for all. */
+    scene->context.runners =
+        pool_create(scene->config.workers, RUNS_MOST, do_nothing, &scene->context);
     add_dataset(&scene->context);
     return scene;
 }
