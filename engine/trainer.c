@@ -16,7 +16,7 @@
 #include "engine/dp/stepper.h"
 #include "engine/evaluator.h"
 #include "engine/model_file/model_file.h"
-#include "engine/nn/difference.h"
+#include "engine/difference/difference.h"
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
 #include "engine/rounding/blas.h"

@@ -91,9 +91,10 @@ struct algorithm {
     bool is_private;        /* false: only on public data, nothing is charged */
     bool uses_error_memory; /* what clipping cuts off comes back (error_memory.h) */
     bool full_batch; /* a step takes every record: batch_size is n where not named */
-    bool uses_differences; /* it sums gradient differences (engine/nn/difference.h) */
-    bool uses_subsets;     /* it draws batches of a fixed size (fixed_size_subset.h) */
-    uint64_t epochs; /* for a job that names neither epochs nor steps; 0: the usual */
+    bool
+        uses_differences; /* it sums gradient differences (engine/difference/difference.h) */
+    bool uses_subsets; /* it draws batches of a fixed size (fixed_size_subset.h) */
+    uint64_t epochs;   /* for a job that names neither epochs nor steps; 0: the usual */
     const struct algorithm_parameter *parameters;
     size_t parameter_count;
 

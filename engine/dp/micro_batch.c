@@ -23,7 +23,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "engine/nn/difference.h"
+#include "engine/difference/difference.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
 

@@ -44,7 +44,7 @@
 #include "engine/sampling/fixed_size_subset.h"
 #include "engine/dp/sum_norm.h"
 #include "engine/parallel/team.h"
-#include "engine/nn/parameter_step.h"
+#include "engine/difference/parameter_step.h"
 #include "engine/nn/network.h"
 #include "engine/nn/workspace.h"
 
@@ -117,7 +117,7 @@ struct batch_sum {
      * factors of that layer's part. There is no clip_rest then. */
     bool by_layer;
     /* The sum is of records' gradients less those at the step's previous point, over its
-     * scale (engine/nn/difference.h), and the norms of these. NULL: it is of
+     * scale (engine/difference/difference.h), and the norms of these. NULL: it is of
      * gradients. This needs clip. */
     const struct parameter_step *parameter_step;
     /* Counts the batch's records by their norms before clipping, a record that is not

@@ -2,9 +2,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/nn/interleave.h"
 #include "engine/nn/layer.h"
 
 enum status builder_refuse(const struct builder *builder, const char *member,
@@ -38,33 +40,48 @@ size_t builder_value(struct builder *builder, size_t width, bool has_gradient)
     return network->value_count++;
 }
 
-static const char *name_at(const struct builder *builder)
-{
-    return builder->model->layers[builder->index].kind->name;
-}
-
-struct node *builder_node(struct builder *builder, enum node_kind kind, size_t width)
+/* Appends a node that reads the value at hand. */
+static struct node *append(struct builder *builder, const struct node_kind *kind)
 {
     struct network *network = builder->network;
     struct node *node = &network->nodes[network->node_count++];
-    bool has_gradient = kind == NODE_DENSE || kind == NODE_POSITIONS ||
-                        kind == NODE_SCALE ||
-                        network->values[builder->view.value].has_gradient;
 
-    *node = (struct node){
-        .kind = kind, .name = name_at(builder), .from = builder->view.value};
+    *node = (struct node){.kind = kind,
+                          .name = builder->model->layers[builder->index].kind->name,
+                          .from = builder->view.value};
+    if (kind->plan_size > 0) {
+        node->plan = calloc(1, kind->plan_size);
+        CHECK(node->plan != NULL);
+    }
+    return node;
+}
+
+struct node *builder_node(struct builder *builder, const struct node_kind *kind,
+                          size_t width)
+{
+    struct node *node = append(builder, kind);
+    bool has_gradient =
+        kind->weights != NULL || builder->network->values[node->from].has_gradient;
+
     node->to = builder_value(builder, width, has_gradient);
     builder->view.value = node->to;
     return node;
 }
 
-struct layer *builder_weights(struct builder *builder, const struct node *node,
-                              size_t row_floats)
+struct weight_layer *builder_weights(struct builder *builder, struct node *node,
+                                     const struct row_layer *rows, size_t row_floats)
 {
-    struct layer *layer = &builder->network->layers[node->layer];
-    layer->from = node->from;
-    layer->to = node->to;
-    layer->row_floats = row_floats;
+    struct network *network = builder->network;
+    struct weight_layer *layer = &network->layers[network->layer_count];
+
+    *layer = (struct weight_layer){.kind = node->kind->weights,
+                                   .plan = node->plan,
+                                   .rows = rows,
+                                   .from = node->from,
+                                   .to = node->to,
+                                   .row_floats = row_floats,
+                                   .positions = 1};
+    node->layer = network->layer_count++;
     return layer;
 }
 
@@ -90,30 +107,25 @@ bool builder_may_overwrite(const struct builder *builder)
 
     if (network->node_count == 0 || last[-1].to != builder->view.value)
         return false;
-    return last[-1].kind == NODE_DENSE || last[-1].kind == NODE_POSITIONS ||
-           last[-1].kind == NODE_SCALE;
+    return last[-1].kind->weights != NULL;
 }
 
-struct node *builder_node_over(struct builder *builder, enum node_kind kind)
+struct node *builder_node_over(struct builder *builder, const struct node_kind *kind)
 {
-    struct network *network = builder->network;
-    size_t value = builder->view.value;
-
     if (!builder_may_overwrite(builder))
         return builder_node(builder, kind, builder_width(builder));
-    network->nodes[network->node_count] = (struct node){
-        .kind = kind, .name = name_at(builder), .from = value, .to = value};
-    return &network->nodes[network->node_count++];
+    struct node *node = append(builder, kind);
+    node->to = node->from;
+    return node;
 }
 
 static void crop_to(struct builder *builder, struct image crop)
 {
     struct view *view = &builder->view;
     size_t width = crop.height * crop.width * crop.channels;
-    struct node *node = builder_node(builder, NODE_INTERLEAVE, width);
+    struct interleave *plan = builder_node(builder, &interleave_node, width)->plan;
 
-    node->image = view->image;
-    node->crop = crop;
+    *plan = (struct interleave){.image = view->image, .crop = crop};
     view->image = crop;
     view->interleaved = true;
 }

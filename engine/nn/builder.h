@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "engine/nn/graph.h"
+#include "engine/nn/window.h"
 
 enum { POINTER_SIZE = 160 };
 
@@ -53,13 +54,17 @@ size_t builder_width(const struct builder *builder); /* the value at hand's */
 /* Appends a value and returns its number. */
 size_t builder_value(struct builder *builder, size_t width, bool has_gradient);
 
-/* Appends a node from the value at hand to a new one of width, which is then at hand. */
-struct node *builder_node(struct builder *builder, enum node_kind kind, size_t width);
+/* Appends a node from the value at hand to a new one of width, which is then at hand. Its
+ * plan is zero. */
+struct node *builder_node(struct builder *builder, const struct node_kind *kind,
+                          size_t width);
 
-/* The layer of a node with parameters, whose place is already in node->layer.
+/* Appends the weight layer of a node with parameters, with one row a record; the caller
+ * fills in what else it is.
+ *   rows        in the node's plan
  *   row_floats  floats in a row of its weight */
-struct layer *builder_weights(struct builder *builder, const struct node *node,
-                              size_t row_floats);
+struct weight_layer *builder_weights(struct builder *builder, struct node *node,
+                                     const struct row_layer *rows, size_t row_floats);
 
 /* Whether the value at hand may be overwritten: a weight layer goes backward without its
  * own output. */
@@ -67,10 +72,10 @@ bool builder_may_overwrite(const struct builder *builder);
 
 /* Appends a node from the value at hand to itself where that may be overwritten, else to
  * a new value of its width. */
-struct node *builder_node_over(struct builder *builder, enum node_kind kind);
+struct node *builder_node_over(struct builder *builder, const struct node_kind *kind);
 
-/* Records come channel by channel; from here on the value at hand has channels last.
- * builder_crop takes the middle of the image besides, size x size of it. */
+/* Records come channel by channel; from here on the value at hand has channels last
+ * (interleave.h). builder_crop takes the middle of the image besides, size x size of it. */
 void builder_interleave(struct builder *builder);
 void builder_crop(struct builder *builder, size_t size);
 

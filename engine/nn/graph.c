@@ -91,14 +91,3 @@ enum status graph_build(struct network *network, const struct model_spec *model,
     network->output = builder.view.value;
     return status == ST_OK ? check_end(&builder) : status;
 }
-
-void graph_force_form(struct network *network, enum norm_form form)
-{
-    for (size_t i = 0; i < network->layer_count; i++) {
-        struct layer *layer = &network->layers[i];
-        if (!layer->has_positions)
-            continue;
-        layer->positions.form = form;
-        layer->per_example_floats = position_gradients_floats(&layer->positions);
-    }
-}

@@ -1,5 +1,5 @@
 /*
- * graph.h - what a network is made of; for network.c and the workspace's files alone.
+ * graph.h - what a network is made of; for those who build it and those who run it alone.
  *
  *   value 0 (the record) --node--> value 1 --node--> ... --node--> the outputs
  *
@@ -8,48 +8,24 @@
  * node that reads nothing but its own output to go backward, and whose input nobody
  * reads later, works in place: both of its values are the same.
  *
- * A node with parameters is a layer: one row a record (rows.h), several (positions.h), or
- * the scale of a group norm (group_norm.h). A new kind of node is a member of enum
- * node_kind, a case in graph.c that gives its shapes, and one in each of pass.c's two
- * switches.
+ * What a node does is said by its kind (layer.h). A node with parameters is a weight
+ * layer; what is told of it here is what a sum of gradients needs to know.
  */
 #ifndef ENGINE_NN_GRAPH_H
 #define ENGINE_NN_GRAPH_H
 
-#include "engine/nn/activation.h"
-#include "engine/nn/dropout.h"
-#include "engine/nn/group_norm.h"
+#include "engine/nn/layer.h"
 #include "engine/nn/network.h"
-#include "engine/nn/position_gradients.h"
 #include "engine/nn/rows.h"
-#include "engine/nn/window.h"
-
-enum node_kind {
-    NODE_DENSE,
-    NODE_POSITIONS,
-    NODE_ACTIVATION,
-    NODE_MAX_POOL,
-    NODE_AVERAGE_POOL,
-    NODE_INTERLEAVE, /* turns a record's image, channel by channel, to channels last */
-    NODE_NORMALISE,  /* a group norm without its scale */
-    NODE_SCALE,      /* that scale: a layer */
-    NODE_DROPOUT,
-    NODE_FORK, /* one value becomes two, which share its activations */
-    NODE_ADD   /* two values become one */
-};
 
 struct node {
-    enum node_kind kind;
-    size_t from, to;  /* values */
-    size_t other;     /* value: a fork's second to, an add's second from */
-    size_t extra;     /* value: a normalise's inverse deviations, a dropout's mask */
-    size_t layer;     /* the place in layers of a dense, positions or scale */
+    const struct node_kind *kind;
+    void *plan;       /* (kind->plan_size) owned by the network */
     const char *name; /* of the layer that it is of, for people */
-    const struct activation *activation;
-    struct window window;     /* a pool's */
-    struct image image, crop; /* an interleave's: the image, and its middle part */
-    struct group_norm norm;   /* a normalise's */
-    struct dropout dropout;   /* a dropout's */
+    size_t from, to;  /* values */
+    size_t other;     /* value: a second one that it reads, or writes */
+    size_t extra;     /* value: what it leaves for its way back, beside its output */
+    size_t layer;     /* its place among the weight layers, if it has parameters */
 };
 
 struct value {
@@ -58,20 +34,29 @@ struct value {
     size_t shares; /* the value whose activations it has: itself, if no other's */
 };
 
-struct layer {          /* where a layer's rows lie */
-    bool has_positions; /* several rows a record */
-    bool
-        is_scale; /* gamma and beta of norm: known by their per-example gradients alone */
-    struct row_layer rows;
-    struct position_layer positions;
-    struct group_norm norm;
-    size_t from, to;           /* values: a, and b's gradient buffer */
-    size_t row_floats;         /* floats in a row of its weight */
-    size_t per_example_floats; /* of the gradient that is formed of each record */
+/* When the gradients are formed of which a sum is made (per_example_gradients.h). */
+enum per_example {
+    PER_EXAMPLE_NEVER, /* sums read a and b */
+    PER_EXAMPLE_BIAS,  /* that of the bias on the way back, that of the weight never */
+    PER_EXAMPLE_ON_MEASURE, /* that of the bias on the way back, that of the weight when
+                                records are measured, if they are; sums read them then */
+    PER_EXAMPLE_ON_BACKWARD, /* on the way back; sums read nothing else */
+};
+
+struct weight_layer {
+    const struct weight_kind *kind;
+    const void *plan;             /* its node's */
+    const struct row_layer *rows; /* in the plan: outputs, and where its tensors lie */
+    size_t from, to;              /* values: a, and b's gradient buffer */
+    size_t row_floats;            /* floats in a row of its weight */
+    size_t positions;             /* rows a record */
+    bool sums_in_double;          /* a record has positions terms in a sum */
+    enum per_example per_example;
+    size_t per_example_floats; /* of what is formed of each record */
 };
 
 /* Output rows [row, row + rows) of a layer's weight, or of its bias. */
-struct layer_tile {
+struct weight_tile {
     size_t layer, row, rows;
     bool bias;
     struct tile place;
@@ -82,24 +67,19 @@ struct network {
     struct network_shape shape;
     enum loss loss;
     double huber_delta;
-    uint32_t drop_count; /* dropout layers */
     size_t parameters;
     size_t node_count, value_count, layer_count, tensor_count, tile_count;
     size_t output; /* value of the outputs */
     struct node *nodes;
     struct value *values;
-    struct layer *layers;
+    struct weight_layer *layers;
     struct tensor *tensors;
-    struct layer_tile *tiles;
+    struct weight_tile *tiles;
 };
 
 /* Fills in a zeroed network's nodes, values, layers and tensors. Statuses and pointers
  * are those of network_create; network_destroy frees what was allocated. */
 enum status graph_build(struct network *network, const struct model_spec *model,
                         struct error *error);
-
-/* From now on the norm of every layer with positions comes from form. Call it before any
- * workspace is made. Tests use it: all forms must answer alike. */
-void graph_force_form(struct network *network, enum norm_form form);
 
 #endif

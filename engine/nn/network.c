@@ -22,6 +22,8 @@ void network_destroy(struct network *network)
 {
     if (network == NULL)
         return;
+    for (size_t i = 0; i < network->node_count; i++)
+        free(network->nodes[i].plan);
     free(network->nodes);
     free(network->values);
     free(network->layers);
@@ -30,22 +32,17 @@ void network_destroy(struct network *network)
     free(network);
 }
 
-static const struct row_layer *rows_of(const struct layer *layer)
-{
-    return layer->has_positions ? &layer->positions.rows : &layer->rows;
-}
-
-static size_t tile_rows(const struct layer *layer)
+static size_t tile_rows(const struct weight_layer *layer)
 {
     size_t count = TILE_FLOATS / layer->row_floats / TILE_ROWS_STEP * TILE_ROWS_STEP;
     return count < TILE_ROWS_STEP ? TILE_ROWS_STEP : count;
 }
 
-static void add_tiles(struct network *network, size_t index, struct layer_tile tile,
+static void add_tiles(struct network *network, size_t index, struct weight_tile tile,
                       size_t step)
 {
-    const struct layer *layer = &network->layers[index];
-    const struct row_layer *rows = rows_of(layer);
+    const struct weight_layer *layer = &network->layers[index];
+    const struct row_layer *rows = layer->rows;
     size_t row_floats = tile.bias ? 1 : layer->row_floats;
     size_t start = tile.bias ? rows->bias : rows->weight;
 
@@ -54,7 +51,7 @@ static void add_tiles(struct network *network, size_t index, struct layer_tile t
         tile.rows = step < rows->outputs - tile.row ? step : rows->outputs - tile.row;
         tile.place.offset = start + tile.row * row_floats;
         tile.place.count = tile.rows * row_floats;
-        if (layer->has_positions && !tile.bias)
+        if (layer->kind->sum_scratch != NULL && !tile.bias)
             tile.scratch = rows_stride(tile.place.count);
         network->tiles[network->tile_count++] = tile;
     }
@@ -70,19 +67,19 @@ static enum status make_tiles(struct network *network, struct error *error)
     size_t count = 0;
 
     for (size_t i = 0; i < network->layer_count; i++) {
-        const struct layer *layer = &network->layers[i];
-        count += pieces(rows_of(layer)->outputs, tile_rows(layer));
-        if (row_layer_has_bias(rows_of(layer)))
-            count += pieces(rows_of(layer)->outputs, TILE_FLOATS);
+        const struct weight_layer *layer = &network->layers[i];
+        count += pieces(layer->rows->outputs, tile_rows(layer));
+        if (row_layer_has_bias(layer->rows))
+            count += pieces(layer->rows->outputs, TILE_FLOATS);
     }
     network->tiles = calloc(count, sizeof *network->tiles);
     if (network->tiles == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the model's plan");
     for (size_t i = 0; i < network->layer_count; i++) {
-        const struct layer *layer = &network->layers[i];
-        add_tiles(network, i, (struct layer_tile){.bias = false}, tile_rows(layer));
-        if (row_layer_has_bias(rows_of(layer)))
-            add_tiles(network, i, (struct layer_tile){.bias = true}, TILE_FLOATS);
+        const struct weight_layer *layer = &network->layers[i];
+        add_tiles(network, i, (struct weight_tile){.bias = false}, tile_rows(layer));
+        if (row_layer_has_bias(layer->rows))
+            add_tiles(network, i, (struct weight_tile){.bias = true}, TILE_FLOATS);
     }
     CHECK(network->tile_count == count);
     return ST_OK;
@@ -150,31 +147,23 @@ size_t network_tile_floats_max(const struct network *network)
 {
     size_t most = 0;
     for (size_t i = 0; i < network->tile_count; i++) {
-        const struct layer_tile *tile = &network->tiles[i];
-        const struct layer *layer = &network->layers[tile->layer];
+        const struct weight_tile *tile = &network->tiles[i];
+        const struct weight_layer *layer = &network->layers[tile->layer];
         size_t floats = tile->place.count;
         if (tile->scratch > 0)
-            floats = tile->scratch +
-                     position_gradients_sum_scratch(&layer->positions, tile->rows);
+            floats = tile->scratch + layer->kind->sum_scratch(layer, tile->rows);
         most = floats > most ? floats : most;
     }
     return most;
-}
-
-/* Whether a sum has as many terms a record as the record has positions. */
-static bool has_several_terms(const struct layer *layer)
-{
-    return layer->has_positions && layer->positions.form != NORM_PER_EXAMPLE;
 }
 
 size_t network_terms(const struct network *network)
 {
     size_t most = 1;
     for (size_t i = 0; i < network->layer_count; i++) {
-        const struct layer *layer = &network->layers[i];
-        size_t terms = window_positions(&layer->positions.window);
-        if (has_several_terms(layer) && terms > most)
-            most = terms;
+        const struct weight_layer *layer = &network->layers[i];
+        if (layer->sums_in_double && layer->positions > most)
+            most = layer->positions;
     }
     return most;
 }
@@ -182,20 +171,23 @@ size_t network_terms(const struct network *network)
 double network_spread(const struct network *network)
 {
     for (size_t i = 0; i < network->layer_count; i++)
-        if (has_several_terms(&network->layers[i]))
+        if (network->layers[i].sums_in_double)
             return spread_of_doubles;
     return 1.0;
 }
 
 bool network_drops(const struct network *network)
 {
-    return network->drop_count > 0;
+    for (size_t i = 0; i < network->node_count; i++)
+        if (network->nodes[i].kind->draws)
+            return true;
+    return false;
 }
 
 bool network_has_positions(const struct network *network)
 {
     for (size_t l = 0; l < network->layer_count; l++)
-        if (network->layers[l].has_positions)
+        if (network->layers[l].kind->has_positions)
             return true;
     return false;
 }
@@ -208,8 +200,8 @@ size_t network_layers(const struct network *network)
 const struct row_layer *network_row_layer(const struct network *network, size_t layer)
 {
     CHECK(layer < network->layer_count);
-    const struct layer *of = &network->layers[layer];
-    return of->has_positions || of->is_scale ? NULL : &of->rows;
+    const struct weight_layer *of = &network->layers[layer];
+    return of->kind->has_positions || !of->kind->has_factors ? NULL : of->rows;
 }
 
 bool network_layer_goes_back(const struct network *network, size_t layer)
@@ -219,13 +211,10 @@ bool network_layer_goes_back(const struct network *network, size_t layer)
 }
 
 /* Multiplications of one record in the product of a layer's forward pass. */
-static double layer_products(const struct layer *layer)
+static double layer_products(const struct weight_layer *layer)
 {
-    const struct row_layer *rows = rows_of(layer);
-    double products = (double)rows->inputs * (double)rows->outputs;
-    if (layer->has_positions)
-        products *= (double)window_positions(&layer->positions.window);
-    return products;
+    double products = (double)layer->rows->inputs * (double)layer->rows->outputs;
+    return products * (double)layer->positions;
 }
 
 double network_flops(const struct network *network)

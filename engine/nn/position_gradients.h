@@ -21,7 +21,6 @@
 
 #include "engine/nn/per_example_gradients.h"
 #include "engine/nn/positions.h"
-#include "engine/nn/row_difference.h"
 
 /* How many floats of each record's gradient are stored: the gradient of the bias and, if
  * the form is PER_EXAMPLE, (outputs, d) behind it. */

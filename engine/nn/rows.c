@@ -32,24 +32,50 @@ bool row_layer_has_bias(const struct row_layer *layer)
     return layer->bias != SIZE_MAX;
 }
 
-void row_layer_forward(const struct row_layer *layer, const float *parameters,
-                       struct rows z, struct rows a)
+/* z = a W^T + beta z */
+static void forward(const struct row_layer *layer, const float *parameters,
+                    struct rows z, struct rows a, float beta)
 {
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)a.count,
                 (blasint)layer->outputs, (blasint)layer->inputs, 1.0F, a.data,
                 (blasint)a.stride, parameters + layer->weight, (blasint)layer->inputs,
-                0.0F, z.data, (blasint)z.stride);
+                beta, z.data, (blasint)z.stride);
+}
+
+void row_layer_forward(const struct row_layer *layer, const float *parameters,
+                       struct rows z, struct rows a)
+{
+    forward(layer, parameters, z, a, 0.0F);
     if (row_layer_has_bias(layer))
         rows_add(z, parameters + layer->bias, layer->outputs);
+}
+
+void row_layer_add_forward(const struct row_layer *layer, const float *parameters,
+                           struct rows z, struct rows a)
+{
+    forward(layer, parameters, z, a, 1.0F);
+}
+
+/* da = b W + beta da */
+static void backward(const struct row_layer *layer, const float *parameters,
+                     struct rows da, struct rows b, float beta)
+{
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)b.count,
+                (blasint)layer->inputs, (blasint)layer->outputs, 1.0F, b.data,
+                (blasint)b.stride, parameters + layer->weight, (blasint)layer->inputs,
+                beta, da.data, (blasint)da.stride);
 }
 
 void row_layer_backward(const struct row_layer *layer, const float *parameters,
                         struct rows da, struct rows b)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)b.count,
-                (blasint)layer->inputs, (blasint)layer->outputs, 1.0F, b.data,
-                (blasint)b.stride, parameters + layer->weight, (blasint)layer->inputs,
-                0.0F, da.data, (blasint)da.stride);
+    backward(layer, parameters, da, b, 0.0F);
+}
+
+void row_layer_add_backward(const struct row_layer *layer, const float *parameters,
+                            struct rows da, struct rows b)
+{
+    backward(layer, parameters, da, b, 1.0F);
 }
 
 /* Squares of floats are exact in double; the padding of a row is zero. Two rows are taken
@@ -81,17 +107,31 @@ void row_layer_measure(const struct row_layer *layer, double *squares,
     }
 }
 
+/* block = b^T a + beta block */
+static void multiply_gradients(const struct row_layer *layer, struct row_span span,
+                               float *block, const struct rows *a, const struct rows *b,
+                               float beta)
+{
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)span.count,
+                (blasint)layer->inputs, (blasint)a->count, 1.0F, b->data + span.row,
+                (blasint)b->stride, a->data, (blasint)a->stride, beta, block,
+                (blasint)layer->inputs);
+}
+
 void row_layer_sum(const struct row_layer *layer, struct row_span span, float *block,
                    struct rows a, struct rows b)
 {
-    if (a.count == 0) {
+    if (a.count == 0)
         memset(block, 0, span.count * layer->inputs * sizeof *block);
-        return;
-    }
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)span.count,
-                (blasint)layer->inputs, (blasint)a.count, 1.0F, b.data + span.row,
-                (blasint)b.stride, a.data, (blasint)a.stride, 0.0F, block,
-                (blasint)layer->inputs);
+    else
+        multiply_gradients(layer, span, block, &a, &b, 0.0F);
+}
+
+void row_layer_add_sum(const struct row_layer *layer, struct row_span span,
+                       float *block, struct rows a, struct rows b)
+{
+    if (a.count > 0)
+        multiply_gradients(layer, span, block, &a, &b, 1.0F);
 }
 
 VECTOR_CLONES

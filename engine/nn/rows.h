@@ -26,6 +26,18 @@ struct rows { /* a matrix; a layer uses its first inputs or outputs columns */
     size_t stride, count;
 };
 
+/* Values at one of two parameter points, and their difference over a scale s: data is NULL where that is
+ * zero. */
+struct row_pair {
+    struct rows at, difference;
+};
+
+/* What a sum of differences reads: a at the previous point, b at the new one. b.at is not read where
+ * a.difference is zero. */
+struct row_factors {
+    struct row_pair a, b;
+};
+
 /* z += bias, width columns of each row. */
 void rows_add(struct rows z, const float *bias, size_t width);
 
@@ -53,6 +65,12 @@ void row_layer_forward(const struct row_layer *layer, const float *parameters,
 void row_layer_backward(const struct row_layer *layer, const float *parameters,
                         struct rows da, struct rows b);
 
+/* z += a W^T and da += b W: the same products once more, without the bias. */
+void row_layer_add_forward(const struct row_layer *layer, const float *parameters,
+                           struct rows z, struct rows a);
+void row_layer_add_backward(const struct row_layer *layer, const float *parameters,
+                            struct rows da, struct rows b);
+
 /* Squares whole rows, in double; the padding of a row is zero.
  *   squares  (x.count) */
 void rows_square(double *squares, struct rows x);
@@ -75,6 +93,10 @@ struct row_span {
 };
 void row_layer_sum(const struct row_layer *layer, struct row_span span, float *block,
                    struct rows a, struct rows b);
+
+/* block += the same. */
+void row_layer_add_sum(const struct row_layer *layer, struct row_span span,
+                       float *block, struct rows a, struct rows b);
 
 /* block (count) = the sums of columns [row, row + count) of b. */
 void row_layer_sum_bias(struct row_span span, float *block, struct rows b);

@@ -1,6 +1,6 @@
 /* This file makes and destroys a workspace, and answers what the model says of a record
- * (predict, value, class). The passes are in pass.c (forward, loss, backward),
- * gradients.c (measure, scale, sum) and difference.c (two points).
+ * (predict, value, class). What goes over its nodes is in node_walk.c (forward, loss,
+ * backward), gradients.c (measure, scale, sum) and engine/difference (two points).
  *
  * All floats lie in one buffer. Each size is a function of the network, the number of
  * rows and whether there are two points (struct extent), and is written once:
@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/random.h"
 #include "engine/nn/buffers.h"
 
 enum { ALIGNMENT = 64 };
@@ -27,26 +28,22 @@ struct layer_floats {
 /* Weights are gathered three times: at both points, and for the step between them. */
 enum { GATHERED_SETS = 3, TAP_SETS = 2 };
 
-static struct layer_floats layer_floats(const struct layer *layer, size_t rows,
+static struct layer_floats layer_floats(const struct weight_layer *layer, size_t rows,
                                         bool two_points)
 {
     size_t sets = two_points ? GATHERED_SETS : 1;
-    struct layer_floats floats = {.per_example = rows * per_example_stride(layer),
-                                  .clip_factors =
-                                      layer->per_example_floats > 0 ? rows : 0};
-    if (layer->has_positions)
-        floats.gathered = sets * rows_stride(positions_gathered(&layer->positions));
-    return floats;
+    return (struct layer_floats){.per_example = rows * per_example_stride(layer),
+                                 .clip_factors =
+                                     layer->per_example_floats > 0 ? rows : 0,
+                                 .gathered = sets * gathered_stride(layer)};
 }
 
 static size_t scratch_floats(const struct network *network)
 {
     size_t most = 0;
-    for (size_t l = 0; l < network->layer_count; l++) {
-        const struct layer *layer = &network->layers[l];
-        size_t floats = layer->is_scale ? group_norm_scratch(&layer->norm) : 0;
-        if (layer->has_positions)
-            floats = position_gradients_scratch(&layer->positions);
+    for (size_t i = 0; i < network->node_count; i++) {
+        const struct node *node = &network->nodes[i];
+        size_t floats = node->kind->scratch != NULL ? node->kind->scratch(node) : 0;
         most = floats > most ? floats : most;
     }
     return rows_stride(most);
@@ -88,19 +85,19 @@ static size_t buffers_floats(struct extent extent)
     return floats;
 }
 
-static size_t taps_of(struct extent extent, size_t node)
+static size_t taps_in(struct extent extent, size_t node)
 {
     const struct node *at = &extent.network->nodes[node];
     size_t sets = extent.two_points ? TAP_SETS : 1;
     size_t stride = extent.network->values[at->to].stride;
-    return at->kind == NODE_MAX_POOL ? sets * extent.rows * stride : 0;
+    return at->kind->leaves_taps ? sets * extent.rows * stride : 0;
 }
 
 static size_t taps_count(struct extent extent)
 {
     size_t taps = 0;
     for (size_t i = 0; i < extent.network->node_count; i++)
-        taps += taps_of(extent, i);
+        taps += taps_in(extent, i);
     return taps;
 }
 
@@ -159,14 +156,14 @@ static void place_buffers(struct workspace *workspace)
     for (size_t l = 0; l < network->layer_count; l++) {
         struct layer_floats floats =
             layer_floats(&network->layers[l], rows, workspace->two_points);
-        workspace->per_example_gradients[l] = take(&next, floats.per_example);
+        workspace->per_example[l] = take(&next, floats.per_example);
         workspace->clip_factors[l] = take(&next, floats.clip_factors);
         workspace->gathered[l] = take(&next, floats.gathered);
     }
-    workspace->position_scratch = take(&next, scratch_floats(network));
+    workspace->node_scratch = take(&next, scratch_floats(network));
     for (size_t i = 0; i < network->node_count; i++) {
         workspace->taps[i] = taps;
-        taps += taps_of(extent_of(workspace), i);
+        taps += taps_in(extent_of(workspace), i);
     }
 }
 
@@ -181,13 +178,12 @@ static bool allocate_pointers(struct workspace *workspace)
     workspace->gradient_differences =
         calloc(values, sizeof *workspace->gradient_differences);
     workspace->taps = calloc(network->node_count, sizeof *workspace->taps);
-    workspace->per_example_gradients =
-        calloc(layers, sizeof *workspace->per_example_gradients);
+    workspace->per_example = calloc(layers, sizeof *workspace->per_example);
     workspace->clip_factors = calloc(layers, sizeof *workspace->clip_factors);
     workspace->gathered = calloc(layers, sizeof *workspace->gathered);
     return workspace->activations != NULL && workspace->gradients != NULL &&
            workspace->differences != NULL && workspace->gradient_differences != NULL &&
-           workspace->taps != NULL && workspace->per_example_gradients != NULL &&
+           workspace->taps != NULL && workspace->per_example != NULL &&
            workspace->clip_factors != NULL && workspace->gathered != NULL;
 }
 
@@ -289,7 +285,7 @@ void workspace_destroy(struct workspace *workspace)
     free(workspace->differences);
     free(workspace->gradient_differences);
     free(workspace->taps);
-    free(workspace->per_example_gradients);
+    free(workspace->per_example);
     free(workspace->clip_factors);
     free(workspace->gathered);
     free(workspace);

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <cblas.h>
 
 #include "base/check.h"
 #include "engine/nn/rows.h"
@@ -43,26 +42,20 @@ static void fill(const struct product *product, uint64_t *state)
                width_in(product) * sizeof(float));
 }
 
-/* Adds the product once more to what it gave: differences take two (difference.h). */
-static void add_again(const struct product *product, struct rows y, struct rows x)
-{
-    const struct row_layer *layer = product->layer;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans,
-                product->backward ? CblasNoTrans : CblasTrans, (blasint)x.count,
-                (blasint)width_out(product), (blasint)width_in(product), 1.0F, x.data,
-                (blasint)x.stride, product->parameters + layer->weight,
-                (blasint)layer->inputs, 1.0F, y.data, (blasint)y.stride);
-}
-
+/* Adds the product once more to what it gave: differences take two. */
 static void multiply(const struct product *product, size_t height)
 {
+    const struct row_layer *layer = product->layer;
+    const float *parameters = product->parameters;
     struct rows x = product->x, y = product->y;
     x.count = y.count = height;
-    if (product->backward)
-        row_layer_backward(product->layer, product->parameters, y, x);
-    else
-        row_layer_forward(product->layer, product->parameters, y, x);
-    add_again(product, y, x);
+    if (product->backward) {
+        row_layer_backward(layer, parameters, y, x);
+        row_layer_add_backward(layer, parameters, y, x);
+    } else {
+        row_layer_forward(layer, parameters, y, x);
+        row_layer_add_forward(layer, parameters, y, x);
+    }
 }
 
 /* Compares all rows with the first row of their class at the least height, which is

@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/nn/difference.h"
+#include "engine/difference/difference.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
 #include "engine/rounding/height_agreement.h"

@@ -29,7 +29,7 @@
 #include "engine/dp/algorithms/diff2_estimate.h"
 #include "engine/dp/algorithms/full_batch.h"
 #include "engine/dp/stepper.h"
-#include "engine/nn/parameter_step.h"
+#include "engine/difference/parameter_step.h"
 
 /* The range of clip norms that a grid takes (grid_rescale). */
 static const double clip_least = 0x1p-40, clip_most = 0x1p60;

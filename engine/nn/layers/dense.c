@@ -1,9 +1,148 @@
 /* A dense layer reads the whole of a record, of a vector, and of what was flattened; of any
  * other image it reads each pixel, which is a convolution with a kernel of one. */
+#include <string.h>
+
 #include "base/check.h"
+#include "engine/difference/difference_work.h"
 #include "engine/nn/layers/image_window.h"
 #include "engine/nn/layers/position_layer.h"
 #include "engine/nn/layers/registry.h"
+#include "engine/nn/weight_work.h"
+
+/* How products round must not depend on how many records there are (heights.h). */
+static void forward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    const struct row_layer *layer = node->plan;
+    struct rows a = activations_of(work, node->from),
+                z = activations_of(work, node->to);
+    struct row_range range = {0};
+
+    for (; range.first < z.count; range.first += range.count) {
+        range.count =
+            heights_forward(work->workspace->heights, layer, z.count - range.first);
+        row_layer_forward(layer, work->parameters, cut(z, range), cut(a, range));
+    }
+}
+
+static void backward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    const struct row_layer *layer = node->plan;
+    struct rows b = gradients_of(work, node->to), da;
+    struct row_range range = {0};
+
+    if (!has_gradient(work, node->from))
+        return;
+    da = gradients_of(work, node->from);
+    for (; range.first < b.count; range.first += range.count) {
+        range.count =
+            heights_backward(work->workspace->heights, layer, b.count - range.first);
+        row_layer_backward(layer, work->parameters, cut(da, range), cut(b, range));
+    }
+}
+
+static void difference_forward(const struct difference_work *d)
+{
+    const struct node *node = node_of(&d->work);
+    const struct row_layer *layer = node->plan;
+    struct row_pair a = activation_pair(&d->work, node->from);
+    struct rows dz = activation_pair(&d->work, node->to).difference;
+    struct row_range range = {0};
+
+    for (; range.first < dz.count; range.first += range.count) {
+        range.count =
+            heights_forward(d->work.workspace->heights, layer, dz.count - range.first);
+        struct row_pair piece = cut_pair(&a, range);
+        row_difference_forward(layer, &d->points, cut(dz, range), &piece);
+    }
+}
+
+static void difference_backward(const struct difference_work *d)
+{
+    const struct node *node = node_of(&d->work);
+    const struct row_layer *layer = node->plan;
+    struct row_pair b = gradient_pair(&d->work, node->to);
+    struct row_range range = {0};
+    struct rows below;
+
+    if (!has_gradient(&d->work, node->from))
+        return;
+    below = gradient_pair(&d->work, node->from).difference;
+    for (; range.first < below.count; range.first += range.count) {
+        range.count = heights_backward(d->work.workspace->heights, layer,
+                                       below.count - range.first);
+        struct row_pair piece = cut_pair(&b, range);
+        row_difference_backward(layer, &d->points, cut(below, range), &piece);
+    }
+    backward(&d->work);
+    difference_advance(d, &b);
+}
+
+/* Value 0 is the records, and no node writes it: a node works in place only behind a
+ * weight layer (builder_may_overwrite). */
+static bool reads_records(const struct weight_layer *layer)
+{
+    return layer->from == 0;
+}
+
+static void measure(const struct weight_work *work, struct record_squares to,
+                    const double *input_squares)
+{
+    const struct weight_layer *layer = weights_of(work);
+    double *scratch = work->workspace->scratch;
+    struct rows b = layer_gradients(work);
+
+    if (work->workspace->holds_differences) {
+        struct row_factors pairs = pairs_of(work);
+        row_difference_measure(layer->rows,
+                               &(struct row_measure){to.squares, to.spreads, scratch},
+                               &pairs);
+        return;
+    }
+    bool known = input_squares != NULL && reads_records(layer);
+    double *a_squares = scratch, *b_squares = scratch + b.count;
+    struct row_squares of = {known ? input_squares : a_squares, b_squares, b.count};
+    if (!known)
+        rows_square(a_squares, layer_inputs(work));
+    rows_square(b_squares, b);
+    row_layer_measure(layer->rows, to.squares, of);
+    memcpy(to.spreads, to.squares, b.count * sizeof *to.spreads); /* M = nu */
+}
+
+static void sum(const struct weight_work *work, const struct weight_tile *tile,
+                struct row_range range, float *block)
+{
+    const struct row_layer *rows = weights_of(work)->rows;
+    struct row_span span = {.row = tile->row, .count = tile->rows};
+
+    if (work->workspace->holds_differences) {
+        struct row_factors pairs = cut_pairs(pairs_of(work), range);
+        if (tile->bias)
+            row_layer_sum_bias(span, block, pairs.b.difference);
+        else
+            row_difference_sum(rows, span, block, &pairs);
+        return;
+    }
+    struct rows b = cut(layer_gradients(work), range);
+    if (tile->bias)
+        row_layer_sum_bias(span, block, b);
+    else
+        row_layer_sum(rows, span, block, cut(layer_inputs(work), range), b);
+}
+
+static const struct weight_kind weights = {
+    .has_factors = true, .measure = measure, .sum = sum};
+
+static const struct difference_rule rule = {.ends_backward = true,
+                                            .forward = difference_forward,
+                                            .backward = difference_backward};
+
+static const struct node_kind dense_node = {.plan_size = sizeof(struct row_layer),
+                                            .weights = &weights,
+                                            .forward = forward,
+                                            .backward = backward,
+                                            .difference = &rule};
 
 /* Adds a dense layer with one row a record. Where the record is an image read flat, the
  * file's columns go channel by channel, ours pixel by pixel. */
@@ -18,12 +157,11 @@ static enum status build_vector(struct builder *builder, const struct layer_spec
         return status;
     if (view.interleaved && view.image.channels > 0)
         weight.taps = view.image.height * view.image.width;
-    struct node *node = builder_node(builder, NODE_DENSE, spec->out);
-    node->layer = builder->network->layer_count++;
-    struct layer *layer = builder_weights(builder, node, inputs);
-    layer->rows.inputs = inputs;
-    layer->rows.outputs = spec->out;
-    builder_parameters(builder, &layer->rows, weight, spec->bias);
+    struct node *node = builder_node(builder, &dense_node, spec->out);
+    struct row_layer *rows = node->plan;
+    *rows = (struct row_layer){.inputs = inputs, .outputs = spec->out};
+    builder_weights(builder, node, rows, inputs);
+    builder_parameters(builder, rows, weight, spec->bias);
     builder->view = (struct view){.value = node->to, .copies = 1};
     return ST_OK;
 }

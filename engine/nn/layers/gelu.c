@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "engine/nn/layers/activation_layer.h"
+#include "engine/nn/layers/activation.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/parallel/vector_math.h"
 
@@ -166,7 +166,7 @@ const struct layer_kind layer_gelu = {
     .member_count = sizeof members / sizeof *members,
     .is_activation = true,
     .own = &erf_activation,
-    .build = activation_layer_build,
+    .build = activation_build,
 };
 
 /* As GPT-2 has it. */
@@ -177,5 +177,5 @@ const struct layer_kind layer_gelu_tanh = {
     .member_count = sizeof members / sizeof *members,
     .is_activation = true,
     .own = &tanh_activation,
-    .build = activation_layer_build,
+    .build = activation_build,
 };

@@ -2,7 +2,7 @@
 
 #include "engine/nn/layers/image_window.h"
 
-enum status pool_layer_build(struct builder *builder, enum node_kind kind,
+enum status pool_layer_build(struct builder *builder, const struct node_kind *kind,
                              const struct window_demand *demand)
 {
     struct window window;
@@ -20,12 +20,15 @@ enum status pool_layer_build(struct builder *builder, enum node_kind kind,
                               "must be at most half of the kernel");
     builder_interleave(builder);
     size_t channels = builder->view.image.channels;
-    builder_node(builder, kind, window_positions(&window) * channels)->window = window;
+    struct window *plan =
+        builder_node(builder, kind, window_positions(&window) * channels)->plan;
+    *plan = window;
     builder->view.image = (struct image){window.out_height, window.out_width, channels};
     return ST_OK;
 }
 
-enum status pool_layer_build_sized(struct builder *builder, enum node_kind kind,
+enum status pool_layer_build_sized(struct builder *builder,
+                                   const struct node_kind *kind,
                                    const struct layer_spec *spec)
 {
     struct window_demand demand;

@@ -1,9 +1,221 @@
+/* A weight layer with several rows a record: its products are positions.h's, the norms and
+ * sums of its gradients position_gradients.h's. */
 #include "engine/nn/layers/position_layer.h"
+
+#include "base/check.h"
+#include "engine/difference/difference_work.h"
+#include "engine/nn/position_gradients.h"
+#include "engine/nn/weight_work.h"
+
+static struct position_pass pass_of(const struct node_work *work,
+                                    const float *parameters, size_t set)
+{
+    const struct position_layer *layer = node_of(work)->plan;
+    const float *gathered = gathered_of(work->workspace, node_of(work)->layer, set);
+    bool has_bias = row_layer_has_bias(&layer->rows);
+    return (struct position_pass){
+        .layer = layer,
+        .weights = gathered != NULL ? gathered : parameters + layer->rows.weight,
+        .bias = has_bias ? parameters + layer->rows.bias : NULL,
+        .scratch = work->workspace->node_scratch};
+}
+
+static void forward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    struct position_pass pass = pass_of(work, work->parameters, 0);
+    positions_forward(&pass, activations_of(work, node->to),
+                      activations_of(work, node->from));
+}
+
+/* Forms the bias gradients of the records, from b. */
+static void form_bias(const struct node_work *work, struct rows b)
+{
+    if (layer_of(work)->per_example_floats == 0)
+        return;
+    position_gradients_bias(node_of(work)->plan, per_example_at(work), b);
+    reset_clip_factors(work);
+}
+
+static void go_below(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    struct position_pass pass = pass_of(work, work->parameters, 0);
+    if (has_gradient(work, node->from))
+        positions_backward(&pass, gradients_of(work, node->from),
+                           gradients_of(work, node->to));
+}
+
+static void backward(const struct node_work *work)
+{
+    form_bias(work, gradients_of(work, node_of(work)->to));
+    go_below(work);
+}
+
+static void difference_forward(const struct difference_work *d)
+{
+    const struct node *node = node_of(&d->work);
+    struct row_pair a = activation_pair(&d->work, node->from);
+    struct rows dz = activation_pair(&d->work, node->to).difference;
+    struct position_pass new = pass_of(&d->work, d->points.parameters, NEW_WEIGHTS);
+    struct position_pass step = pass_of(&d->work, d->points.step, WEIGHT_STEPS);
+
+    new.bias = NULL;
+    if (a.difference.data != NULL)
+        positions_forward(&new, dz, a.difference);
+    step.adds = a.difference.data != NULL;
+    positions_forward(&step, dz, a.at);
+}
+
+static void difference_backward(const struct difference_work *d)
+{
+    const struct node *node = node_of(&d->work);
+    struct row_pair b = gradient_pair(&d->work, node->to);
+    struct position_pass new = pass_of(&d->work, d->points.parameters, NEW_WEIGHTS);
+    struct position_pass step = pass_of(&d->work, d->points.step, WEIGHT_STEPS);
+
+    if (has_gradient(&d->work, node->from)) {
+        struct rows below = gradient_pair(&d->work, node->from).difference;
+        step.adds = true;
+        positions_backward(&new, below, b.difference);
+        positions_backward(&step, below, b.at);
+        go_below(&d->work);
+        difference_advance(d, &b);
+    }
+    form_bias(&d->work, b.difference);
+}
+
+/* What a sum of differences reads of a layer is the difference that measure forms of each
+ * record. */
+static const char *refuses_difference(const struct node *node)
+{
+    const struct position_layer *layer = node->plan;
+    return layer->form == NORM_PER_EXAMPLE
+               ? NULL
+               : "convolution with more than three weights an activation";
+}
+
+static struct position_norm measure_one(const struct weight_work *work, size_t i,
+                                        float *per_example)
+{
+    const struct position_layer *layer = weights_of(work)->plan;
+    float *scratch = work->workspace->node_scratch;
+
+    if (!work->workspace->holds_differences)
+        return position_gradients_measure(layer, row_at(layer_inputs(work), i),
+                                          row_at(layer_gradients(work), i), per_example,
+                                          scratch);
+    struct row_factors pairs = cut_pairs(pairs_of(work), (struct row_range){i, 1});
+    return position_gradients_measure_pair(layer, &pairs, per_example, scratch);
+}
+
+static void measure(const struct weight_work *work, struct record_squares to,
+                    const double *input_squares)
+{
+    struct rows per_example = per_example_of(work->workspace, work->layer);
+    (void)input_squares;
+
+    for (size_t i = 0; i < per_example.count; i++) {
+        struct position_norm norm =
+            measure_one(work, i, per_example.data + i * per_example.stride);
+        to.squares[i] += norm.square;
+        to.spreads[i] += norm.spread;
+    }
+}
+
+static void form_gradients(const struct weight_work *work)
+{
+    struct rows per_example = per_example_of(work->workspace, work->layer);
+
+    if (weights_of(work)->per_example != PER_EXAMPLE_ON_MEASURE)
+        return;
+    for (size_t i = 0; i < work->workspace->count; i++) {
+        struct position_rows rows = {row_at(layer_inputs(work), i),
+                                     row_at(layer_gradients(work), i)};
+        position_gradients_weight(weights_of(work)->plan,
+                                  per_example.data + i * per_example.stride, &rows,
+                                  work->workspace->node_scratch);
+    }
+}
+
+static void sum(const struct weight_work *work, const struct weight_tile *tile,
+                struct row_range range, float *block)
+{
+    const struct position_layer *layer = weights_of(work)->plan;
+    struct row_span span = {.row = tile->row, .count = tile->rows};
+    float *scratch = block + tile->scratch;
+
+    CHECK(!work->workspace->holds_differences || work->workspace->has_per_example);
+    if (!tile->bias && !sums_per_example(work)) {
+        struct position_rows rows = {cut(layer_inputs(work), range),
+                                     cut(layer_gradients(work), range)};
+        position_gradients_sum(layer, span, block, &rows, scratch);
+        return;
+    }
+    struct per_example_gradients gradients = per_example_rows(work, range);
+    if (tile->bias)
+        per_example_gradients_sum(&gradients, span, block);
+    else
+        position_gradients_sum_per_example(layer, span, block, &gradients, scratch);
+}
+
+static size_t gathered(const struct weight_layer *layer)
+{
+    return positions_gathered(layer->plan);
+}
+
+static void gather(const struct weight_layer *layer, const float *parameters, float *to)
+{
+    positions_gather(layer->plan, parameters, to);
+}
+
+static size_t sum_scratch(const struct weight_layer *layer, size_t rows)
+{
+    return position_gradients_sum_scratch(layer->plan, rows);
+}
+
+static size_t scratch(const struct node *node)
+{
+    return position_gradients_scratch(node->plan);
+}
+
+static const struct weight_kind weights = {.has_factors = true,
+                                           .has_positions = true,
+                                           .gathered = gathered,
+                                           .gather = gather,
+                                           .measure = measure,
+                                           .form_gradients = form_gradients,
+                                           .sum_scratch = sum_scratch,
+                                           .sum = sum};
+
+static const struct difference_rule rule = {.refuses = refuses_difference,
+                                            .ends_backward = true,
+                                            .forward = difference_forward,
+                                            .backward = difference_backward};
+
+static const struct node_kind position_node = {.plan_size =
+                                                   sizeof(struct position_layer),
+                                               .weights = &weights,
+                                               .scratch = scratch,
+                                               .forward = forward,
+                                               .backward = backward,
+                                               .difference = &rule};
+
+/* What the form of its norms says of a layer. */
+static void take_form(struct weight_layer *layer)
+{
+    const struct position_layer *plan = layer->plan;
+    bool formed = plan->form == NORM_PER_EXAMPLE;
+
+    layer->positions = window_positions(&plan->window);
+    layer->sums_in_double = !formed;
+    layer->per_example = formed ? PER_EXAMPLE_ON_MEASURE : PER_EXAMPLE_BIAS;
+    layer->per_example_floats = position_gradients_floats(plan);
+}
 
 enum status position_layer_build(struct builder *builder, const struct layer_spec *spec,
                                  const struct window *window, struct tensor weight)
 {
-    struct network *network = builder->network;
     size_t width = window_positions(window) * spec->out, copies = builder->view.copies;
     size_t channels = window->image.channels * copies;
     size_t row_floats = window_taps(window) * channels;
@@ -14,20 +226,32 @@ enum status position_layer_build(struct builder *builder, const struct layer_spe
     if (status != ST_OK)
         return status;
     builder_interleave(builder);
-    struct node *node = builder_node(builder, NODE_POSITIONS, width);
-    node->layer = network->layer_count++;
-    struct layer *layer = builder_weights(builder, node, row_floats);
-    layer->has_positions = true;
-    layer->positions = (struct position_layer){.rows = {.outputs = spec->out},
-                                               .window = *window,
-                                               .kernel_height = window->kernel_height,
-                                               .kernel_width = window->kernel_width,
-                                               .copies = copies};
-    builder_parameters(builder, &layer->positions.rows, weight, spec->bias);
-    positions_plan(&layer->positions);
-    layer->per_example_floats = position_gradients_floats(&layer->positions);
+    struct node *node = builder_node(builder, &position_node, width);
+    struct position_layer *plan = node->plan;
+    *plan = (struct position_layer){.rows = {.outputs = spec->out},
+                                    .window = *window,
+                                    .kernel_height = window->kernel_height,
+                                    .kernel_width = window->kernel_width,
+                                    .copies = copies};
+    struct weight_layer *layer =
+        builder_weights(builder, node, &plan->rows, row_floats);
+    builder_parameters(builder, &plan->rows, weight, spec->bias);
+    positions_plan(plan);
+    take_form(layer);
     builder->view.image =
         (struct image){window->out_height, window->out_width, spec->out};
     builder->view.copies = 1;
     return ST_OK;
+}
+
+void position_layer_force_form(struct network *network, enum norm_form form)
+{
+    for (size_t i = 0; i < network->node_count; i++) {
+        struct node *node = &network->nodes[i];
+        struct position_layer *plan = node->plan;
+        if (node->kind != &position_node)
+            continue;
+        plan->form = form;
+        take_form(&network->layers[node->layer]);
+    }
 }

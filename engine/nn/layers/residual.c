@@ -6,8 +6,77 @@
  */
 #include <string.h>
 
+#include "engine/difference/difference_work.h"
 #include "engine/nn/layers/image_window.h"
 #include "engine/nn/layers/registry.h"
+
+/* Both ends of a fork have its input's own activations, and its input the sum of their
+ * gradients. */
+static void fork_backward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    rows_sum(gradients_of(work, node->from), gradients_of(work, node->to),
+             gradients_of(work, node->other));
+}
+
+static void fork_difference_backward(const struct difference_work *d)
+{
+    const struct node *node = node_of(&d->work);
+    rows_sum(gradient_pair(&d->work, node->from).difference,
+             gradient_pair(&d->work, node->to).difference,
+             gradient_pair(&d->work, node->other).difference);
+}
+
+static const struct difference_rule fork_rule = {.backward = fork_difference_backward};
+
+static const struct node_kind fork_node = {.backward = fork_backward,
+                                           .difference = &fork_rule};
+
+static void add_forward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    rows_sum(activations_of(work, node->to), activations_of(work, node->from),
+             activations_of(work, node->other));
+}
+
+static void add_backward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    const size_t ends[] = {node->from, node->other};
+    for (size_t k = 0; k < 2; k++)
+        if (has_gradient(work, ends[k]))
+            rows_copy(gradients_of(work, ends[k]), gradients_of(work, node->to));
+}
+
+/* One of the two values may depend on the record alone; its difference is then zero. */
+static void add_difference_forward(const struct difference_work *d)
+{
+    const struct node *node = node_of(&d->work);
+    struct rows sum = activation_pair(&d->work, node->to).difference;
+    struct rows a = activation_pair(&d->work, node->from).difference;
+    struct rows b = activation_pair(&d->work, node->other).difference;
+
+    if (a.data != NULL && b.data != NULL)
+        rows_sum(sum, a, b);
+    else
+        rows_copy(sum, a.data != NULL ? a : b);
+}
+
+static void add_difference_backward(const struct difference_work *d)
+{
+    const struct node *node = node_of(&d->work);
+    const size_t ends[] = {node->from, node->other};
+    for (size_t k = 0; k < 2; k++)
+        if (has_gradient(&d->work, ends[k]))
+            rows_copy(gradient_pair(&d->work, ends[k]).difference,
+                      gradient_pair(&d->work, node->to).difference);
+}
+
+static const struct difference_rule add_rule = {.forward = add_difference_forward,
+                                                .backward = add_difference_backward};
+
+static const struct node_kind add_node = {
+    .forward = add_forward, .backward = add_backward, .difference = &add_rule};
 
 /* Where the two branches begin, and later where they end. */
 struct fork {
@@ -24,7 +93,7 @@ static enum status add_fork(struct builder *builder, struct fork *fork)
     if (view_is_image(&builder->view))
         builder_interleave(builder);
     size_t from = builder->view.value, width = builder_width(builder);
-    struct node *node = builder_node(builder, NODE_FORK, width);
+    struct node *node = builder_node(builder, &fork_node, width);
     network->values[node->to].shares = from;
     fork->body = fork->shortcut = builder->view;
     node->other = fork->shortcut.value =
@@ -51,7 +120,7 @@ static enum status add_join(struct builder *builder, const struct view *shortcut
                               width, other);
     if (builder->view.copies > 1 || shortcut->copies > 1)
         return builder_refuse(builder, "", "replicate must be the first layer");
-    struct node *node = builder_node(builder, NODE_ADD, width);
+    struct node *node = builder_node(builder, &add_node, width);
     node->other = shortcut->value;
     network->values[node->to].has_gradient = network->values[node->from].has_gradient ||
                                              network->values[node->other].has_gradient;

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "engine/nn/layers/activation_layer.h"
+#include "engine/nn/layers/activation.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/parallel/vector_math.h"
 
@@ -58,5 +58,5 @@ const struct layer_kind layer_sigmoid = {
     .stretch = STRETCH_ONE,
     .moves_zero = true,
     .own = &activation,
-    .build = activation_layer_build,
+    .build = activation_build,
 };

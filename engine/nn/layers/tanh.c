@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "engine/nn/layers/activation_layer.h"
+#include "engine/nn/layers/activation.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/parallel/vector_math.h"
 
@@ -54,5 +54,5 @@ const struct layer_kind layer_tanh = {
     .is_activation = true,
     .stretch = STRETCH_ONE,
     .own = &activation,
-    .build = activation_layer_build,
+    .build = activation_build,
 };

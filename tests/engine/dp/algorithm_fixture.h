@@ -11,7 +11,7 @@
 
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/stepper.h"
-#include "engine/nn/difference.h"
+#include "engine/difference/difference.h"
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
 

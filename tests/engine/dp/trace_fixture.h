@@ -22,7 +22,7 @@
 #include "base/check.h"
 #include "engine/dp/batch.h"
 #include "engine/noise/noise.h"
-#include "engine/nn/dropout.h"
+#include "engine/nn/layers/dropout_mask.h"
 #include "tests/engine/dp/ways_fixture.h"
 #include "tests/engine/draw_fixture.h"
 

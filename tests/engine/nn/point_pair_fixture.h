@@ -6,7 +6,7 @@
 #ifndef TESTS_ENGINE_NN_POINT_PAIR_FIXTURE_H
 #define TESTS_ENGINE_NN_POINT_PAIR_FIXTURE_H
 
-#include "engine/nn/difference.h"
+#include "engine/difference/difference.h"
 #include "tests/engine/nn/record_oracle.h"
 
 struct family {

@@ -9,7 +9,9 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "engine/nn/graph.h"
+#include "engine/nn/layers/position_layer.h"
 #include "engine/nn/layers/preset.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/workspace.h"
@@ -170,7 +172,7 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
         fail_msg("%s: %s: %s", demand->layers != NULL ? demand->layers : "a preset",
                  error.pointer, error.text);
     if (demand->form >= 0)
-        graph_force_form(batch->network, (enum norm_form)demand->form);
+        position_layer_force_form(batch->network, (enum norm_form)demand->form);
     assert_int_equal(
         workspace_create(&batch->workspace, batch->network, batch->rows, NULL), ST_OK);
     batch->parameters = network_parameters(batch->network);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/rounding/blas.h"
-#include "engine/nn/difference.h"
+#include "engine/difference/difference.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "engine/nn/layers/activation_layer.h"
+#include "engine/nn/layers/activation.h"
 #include "engine/nn/layers/registry.h"
 
 enum { LANES = 16, COUNT = 4096 };

@@ -3,7 +3,7 @@
  * cancels, at random points, steps and scales; then the corners one by one. */
 #include "tests/expect.h"
 
-#include "engine/nn/layers/activation_layer.h"
+#include "engine/nn/layers/activation.h"
 #include "engine/nn/layers/registry.h"
 
 enum { COUNT = 16 };

@@ -1,0 +1,108 @@
+#include "engine/nn/node_walk.h"
+
+#include "base/check.h"
+#include "engine/nn/losses.h"
+
+void node_forward(const struct node_work *work)
+{
+    const struct node_kind *kind = node_of(work)->kind;
+    if (kind->forward != NULL)
+        kind->forward(work);
+}
+
+void node_backward(const struct node_work *work)
+{
+    const struct node_kind *kind = node_of(work)->kind;
+    if (kind->backward != NULL)
+        kind->backward(work);
+}
+
+size_t node_walk_stretch(const struct workspace *workspace)
+{
+    return network_has_positions(workspace->network) ? workspace->heights.block
+                                                     : active_rows(workspace);
+}
+
+void node_walk_gather(const struct workspace *workspace, const float *parameters,
+                      size_t set)
+{
+    const struct network *network = workspace->network;
+    for (size_t l = 0; l < network->layer_count; l++) {
+        const struct weight_layer *layer = &network->layers[l];
+        if (workspace->gathered[l] != NULL)
+            layer->kind->gather(layer, parameters, gathered_of(workspace, l, set));
+    }
+}
+
+void node_walk_start(struct workspace *workspace, size_t count)
+{
+    size_t stride = workspace_stride(workspace);
+    float *input = workspace_input(workspace);
+
+    CHECK(count <= workspace->rows);
+    workspace->count = count;
+    workspace->has_per_example = false;
+    workspace->holds_differences = false;
+    memset(input + count * stride, 0,
+           (active_rows(workspace) - count) * stride * sizeof *input);
+}
+
+void workspace_forward(struct workspace *workspace, const float *parameters,
+                       size_t count)
+{
+    const struct network *network = workspace->network;
+
+    node_walk_start(workspace, count);
+    node_walk_gather(workspace, parameters, 0);
+    struct row_range range = {.count = node_walk_stretch(workspace)};
+    for (; range.first < active_rows(workspace); range.first += range.count)
+        for (size_t i = 0; i < network->node_count; i++)
+            node_forward(&(struct node_work){workspace, i, parameters, range});
+}
+
+void workspace_drop(struct workspace *workspace, struct drop drop)
+{
+    workspace->drop = drop;
+}
+
+void workspace_loss(struct workspace *workspace)
+{
+    const struct network *network = workspace->network;
+    struct rows b = rows_of(workspace->gradients, workspace, network->output);
+    size_t count = workspace->count, rest = active_rows(workspace) - count;
+    struct loss_batch batch = {
+        .z = rows_of(workspace->activations, workspace, network->output),
+        .b = b,
+        .width = network->shape.outputs,
+        .classes = workspace->classes,
+        .values = workspace->values,
+        .huber_delta = network->huber_delta,
+        .losses = workspace->losses,
+        .scratch = workspace->scratch,
+    };
+
+    memset(workspace->classes + count, 0, rest * sizeof *workspace->classes);
+    memset(workspace->values + count, 0, rest * sizeof *workspace->values);
+    if (network->loss != LOSS_SQUARED && network->loss != LOSS_HUBER)
+        for (size_t i = 0; i < count; i++)
+            CHECK(workspace->classes[i] < network_predictions(network));
+    losses_evaluate(network->loss, &batch);
+    memset(b.data + count * b.stride, 0, rest * b.stride * sizeof *b.data);
+    memset(workspace->losses + count, 0, rest * sizeof *workspace->losses);
+}
+
+const double *workspace_losses(const struct workspace *workspace)
+{
+    return workspace->losses;
+}
+
+void workspace_backward(struct workspace *workspace, const float *parameters)
+{
+    const struct network *network = workspace->network;
+    struct row_range range = {.count = node_walk_stretch(workspace)};
+
+    for (; range.first < active_rows(workspace); range.first += range.count)
+        for (size_t i = network->node_count; i-- > 0;)
+            if (network->values[network->nodes[i].to].has_gradient)
+                node_backward(&(struct node_work){workspace, i, parameters, range});
+}
