@@ -27,6 +27,8 @@
 #define ROUTE_LIST(X)                                                                  \
     X(dataset_create, ON_DESK, .method = "POST", .path = "/v1/datasets",               \
       .scope = "datasets:admin", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON) \
+    X(dataset_check, ON_DESK, .method = "POST", .path = "/v1/datasets:check",          \
+      .scope = "datasets:admin", .body = BODY_JSON, .types = TYPE_JSON)                \
     X(dataset_list, AT_ONCE, .method = "GET", .path = "/v1/datasets",                  \
       .scope = "budgets:read", .query = QUERY_PAGE, .types = TYPE_JSON)                \
     X(dataset_get, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}",              \

@@ -27,7 +27,7 @@ static enum status find(struct context *context, const struct request *request,
     return ST_OK;
 }
 
-/* --- create --- */
+/* --- create, check --- */
 
 /* Adds the dataset's row and grants its budget. */
 static enum status add(struct context *context, struct store_tx *tx,
@@ -100,21 +100,36 @@ static enum status remember(struct context *context, struct store_tx *tx,
     return status;
 }
 
+/* Reads a declaration and checks all that can refuse it. Whether its id was used before
+ * says known: the dataset that it would declare anew, or NULL. On ST_OK spec must be
+ * released or given away. */
+static enum status read_declaration(struct context *context,
+                                    const struct request *request,
+                                    struct dataset_spec *spec, struct dataset **known,
+                                    struct error *error)
+{
+    enum status status = dataset_spec_parse(
+        spec, request->body != NULL ? request->body : "", request->body_size, error);
+    if (status != ST_OK)
+        return status;
+    *known = datasets_find(context->datasets, spec->id.text);
+    if (*known != NULL)
+        status = check_anew(context, *known, spec, error);
+    if (status != ST_OK)
+        dataset_spec_fini(spec);
+    return status;
+}
+
 enum status handle_dataset_create(struct context *context, struct request *request,
                                   struct error *error)
 {
     struct dataset_spec spec;
-    struct dataset *dataset, *known = NULL;
+    struct dataset *dataset, *known;
     struct store_tx *tx = NULL;
-    enum status status = dataset_spec_parse(
-        &spec, request->body != NULL ? request->body : "", request->body_size, error);
+    enum status status = read_declaration(context, request, &spec, &known, error);
     if (status != ST_OK)
         return status;
-    known = datasets_find(context->datasets, spec.id.text);
-    if (known != NULL)
-        status = check_anew(context, known, &spec, error);
-    if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+    status = store_begin(context->store, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(&spec);
         return status;
@@ -132,6 +147,19 @@ enum status handle_dataset_create(struct context *context, struct request *reque
     if (status == ST_OK && known != NULL)
         drop_uploads(context, dataset_spec(dataset));
     return status;
+}
+
+enum status handle_dataset_check(struct context *context, struct request *request,
+                                 struct error *error)
+{
+    struct dataset_spec spec;
+    struct dataset *known;
+    enum status status = read_declaration(context, request, &spec, &known, error);
+    if (status != ST_OK)
+        return status;
+    reply_json(request, MHD_HTTP_OK, dataset_spec_render(&spec));
+    dataset_spec_fini(&spec);
+    return ST_OK;
 }
 
 /* --- list, get --- */

@@ -133,6 +133,9 @@ FILES = {"mnist": images(3000, 1), "mnist-test": images(200, 2),
 
 def datasets(replay):
     for name, body in replay.examples("post", "/v1/datasets"):
+        status, _ = replay.call("post", "/v1/datasets:check", body)
+        if status != 200:
+            replay.failures.append(f"the example {name} of a dataset does not pass: {status}")
         status, _ = replay.call("post", "/v1/datasets", body)
         if status != 201:
             replay.failures.append(f"the example {name} of a dataset is refused: {status}")
@@ -146,6 +149,7 @@ def datasets(replay):
         replay.call("get", "/v1/datasets/{id}/budget", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/ledger", id=body["id"])
     replay.call("post", "/v1/datasets", {"id": "mnist", "seed": 1})
+    replay.call("post", "/v1/datasets:check", {"id": "mnist", "seed": 1})
     replay.call("get", "/v1/datasets", query="?page_size=2")
     replay.call("get", "/v1/datasets", query="?page_size=-2")
     for method, path in (("get", ""), ("delete", ""), ("get", "/import"), ("get", "/budget"),
