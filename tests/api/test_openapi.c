@@ -12,6 +12,7 @@
 #include "api/fault.h"
 #include "api/job_defaults.h"
 #include "api/job_view.h"
+#include "api/limits.h"
 #include "api/model_view.h"
 #include "api/page_view.h"
 #include "api/predict_answer.h"
@@ -21,6 +22,7 @@
 #include "api/system_view.h"
 #include "tests/api/verdict_fixture.h"
 #include "engine/data/readers/reader_registry.h"
+#include "engine/nn/layers/registry.h"
 
 static char folder[] = "/tmp/epsilond-openapi-XXXXXX";
 static char facts_path[64], bodies_path[64];
@@ -454,6 +456,85 @@ static json_t *formats(void)
     return all;
 }
 
+/* What the document says of a count or a real: whole numbers without a fraction. */
+static json_t *number_schema(const struct layer_member *member)
+{
+    bool whole = member->kind == MEMBER_COUNT;
+    const char *most = member->high_open ? "exclusiveMaximum" : "maximum";
+    json_t *schema = json_pack("{s:s}", "type", whole ? "integer" : "number");
+    const struct {
+        const char *name;
+        double value;
+        bool wanted;
+    } parts[] = {
+        {"minimum", member->low, true},
+        {most, member->high, true},
+        {"default", member->fallback, member->optional && !member->follows_kernel}};
+    for (size_t k = 0; k < 3; k++)
+        if (parts[k].wanted)
+            json_object_set_new(schema, parts[k].name,
+                                whole ? json_integer((json_int_t)parts[k].value)
+                                      : json_real(parts[k].value));
+    return schema;
+}
+
+static json_t *word_schema(const struct layer_variant *variants)
+{
+    json_t *words = json_array();
+    for (size_t k = 0; variants[k].word != NULL; k++)
+        json_array_append_new(words, json_string(variants[k].word));
+    return json_pack("{s:o,s:s}", "enum", words, "default", variants[0].word);
+}
+
+static json_t *list_schema(const struct layer_member *member)
+{
+    json_t *schema =
+        json_pack("{s:s,s:i,s:{s:s}}", "type", "array", "maxItems", LIMIT_LAYERS,
+                  "items", "$ref", "#/components/schemas/Layer");
+    if (member->low > 0)
+        json_object_set_new(schema, "minItems", json_integer((json_int_t)member->low));
+    if (member->optional)
+        json_object_set_new(schema, "default", json_array());
+    return schema;
+}
+
+static json_t *member_schema(const struct layer_member *member)
+{
+    switch (member->kind) {
+    case MEMBER_COUNT:
+    case MEMBER_REAL: return number_schema(member);
+    case MEMBER_FLAG:
+        return json_pack("{s:s,s:b}", "type", "boolean", "default",
+                         member->fallback != 0);
+    case MEMBER_KERNEL:
+        return json_pack("{s:s}", "$ref", "#/components/schemas/Kernel");
+    case MEMBER_VARIANT: return word_schema(member->variants);
+    case MEMBER_LAYERS: return list_schema(member);
+    }
+    return NULL;
+}
+
+/* Every type of layer that a request may name: its members, and those it must have. */
+static json_t *layers(void)
+{
+    json_t *all = json_object();
+    for (size_t k = 0; layer_kinds[k] != NULL; k++) {
+        const struct layer_kind *kind = layer_kinds[k];
+        json_t *members = json_object(), *required = json_array();
+        for (size_t m = 0; m < kind->member_count; m++) {
+            const struct layer_member *member = &kind->members[m];
+            json_object_set_new(members, member->name, member_schema(member));
+            if (!member->optional)
+                json_array_append_new(required, json_string(member->name));
+        }
+        json_t *row = json_pack("{s:o,s:o}", "members", members, "required", required);
+        if (kind->type == NULL)
+            json_object_set(all, kind->name, row);
+        json_decref(row);
+    }
+    return all;
+}
+
 static void document_and_code_say_the_same(void **state)
 {
     (void)state;
@@ -466,11 +547,12 @@ static void document_and_code_say_the_same(void **state)
     }
     json_auto_t *algorithms_list = json_loads(list, 0, NULL);
     free(list);
-    json_auto_t *facts = json_pack(
-        "{s:s,s:o,s:o,s:o,s:o,s:O,s:o,s:o}", "version", EPSILOND_VERSION, "routes",
-        routes(), "codes", codes(), "fault_codes", fault_codes(), "formats", formats(),
-        "algorithms", json_object_get(algorithms_list, "algorithms"), "answers",
-        answers(), "refused", refused());
+    json_auto_t *facts =
+        json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:O,s:o,s:o}", "version", EPSILOND_VERSION,
+                  "routes", routes(), "codes", codes(), "fault_codes", fault_codes(),
+                  "formats", formats(), "layers", layers(), "algorithms",
+                  json_object_get(algorithms_list, "algorithms"), "answers", answers(),
+                  "refused", refused());
     assert_non_null(facts);
     assert_int_equal(json_dump_file(facts, facts_path, 0), 0);
     snprintf(command, sizeof command,

@@ -3,8 +3,8 @@
 
   test_openapi.py openapi.yaml api/limits.h FACTS BODIES
 
-FACTS: routes, codes, algorithms and answers as the code renders them. BODIES is written:
-the document's examples of requests, for the real parsers. Exit 0 if all agree.
+FACTS: routes, codes, formats, layers, algorithms and answers of the code. BODIES is
+written: the document's examples of requests, for the real parsers. Exit 0 if all agree.
 """
 import copy
 import json
@@ -165,6 +165,22 @@ def check_algorithms(document, algorithms):
               f"algorithm {name}: code {coded.get(name)}, document {written.get(name)}")
 
 
+def check_layers(document, layers):
+    """Each type of layer has the members, ranges and defaults of its row."""
+    written = {}
+    for schema in document["components"]["schemas"]["Layer"]["oneOf"]:
+        members = dict(schema["properties"])
+        for name in values_of(members.pop("type")):
+            check(name not in written, f"layer {name} stands twice")
+            check(schema["additionalProperties"] is False, f"layer {name} is open")
+            written[name] = {"members": without_words(members),
+                             "required": [member for member in schema["required"]
+                                          if member != "type"]}
+    for name in written.keys() | layers.keys():
+        check(written.get(name) == layers.get(name),
+              f"layer {name}: code {layers.get(name)}, document {written.get(name)}")
+
+
 def takes(document, schema, format_name, classes):
     """Whether an alternative of DatasetRequest allows the format so many classes."""
     facts = {"format": format_name, "classes": classes, "task": "classification"}
@@ -271,6 +287,7 @@ def main():
     check_fault_codes(document, facts["fault_codes"])
     check_limits(document, header)
     check_formats(document, facts["formats"])
+    check_layers(document, facts["layers"])
     check_algorithms(document, facts["algorithms"])
     bodies = check_examples(copy.deepcopy(document))
     check_answers(document, facts["answers"])
