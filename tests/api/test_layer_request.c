@@ -265,6 +265,8 @@ static void members_are_checked(void **state)
         {"", "{\"type\":\"gelu_tanh\"},", "/layers/1/type"},
         {"", "{\"type\":\"crop\"},", "/layers/1/size"},
         {"", "{\"type\":\"crop\",\"size\":3},", "/model/layers/1/type"},
+        {"", "{\"type\":\"layer_norm\",\"eps\":9e-13},", "/layers/1/eps"},
+        {"", "{\"type\":\"layer_norm\",\"groups\":2},", "/layers/1/groups"},
         {"", "{\"type\":\"group_norm\"},", "/layers/1/groups"},
         {"", "{\"type\":\"group_norm\",\"groups\":0},", "/layers/1/groups"},
         {"", "{\"type\":\"group_norm\",\"groups\":3},", "/model/layers/1/groups"},

@@ -121,6 +121,8 @@ static void bounds_take_what_is_proved(void **state)
         {"{'preset':'mlp','activation':'gelu'}", "forward", "/algorithm/name"},
         {"{'layers':[{'type':'dropout','rate':0.5},{'type':'dense','out':10}]}",
          "forward", "/algorithm/name"},
+        {"{'layers':[{'type':'layer_norm'},{'type':'dense','out':10}]}", "forward",
+         "/algorithm/name"},
         {BLOCK_MODEL, "forward", "/algorithm/name"},
     };
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
@@ -142,6 +144,7 @@ static void a_layer_that_does_not_fit_is_named(void **state)
     } cases[] = {
         {"{'type':'group_norm','groups':3}", "/model/layers/0/groups"},
         {"{'type':'batch_norm'}", "/model/layers/0/type"},
+        {"{'type':'layer_norm','eps':2}", "/model/layers/0/eps"},
         {"{'type':'dropout','rate':1.0}", "/model/layers/0/rate"},
         {"{'type':'residual','body':[{'type':'dense','out':3}]}", "/model/layers/0"},
         {"{'type':'residual','body':[{'type':'relu'},{'type':'dense','out':0}]}",
@@ -192,7 +195,8 @@ static void differences_take_what_has_a_rule(void **state)
         "{'type':'dense','out':10}]}";
     static const char *const refused[] = {
         BLOCK_MODEL,
-        "{'layers':[{'type':'group_norm','groups':8},{'type':'dense','out':10}]}"};
+        "{'layers':[{'type':'group_norm','groups':8},{'type':'dense','out':10}]}",
+        "{'layers':[{'type':'layer_norm'},{'type':'dense','out':10}]}"};
     train(client, DIFFERENCES, taken);
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
         const struct reply *reply =

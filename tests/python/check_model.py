@@ -64,6 +64,10 @@ def forward(architecture, tensors, features):
             x = numpy.maximum(x, 0)
         elif layer["type"] == "tanh":
             x = numpy.tanh(x)
+        elif layer["type"] == "layer_norm":
+            centred = x - x.mean(axis=1, keepdims=True)
+            x = centred / numpy.sqrt((centred**2).mean(axis=1, keepdims=True) + layer["eps"])
+            x = x * tensors[f"{place}.weight"] + tensors[f"{place}.bias"]
         else:
             raise ValueError(f"unknown layer {layer['type']}")
     return x
@@ -109,9 +113,12 @@ def main(binary):
         daemon.register("points", POINTS, points(1), {"epsilon": 8, "delta": 1e-5})
         spec = {"algorithm": {"name": "dpsgd"}, "privacy": {"epsilon": 2}}
         mlp = {"preset": "mlp", "hidden": [32, 16]}
+        normed = {"layers": [{"type": "dense", "out": 32}, {"type": "layer_norm"},
+                             {"type": "relu"}, {"type": "dense", "out": 10}]}
         right = True
         for name, dataset, model, sample in (
                 ("digits, linear", "digits", {"preset": "linear"}, rows),
+                ("digits, layer norm", "digits", normed, rows),
                 ("digits, mlp relu", "digits", {**mlp, "activation": "relu"}, rows),
                 ("points, mlp tanh", "points", {**mlp, "activation": "tanh"},
                  [[x / 4, c] for x in range(-10, 26) for c in ("red", "green", "blue")])):

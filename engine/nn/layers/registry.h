@@ -30,6 +30,7 @@
     ROW(gelu)                                                                          \
     ROW(gelu_tanh)                                                                     \
     ROW(group_norm)                                                                    \
+    ROW(layer_norm)                                                                    \
     ROW(dropout)                                                                       \
     ROW(residual)                                                                      \
     ROW(replicate)                                                                     \

@@ -168,6 +168,7 @@ static void images_are_in_the_order_of_the_file(void **state)
 {
     (void)state;
     check_order("c4,3x2,1,1rd6tm2,1fd3");
+    check_order("lc4,3x2,1,1lrd6tm2,1fd3");
     check_order("c4,3x2,1,1n2r[C6,3,2,1n3rc6,3,1,1n2|c6,1,2]rfd3");
 }
 

@@ -205,6 +205,39 @@ static inline void oracle_group(struct oracle *oracle, struct oracle_layer *laye
     }
 }
 
+/* Layer norm from its formulas, the channels of pixel t of an image channel by channel; dy
+ * and dx are NULL on the way forward. */
+static inline void oracle_position(struct oracle *oracle, struct oracle_layer *layer,
+                                   size_t t, const double *dy, double *dx)
+{
+    size_t m = layer->in.c, pixels = layer->in.h * layer->in.w;
+    const double *gamma = oracle->parameters + layer->at, *beta = gamma + m;
+    double *d_gamma = oracle->gradient != NULL ? oracle->gradient + layer->at : NULL;
+    double mean = 0.0, variance = 0.0;
+    for (size_t c = 0; c < m; c++)
+        mean += layer->x[c * pixels + t] / (double)m;
+    for (size_t c = 0; c < m; c++)
+        variance += pow(layer->x[c * pixels + t] - mean, 2) / (double)m;
+    double deviation = sqrt(variance + layer->spec->epsilon);
+    for (size_t i = 0; i < m; i++) {
+        size_t at = i * pixels + t;
+        double xh = (layer->x[at] - mean) / deviation;
+        if (dy == NULL) {
+            layer->y[at] = gamma[i] * xh + beta[i];
+            continue;
+        }
+        d_gamma[i] += dy[at] * xh;
+        d_gamma[m + i] += dy[at];
+        /* d xh_i / d x_j */
+        for (size_t j = 0; j < m; j++) {
+            double other = (layer->x[j * pixels + t] - mean) / deviation;
+            double own = i == j ? 1.0 : 0.0;
+            dx[j * pixels + t] +=
+                dy[at] * gamma[i] * (own - (1.0 + xh * other) / (double)m) / deviation;
+        }
+    }
+}
+
 /* Ours are channels last: value j of a pixel's channel c takes the word of its place
  * there. */
 static inline void oracle_draw_mask(struct oracle *oracle, struct oracle_layer *layer)
@@ -291,6 +324,10 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
         for (size_t g = 0; g < layer->spec->groups; g++)
             oracle_group(oracle, layer, g, NULL, NULL);
         break;
+    case ORACLE_LAYER_NORM:
+        for (size_t t = 0; t < layer->in.h * layer->in.w; t++)
+            oracle_position(oracle, layer, t, NULL, NULL);
+        break;
     case ORACLE_DROPOUT:
         oracle_draw_mask(oracle, layer);
         for (size_t j = 0; j < size; j++)
@@ -337,6 +374,10 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
     case ORACLE_GROUP_NORM:
         for (size_t g = 0; g < layer->spec->groups; g++)
             oracle_group(oracle, layer, g, dy, dx);
+        break;
+    case ORACLE_LAYER_NORM:
+        for (size_t t = 0; t < layer->in.h * layer->in.w; t++)
+            oracle_position(oracle, layer, t, dy, dx);
         break;
     case ORACLE_DROPOUT:
         for (size_t j = 0; j < size; j++)

@@ -67,14 +67,15 @@ static inline bool batch_digit(const char *text)
  * "C" without bias; "m3,2,1" and "a2,2" maximum and average pools of kernel, stride,
  * padding; "g" the global one, "f" flatten, "x3" three copies of a channel; "n2" group
  * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "[...]" a residual,
- * "[...|...]" one with a shortcut. Numbers left out are 1, and 0 for padding. */
+ * "[...|...]" one with a shortcut; "l"
+ * layer norm. Numbers left out are 1, and 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
     struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
     size_t depth = 0;
     model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
-        static const char letters[] = "drtcmagfxspuno[k";
+        static const char letters[] = "drtcmagfxspuno[kl";
         static const struct layer_kind *const kinds[] = {&layer_dense,
                                                          &layer_relu,
                                                          &layer_tanh,
@@ -90,7 +91,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
                                                          &layer_group_norm,
                                                          &layer_dropout,
                                                          &layer_residual,
-                                                         &layer_crop};
+                                                         &layer_crop,
+                                                         &layer_layer_norm};
         struct layer_spec *layer = &model->layers[model->layer_count];
         char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
@@ -116,6 +118,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
             layer->out = batch_number(&text);
         if (lower == 'n')
             layer->groups = batch_number(&text), layer->epsilon = 1e-5;
+        if (lower == 'l')
+            layer->epsilon = 1e-5;
         if (lower == 'o')
             layer->rate = (double)batch_number(&text) / 8.0;
         if (strchr("cma", lower) == NULL)

@@ -28,6 +28,7 @@ enum oracle_kind {
     ORACLE_REPLICATE,
     ORACLE_CROP,
     ORACLE_GROUP_NORM,
+    ORACLE_LAYER_NORM,
     ORACLE_DROPOUT,
     ORACLE_RESIDUAL
 };
@@ -35,10 +36,24 @@ enum oracle_kind {
 /* What the oracle knows of a layer is its name, and the numbers of its description. */
 static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
 {
-    static const char *const names[] = {
-        "dense",     "relu",   "tanh",       "sigmoid",    "softplus",        "gelu",
-        "gelu_tanh", "conv2d", "max_pool2d", "avg_pool2d", "global_avg_pool", "flatten",
-        "replicate", "crop",   "group_norm", "dropout",    "residual"};
+    static const char *const names[] = {"dense",
+                                        "relu",
+                                        "tanh",
+                                        "sigmoid",
+                                        "softplus",
+                                        "gelu",
+                                        "gelu_tanh",
+                                        "conv2d",
+                                        "max_pool2d",
+                                        "avg_pool2d",
+                                        "global_avg_pool",
+                                        "flatten",
+                                        "replicate",
+                                        "crop",
+                                        "group_norm",
+                                        "layer_norm",
+                                        "dropout",
+                                        "residual"};
     size_t k = 0;
     while (strcmp(spec->kind->name, names[k]) != 0)
         assert_true(++k < sizeof names / sizeof *names);
@@ -95,6 +110,7 @@ static inline struct oracle_shape oracle_shape_out(const struct model_spec *mode
     case ORACLE_GELU:
     case ORACLE_GELU_TANH:
     case ORACLE_GROUP_NORM:
+    case ORACLE_LAYER_NORM:
     case ORACLE_DROPOUT: return in;
     case ORACLE_RESIDUAL: return oracle_shape_after(model, l + 1, spec->body, in);
     case ORACLE_CONV2D:
@@ -138,7 +154,8 @@ static inline size_t oracle_layer_parameters(const struct model_spec *model, siz
                spec->out * (oracle_pixelwise(model, l, in) ? in.c : oracle_size(in));
     if (oracle_kind(spec) == ORACLE_CONV2D)
         return bias + spec->out * in.c * spec->kernel_height * spec->kernel_width;
-    if (oracle_kind(spec) == ORACLE_GROUP_NORM)
+    if (oracle_kind(spec) == ORACLE_GROUP_NORM ||
+        oracle_kind(spec) == ORACLE_LAYER_NORM)
         return 2 * in.c;
     if (oracle_kind(spec) == ORACLE_RESIDUAL)
         return oracle_list_parameters(model, l + 1, spec->body, in) +

@@ -193,6 +193,28 @@ static void rows_of_a_residual_network_round_alike(void **state)
     network_destroy(network);
 }
 
+static void rows_of_layer_norms_round_alike(void **state)
+{
+    struct layer_spec norm = {.kind = &layer_layer_norm, .epsilon = 1e-5};
+    struct layer_spec layers[] = {{.kind = &layer_dense, .out = 40, .bias = true},
+                                  norm,
+                                  {.kind = &layer_gelu},
+                                  {.kind = &layer_residual, .body = 2},
+                                  norm,
+                                  {.kind = &layer_dense, .out = 40, .bias = true},
+                                  {.kind = &layer_dense, .out = 10, .bias = true}};
+    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
+                               .layers = layers,
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    struct network *network;
+    (void)state;
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){37, 10}, NULL), ST_OK);
+    for (size_t block = 16; block <= 64; block *= 2)
+        expect_alike(network, (struct heights){block, block}, 3);
+    network_destroy(network);
+}
+
 static void each_kernel_has_the_classes_known_of_it(void **state)
 {
     (void)state;
@@ -303,6 +325,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_of_a_class_round_alike_at_two_points),
         cmocka_unit_test(rows_of_images_round_alike_at_two_points),
         cmocka_unit_test(rows_of_a_residual_network_round_alike),
+        cmocka_unit_test(rows_of_layer_norms_round_alike),
         cmocka_unit_test(each_kernel_has_the_classes_known_of_it),
         cmocka_unit_test(records_stand_in_rows_of_their_class),
         cmocka_unit_test(a_cells_arrangement_is_its_own),

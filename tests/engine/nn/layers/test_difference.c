@@ -137,6 +137,7 @@ static void a_layer_without_a_rule_is_refused(void **state)
         const char *layers, *word;
     } models[] = {{"c64,3c64,3fd3", "convolution"},
                   {"c4,3n2rfd3", "group_norm"},
+                  {"c4,3lrfd3", "layer_norm"},
                   {"c4,3[c4,3,1,1o1]fd3", NULL},
                   {"c4,3rm2,2fd3", NULL},
                   {"td5rfd3", NULL}, /* dense at every pixel */

@@ -207,6 +207,8 @@ static const struct refusal refusals[] = {
     {"c4,1n0fd2", "/model/layers/1/groups", {4, 4, 1}},
     {"fn4d2", "/model/layers/1/type", {4, 4, 1}},
     {"x3n1c4,1fd2", "/model/layers/1/type", {4, 4, 1}},
+    {"fld2", "/model/layers/1/type", {4, 4, 1}},
+    {"x3lc4,1fd2", "/model/layers/1/type", {4, 4, 1}},
     {"d4o8d2", "/model/layers/1/rate", {0, 0, 0}},
     {"x3o1c4,1fd2", "/model/layers/1/type", {4, 4, 1}},
     {"[c4,3]fd2", "/model/layers/0", {4, 4, 1}},
