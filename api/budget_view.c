@@ -19,10 +19,37 @@ static void write_weighted(struct json_writer *writer, const char *name,
     json_write_reals(writer, name, at, CURVE_ORDERS);
 }
 
+void share_write(struct json_writer *writer, const char *name,
+                 const struct share *share)
+{
+    json_write_object(writer, name);
+    json_write_real(writer, "order", share->order);
+    json_write_real(writer, "spent", share->spent);
+    json_write_real(writer, "held", share->held);
+    json_write_real(writer, "left", share->left);
+    json_write_object_end(writer);
+}
+
+static void write_rooms(struct json_writer *writer, const struct balance *balance)
+{
+    json_write_array(writer, "rooms");
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        struct share room = share_at(balance, i);
+        json_write_object(writer, NULL);
+        json_write_real(writer, "order", room.order);
+        json_write_real(writer, "weight", room.weight);
+        json_write_real(writer, "spent", room.spent);
+        json_write_real(writer, "held", room.held);
+        json_write_object_end(writer);
+    }
+    json_write_array_end(writer);
+}
+
 char *budget_render(const struct dataset_id *dataset, const struct balance *balance,
                     const struct epochs *epochs)
 {
     struct json_writer writer;
+    struct share share = share_of(balance);
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "dataset", dataset->text);
@@ -37,6 +64,8 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
     json_write_real(&writer, "epsilon_held", balance->epsilon_held);
     json_write_real(&writer, "epsilon_remaining", balance->epsilon_remaining);
     json_write_real(&writer, "fraction_remaining", balance->fraction_remaining);
+    share_write(&writer, "share", &share);
+    write_rooms(&writer, balance);
     json_write_reals(&writer, "orders", curve_orders, CURVE_ORDERS);
     write_weighted(&writer, "weights", balance, balance->weights, 0);
     write_weighted(&writer, "capacity", balance, balance->capacity, INFINITY);

@@ -10,12 +10,20 @@
 
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
+#include "accountant/share.h"
 #include "accountant/tuning.h"
+#include "api/json_writer.h"
 #include "store/table_rows.h"
 
-/* Renders the guarantee over all epochs (epochs_view.h), the four figures of the last
- * one, and the vectors on g1 side by side: "orders", "weights", "capacity" (null where
- * an order carries no weight), "committed" and "held". */
+/* Writes a budget in shares of its capacity ("order", "spent", "held" and "left") as a
+ * member called name. */
+void share_write(struct json_writer *writer, const char *name,
+                 const struct share *share);
+
+/* Renders the guarantee over all epochs (epochs_view.h); of the last one the four
+ * figures, its share, and "rooms", what is taken at every weighted order; and the
+ * vectors on g1 side by side: "orders", "weights", "capacity" (null where an order
+ * carries no weight), "committed" and "held". */
 char *budget_render(const struct dataset_id *dataset, const struct balance *balance,
                     const struct epochs *epochs);
 

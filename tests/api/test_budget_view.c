@@ -66,6 +66,21 @@ static void a_budget_shows_vectors_side_by_side(void **state)
     assert_true(real_of(root, "epsilon_held") == 0.7);
     assert_true(real_of(root, "epsilon_remaining") == 1.1);
     assert_true(real_of(root, "fraction_remaining") == 0.5);
+    const json_t *share = json_object_get(root, "share"),
+                 *rooms = json_object_get(root, "rooms");
+    struct share most = share_of(&balance);
+    assert_true(real_of(share, "order") == most.order);
+    assert_true(real_of(share, "spent") == most.spent);
+    assert_true(real_of(share, "held") == most.held);
+    assert_true(real_of(share, "left") == most.left);
+    assert_int_equal(json_array_size(rooms), LEDGER_WEIGHTED);
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        const json_t *room = json_array_get(rooms, i);
+        assert_true(real_of(room, "order") == (i == 0 ? 10 : 7));
+        assert_true(real_of(room, "weight") == balance.weights[i]);
+        assert_true(real_of(room, "spent") == share_at(&balance, i).spent);
+        assert_true(real_of(room, "held") == share_at(&balance, i).held);
+    }
     assert_true(real_of(root, "epsilon") == 2 && real_of(root, "delta") == 1e-5);
     assert_true(real_of(json_object_get(root, "guarantee"), "epsilon") == 2);
     assert_true(real_of(json_object_get(root, "guarantee"), "delta") == 1e-5);

@@ -39,6 +39,40 @@ static bool keeps_the_filter(const struct reply *budget)
     return false;
 }
 
+/* Holds the shares and rooms against the vectors beside them: the share is of the order
+ * at which most is left, and its parts add up to 1. */
+static void expect_shares(const struct reply *budget)
+{
+    const json_t *rooms = reply_at(budget, "rooms");
+    double most = -INFINITY, order = 0;
+    assert_int_equal(json_array_size(rooms), 2);
+    for (size_t r = 0; r < 2; r++) {
+        const json_t *room = json_array_get(rooms, r);
+        size_t i = 0;
+        while (number_at(reply_at(budget, "orders"), i) !=
+               json_number_value(json_object_get(room, "order")))
+            i++;
+        double capacity = number_at(reply_at(budget, "capacity"), i);
+        double spent = number_at(reply_at(budget, "committed"), i) / capacity;
+        double held = number_at(reply_at(budget, "held"), i) / capacity;
+        assert_true(json_number_value(json_object_get(room, "weight")) ==
+                    number_at(reply_at(budget, "weights"), i));
+        assert_close(json_number_value(json_object_get(room, "spent")), spent, 1e-15);
+        assert_close(json_number_value(json_object_get(room, "held")), held, 1e-15);
+        if (1 - spent - held > most) {
+            most = 1 - spent - held;
+            order = number_at(reply_at(budget, "orders"), i);
+        }
+    }
+    double left = reply_number(budget, "share.left");
+    assert_true(fabs(left - most) < 1e-14);
+    assert_true(fabs(left - reply_number(budget, "fraction_remaining")) < 1e-15);
+    assert_true(reply_number(budget, "share.order") == order);
+    double sum =
+        reply_number(budget, "share.spent") + reply_number(budget, "share.held") + left;
+    assert_true(fabs(sum - 1) < 1e-15);
+}
+
 static void a_fresh_budget_is_whole(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -51,6 +85,9 @@ static void a_fresh_budget_is_whole(void **state)
     assert_true(reply_number(budget, "epsilon_spent") == 0);
     assert_true(reply_number(budget, "epsilon_held") == 0);
     assert_true(reply_number(budget, "fraction_remaining") == 1);
+    assert_true(reply_number(budget, "share.left") == 1);
+    assert_true(reply_number(budget, "share.spent") == 0);
+    expect_shares(budget);
     double remaining = reply_number(budget, "epsilon_remaining");
     assert_true(remaining > 1.9 && remaining < 2);
     assert_int_equal(json_array_size(reply_at(budget, "orders")), GRID);
@@ -130,6 +167,7 @@ static void jobs_are_taken_until_one_is_refused_and_never_more(void **state)
         await_end(client, reply_text(reply, "id"));
         const struct reply *budget = client_get(client, "/v1/datasets/worn/budget");
         assert_true(keeps_the_filter(budget));
+        expect_shares(budget);
         assert_true(reply_number(budget, "epsilon_spent") > spent);
         spent = reply_number(budget, "epsilon_spent");
         assert_true(spent <= 2);
@@ -163,6 +201,8 @@ static void held_budget_is_told_from_spent_budget(void **state)
     const struct reply *budget = client_get(client, "/v1/datasets/held/budget");
     assert_true(reply_number(budget, "epsilon_held") > 1.5);
     assert_true(reply_number(budget, "epsilon_spent") == 0);
+    assert_true(reply_number(budget, "share.held") > 0.5);
+    expect_shares(budget);
     const struct reply *refused =
         client_create(client, "/v1/jobs", JOB_EPSILON, "held", 1.5);
     assert_problem(refused, 409, "budget_held");
