@@ -260,7 +260,7 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
 static void answer_ledger(json_t *answers)
 {
     struct balance balance = {
-        .epsilon = 2, .delta = 1e-5, .epoch = 1, .weighted = {3, 9}};
+        .epsilon = 2, .delta = 1e-5, .epoch = 1, .weighted = {3, 9}, .capacity = {1}};
     double curve[CURVE_ORDERS] = {0.5, INFINITY};
     struct ledger_row row = {.seq = 1,
                              .dataset = "b",
