@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/sample_fixture.h"
@@ -96,15 +95,8 @@ static void an_early_refusal_reads_no_body(void **state)
 static void a_client_that_sends_its_headers_too_slowly_is_dropped(void **state)
 {
     struct stage *stage = *state;
-    struct exchange *exchange = malloc(sizeof *exchange);
-    assert_non_null(exchange);
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    wire_exchange(exchange, stage->daemon.port, "GET /livez HTTP/1.1\r\nHo", 23, 20000);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    assert_true(exchange->closed);
-    assert_true(end.tv_sec - start.tv_sec <= 15);
-    free(exchange);
+    /* No silence is as long as the server's time-out: only the deadline can end this. */
+    assert_true(wire_dribble(stage->daemon.port, "GET /livez HTTP/1.1\r\nX: ", 60));
 }
 
 static void the_daemon_serves_on_after_all_that(void **state)

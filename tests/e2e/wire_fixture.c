@@ -101,3 +101,18 @@ void wire_exchange(struct exchange *exchange, unsigned port, const void *bytes,
     send_all(fd, bytes, size);
     receive_all(exchange, fd, quiet_ms);
 }
+
+bool wire_dribble(unsigned port, const char *head, size_t most)
+{
+    struct pollfd ready = {.events = POLLIN};
+    bool closed = false;
+    ready.fd = dial(port);
+    send_all(ready.fd, head, strlen(head));
+    for (size_t i = 0; i < most && !closed; i++) {
+        char byte;
+        closed = send(ready.fd, "x", 1, MSG_NOSIGNAL) != 1 ||
+                 (poll(&ready, 1, 1000) == 1 && recv(ready.fd, &byte, 1, 0) <= 0);
+    }
+    close(ready.fd);
+    return closed;
+}

@@ -23,4 +23,8 @@ struct exchange {
 void wire_exchange(struct exchange *exchange, unsigned port, const void *bytes,
                    size_t size, int quiet_ms);
 
+/* Sends head, then a byte x a second, at most so many. True if the daemon closed before
+ * the last of them. */
+bool wire_dribble(unsigned port, const char *head, size_t most);
+
 #endif
