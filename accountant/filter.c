@@ -149,3 +149,25 @@ enum ledger_fits filter_fits(const struct filter *filter, const struct curve *co
         return FITS_YES;
     return fits(filter, committed, &nothing, charge) ? FITS_HELD : FITS_NO;
 }
+
+/* Sums within a capacity are whole numbers of FILTER_UNIT, so dividing them as integers
+ * is what adding charge after charge comes to. */
+uint64_t filter_times(const struct filter *filter, const struct curve *committed,
+                      const struct curve *held, const struct curve *charge,
+                      uint64_t most)
+{
+    uint64_t times = 0;
+    struct curve taken = *held;
+    curve_add(&taken, committed);
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        double room = filter->capacity[i] - taken.at[filter->weighted[i]];
+        double one = charge->at[filter->weighted[i]];
+        if (!(room >= one))
+            continue;
+        uint64_t here =
+            one > 0 ? (uint64_t)(room / FILTER_UNIT) / (uint64_t)(one / FILTER_UNIT)
+                    : most;
+        times = here > times ? here : times;
+    }
+    return times < most ? times : most;
+}

@@ -24,6 +24,7 @@
 #define ACCOUNTANT_FILTER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "accountant/curve.h"
 #include "base/mechanism.h"
@@ -82,5 +83,12 @@ enum status filter_charge(struct curve *charge, const struct mechanism *m,
  * way. */
 enum ledger_fits filter_fits(const struct filter *filter, const struct curve *committed,
                              const struct curve *held, const struct curve *charge);
+
+/* How often charge fits beside committed and held, one after the other: the largest
+ * k <= most for which committed + held + k charge <= B at some weighted order. That is
+ * what filter_fits would answer to each of them in turn, if each is committed whole. */
+uint64_t filter_times(const struct filter *filter, const struct curve *committed,
+                      const struct curve *held, const struct curve *charge,
+                      uint64_t most);
 
 #endif

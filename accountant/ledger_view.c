@@ -134,6 +134,15 @@ enum status ledger_balance(struct ledger *ledger, const struct dataset_id *datas
     return ST_OK;
 }
 
+/* All epochs, the one in force too; to be released. */
+static struct epochs epochs_of(const struct balances *balances)
+{
+    struct epoch last = ledger_state_epoch(balances);
+    struct epochs epochs = epochs_copy(&balances->closed);
+    epochs_append(&epochs, &last);
+    return epochs;
+}
+
 enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,
                           struct epochs *epochs, struct balance *balance,
                           struct error *error)
@@ -141,10 +150,8 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
     pthread_mutex_lock(&ledger->lock);
     const struct balances *from = durable(ledger, dataset);
     if (from != NULL) {
-        struct epoch last = ledger_state_epoch(from);
         copy_balance(balance, from);
-        *epochs = epochs_copy(&from->closed);
-        epochs_append(epochs, &last);
+        *epochs = epochs_of(from);
     }
     pthread_mutex_unlock(&ledger->lock);
     if (from == NULL)
@@ -153,22 +160,45 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
     return ST_OK;
 }
 
-enum status ledger_fit(struct ledger *ledger, const struct dataset_id *dataset,
-                       const struct mechanism *m, enum ledger_fits *fits,
-                       struct error *error)
+/* The rest of an outlook, from what the account was at its moment. */
+static void look_ahead(struct outlook *outlook, const struct balances *now,
+                       const struct epochs *epochs, uint64_t times_max)
+{
+    struct curve sum = now->committed;
+    curve_add(&sum, &now->held);
+    curve_add(&sum, &outlook->charge);
+    outlook->fits =
+        filter_fits(&now->filter, &now->committed, &now->held, &outlook->charge);
+    outlook->times = filter_times(&now->filter, &now->committed, &now->held,
+                                  &outlook->charge, times_max);
+    outlook->epsilon_after = spending_epsilon(&sum, now->grant.delta);
+    outlook->exposure_after = odometer_reading(epochs, &sum);
+    copy_balance(&outlook->balance, now);
+    spending_of(&outlook->balance);
+}
+
+enum status ledger_outlook(struct ledger *ledger, const struct dataset_id *dataset,
+                           const struct mechanism *m, uint64_t times_max,
+                           struct outlook *outlook, struct error *error)
 {
     struct balances now;
-    struct curve charge;
+    struct epochs epochs = {0};
+    struct outlook made;
     pthread_mutex_lock(&ledger->lock);
     const struct balances *from = durable(ledger, dataset);
-    if (from != NULL)
+    if (from != NULL) {
         now = *from;
+        epochs = epochs_of(from);
+    }
     pthread_mutex_unlock(&ledger->lock);
     if (from == NULL)
         return ledger_state_missing(dataset, error);
-    enum status status = ledger_state_charge(&charge, &now, m, error);
-    if (status == ST_OK)
-        *fits = filter_fits(&now.filter, &now.committed, &now.held, &charge);
+    enum status status = ledger_state_charge(&made.charge, &now, m, error);
+    if (status == ST_OK) {
+        look_ahead(&made, &now, &epochs, times_max);
+        *outlook = made;
+    }
+    epochs_fini(&epochs);
     return status;
 }
 

@@ -52,11 +52,22 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
                           struct epochs *epochs, struct balance *balance,
                           struct error *error);
 
-/* Whether m would be reserved now; changes nothing.
+struct outlook { /* what a mechanism would do to a dataset's budget now */
+    enum ledger_fits fits;
+    uint64_t
+        times; /* it fits, one after the other, each charged whole (filter_times) */
+    struct curve charge;
+    struct balance balance;          /* before it, as of the same moment */
+    double epsilon_after;            /* conv(committed + held + charge) (spending.h) */
+    struct guarantee exposure_after; /* the odometer's reading of the same sum */
+};
+
+/* What m would do if it were reserved now; changes nothing. times is counted up to
+ * times_max.
  *   ST_NOT_FOUND, ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
-enum status ledger_fit(struct ledger *ledger, const struct dataset_id *dataset,
-                       const struct mechanism *m, enum ledger_fits *fits,
-                       struct error *error);
+enum status ledger_outlook(struct ledger *ledger, const struct dataset_id *dataset,
+                           const struct mechanism *m, uint64_t times_max,
+                           struct outlook *outlook, struct error *error);
 
 /* The head of the chain: seq 0 and a zero hash while there is no entry. */
 void ledger_head(struct ledger *ledger, struct ledger_entry_name *head);

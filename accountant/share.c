@@ -43,3 +43,15 @@ struct share share_of(const struct balance *balance)
 {
     return share_at(balance, share_place(balance));
 }
+
+struct share_asked share_asked(const struct balance *balance, size_t place,
+                               const struct curve *charge)
+{
+    size_t at = balance->weighted[place];
+    double capacity = balance->capacity[place], asked = charge->at[at];
+    double taken = round_up_add(balance->committed.at[at], balance->held.at[at]);
+    if (!(capacity > 0) || isinf(asked))
+        return (struct share_asked){INFINITY, false};
+    return (struct share_asked){divide_up(asked, capacity),
+                                round_up_add(taken, asked) <= capacity};
+}

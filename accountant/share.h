@@ -17,8 +17,8 @@
 #ifndef ACCOUNTANT_SHARE_H
 #define ACCOUNTANT_SHARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "accountant/spending.h"
 
@@ -34,5 +34,14 @@ size_t share_place(const struct balance *balance);
 /* The share at the weighted order in that place, or in any. */
 struct share share_of(const struct balance *balance);
 struct share share_at(const struct balance *balance, size_t place);
+
+struct share_asked {
+    double share; /* charge / B, rounded up; infinite where it can never fit */
+    bool fits;    /* committed + held + charge <= B, at this order */
+};
+
+/* What charge asks of the weighted order in that place. */
+struct share_asked share_asked(const struct balance *balance, size_t place,
+                               const struct curve *charge);
 
 #endif

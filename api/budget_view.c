@@ -19,18 +19,25 @@ static void write_weighted(struct json_writer *writer, const char *name,
     json_write_reals(writer, name, at, CURVE_ORDERS);
 }
 
-void share_write(struct json_writer *writer, const char *name,
-                 const struct share *share)
+static void write_parts(struct json_writer *writer, const struct share *share)
 {
-    json_write_object(writer, name);
     json_write_real(writer, "order", share->order);
     json_write_real(writer, "spent", share->spent);
     json_write_real(writer, "held", share->held);
     json_write_real(writer, "left", share->left);
+}
+
+void share_write(struct json_writer *writer, const char *name,
+                 const struct share *share)
+{
+    json_write_object(writer, name);
+    write_parts(writer, share);
     json_write_object_end(writer);
 }
 
-static void write_rooms(struct json_writer *writer, const struct balance *balance)
+/* With what charge asks of each order, unless it is NULL. */
+static void write_rooms(struct json_writer *writer, const struct balance *balance,
+                        const struct curve *charge)
 {
     json_write_array(writer, "rooms");
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
@@ -40,6 +47,8 @@ static void write_rooms(struct json_writer *writer, const struct balance *balanc
         json_write_real(writer, "weight", room.weight);
         json_write_real(writer, "spent", room.spent);
         json_write_real(writer, "held", room.held);
+        if (charge != NULL)
+            json_write_real(writer, "asked", share_asked(balance, i, charge).share);
         json_write_object_end(writer);
     }
     json_write_array_end(writer);
@@ -65,7 +74,7 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
     json_write_real(&writer, "epsilon_remaining", balance->epsilon_remaining);
     json_write_real(&writer, "fraction_remaining", balance->fraction_remaining);
     share_write(&writer, "share", &share);
-    write_rooms(&writer, balance);
+    write_rooms(&writer, balance, NULL);
     json_write_reals(&writer, "orders", curve_orders, CURVE_ORDERS);
     write_weighted(&writer, "weights", balance, balance->weights, 0);
     write_weighted(&writer, "capacity", balance, balance->capacity, INFINITY);
@@ -150,6 +159,46 @@ static void write_figures(struct json_writer *writer, const struct estimate_view
                         view->most_steps);
 }
 
+static void write_share_asked(struct json_writer *writer, const struct outlook *outlook)
+{
+    const struct balance *balance = &outlook->balance;
+    struct share share = share_of(balance);
+    struct share_asked asked =
+        share_asked(balance, share_place(balance), &outlook->charge);
+    json_write_object(writer, "share");
+    write_parts(writer, &share);
+    json_write_real(writer, "asked", asked.share);
+    json_write_flag(writer, "fits", asked.fits);
+    json_write_object_end(writer);
+}
+
+static void write_exposure(struct json_writer *writer, const struct guarantee *exposure)
+{
+    json_write_object(writer, "exposure_after");
+    json_write_real(writer, "epsilon", exposure->epsilon);
+    json_write_real(writer, "delta", exposure->delta);
+    json_write_object_end(writer);
+}
+
+/* The budget beside the job, and after it. */
+static void write_outlook(struct json_writer *writer, const struct outlook *outlook)
+{
+    static const char *const names[] = {"share", "rooms", "epsilon_after",
+                                        "exposure_after", "jobs_like_this"};
+    for (size_t i = 0; outlook == NULL && i < sizeof names / sizeof *names; i++)
+        json_write_null(writer, names[i]);
+    if (outlook == NULL)
+        return;
+    write_share_asked(writer, outlook);
+    write_rooms(writer, &outlook->balance, &outlook->charge);
+    json_write_real(writer, "epsilon_after", outlook->epsilon_after);
+    if (outlook->balance.epoch > 1 && outlook->fits == FITS_YES)
+        write_exposure(writer, &outlook->exposure_after);
+    else
+        json_write_null(writer, "exposure_after");
+    json_write_count(writer, "jobs_like_this", outlook->times);
+}
+
 static void write_tuning(struct json_writer *writer, const struct estimate_view *view)
 {
     if (view->runs == 0) {
@@ -175,6 +224,7 @@ char *estimate_render(const struct estimate_view *view)
     json_write_count(&writer, "parameters", view->parameters);
     json_write_count(&writer, "memory", view->memory);
     write_figures(&writer, view);
+    write_outlook(&writer, view->outlook);
     write_tuning(&writer, view);
     json_write_object_end(&writer);
     return json_writer_close(&writer);

@@ -35,6 +35,8 @@ char *ledger_head_render(const struct ledger_entry_name *head);
 struct estimate_view {
     enum ledger_fits fits; /* FITS_YES on public data */
     bool is_private;       /* false: the figures of privacy are null */
+    const struct outlook
+        *outlook; /* what it would do to the budget; NULL: there is none */
     double epsilon_planned, order, noise_multiplier, sampling_rate, delta;
     uint64_t steps, batch_size, parameters, memory;
     double paper_claim; /* noise multiplier that the paper claims; 0: none */

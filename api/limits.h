@@ -28,15 +28,16 @@ enum {
     LIMIT_PREDICT_ROWS = 10000,
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
-    LIMIT_TUNING_RUNS = 10000,    /* that an estimate prices */
-    LIMIT_HISTORY = 101,          /* evaluations that a job keeps */
-    LIMIT_QUEUE_LENGTH = 1000,    /* --queue-length-max */
-    LIMIT_DRAIN_TIMEOUT_S = 120,  /* --drain-timeout */
-    LIMIT_URI = 8192,             /* bytes of path and query */
-    LIMIT_HEAD = 12288,           /* bytes of a request before its body */
-    LIMIT_HEAD_PARTS = 64,        /* header fields, cookies and query parameters */
-    LIMIT_JSON_BODY = 1 << 20,    /* bytes */
-    LIMIT_PREDICT_BODY = 64 << 20 /* bytes */
+    LIMIT_TUNING_RUNS = 10000,      /* that an estimate prices */
+    LIMIT_JOBS_LIKE_THIS = 1000000, /* that an estimate counts */
+    LIMIT_HISTORY = 101,            /* evaluations that a job keeps */
+    LIMIT_QUEUE_LENGTH = 1000,      /* --queue-length-max */
+    LIMIT_DRAIN_TIMEOUT_S = 120,    /* --drain-timeout */
+    LIMIT_URI = 8192,               /* bytes of path and query */
+    LIMIT_HEAD = 12288,             /* bytes of a request before its body */
+    LIMIT_HEAD_PARTS = 64,          /* header fields, cookies and query parameters */
+    LIMIT_JSON_BODY = 1 << 20,      /* bytes */
+    LIMIT_PREDICT_BODY = 64 << 20   /* bytes */
 };
 
 #define LIMIT_PREDICT_FLOPS        0x1p40 /* a forward pass over all rows */

@@ -131,25 +131,26 @@ static struct estimate_view view_of(const struct job_plan *plan,
     };
 }
 
-/* Finds whether the job fits in the dataset's budget, and what would. */
+/* Finds whether the job fits in the dataset's budget, what it would leave, and what of it
+ * would fit. */
 static enum status find_room(struct context *context, const struct job_plan *plan,
-                             struct estimate_view *view, struct error *error)
+                             struct outlook *outlook, struct estimate_view *view,
+                             struct error *error)
 {
-    const struct dataset_id *dataset = &plan->request.dataset;
-    struct balance balance;
     struct figure_room room = {0};
     enum status status =
-        ledger_fit(context->ledger, dataset, &plan->mechanism, &view->fits, error);
+        ledger_outlook(context->ledger, &plan->request.dataset, &plan->mechanism,
+                       LIMIT_JOBS_LIKE_THIS, outlook, error);
     if (status == ST_OK)
-        status = ledger_balance(context->ledger, dataset, &balance, error);
-    if (status == ST_OK)
-        status =
-            figure_room(&room, &plan->mechanism, &balance, plan->request.delta, error);
+        status = figure_room(&room, &plan->mechanism, &outlook->balance,
+                             plan->request.delta, error);
+    if (status != ST_OK)
+        return status;
+    view->fits = outlook->fits;
+    view->outlook = outlook;
     view->largest_epsilon = room.largest_epsilon;
     view->most_steps = room.most_steps;
-    if (status == ST_OK && view->fits != FITS_NO)
-        status = planner_check_promise(plan, error);
-    return status;
+    return view->fits != FITS_NO ? planner_check_promise(plan, error) : ST_OK;
 }
 
 enum status handle_job_estimate(struct context *context, struct request *request,
@@ -157,12 +158,13 @@ enum status handle_job_estimate(struct context *context, struct request *request
 {
     struct job_plan plan = {0};
     struct estimate_view view = {0};
+    struct outlook outlook;
     struct trainer_cost cost;
     enum status status = plan_request(context, request, &plan, &cost, error);
     if (status == ST_OK)
         view = view_of(&plan, &cost);
     if (status == ST_OK && plan.is_private)
-        status = find_room(context, &plan, &view, error);
+        status = find_room(context, &plan, &outlook, &view, error);
     if (status == ST_OK)
         status = price_tuning(request, &plan, &view, error);
     if (status == ST_OK)

@@ -218,6 +218,74 @@ static void the_sampler_is_covered_up_to_the_largest_epsilon(void **state)
     assert_true(sampler_slack_log(1000) > 0);
 }
 
+/* By hand: a charge is added again and again, as the ledger would, until it is refused. */
+static uint64_t times_one_by_one(const struct filter *filter, struct curve committed,
+                                 const struct curve *held, const struct curve *charge,
+                                 uint64_t most)
+{
+    uint64_t times = 0;
+    while (times < most && filter_fits(filter, &committed, held, charge) == FITS_YES) {
+        curve_add(&committed, charge);
+        times++;
+    }
+    return times;
+}
+
+/* Random balances, and charges from a 3000th of the room to more than all of it; many
+ * divide what is left to the last unit. */
+static void as_many_fit_as_are_taken_one_by_one(void **state)
+{
+    (void)state;
+    struct filter filter = filter_for(2, 1e-5, 0);
+    unsigned long long seed = 7;
+    uint64_t most = 0, none = 0;
+    for (int round = 0; round < 2000; round++) {
+        struct curve committed = {{0}}, held = {{0}}, charge = {{0}};
+        uint64_t exact = 1 + (uint64_t)round % 97;
+        for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+            size_t at = filter.weighted[i];
+            double units = filter.capacity[i] / FILTER_UNIT, shares[3];
+            for (int k = 0; k < 3; k++) {
+                seed = seed * 6364136223846793005u + 1442695040888963407u;
+                shares[k] = (double)(seed >> 40) * 0x1p-24;
+            }
+            committed.at[at] = floor(units * shares[0] * 0.7) * FILTER_UNIT;
+            held.at[at] = floor(units * shares[1] * 0.2) * FILTER_UNIT;
+            double room = filter.capacity[i] - committed.at[at] - held.at[at];
+            charge.at[at] =
+                round % 2 == 0 ? floor(room / FILTER_UNIT / (double)exact) * FILTER_UNIT
+                               : filter_round_up(room * pow(3000, 0.1 - shares[2]));
+        }
+        if (round % 50 == 1)
+            charge.at[filter.weighted[0]] = INFINITY;
+        uint64_t expected = times_one_by_one(&filter, committed, &held, &charge, 5000);
+        assert_int_equal(filter_times(&filter, &committed, &held, &charge, 5000),
+                         expected);
+        assert_int_equal(filter_times(&filter, &committed, &held, &charge, 3),
+                         expected < 3 ? expected : 3);
+        most = expected > most ? expected : most;
+        none += expected == 0;
+    }
+    assert_true(most > 1000 && none > 10);
+}
+
+static void a_charge_without_a_limit_fits_as_often_as_is_counted(void **state)
+{
+    (void)state;
+    static const struct curve nothing = {{0}};
+    struct filter filter = filter_for(2, 1e-5, 0);
+    struct curve charge = {{0}};
+    assert_int_equal(filter_times(&filter, &nothing, &nothing, &charge, 77), 77);
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        charge.at[i] = FILTER_UNIT;
+    assert_int_equal(
+        filter_times(&filter, &nothing, &nothing, &charge, UINT64_MAX),
+        (uint64_t)(fmax(filter.capacity[0], filter.capacity[1]) / FILTER_UNIT));
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        charge.at[i] = INFINITY;
+    assert_int_equal(filter_times(&filter, &nothing, &nothing, &charge, 77), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +299,8 @@ int main(void)
         cmocka_unit_test(charges_are_rounded_up_and_monotone_in_steps),
         cmocka_unit_test(sums_of_charges_do_not_depend_on_their_order),
         cmocka_unit_test(the_comparison_is_plain),
+        cmocka_unit_test(as_many_fit_as_are_taken_one_by_one),
+        cmocka_unit_test(a_charge_without_a_limit_fits_as_often_as_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,18 +206,18 @@ static void held_and_exhausted_are_told_apart(void **state)
     struct kit kit = kit_open(":memory:");
     struct dataset_id id = kit_dataset("a");
     struct mechanism m = kit_gaussian(4, 1), huge = kit_gaussian(0.5, 1);
-    enum ledger_fits fits;
+    struct outlook outlook;
     kit_grant(&kit, "a", 2, 1e-5, 0);
     /* At order 10 the capacity is 1.05 and each such job costs .3125: three fit. */
     for (unsigned job = 1; job <= 3; job++)
         assert_int_equal(kit_reserve_m(&kit, "a", job, &m), ST_OK);
     assert_int_equal(kit_reserve_m(&kit, "a", 4, &m), ST_BUDGET_HELD);
-    assert_int_equal(ledger_fit(kit.ledger, &id, &m, &fits, NULL), ST_OK);
-    assert_int_equal(fits, FITS_HELD);
+    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 9, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook.fits, FITS_HELD);
     assert_int_equal(kit_reserve_m(&kit, "a", 4, &huge), ST_BUDGET_EXHAUSTED);
     assert_int_equal(kit_settle(&kit, 2), ST_OK);
-    assert_int_equal(ledger_fit(kit.ledger, &id, &m, &fits, NULL), ST_OK);
-    assert_int_equal(fits, FITS_YES);
+    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 9, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook.fits, FITS_YES);
     assert_int_equal(kit_reserve_m(&kit, "a", 4, &m), ST_OK);
     for (unsigned job = 1; job <= 4; job++) {
         if (job == 2)
@@ -226,15 +226,58 @@ static void held_and_exhausted_are_told_apart(void **state)
         assert_int_equal(kit_settle(&kit, job), ST_OK);
     }
     assert_int_equal(kit_reserve_m(&kit, "a", 5, &m), ST_BUDGET_EXHAUSTED);
-    assert_int_equal(ledger_fit(kit.ledger, &id, &m, &fits, NULL), ST_OK);
-    assert_int_equal(fits, FITS_NO);
+    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 9, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook.fits, FITS_NO);
     struct dataset_id nowhere = kit_dataset("nowhere");
-    assert_int_equal(ledger_fit(kit.ledger, &nowhere, &m, &fits, NULL), ST_NOT_FOUND);
+    assert_int_equal(ledger_outlook(kit.ledger, &nowhere, &m, 9, &outlook, NULL),
+                     ST_NOT_FOUND);
     struct balance balance;
     assert_int_equal(ledger_balance(kit.ledger, &nowhere, &balance, NULL),
                      ST_NOT_FOUND);
     mechanism_fini(&m);
     mechanism_fini(&huge);
+    kit_close(&kit);
+}
+
+/* Jobs of this price are taken and settled, beside one that stays open, until one is
+ * refused: as many as were foreseen, each leaving what was said. */
+static void an_outlook_is_what_then_happens(void **state)
+{
+    (void)state;
+    struct kit kit = kit_open(":memory:");
+    struct dataset_id id = kit_dataset("a");
+    struct mechanism m = kit_gaussian(9.37, 1);
+    struct outlook outlook;
+    kit_grant(&kit, "a", 2, 1e-5, 0);
+    assert_int_equal(kit_reserve(&kit, "a", 1, 11.3, 1), ST_OK);
+    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 99, &outlook, NULL), ST_OK);
+    uint64_t foreseen = outlook.times;
+    assert_true(foreseen > 3 && foreseen < 99);
+    for (unsigned taken = 0;; taken++) {
+        struct balance before = kit_balance(&kit, "a");
+        assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 99, &outlook, NULL),
+                         ST_OK);
+        assert_same_balance(&outlook.balance, &before);
+        assert_int_equal(outlook.times, foreseen - taken);
+        assert_int_equal(outlook.fits == FITS_YES, outlook.times > 0);
+        if (outlook.times == 0)
+            break;
+        double after = outlook.epsilon_after;
+        assert_true(outlook.exposure_after.epsilon >= after * (1 - 1e-12));
+        assert_true(outlook.exposure_after.epsilon <= 2);
+        assert_int_equal(kit_reserve_m(&kit, "a", 2 + taken, &m), ST_OK);
+        assert_int_equal(kit_authorise(&kit, 2 + taken, 1), ST_OK);
+        assert_int_equal(kit_settle(&kit, 2 + taken), ST_OK);
+        struct balance charged = kit_balance(&kit, "a");
+        assert_true(charged.epsilon_spent < after);
+        assert_close(charged.epsilon_spent + charged.epsilon_held, after, 1e-14);
+    }
+    assert_int_equal(outlook.fits, FITS_HELD);
+    assert_int_equal(kit_reserve_m(&kit, "a", 99, &m), ST_BUDGET_HELD);
+    assert_int_equal(kit_settle(&kit, 1), ST_OK);
+    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 99, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook.fits, FITS_YES);
+    mechanism_fini(&m);
     kit_close(&kit);
 }
 
@@ -429,6 +472,7 @@ int main(void)
         cmocka_unit_test(authorisation_only_grows_and_stays_within_the_reservation),
         cmocka_unit_test(a_mechanism_without_priced_prefixes_is_authorised_whole),
         cmocka_unit_test(held_and_exhausted_are_told_apart),
+        cmocka_unit_test(an_outlook_is_what_then_happens),
         cmocka_unit_test(another_relation_or_an_infinite_curve_is_refused),
         cmocka_unit_test(memory_changes_only_when_the_transaction_is_durable),
         cmocka_unit_test(an_entry_names_who_promised_and_who_reserved),

@@ -124,8 +124,8 @@ static void expect_frozen(struct scene *scene)
     assert_int_equal(kit_authorise(&scene->kit, 2, 1), ST_DATASET_FROZEN);
     struct mechanism m = kit_gaussian(50, 1);
     struct dataset_id id = kit_dataset("a");
-    enum ledger_fits fits;
-    assert_int_equal(ledger_fit(scene->kit.ledger, &id, &m, &fits, NULL),
+    struct outlook outlook;
+    assert_int_equal(ledger_outlook(scene->kit.ledger, &id, &m, 9, &outlook, NULL),
                      ST_DATASET_FROZEN);
     mechanism_fini(&m);
 }

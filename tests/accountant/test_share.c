@@ -135,6 +135,37 @@ static void an_order_at_which_nothing_can_fit_is_never_shown(void **state)
     assert_true(share_at(&balance, 0).left == -(double)INFINITY);
 }
 
+static void what_is_asked_is_rounded_up_and_fits_by_the_filter(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        struct units units[2] = {{0}, {1, 1, 0}};
+        struct curve charge = {{0}};
+        units[0].capacity = 1000 + random_below(UINT64_C(1) << 50);
+        units[0].committed = random_below(units[0].capacity);
+        units[0].held = random_below(units[0].capacity - units[0].committed + 1);
+        uint64_t room = units[0].capacity - units[0].committed - units[0].held;
+        uint64_t asked = room + (uint64_t)(i % 3) + units[0].capacity / 100;
+        asked -= i % 2 == 0 ? units[0].capacity / 100 : 0; /* a unit about the room */
+        struct balance balance = balance_of(units);
+        charge.at[balance.weighted[0]] = (double)asked * FILTER_UNIT;
+        struct share_asked found = share_asked(&balance, 0, &charge);
+        assert_true(found.fits == (asked <= room));
+        if (asked <= units[0].capacity >> 18)
+            continue; /* beyond what compare has the bits for */
+        assert_true(compare(asked, units[0].capacity, found.share) <= 0);
+        assert_true(compare(asked, units[0].capacity, nextafter(found.share, 0)) > 0);
+    }
+    struct balance balance = balance_of((struct units[2]){{100, 40, 0}, {100, 95, 0}});
+    struct curve endless = {{0}};
+    endless.at[balance.weighted[0]] = INFINITY;
+    assert_true(isinf(share_asked(&balance, 0, &endless).share));
+    assert_false(share_asked(&balance, 0, &endless).fits);
+    assert_true(share_asked(&balance, 1, &endless).fits);
+    balance.capacity[1] = -0.25;
+    assert_false(share_asked(&balance, 1, &endless).fits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +173,7 @@ int main(void)
         cmocka_unit_test(the_order_is_the_one_at_which_most_is_left),
         cmocka_unit_test(more_may_be_taken_than_an_order_has),
         cmocka_unit_test(an_order_at_which_nothing_can_fit_is_never_shown),
+        cmocka_unit_test(what_is_asked_is_rounded_up_and_fits_by_the_filter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,14 +217,71 @@ static void an_estimate_answers_in_words(void **state)
     }
 }
 
+/* Half of what is left at order 10, all of it and a little more at order 7. */
+static struct outlook outlook_of(void)
+{
+    struct outlook outlook = {
+        .fits = FITS_YES,
+        .times = 2,
+        .balance = {.epoch = 1,
+                    .weighted = {curve_order_index(10), curve_order_index(7)},
+                    .weights = {0.75, 0.25},
+                    .capacity = {1, 2}},
+        .epsilon_after = 0.1 + 0.2,
+        .exposure_after = {2.5, 1.5e-5}};
+    outlook.balance.committed.at[curve_order_index(10)] = 0.25;
+    outlook.balance.held.at[curve_order_index(10)] = 0.25;
+    outlook.balance.committed.at[curve_order_index(7)] = 1.5;
+    outlook.charge.at[curve_order_index(10)] = 0.25;
+    outlook.charge.at[curve_order_index(7)] = 0.75;
+    return outlook;
+}
+
+static void an_estimate_shows_the_budget_beside_the_job_and_after_it(void **state)
+{
+    (void)state;
+    struct outlook outlook = outlook_of();
+    struct estimate_view view = {
+        .fits = FITS_YES, .is_private = true, .outlook = &outlook};
+    json_auto_t *root = read_text(estimate_render(&view));
+    const json_t *share = json_object_get(root, "share"),
+                 *room = json_array_get(json_object_get(root, "rooms"), 1);
+    assert_true(real_of(share, "order") == 10 && real_of(share, "spent") == 0.25);
+    assert_true(real_of(share, "held") == 0.25 && real_of(share, "left") == 0.5);
+    assert_true(real_of(share, "asked") == 0.25);
+    assert_true(json_is_true(json_object_get(share, "fits")));
+    assert_true(real_of(room, "order") == 7 && real_of(room, "weight") == 0.25);
+    assert_true(real_of(room, "spent") == 0.75 && real_of(room, "held") == 0);
+    assert_true(real_of(room, "asked") == 0.375);
+    assert_true(real_of(root, "epsilon_after") == 0.1 + 0.2);
+    assert_true(json_is_null(json_object_get(root, "exposure_after")));
+    assert_int_equal(json_integer_value(json_object_get(root, "jobs_like_this")), 2);
+}
+
+static void an_estimate_of_a_budget_granted_anew_is_over_all_epochs(void **state)
+{
+    (void)state;
+    struct outlook outlook = outlook_of();
+    struct estimate_view view = {.is_private = true, .outlook = &outlook};
+    outlook.balance.epoch = 2;
+    json_auto_t *taken = read_text(estimate_render(&view));
+    const json_t *exposure = json_object_get(taken, "exposure_after");
+    assert_true(real_of(exposure, "epsilon") == 2.5);
+    assert_true(real_of(exposure, "delta") == 1.5e-5);
+    outlook.fits = FITS_HELD;
+    json_auto_t *refused = read_text(estimate_render(&view));
+    assert_true(json_is_null(json_object_get(refused, "exposure_after")));
+}
+
 static void an_estimate_of_public_training_has_no_figures_of_privacy(void **state)
 {
     (void)state;
     struct estimate_view view = {.fits = FITS_YES, .steps = 12, .batch_size = 4};
     json_auto_t *root = read_text(estimate_render(&view));
     static const char *const names[] = {
-        "epsilon_planned", "delta",      "order",      "noise_multiplier",
-        "largest_epsilon", "most_steps", "paper_claim"};
+        "epsilon_planned", "delta",         "order",          "noise_multiplier",
+        "largest_epsilon", "most_steps",    "paper_claim",    "share",
+        "rooms",           "epsilon_after", "exposure_after", "jobs_like_this"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_true(json_is_null(json_object_get(root, names[i])));
     assert_int_equal(json_integer_value(json_object_get(root, "steps")), 12);
@@ -239,6 +296,8 @@ int main(void)
         cmocka_unit_test(a_grant_has_no_job_and_a_commit_its_released_part),
         cmocka_unit_test(the_head_is_seq_and_hash),
         cmocka_unit_test(an_estimate_answers_in_words),
+        cmocka_unit_test(an_estimate_shows_the_budget_beside_the_job_and_after_it),
+        cmocka_unit_test(an_estimate_of_a_budget_granted_anew_is_over_all_epochs),
         cmocka_unit_test(an_estimate_of_public_training_has_no_figures_of_privacy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,8 +288,11 @@ static void answer_ledger(json_t *answers)
     take_answer(answers, "LedgerHead",
                 ledger_head_render(&(struct ledger_entry_name){0}));
     for (int is_private = 0; is_private < 2; is_private++) {
+        struct outlook outlook = {.balance = balance, .charge = {{1, INFINITY}}};
+        outlook.balance.epoch += (uint64_t)is_private;
         struct estimate_view view = {.fits = FITS_HELD,
                                      .is_private = is_private == 1,
+                                     .outlook = is_private ? &outlook : NULL,
                                      .order = 7.25,
                                      .largest_epsilon = INFINITY};
         take_answer(answers, "Estimate", estimate_render(&view));

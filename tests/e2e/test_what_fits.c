@@ -242,6 +242,77 @@ static void a_job_promises_no_more_than_is_proved(void **state)
     assert_true(reply_number(asked, "epsilon_planned") > 100);
 }
 
+/* Epsilons do not add: the number is found by the ledger's own sums, at two orders, and
+ * holds for the job however it asks for its privacy. */
+static void jobs_like_this_are_taken_and_not_one_more(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    ready_points(client, "counted", 500, 9, SAMPLE_BUDGET(2));
+    const struct reply *asked = estimate(client, "counted", 20, "epsilon", 0.9);
+    unsigned foreseen = (unsigned)reply_number(asked, "jobs_like_this");
+    assert_true(foreseen >= 2 && foreseen < 10);
+    assert_true(foreseen != (unsigned)(2 / 0.9));
+    for (unsigned taken = 0; taken < foreseen; taken++) {
+        asked = estimate(client, "counted", 20, "epsilon", 0.9);
+        assert_string_equal(reply_text(asked, "fits"), "yes");
+        assert_true(reply_number(asked, "jobs_like_this") == foreseen - taken);
+        double after = reply_number(asked, "epsilon_after");
+        assert_true(json_is_null(reply_at(asked, "exposure_after")));
+        double left[2], ask[2];
+        for (size_t i = 0; i < 2; i++) {
+            const json_t *room = json_array_get(reply_at(asked, "rooms"), i);
+            left[i] = 1 - json_number_value(json_object_get(room, "spent"));
+            ask[i] = json_number_value(json_object_get(room, "asked"));
+        }
+        await_end(client, submit(client, JOB, "counted", 20, "epsilon", 0.9));
+        const struct reply *budget = client_get(client, "/v1/datasets/counted/budget");
+        assert_true(reply_number(budget, "epsilon_spent") == after);
+        for (size_t i = 0; i < 2; i++) {
+            const json_t *room = json_array_get(reply_at(budget, "rooms"), i);
+            double spent = json_number_value(json_object_get(room, "spent"));
+            assert_true(fabs(1 - spent - (left[i] - ask[i])) < 1e-14);
+        }
+    }
+    asked = estimate(client, "counted", 20, "epsilon", 0.9);
+    assert_string_equal(reply_text(asked, "fits"), "no");
+    assert_true(reply_number(asked, "jobs_like_this") == 0);
+    assert_true(json_is_false(reply_at(asked, "share.fits")));
+    assert_true(reply_number(asked, "share.asked") > reply_number(asked, "share.left"));
+    assert_problem(
+        client_create(client, "/v1/jobs", JOB, "counted", 20, "epsilon", 0.9), 409,
+        "budget_exhausted");
+}
+
+static void what_is_held_is_not_counted_on(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    ready_points(client, "busy", 500, 10, SAMPLE_BUDGET(2));
+    const struct reply *asked = estimate(client, "busy", 20, "epsilon", 0.5);
+    double free_jobs = reply_number(asked, "jobs_like_this");
+    double alone = reply_number(asked, "epsilon_after");
+    const char *job = submit(client, JOB, "busy", SAMPLE_ENDLESS, "epsilon", 1.2);
+    asked = estimate(client, "busy", 20, "epsilon", 0.5);
+    assert_true(reply_number(asked, "jobs_like_this") < free_jobs);
+    assert_true(reply_number(asked, "epsilon_after") > alone);
+    assert_true(reply_number(asked, "share.held") > 0.2);
+    cancel(client, job);
+    await_end(client, job);
+}
+
+static void no_more_are_counted_than_the_limit(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    ready_points(client, "endless", 500, 11, SAMPLE_BUDGET(2));
+    const struct reply *asked = estimate(client, "endless", 1, "noise_multiplier", 1e6);
+    assert_true(reply_number(asked, "jobs_like_this") == 1000000);
+    ready_points(client, "free", 500, 12, SAMPLE_PUBLIC);
+    asked = estimate(client, "free", 20, "noise_multiplier", 1.0);
+    static const char *const names[] = {"share", "rooms", "epsilon_after",
+                                        "exposure_after", "jobs_like_this"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_true(json_is_null(reply_at(asked, names[i])));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +324,9 @@ int main(void)
         cmocka_unit_test(shares_end_in_a_refusal_that_says_why),
         cmocka_unit_test(a_share_of_held_budget_is_refused_as_held),
         cmocka_unit_test(a_job_promises_no_more_than_is_proved),
+        cmocka_unit_test(jobs_like_this_are_taken_and_not_one_more),
+        cmocka_unit_test(what_is_held_is_not_counted_on),
+        cmocka_unit_test(no_more_are_counted_than_the_limit),
     };
     return cmocka_run_group_tests(tests, stage_begin, stage_end);
 }
