@@ -95,8 +95,8 @@ static enum status remember(struct context *context, struct store_tx *tx,
     snprintf(location, sizeof location, "/v1/datasets/%s",
              dataset_spec(dataset)->id.text);
     enum status status = idempotency_keep(request, tx, location, body, error);
-    reply_header_add(request, "Location", "%s", location);
-    reply_json(request, MHD_HTTP_CREATED, body);
+    reply_header_add(&request->reply, "Location", "%s", location);
+    reply_json(&request->reply, MHD_HTTP_CREATED, body);
     return status;
 }
 
@@ -157,7 +157,7 @@ enum status handle_dataset_check(struct context *context, struct request *reques
     enum status status = read_declaration(context, request, &spec, &known, error);
     if (status != ST_OK)
         return status;
-    reply_json(request, MHD_HTTP_OK, dataset_spec_render(&spec));
+    reply_json(&request->reply, MHD_HTTP_OK, dataset_spec_render(&spec));
     dataset_spec_fini(&spec);
     return ST_OK;
 }
@@ -190,8 +190,8 @@ enum status handle_dataset_get(struct context *context, struct request *request,
     struct dataset_info info;
     enum status status = find(context, request, &dataset, &info, error);
     if (status == ST_OK)
-        reply_json_tagged(request,
-                          dataset_text(context->datasets, dataset, context->ledger));
+        request_answer(request,
+                       dataset_text(context->datasets, dataset, context->ledger));
     return status;
 }
 
@@ -247,7 +247,7 @@ enum status handle_dataset_delete(struct context *context, struct request *reque
     if (status == ST_OK)
         status = delete_files(context, id, error);
     if (status == ST_OK)
-        reply_empty(request, MHD_HTTP_NO_CONTENT);
+        reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
     return status;
 }
 
@@ -256,9 +256,10 @@ enum status handle_dataset_delete(struct context *context, struct request *reque
 enum status handle_dataset_file_put(struct context *context, struct request *request,
                                     struct error *error)
 {
-    enum status status = upload_publish(context, request, error);
+    enum status status =
+        upload_publish(context, &request->upload, &request->match, error);
     if (status == ST_OK)
-        reply_empty(request, MHD_HTTP_NO_CONTENT);
+        reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
     return status;
 }
 
@@ -271,7 +272,7 @@ static enum status refuse_import(struct request *request,
                                  const struct error *error)
 {
     struct problem more = {.failure = failure};
-    reply_problem(request, error, &more);
+    request_refuse(request, error, &more);
     return ST_OK;
 }
 
@@ -312,7 +313,7 @@ enum status poll_dataset_import(struct context *context, struct request *request
         return error_set(
             error, ST_DRAINING,
             "the import was ended by the service's stop, or the dataset declared anew");
-    reply_json(request,
+    reply_json(&request->reply,
                info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
                dataset_text(context->datasets, dataset, context->ledger));
     return ST_OK;
@@ -326,7 +327,7 @@ enum status handle_dataset_import_get(struct context *context, struct request *r
     enum status status = find(context, request, &dataset, &info, error);
     if (status != ST_OK)
         return status;
-    reply_header_add(request, "Cache-Control", "no-store");
-    reply_json_tagged(request, dataset_import_text(context->datasets, dataset));
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, dataset_import_text(context->datasets, dataset));
     return ST_OK;
 }

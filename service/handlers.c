@@ -1,6 +1,7 @@
 #include "service/handlers.h"
 
 #include "api/fault.h"
+#include "base/check.h"
 #include "service/idempotency.h"
 
 struct handler {
@@ -24,7 +25,7 @@ static const struct handler *handler_of(const struct request *request)
 }
 
 /* Calls a function. What it fails with becomes the reply, in place of one that it had
- * made. */
+ * made. A reply may be streamed only where the route's row says so. */
 static void call(handle_function *function, struct context *context,
                  struct request *request)
 {
@@ -32,7 +33,8 @@ static void call(handle_function *function, struct context *context,
     struct error error = {.faults = &faults};
     faults.count = 0;
     if (function(context, request, &error) != ST_OK)
-        reply_problem(request, &error, NULL);
+        request_refuse(request, &error, NULL);
+    CHECK(!reply_is_streamed(&request->reply) || request->match.route->streamed);
 }
 
 static enum status handle_keyed(struct context *context, struct request *request,

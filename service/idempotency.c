@@ -42,9 +42,9 @@ static bool visit(void *context, const struct idempotency_row *row)
         return false;
     char *body = strdup(row->body);
     CHECK(body != NULL);
-    reply_json(finding->request, MHD_HTTP_CREATED, body);
-    reply_header_add(finding->request, "Location", "%s", row->location);
-    reply_header_add(finding->request, "Idempotency-Replayed", "true");
+    reply_json(&finding->request->reply, MHD_HTTP_CREATED, body);
+    reply_header_add(&finding->request->reply, "Location", "%s", row->location);
+    reply_header_add(&finding->request->reply, "Idempotency-Replayed", "true");
     return false;
 }
 

@@ -62,7 +62,7 @@ static void refuse(struct context *context, struct request *request,
         error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
     if (is_budget && plan->mechanism.run_count > 0)
         refusal_fill(context, plan, &refusal);
-    reply_problem(request, error, &refusal.problem);
+    request_refuse(request, error, &refusal.problem);
 }
 
 /* --- planning, for create and estimate alike --- */
@@ -168,7 +168,7 @@ enum status handle_job_estimate(struct context *context, struct request *request
     if (status == ST_OK)
         status = price_tuning(request, &plan, &view, error);
     if (status == ST_OK)
-        reply_json(request, MHD_HTTP_OK, estimate_render(&view));
+        reply_json(&request->reply, MHD_HTTP_OK, estimate_render(&view));
     else
         refuse(context, request, &plan, error);
     job_plan_fini(&plan);
@@ -222,7 +222,7 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     creation->body = job_text(context->jobs, creation->job);
     status = idempotency_keep(creation->request, tx, location, creation->body, error);
     if (status == ST_OK)
-        reply_header_add(creation->request, "Location", "%s", location);
+        reply_header_add(&creation->request->reply, "Location", "%s", location);
     return status;
 }
 
@@ -255,7 +255,7 @@ enum status handle_job_create(struct context *context, struct request *request,
     if (status == ST_OK)
         status = create(&creation, error);
     if (status == ST_OK) {
-        reply_json(request, MHD_HTTP_CREATED, creation.body);
+        reply_json(&request->reply, MHD_HTTP_CREATED, creation.body);
         return ST_OK;
     }
     free(creation.body);
@@ -313,7 +313,8 @@ enum status poll_job_get(struct context *context, struct request *request,
     struct job_answer *answer = job_answer(context->jobs, job);
     request->awaited = job;
     if (is_due(request, answer, &unchanged))
-        reply_job(request, unchanged ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, answer);
+        reply_job(&request->reply, unchanged ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
+                  answer);
     else
         job_answer_drop(answer);
     return ST_OK;
@@ -388,6 +389,6 @@ enum status handle_job_cancel(struct context *context, struct request *request,
     if (status == ST_OK)
         status = course_cancel(context, job, error);
     if (status == ST_OK)
-        reply_job(request, MHD_HTTP_OK, job_answer(context->jobs, job));
+        reply_job(&request->reply, MHD_HTTP_OK, job_answer(context->jobs, job));
     return status;
 }

@@ -35,8 +35,8 @@ enum status handle_dataset_budget(struct context *context, struct request *reque
         status = ledger_epochs(context->ledger, &spec->id, &epochs, &balance, error);
     if (status != ST_OK)
         return status;
-    reply_header_add(request, "Cache-Control", "no-store");
-    reply_json_tagged(request, budget_render(&spec->id, &balance, &epochs));
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, budget_render(&spec->id, &balance, &epochs));
     epochs_fini(&epochs);
     return ST_OK;
 }
@@ -47,8 +47,8 @@ enum status handle_ledger_head(struct context *context, struct request *request,
     struct ledger_entry_name head;
     (void)error;
     ledger_head(context->ledger, &head);
-    reply_header_add(request, "Cache-Control", "no-store");
-    reply_json_tagged(request, ledger_head_render(&head));
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, ledger_head_render(&head));
     return ST_OK;
 }
 
@@ -136,7 +136,7 @@ static void link_next(struct request *request, const struct entries *entries,
     char size[32] = "";
     if (request_query(request, "page_size") != NULL)
         snprintf(size, sizeof size, "page_size=%zu&", entries->size);
-    reply_header_add(request, "Link",
+    reply_header_add(&request->reply, "Link",
                      "</v1/datasets/%s/ledger?%spage_token=%s>; rel=\"next\"",
                      request->match.id, size, token);
 }
@@ -151,7 +151,7 @@ static void reply_lines(struct request *request, struct entries *entries_take,
     stream.held = stream.size;
     if (entries_take->more)
         link_next(request, entries_take, token);
-    reply_stream(request, "application/x-ndjson", &stream);
+    reply_stream(&request->reply, "application/x-ndjson", &stream);
 }
 
 static void reply_entries(struct request *request, struct entries *entries_take,
@@ -159,12 +159,12 @@ static void reply_entries(struct request *request, struct entries *entries_take,
 {
     char token[PAGE_TOKEN_SIZE];
     page_token_render(token, entries_take->last);
-    reply_header_add(request, "Cache-Control", "no-store");
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
     if (as_lines) {
         reply_lines(request, entries_take, token);
         return;
     }
-    reply_json(request, MHD_HTTP_OK,
+    reply_json(&request->reply, MHD_HTTP_OK,
                page_render("entries", entries_take->texts, entries_take->count,
                            entries_take->more ? token : NULL));
     entries_destroy(entries_take);

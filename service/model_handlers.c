@@ -42,7 +42,7 @@ enum status handle_model_get(struct context *context, struct request *request,
     const struct model_row *row;
     enum status status = find(context, request, &row, error);
     if (status == ST_OK)
-        reply_json_tagged(request, model_render(row));
+        request_answer(request, model_render(row));
     return status;
 }
 
@@ -54,12 +54,13 @@ static void reply_content(struct request *request, const struct model_row *row,
 {
     char digest[SHA256_BASE64_SIZE];
     sha256_render_base64(digest, row->sha256);
-    reply_file(request, status, "application/octet-stream", file_take, range);
-    reply_header_add(request, "Accept-Ranges", "bytes");
-    reply_header_add(request, status == MHD_HTTP_OK ? "Content-Digest" : "Repr-Digest",
+    reply_file(&request->reply, status, "application/octet-stream", file_take, range);
+    reply_header_add(&request->reply, "Accept-Ranges", "bytes");
+    reply_header_add(&request->reply,
+                     status == MHD_HTTP_OK ? "Content-Digest" : "Repr-Digest",
                      "sha-256=:%s:", digest);
     if (status == MHD_HTTP_PARTIAL_CONTENT)
-        reply_header_add(request, "Content-Range", "bytes %llu-%llu/%llu",
+        reply_header_add(&request->reply, "Content-Range", "bytes %llu-%llu/%llu",
                          (unsigned long long)range.offset,
                          (unsigned long long)(range.offset + range.size - 1),
                          (unsigned long long)row->size);
@@ -71,8 +72,8 @@ static enum status refuse_range(struct request *request, const struct model_row 
 {
     error_set(error, ST_RANGE_NOT_SATISFIABLE, "the file has %llu bytes",
               (unsigned long long)row->size);
-    reply_problem(request, error, NULL);
-    reply_header_add(request, "Content-Range", "bytes */%llu",
+    request_refuse(request, error, NULL);
+    reply_header_add(&request->reply, "Content-Range", "bytes */%llu",
                      (unsigned long long)row->size);
     return ST_OK;
 }
@@ -91,9 +92,9 @@ enum status handle_model_content(struct context *context, struct request *reques
     const char *match = request_header(request, "If-Match");
     if (match != NULL && !tag_list_holds(match, tag))
         return error_set(error, ST_PRECONDITION_FAILED, "the model has another hash");
-    reply_header_add(request, "ETag", "%s", tag);
+    reply_header_add(&request->reply, "ETag", "%s", tag);
     if (tag_list_holds(request_header(request, "If-None-Match"), tag)) {
-        reply_empty(request, MHD_HTTP_NOT_MODIFIED);
+        reply_empty(&request->reply, MHD_HTTP_NOT_MODIFIED);
         return ST_OK;
     }
     const char *if_range = request_header(request, "If-Range");

@@ -47,6 +47,6 @@ enum status page_reply(struct request *request, const struct page_source *source
         return ST_INVALID;
     if (token == NULL || end > source->count)
         end = source->count;
-    reply_json_tagged(request, collect(source, (size_t)end, size));
+    request_answer(request, collect(source, (size_t)end, size));
     return ST_OK;
 }

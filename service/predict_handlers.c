@@ -146,6 +146,6 @@ enum status handle_model_predict(struct context *context, struct request *reques
     status = answer_body(&body, predictor, &text, error);
     loaded_models_give(context->loaded_models, &prediction.row->id, predictor);
     if (status == ST_OK)
-        reply_json(request, MHD_HTTP_OK, text);
+        reply_json(&request->reply, MHD_HTTP_OK, text);
     return status;
 }

@@ -8,15 +8,10 @@
 #include <microhttpd.h>
 
 #include "base/check.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "service/request.h"
 
-void reply_header_add(struct request *request, const char *name, const char *format,
-                      ...)
+void reply_header_add(struct reply *reply, const char *name, const char *format, ...)
 {
     char value[256];
-    struct reply *reply = &request->reply;
     va_list arguments;
     CHECK(reply->header_count < REPLY_HEADERS_MAX);
     struct reply_header *header = &reply->headers[reply->header_count++];
@@ -28,14 +23,13 @@ void reply_header_add(struct request *request, const char *name, const char *for
     CHECK(header->value != NULL);
 }
 
-void reply_empty(struct request *request, unsigned status)
+void reply_empty(struct reply *reply, unsigned status)
 {
-    request->reply.status = status;
+    reply->status = status;
 }
 
-void reply_json(struct request *request, unsigned status, char *text_take)
+void reply_json(struct reply *reply, unsigned status, char *text_take)
 {
-    struct reply *reply = &request->reply;
     reply->status = status;
     reply->type = "application/json";
     reply->body = REPLY_TEXT;
@@ -43,27 +37,9 @@ void reply_json(struct request *request, unsigned status, char *text_take)
     reply->of.text.size = strlen(text_take);
 }
 
-void reply_json_tagged(struct request *request, char *text_take)
-{
-    enum { TAG_DIGITS = 32 };
-    uint8_t digest[SHA256_SIZE];
-    char hex[SHA256_HEX_SIZE], tag[TAG_DIGITS + 3];
-    sha256_of(digest, text_take, strlen(text_take));
-    sha256_render(hex, digest);
-    snprintf(tag, sizeof tag, "\"%.*s\"", TAG_DIGITS, hex);
-    reply_header_add(request, "ETag", "%s", tag);
-    if (tag_list_holds(request_header(request, "If-None-Match"), tag)) {
-        free(text_take);
-        reply_empty(request, MHD_HTTP_NOT_MODIFIED);
-        return;
-    }
-    reply_json(request, MHD_HTTP_OK, text_take);
-}
-
-void reply_constant(struct request *request, const char *type, const void *bytes,
+void reply_constant(struct reply *reply, const char *type, const void *bytes,
                     size_t size)
 {
-    struct reply *reply = &request->reply;
     reply->status = MHD_HTTP_OK;
     reply->type = type;
     reply->body = REPLY_CONSTANT;
@@ -71,18 +47,16 @@ void reply_constant(struct request *request, const char *type, const void *bytes
     reply->of.constant.size = size;
 }
 
-void reply_job(struct request *request, unsigned status, struct job_answer *answer_take)
+void reply_job(struct reply *reply, unsigned status, struct job_answer *answer_take)
 {
-    request->reply.status = status;
-    request->reply.body = REPLY_JOB;
-    request->reply.of.job = answer_take;
+    reply->status = status;
+    reply->body = REPLY_JOB;
+    reply->of.job = answer_take;
 }
 
-void reply_file(struct request *request, unsigned status, const char *type,
+void reply_file(struct reply *reply, unsigned status, const char *type,
                 int descriptor_take, struct byte_range range)
 {
-    struct reply *reply = &request->reply;
-    CHECK(request->match.route->streamed);
     reply->status = status;
     reply->type = type;
     reply->body = REPLY_FILE;
@@ -90,38 +64,18 @@ void reply_file(struct request *request, unsigned status, const char *type,
     reply->of.file.range = range;
 }
 
-void reply_stream(struct request *request, const char *type,
+void reply_stream(struct reply *reply, const char *type,
                   const struct stream *stream_take)
 {
-    struct reply *reply = &request->reply;
-    CHECK(request->match.route->streamed);
     reply->status = MHD_HTTP_OK;
     reply->type = type;
     reply->body = REPLY_STREAM;
     reply->of.stream = *stream_take;
 }
 
-void reply_problem(struct request *request, const struct error *error,
-                   struct problem *more)
+bool reply_is_streamed(const struct reply *reply)
 {
-    struct problem problem = {0};
-    bool close = request->reply.close;
-    if (more != NULL)
-        problem = *more;
-    problem.instance = request->id;
-    if (problem_http_status(error->status) >= 500)
-        log_event(LOG_ERROR, "request_failed", "id", request->id, "code",
-                  status_wire(error->status), "detail", error->text, (char *)NULL);
-    reply_fini(&request->reply);
-    request->reply.close = close;
-    reply_json(request, problem_http_status(error->status),
-               problem_render(error, &problem));
-    request->reply.type = "application/problem+json";
-    unsigned retry_after = problem_retry_after(error->status);
-    if (retry_after > 0)
-        reply_header_add(request, "Retry-After", "%u", retry_after);
-    if (error->status == ST_METHOD_NOT_ALLOWED)
-        reply_header_add(request, "Allow", "%s", request->match.allow);
+    return reply->body == REPLY_FILE || reply->body == REPLY_STREAM;
 }
 
 uint64_t reply_size(const struct reply *reply)

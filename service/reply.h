@@ -15,8 +15,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "api/problem.h"
-#include "base/status.h"
 #include "service/byte_range.h"
 #include "service/job_answer.h"
 
@@ -79,41 +77,33 @@ struct reply {        /* zeroed: none yet */
     bool close; /* the connection cannot go on */
 };
 
-struct request;
-
 /* Adds a header to the reply. */
-void reply_header_add(struct request *request, const char *name, const char *format,
-                      ...) __attribute__((format(printf, 3, 4)));
+void reply_header_add(struct reply *reply, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-void reply_empty(struct request *request, unsigned status);
+void reply_empty(struct reply *reply, unsigned status);
 
 /* The reply is JSON text, taken. */
-void reply_json(struct request *request, unsigned status, char *text_take);
-
-/* The same for a GET that may be polled: with an ETag made of the text, and 304 where
- * If-None-Match names it. */
-void reply_json_tagged(struct request *request, char *text_take);
+void reply_json(struct reply *reply, unsigned status, char *text_take);
 
 /* The reply of 200 is bytes[0..size) of a type, which outlive every request. */
-void reply_constant(struct request *request, const char *type, const void *bytes,
+void reply_constant(struct reply *reply, const char *type, const void *bytes,
                     size_t size);
 
 /* The reply is the job as answered: 200, or 304. */
-void reply_job(struct request *request, unsigned status,
-               struct job_answer *answer_take);
+void reply_job(struct reply *reply, unsigned status, struct job_answer *answer_take);
 
-/* The reply is a range of an open file, whose descriptor is taken. The route must be
- * streamed (api/routes.h). */
-void reply_file(struct request *request, unsigned status, const char *type,
+/* The reply is a range of an open file, whose descriptor is taken. */
+void reply_file(struct reply *reply, unsigned status, const char *type,
                 int descriptor_take, struct byte_range range);
 
-/* The reply of 200 is a stream, whose context is taken. The route must be streamed. */
-void reply_stream(struct request *request, const char *type,
+/* The reply of 200 is a stream, whose context is taken. */
+void reply_stream(struct reply *reply, const char *type,
                   const struct stream *stream_take);
 
-/* The reply is a problem body; more may be NULL. Replaces a reply made before. */
-void reply_problem(struct request *request, const struct error *error,
-                   struct problem *more);
+/* Tells whether the body is a file or a stream, which the row of the route has to say
+ * (api/routes.h). */
+bool reply_is_streamed(const struct reply *reply);
 
 /* Answers the size of the body in bytes, 0 where it is not known. */
 uint64_t reply_size(const struct reply *reply);

@@ -1,10 +1,13 @@
 #include "service/request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <microhttpd.h>
 
 #include "base/check.h"
+#include "base/hash.h"
+#include "base/log.h"
 
 const char *request_header(const struct request *request, const char *name)
 {
@@ -33,6 +36,47 @@ const char *request_query(const struct request *request, const char *name)
     MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND,
                               match_argument, &lookup);
     return lookup.value;
+}
+
+void request_answer(struct request *request, char *text_take)
+{
+    enum { TAG_DIGITS = 32 };
+    uint8_t digest[SHA256_SIZE];
+    char hex[SHA256_HEX_SIZE], tag[TAG_DIGITS + 3];
+    sha256_of(digest, text_take, strlen(text_take));
+    sha256_render(hex, digest);
+    snprintf(tag, sizeof tag, "\"%.*s\"", TAG_DIGITS, hex);
+    reply_header_add(&request->reply, "ETag", "%s", tag);
+    if (tag_list_holds(request_header(request, "If-None-Match"), tag)) {
+        free(text_take);
+        reply_empty(&request->reply, MHD_HTTP_NOT_MODIFIED);
+        return;
+    }
+    reply_json(&request->reply, MHD_HTTP_OK, text_take);
+}
+
+void request_refuse(struct request *request, const struct error *error,
+                    struct problem *more)
+{
+    struct problem problem = {0};
+    struct reply *reply = &request->reply;
+    bool close = reply->close;
+    if (more != NULL)
+        problem = *more;
+    problem.instance = request->id;
+    if (problem_http_status(error->status) >= 500)
+        log_event(LOG_ERROR, "request_failed", "id", request->id, "code",
+                  status_wire(error->status), "detail", error->text, (char *)NULL);
+    reply_fini(reply);
+    reply->close = close;
+    reply_json(reply, problem_http_status(error->status),
+               problem_render(error, &problem));
+    reply->type = "application/problem+json";
+    unsigned retry_after = problem_retry_after(error->status);
+    if (retry_after > 0)
+        reply_header_add(reply, "Retry-After", "%u", retry_after);
+    if (error->status == ST_METHOD_NOT_ALLOWED)
+        reply_header_add(reply, "Allow", "%s", request->match.allow);
 }
 
 void request_fini(struct request *request)

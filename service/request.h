@@ -15,8 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/problem.h"
 #include "api/routes.h"
 #include "base/principal.h"
+#include "base/status.h"
 #include "service/reply.h"
 #include "service/upload.h"
 
@@ -43,6 +45,15 @@ struct request {
  * `?wait`). A parameter's name must stand in the route's row (api/routes.h). */
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
+
+/* The reply is JSON text, taken, for a GET that may be polled: 200 with an ETag made of the
+ * text, or 304 where If-None-Match names it. */
+void request_answer(struct request *request, char *text_take);
+
+/* The reply is a problem body, in place of a reply that was made before; more may be
+ * NULL. */
+void request_refuse(struct request *request, const struct error *error,
+                    struct problem *more);
 
 /* Lets go of what the request owns. Its upload must have been abandoned or
  * published. */

@@ -91,7 +91,7 @@ void session_late(void *context, void *item)
     struct error error = {0};
     (void)context;
     error_set(&error, ST_QUEUE_FULL, "it waited too long for its turn");
-    reply_problem(&session->request, &error, NULL);
+    request_refuse(&session->request, &error, NULL);
     exchange_body(session);
     resume(session);
 }
@@ -168,7 +168,7 @@ static enum MHD_Result session_reply(struct session *session)
 static enum MHD_Result session_refuse(struct session *session,
                                       const struct error *error)
 {
-    reply_problem(&session->request, error, NULL);
+    request_refuse(&session->request, error, NULL);
     return session_reply(session);
 }
 
@@ -213,7 +213,8 @@ static enum MHD_Result admit(struct session *session)
     if (status == ST_OK)
         status = admission_check(request, context->config, &error);
     if (status == ST_OK && request->match.route->body == BODY_FILE)
-        status = upload_begin(context, request, &error);
+        status = upload_begin(context, &request->upload, &request->match,
+                              request_header(request, "Content-Length"), &error);
     if (status != ST_OK) {
         request->reply.close = true;
         return session_refuse(session, &error);
@@ -327,7 +328,7 @@ static enum MHD_Result hand_over(struct session *session)
                                                  handler_cost(context, request), &error)
                              : pool_submit(context->desk, request, &error);
     if (status != ST_OK) {
-        reply_problem(request, &error, NULL);
+        request_refuse(request, &error, NULL);
         resume(session);
     }
     return MHD_YES;

@@ -11,7 +11,7 @@ enum status handle_algorithm_list(struct context *context, struct request *reque
                                   struct error *error)
 {
     (void)context, (void)error;
-    reply_json_tagged(request, algorithms_render());
+    request_answer(request, algorithms_render());
     return ST_OK;
 }
 
@@ -19,7 +19,7 @@ enum status handle_openapi(struct context *context, struct request *request,
                            struct error *error)
 {
     (void)context, (void)error;
-    reply_constant(request, "application/yaml", asset_openapi,
+    reply_constant(&request->reply, "application/yaml", asset_openapi,
                    (size_t)(asset_openapi_end - asset_openapi));
     return ST_OK;
 }
@@ -28,7 +28,8 @@ enum status handle_version(struct context *context, struct request *request,
                            struct error *error)
 {
     (void)context, (void)error;
-    reply_json(request, MHD_HTTP_OK, version_render(EPSILOND_VERSION, kernel_name()));
+    reply_json(&request->reply, MHD_HTTP_OK,
+               version_render(EPSILOND_VERSION, kernel_name()));
     return ST_OK;
 }
 
@@ -36,8 +37,8 @@ static void reply_ok(struct request *request)
 {
     char *text = strdup("{\"status\":\"ok\"}");
     CHECK(text != NULL);
-    reply_header_add(request, "Cache-Control", "no-store");
-    reply_json(request, MHD_HTTP_OK, text);
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, MHD_HTTP_OK, text);
 }
 
 enum status handle_livez(struct context *context, struct request *request,

@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "service/request.h"
 #include "service/upload_kind.h"
 
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
@@ -23,18 +22,18 @@ static enum status refuse_file(const struct reader *reader, struct error *error)
                      reader->files[0], reader->files[1]);
 }
 
-static enum status check(struct context *context, const struct request *request,
+static enum status check(struct context *context, const struct route_match *place,
                          struct error *error)
 {
     struct dataset_info info;
-    struct dataset *dataset = datasets_find(context->datasets, request->match.id);
+    struct dataset *dataset = datasets_find(context->datasets, place->id);
     if (dataset == NULL)
-        return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", request->match.id);
+        return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", place->id);
     dataset_read(context->datasets, dataset, &info);
     const struct reader *reader = dataset_spec(dataset)->schema.reader;
     if (info.state == DATASET_DELETED)
         return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
-    if (upload_kind_find(reader, request->match.name) == NULL)
+    if (upload_kind_find(reader, place->name) == NULL)
         return refuse_file(reader, error);
     if (info.state == DATASET_IMPORTING)
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
@@ -51,28 +50,27 @@ static enum status check_disk(const struct context *context, uint64_t size,
     return ST_OK;
 }
 
-/* Names the blob that a request uploads. The dataset has such a file. */
-static struct blob_name name_of(struct context *context, const struct request *request)
+/* Names the blob that is uploaded there. The dataset has such a file. */
+static struct blob_name name_of(struct context *context,
+                                const struct route_match *place)
 {
     const struct dataset_spec *spec =
-        dataset_spec(datasets_find(context->datasets, request->match.id));
-    const struct upload_kind *kind =
-        upload_kind_find(spec->schema.reader, request->match.name);
+        dataset_spec(datasets_find(context->datasets, place->id));
+    const struct upload_kind *kind = upload_kind_find(spec->schema.reader, place->name);
     CHECK(kind != NULL);
     return blob_of_dataset(&spec->id, kind->blob);
 }
 
-enum status upload_begin(struct context *context, struct request *request,
+enum status upload_begin(struct context *context, struct upload *upload,
+                         const struct route_match *place, const char *length,
                          struct error *error)
 {
-    const char *length = request_header(request, "Content-Length");
-    enum status status = check(context, request, error);
+    enum status status = check(context, place, error);
     if (status == ST_OK && length != NULL)
         status = check_disk(context, strtoull(length, NULL, 10), error);
     if (status != ST_OK)
         return status;
-    struct upload *upload = &request->upload;
-    const struct blob_name name = name_of(context, request);
+    const struct blob_name name = name_of(context, place);
     status =
         blob_draft_create(context->blobs, &upload->draft, &name, &upload->file, NULL);
     if (status != ST_OK)
@@ -115,15 +113,15 @@ static void close_draft(struct upload *upload)
     upload->open = false;
 }
 
-enum status upload_publish(struct context *context, struct request *request,
-                           struct error *error)
+enum status upload_publish(struct context *context, struct upload *upload,
+                           const struct route_match *place, struct error *error)
 {
     struct error inner = {0};
-    enum status status = check(context, request, error);
+    enum status status = check(context, place, error);
     if (status != ST_OK)
         return status;
-    if (blob_publish(context->blobs, &request->upload.draft, &inner) == ST_OK) {
-        close_draft(&request->upload);
+    if (blob_publish(context->blobs, &upload->draft, &inner) == ST_OK) {
+        close_draft(upload);
         return ST_OK;
     }
     /* The file is no part of the ledger, so this must not read as the ledger's failure;

@@ -123,19 +123,19 @@ static void expect_body(struct scene *scene, size_t size)
 static void reply_with_text(struct request *request, void *argument)
 {
     (void)argument;
-    reply_json(request, MHD_HTTP_OK, strndup(expected, SIZE));
+    reply_json(&request->reply, MHD_HTTP_OK, strndup(expected, SIZE));
 }
 
 static void reply_with_constant(struct request *request, void *argument)
 {
     (void)argument;
-    reply_constant(request, "text/plain", expected, SIZE);
+    reply_constant(&request->reply, "text/plain", expected, SIZE);
 }
 
 static void reply_with_nothing(struct request *request, void *argument)
 {
     (void)argument;
-    reply_empty(request, MHD_HTTP_OK);
+    reply_empty(&request->reply, MHD_HTTP_OK);
 }
 
 /* The second half of a file that holds what is expected twice. */
@@ -147,7 +147,7 @@ static void reply_with_file(struct request *request, void *argument)
     unlink(path);
     if (write(file, expected, SIZE) != SIZE || write(file, expected, SIZE) != SIZE)
         abort();
-    reply_file(request, MHD_HTTP_OK, "text/plain", file,
+    reply_file(&request->reply, MHD_HTTP_OK, "text/plain", file,
                (struct byte_range){.offset = SIZE, .size = SIZE});
 }
 
@@ -190,7 +190,7 @@ static void reply_with_stream(struct request *request, void *argument)
 {
     const struct stream stream = {
         .size = SIZE, .pull = pull, .close = close_source, .context = argument};
-    reply_stream(request, "text/plain", &stream);
+    reply_stream(&request->reply, "text/plain", &stream);
 }
 
 static void reply_with_unknown_length(struct request *request, void *argument)
@@ -199,7 +199,7 @@ static void reply_with_unknown_length(struct request *request, void *argument)
                                   .pull = pull,
                                   .close = close_source,
                                   .context = argument};
-    reply_stream(request, "text/plain", &stream);
+    reply_stream(&request->reply, "text/plain", &stream);
     assert_int_equal(reply_size(&request->reply), 0);
 }
 
@@ -208,7 +208,7 @@ static void reply_with_problem(struct request *request, void *argument)
     struct error error = {0};
     reply_with_stream(request, argument);
     error_set(&error, ST_NO_MEMORY, "something else went wrong");
-    reply_problem(request, &error, NULL);
+    request_refuse(request, &error, NULL);
 }
 
 static void a_stream_arrives_whole_and_is_closed(void **state)
