@@ -1,0 +1,69 @@
+"""epsilond: train models on sensitive data under a privacy budget that cannot be overspent.
+
+    import epsilond
+    c = epsilond.Client()                       # EPSILOND_URL, EPSILOND_KEY
+    c.datasets["adult"].budget                  # what is spent, what still fits
+    c.estimate("adult", epsilon=0.5)            # what a job would cost; free
+    job = c.train("adult", "linear", epsilon=0.5, evaluation="adult-public").wait()
+    job.model.predict(rows)
+
+The records stay with the service, which adds the noise and keeps the account. There is no fit(X, y)
+here, and no training loop of your own: README.md says why.
+"""
+
+from . import _types as types
+from ._budget import Budget
+from ._client import Client
+from ._datasets import Dataset
+from ._errors import (
+    AlreadyExists,
+    BudgetExhausted,
+    BudgetHeld,
+    Conflict,
+    EpsilondError,
+    Forbidden,
+    ImportFailed,
+    InvalidArgument,
+    JobFailed,
+    ModelFileError,
+    NotFound,
+    Problem,
+    Unavailable,
+    UnexpectedAnswer,
+    Unreachable,
+    Unsupported,
+)
+from ._estimate import Estimate
+from ._jobs import Job
+from ._model_file import ModelFile, load
+from ._models import Model
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AlreadyExists",
+    "Budget",
+    "BudgetExhausted",
+    "BudgetHeld",
+    "Client",
+    "Conflict",
+    "Dataset",
+    "EpsilondError",
+    "Estimate",
+    "Forbidden",
+    "ImportFailed",
+    "InvalidArgument",
+    "Job",
+    "JobFailed",
+    "Model",
+    "ModelFile",
+    "ModelFileError",
+    "NotFound",
+    "Problem",
+    "Unavailable",
+    "UnexpectedAnswer",
+    "Unreachable",
+    "Unsupported",
+    "load",
+    "types",
+]

@@ -1,0 +1,74 @@
+"""What a dataset promised, what is spent of it and what is left."""
+
+from __future__ import annotations
+
+from . import _types
+from ._figures import down, percent, plain, up
+from ._html import element, facts, gauge
+
+
+class Budget:
+    """A dataset's budget at one moment. ``data`` is what the service answered.
+
+    Epsilons do not add up, Renyi curves do: spent 1.45 of 4 may leave room for a job of 3.56.
+    Shares do: they are of the capacity at the order that has most room left.
+    """
+
+    def __init__(self, data: _types.Budget) -> None:
+        self.data = data
+        self.dataset = data["dataset"]
+        self.delta = data["guarantee"]["delta"]
+        self.epsilon = data["guarantee"]["epsilon"]
+        """The whole promise, over all epochs of the budget."""
+        exposure = data["exposure"]
+        self.epsilon_spent = exposure["epsilon_spent"] if exposure else data["epsilon_spent"]
+        """The guarantee of everything released so far, of all epochs."""
+        self.epsilon_remaining = data["epsilon_remaining"]
+        """Of the largest job that still fits: one step over all records."""
+        self.frozen = data["frozen"]
+        """A restored backup was found: nothing can be spent until the owner grants anew."""
+        self.share_spent, self.share_held = _shares(data)
+
+    @property
+    def share_left(self) -> float:
+        return max(0.0, 1 - self.share_spent - self.share_held)
+
+    def __repr__(self) -> str:
+        parts = [f"{percent(self.share_spent)} used"]
+        if self.share_held > 0:
+            parts.append(f"{percent(self.share_held)} held by open jobs")
+        parts.append(f"guarantee so far epsilon {up(self.epsilon_spent)} of {up(self.epsilon)} "
+                     f"(delta {self.delta:g})")
+        if self.frozen:
+            parts.append("frozen: its owner must grant a new epoch")
+        elif self.epsilon_remaining:
+            parts.append(f"next job at most epsilon {down(self.epsilon_remaining)}")
+        else:
+            parts.append("nothing fits any more" if not self.share_held else "nothing fits now")
+        return ", ".join(parts)
+
+    def _repr_html_(self) -> str:
+        bar = gauge(repr(self), self.share_spent, self.share_held)
+        note = element("p", "The epsilons do not add up to the promise, and need not: what jobs "
+                       "cost adds up as shares, which the bar shows.")
+        left = "0" if self.frozen else down(self.epsilon_remaining)
+        return facts(f"Budget of {plain(self.dataset)}", [
+            ("promised", f"epsilon {up(self.epsilon)} at delta {self.delta:g}"),
+            ("spent", f"{percent(self.share_spent)}, guarantee of everything released so far: "
+                      f"epsilon {up(self.epsilon_spent)}"),
+            ("held by open jobs", percent(self.share_held)),
+            ("left", f"one more job of at most epsilon {left}"),
+            *([("frozen", "a restored backup was found; its owner must grant a new epoch")]
+              if self.frozen else []),
+        ], bar, note)
+
+
+def _shares(data: _types.Budget) -> tuple[float, float]:
+    """Spent and held, as shares of the capacity at the order where most of it is left."""
+    if data["frozen"]:
+        return 1.0, 0.0
+    best = (1.0, 0.0)
+    for capacity, spent, held in zip(data["capacity"], data["committed"], data["held"]):
+        if capacity and spent is not None and held is not None:
+            best = min(best, (spent / capacity, held / capacity), key=sum)
+    return best

@@ -1,0 +1,144 @@
+"""The client: where the service is, and what can be asked of it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import Any, Literal, Union
+
+from . import _types
+from ._datasets import Dataset, Datasets
+from ._estimate import Estimate
+from ._jobs import Job, Jobs
+from ._models import Models
+from ._transport import Transport
+
+LOCAL = "http://127.0.0.1:8080"
+
+DatasetName = Union[str, Dataset]
+
+
+class Client:
+    """One epsilond.
+
+    url         its address, else EPSILOND_URL, else http://127.0.0.1:8080
+    key         an access key, else EPSILOND_KEY; sent as a bearer's
+    timeout     seconds that an answer may take
+    patience    seconds after a failure in which a request is repeated, where that may help
+    """
+
+    def __init__(self, url: str | None = None, key: str | None = None, *, timeout: float = 60.0,
+                 patience: float = 15.0) -> None:
+        self._transport = Transport(url or os.environ.get("EPSILOND_URL") or LOCAL,
+                                    key or os.environ.get("EPSILOND_KEY") or None, timeout, patience)
+        self.datasets = Datasets(self)
+        self.jobs = Jobs(self)
+        self.models = Models(self)
+
+    @property
+    def url(self) -> str:
+        return self._transport.base
+
+    def version(self) -> _types.Version:
+        """What is running there."""
+        answer: _types.Version = self._transport.get("/v1/version")
+        return answer
+
+    def algorithms(self) -> list[_types.AlgorithmListAlgorithmsItem]:
+        """The training algorithms: when to use each, what it costs, its parameters."""
+        answer: _types.AlgorithmList = self._transport.get("/v1/algorithms")
+        return answer["algorithms"]
+
+    def estimate(
+        self,
+        dataset: DatasetName,
+        model: str | _types.ModelSpec = "linear",
+        *,
+        epsilon: float | None = None,
+        noise_multiplier: float | None = None,
+        budget_fraction: float | None = None,
+        delta: float | None = None,
+        accountant: Literal["rdp", "pld"] | None = None,
+        algorithm: str | _types.Algorithm = "dpsgd",
+        evaluation: DatasetName | None = None,
+        optimizer: str | _types.Optimizer | None = None,
+        batch_size: int | None = None,
+        epochs: int | None = None,
+        steps: int | None = None,
+        runs: int | None = None,
+    ) -> Estimate:
+        """What the job of train() with these arguments would cost, and whether it fits now. Changes
+        nothing and costs nothing.
+
+        runs: also what so many such jobs would cost together, in ``tuning``.
+        """
+        request = _job_request(
+            dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
+            budget_fraction=budget_fraction, delta=delta, accountant=accountant,
+            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, batch_size=batch_size,
+            epochs=epochs, steps=steps)
+        return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
+
+    def train(
+        self,
+        dataset: DatasetName,
+        model: str | _types.ModelSpec = "linear",
+        *,
+        epsilon: float | None = None,
+        noise_multiplier: float | None = None,
+        budget_fraction: float | None = None,
+        delta: float | None = None,
+        accountant: Literal["rdp", "pld"] | None = None,
+        algorithm: str | _types.Algorithm = "dpsgd",
+        evaluation: DatasetName | None = None,
+        optimizer: str | _types.Optimizer | None = None,
+        batch_size: int | None = None,
+        epochs: int | None = None,
+        steps: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Job:
+        """Submits a job; its whole price is reserved at once, or BudgetExhausted says what would
+        fit and nothing happened. ``.wait()`` waits for it.
+
+        dataset             a dataset or its id; evaluation: a public one to show quality on
+        model               a preset's name, or a preset with its members, or a list of layers
+        epsilon             of this job alone, at delta (by default the dataset's); or instead
+        noise_multiplier    how much noise, whatever it costs; or instead
+        budget_fraction     the share of what is left that the job may take
+        algorithm           a name, or a name with its parameters; so too the optimizer
+        idempotency_key     a name of your own for this job: the call, repeated with it, finds the
+                            job that it made and spends nothing more. A notebook's cell that may
+                            run again has one. By default every call is a job of its own.
+
+        What is left out has the service's defaults.
+        """
+        request = _job_request(
+            dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
+            budget_fraction=budget_fraction, delta=delta, accountant=accountant,
+            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, batch_size=batch_size,
+            epochs=epochs, steps=steps)
+        answer = self._transport.post("/v1/jobs", request,
+                                      idempotency_key=idempotency_key or uuid.uuid4().hex)
+        return Job(self, answer.json())
+
+    def __repr__(self) -> str:
+        return f"epsilond.Client({self.url!r})"
+
+
+PRIVACY = ("epsilon", "noise_multiplier", "budget_fraction", "delta", "accountant")
+NAMED = {"model": "preset", "algorithm": "name", "optimizer": "name"}  # by one word or an object
+
+
+def _job_request(**told: Any) -> dict[str, Any]:
+    """The body of a job: only what was said, so that the rest has the service's defaults."""
+    request: dict[str, Any] = {}
+    for name, value in told.items():
+        if value is None:
+            continue
+        if name in PRIVACY:
+            request.setdefault("privacy", {})[name] = value
+        elif name in NAMED and isinstance(value, str):
+            request[name] = {NAMED[name]: value}
+        else:
+            request[name] = value.id if isinstance(value, Dataset) else value
+    return request

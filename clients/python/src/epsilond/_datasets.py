@@ -1,0 +1,192 @@
+"""Datasets: what is public about them, their budgets, and how they are registered."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _types
+from ._budget import Budget
+from ._errors import AlreadyExists, NotFound, problem_from
+from ._figures import plain
+from ._html import Html, facts
+from ._transport import Content, Transport, segment
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+Files = Union[Content, Mapping[str, Content]]
+
+IMPORT_TIMEOUT = 60.0  # seconds on top of the usual: the service answers within ten
+POLL_SECONDS = 1.0  # an import ends at a whole second
+PAIR_FORMATS = ("idx", "npy")  # two files: features and labels
+
+
+class Dataset:
+    """A dataset as it was when asked for; ``data`` is all that the service says of it."""
+
+    def __init__(self, client: Client, data: _types.Dataset) -> None:
+        self._client = client
+        self._transport: Transport = client._transport
+        self.data = data
+
+    @property
+    def id(self) -> str:
+        return self.data["id"]
+
+    @property
+    def state(self) -> str:
+        return self.data["state"]
+
+    @property
+    def records(self) -> int | None:
+        """How many there are, once imported; public."""
+        return self.data["records"]
+
+    @property
+    def is_public(self) -> bool:
+        return self.data["privacy"] == "public"
+
+    @property
+    def budget(self) -> Budget | None:
+        """What is spent and what is left, as of now; None of public data, which has no budget."""
+        if self.is_public:
+            return None
+        return Budget(self._transport.get(f"/v1/datasets/{segment(self.id)}/budget"))
+
+    def refresh(self) -> Dataset:
+        """Asks for the dataset as it is now."""
+        self.data = self._transport.get(f"/v1/datasets/{segment(self.id)}")
+        return self
+
+    def __repr__(self) -> str:
+        kind = "public" if self.is_public else "private"
+        count = "no records yet" if self.records is None else f"{self.records} records"
+        return plain(f"{self.id}: {self.state}, {kind}, {count}, {self.data['task']}")
+
+    def _repr_html_(self) -> str:
+        rows = [("state", self.state), ("records", "none yet" if self.records is None else self.records),
+                ("task", self.data["task"]), ("format", self.data["format"])]
+        budget = self.budget
+        if budget is None:
+            return facts(f"{self.id}, public", rows)
+        return facts(self.id, rows, Html(budget._repr_html_()))
+
+
+class Datasets:
+    """The datasets of the service: by id, or all of them, newest first."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __getitem__(self, id: str) -> Dataset:
+        return Dataset(self._client, self._client._transport.get(f"/v1/datasets/{segment(id)}"))
+
+    def __iter__(self) -> Iterator[Dataset]:
+        for data in self._client._transport.pages("/v1/datasets", "datasets"):
+            yield Dataset(self._client, data)
+
+    def __contains__(self, id: object) -> bool:
+        try:
+            return isinstance(id, str) and bool(self[id])
+        except NotFound:
+            return False
+
+    def register(
+        self,
+        id: str,
+        files: Files,
+        *,
+        format: str,
+        task: str = "classification",
+        epsilon: float | None = None,
+        delta: float | None = None,
+        public: bool = False,
+        relation: _types.Relation | None = None,
+        order: float | None = None,
+        classes: int | None = None,
+        features: _types.ArrayFeatures | _types.LibsvmFeatures | None = None,
+        labels: list[float] | None = None,
+        target: _types.Target | None = None,
+        header: bool | None = None,
+        columns: _types.Columns | None = None,
+        idempotency_key: str | None = None,
+    ) -> Dataset:
+        """Declares a dataset, uploads its file (or its two files, by name), imports it, and returns
+        it once it may be trained on.
+
+        What is declared becomes public: names, ranges, words, the number of records. Say what a
+        column means (an age is 0 to 120); never take it from the file.
+
+        Either epsilon and delta, the whole promise to the people in the data, made once, or
+        public=True, for records that everybody may see. There is no default.
+
+        Where the upload or the import fails nothing is lost: mend the file and register again,
+        with the same promise.
+        """
+        declared: dict[str, Any] = {
+            "id": id, "format": format, "task": task, "classes": classes, "features": features,
+            "labels": labels, "target": target, "header": header, "columns": columns,
+            "privacy": _privacy(epsilon, delta, public, relation, order),
+        }
+        request = {name: value for name, value in declared.items() if value is not None}
+        parts = _files(files, format)
+        for content in parts.values():
+            if not isinstance(content, bytes) and not os.path.isfile(content):
+                raise FileNotFoundError(f"no file {os.fspath(content)!r}")
+        self._declare(id, request, idempotency_key or uuid.uuid4().hex)
+        for name, content in parts.items():
+            self._client._transport.put(f"/v1/datasets/{segment(id)}/files/{name}", content)
+        return self._import(id)
+
+    def _declare(self, id: str, request: dict[str, Any], idempotency_key: str) -> None:
+        try:
+            self._client._transport.post("/v1/datasets", request, idempotency_key=idempotency_key)
+        except AlreadyExists as problem:
+            # Declared so already and never imported: an upload or an import failed before.
+            if problem.pointer != "/id" or self[id].state not in ("CREATED", "FAILED"):
+                raise
+
+    def _import(self, id: str) -> Dataset:
+        path = f"/v1/datasets/{segment(id)}"
+        transport = self._client._transport
+        transport.call("POST", f"{path}:import", wait=IMPORT_TIMEOUT)
+        while True:
+            imported: _types.Import = transport.get(f"{path}/import")
+            if imported["state"] != "IMPORTING":
+                break
+            time.sleep(POLL_SECONDS)
+        failure = imported["failure"]
+        if failure is not None:
+            # What the import would have answered, had it not taken so long.
+            problem = problem_from({**failure, "status": 422, "retryable": False, "errors": [],
+                                    "advice": "mend the file and register it again"}, None)
+            if problem is not None:
+                raise problem
+        return self[id]
+
+
+def _privacy(epsilon: float | None, delta: float | None, public: bool, relation: str | None,
+             order: float | None) -> object:
+    private = epsilon is not None and delta is not None
+    half = (epsilon is None) != (delta is None)
+    if half or private == public or (public and (relation or order)):
+        raise TypeError(
+            "say how these records are protected: epsilon=... and delta=... where they are about "
+            "people, or public=True where everybody may see them; there is no default"
+        )
+    if public:
+        return "public"
+    told = {"epsilon": epsilon, "delta": delta, "relation": relation, "order": order}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _files(files: Files, format: str) -> Mapping[str, Content]:
+    if isinstance(files, Mapping):
+        return files
+    if format in PAIR_FORMATS:
+        raise TypeError(f'{format} has two files: {{"features": ..., "labels": ...}}')
+    return {"data": files}

@@ -1,0 +1,176 @@
+"""Everything that can go wrong, as exceptions. A problem of the service keeps its code and the
+pointers of the members at fault; the codes are listed in openapi.yaml."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from . import _types
+from ._figures import down, plain
+
+if TYPE_CHECKING:
+    from ._jobs import Job
+
+
+class EpsilondError(Exception):
+    """All errors of this package."""
+
+
+class Unreachable(EpsilondError, ConnectionError):
+    """No answer came, and it was not asked again, or not with success.
+
+    Where a job or a dataset was to be created it may have been. ``idempotency_key`` is the key of
+    that call: the same call with this key finds out, and does nothing twice.
+    """
+
+    def __init__(self, message: str, idempotency_key: str | None = None) -> None:
+        if idempotency_key is not None:
+            message += (
+                "; the request may have been taken all the same: repeated with "
+                f"idempotency_key={idempotency_key!r} it is done once"
+            )
+        super().__init__(message)
+        self.idempotency_key = idempotency_key
+
+
+class UnexpectedAnswer(EpsilondError):
+    """What answered is not epsilond, or something stands in front of it."""
+
+    def __init__(self, message: str, status: int, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+
+
+class Problem(EpsilondError):
+    """The service refused. ``code`` says why in one word, ``advice`` what to do."""
+
+    def __init__(self, body: _types.Problem, retry_after: int | None = None) -> None:
+        self.body = body
+        self.status = body["status"]
+        self.code: str = body["code"]
+        self.detail = plain(body["detail"])
+        self.advice = plain(body["advice"])
+        self.retryable = body["retryable"]
+        self.errors = body["errors"]
+        self.request_id = body["instance"]
+        self.retry_after = retry_after  # seconds after which asking again makes sense
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        faults = [f"{fault['pointer'] or fault['parameter'] or 'the body'}: {fault['detail']}"
+                  for fault in self.errors]
+        if not faults:
+            return plain(f"{self.detail} ({self.code}: {self.advice})")
+        # One line a fault: a form that was filled in wrongly is mended in one go.
+        return "\n  ".join([f"{self.code}: {self.advice}", *map(plain, faults)])
+
+    @property
+    def pointer(self) -> str:
+        """JSON pointer of the first member at fault; empty where none is."""
+        return self.errors[0]["pointer"] if self.errors else ""
+
+
+class InvalidArgument(Problem):
+    """A request that cannot be meant (400, 413 and their like); ``errors`` lists each fault."""
+
+
+class Forbidden(Problem):
+    """Not from here, or not with this key (401, 403)."""
+
+
+class NotFound(Problem):
+    """There is none of that name (404)."""
+
+
+class Conflict(Problem):
+    """Not in this state of things (409)."""
+
+
+class AlreadyExists(Conflict):
+    """The identifier is taken; it is never free again."""
+
+
+class BudgetExhausted(Conflict):
+    """The dataset's budget does not cover the job; nothing was spent.
+
+    ``largest_epsilon`` is that of the largest such job which would fit now, ``most_steps`` how many
+    steps of this noise would; None where no number of steps answers that.
+    """
+
+    def __init__(self, body: _types.Problem, retry_after: int | None = None) -> None:
+        self.largest_epsilon = body.get("largest_epsilon")
+        self.most_steps = body.get("most_steps")
+        super().__init__(body, retry_after)
+
+    def _message(self) -> str:
+        if not self.largest_epsilon:
+            return f"{self.detail}; no job like this fits any more"
+        room = (f"{self.detail}; the largest such job that fits now: "
+                f"epsilon {down(self.largest_epsilon)}")
+        return room + (f", or {self.most_steps} steps of this noise" if self.most_steps else "")
+
+
+class BudgetHeld(BudgetExhausted):
+    """Only what open jobs hold is in the way: it may fit when they have ended."""
+
+    def _message(self) -> str:
+        return f"{super()._message()} ({self.advice})"
+
+
+class ImportFailed(Problem):
+    """The uploaded file cannot be read as declared; ``file``, ``line`` and ``column`` say where."""
+
+    def __init__(self, body: _types.Problem, retry_after: int | None = None) -> None:
+        self.file = body.get("file")
+        self.line = body.get("line")
+        self.column = body.get("column")
+        super().__init__(body, retry_after)
+
+    def _message(self) -> str:
+        places = [f"{name} {plain(value)}" for name, value in (
+            ("file", self.file), ("line", self.line), ("column", self.column)) if value is not None]
+        return ", ".join(places) + f": {self.detail} ({self.advice})"
+
+
+class Unavailable(Problem):
+    """Not now (503). Where the service says when, this client has asked again already."""
+
+
+class JobFailed(EpsilondError):
+    """A job ended as FAILED or CANCELLED. ``job`` is the job; what it spent stays spent."""
+
+    def __init__(self, message: str, job: Job) -> None:
+        super().__init__(message)
+        self.job = job
+
+
+class ModelFileError(EpsilondError, ValueError):
+    """The bytes are not a model's file, or not the one that the service published."""
+
+
+class Unsupported(EpsilondError, TypeError):
+    """The model has something that cannot be done here; the message says what can."""
+
+
+BY_CODE: dict[str, type[Problem]] = {
+    "already_exists": AlreadyExists,
+    "budget_exhausted": BudgetExhausted,
+    "budget_held": BudgetHeld,
+    "import_failed": ImportFailed,
+}
+BY_STATUS: dict[int, type[Problem]] = {
+    400: InvalidArgument, 401: Forbidden, 403: Forbidden, 404: NotFound, 409: Conflict,
+    413: InvalidArgument, 415: InvalidArgument, 422: InvalidArgument, 503: Unavailable,
+}
+MEMBERS = {"code": str, "detail": str, "advice": str, "retryable": bool, "errors": list}
+
+
+def problem_from(body: Any, retry_after: int | None) -> Problem | None:
+    """The exception of a problem's body; None where the body is not a problem."""
+    if not isinstance(body, dict) or any(
+            not isinstance(body.get(name), kind) for name, kind in MEMBERS.items()):
+        return None
+    told = cast(_types.Problem, {"status": 0, "instance": None, **body})
+    kind = BY_CODE.get(told["code"]) or BY_STATUS.get(told["status"], Problem)
+    return kind(told, retry_after)

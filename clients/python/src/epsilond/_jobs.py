@@ -1,0 +1,158 @@
+"""Jobs: what was asked for, how far it is, what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from . import _types
+from ._errors import JobFailed
+from ._figures import plain, up
+from ._html import facts, gauge
+from ._models import Model
+from ._progress import Bar, measures
+from ._transport import Transport, segment
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+POLL_SECONDS = 30  # that one request waits for news; the service allows 60
+PATIENCE_SECONDS = 60.0  # that a restart of the service may take while a job is waited for
+ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
+
+
+class Job:
+    """A job as it was when last asked for; ``data`` is all that the service says of it."""
+
+    def __init__(self, client: Client, data: _types.Job) -> None:
+        self._client = client
+        self._transport: Transport = client._transport
+        self._etag: str | None = None
+        self.data = data
+
+    @property
+    def id(self) -> str:
+        return self.data["id"]
+
+    @property
+    def state(self) -> _types.JobState:
+        return self.data["state"]
+
+    @property
+    def ended(self) -> bool:
+        return self.data["state"] in ENDED
+
+    @property
+    def epsilon_spent(self) -> float | None:
+        """Of this job alone, so far; None where nothing is spent or the figure is infinite."""
+        return self.data["privacy"]["epsilon_spent"] if self.data["privacy"] else None
+
+    def refresh(self) -> Job:
+        """Asks for the job as it is now."""
+        self._ask(0, only_changes=False, patience=None)
+        return self
+
+    def wait(self, timeout: float | None = None, *, progress: bool = True) -> Job:
+        """Returns the job once it has succeeded, and shows how far it is to whoever looks on.
+
+        JobFailed where it ends otherwise, TimeoutError after `timeout` seconds. Either way, and
+        where the wait is interrupted, the job itself goes on: it is the service's, not this
+        process's.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        try:
+            self._ask(0, only_changes=False, patience=PATIENCE_SECONDS)
+            with Bar(self.data, progress) as bar:
+                while not self.ended:
+                    left = POLL_SECONDS if deadline is None else deadline - time.monotonic()
+                    if left <= 0:
+                        raise TimeoutError(self._goes_on())
+                    # Without a bar to move, only the end is news.
+                    self._ask(min(POLL_SECONDS, int(left) + 1), bar.shown, PATIENCE_SECONDS)
+                    bar.update(self.data)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self._goes_on()) from None
+        if self.state != "SUCCEEDED":
+            raise JobFailed(self._failure(), self)
+        return self
+
+    def cancel(self) -> Job:
+        """Stops the job at the next block of steps. What was authorised by then stays spent."""
+        answer = self._transport.post(f"/v1/jobs/{segment(self.id)}:cancel")
+        self.data, self._etag = answer.json(), None
+        return self
+
+    @property
+    def model(self) -> Model:
+        """The model that was trained; an error where there is none yet, or never will be."""
+        if self.data["model"] is None:
+            if self.ended:
+                raise JobFailed(self._failure(), self)
+            raise ValueError(f"{self.id} is {self.state} and has no model yet: wait() first")
+        return self._client.models[self.data["model"]]
+
+    def _ask(self, seconds: int, only_changes: bool, patience: float | None) -> None:
+        headers = {"If-None-Match": self._etag} if only_changes and self._etag else {}
+        answer = self._transport.call("GET", f"/v1/jobs/{segment(self.id)}", query={"wait": seconds},
+                                      headers=headers, wait=seconds, patience=patience)
+        if answer.status != 304:
+            self.data, self._etag = answer.json(), answer.headers.get("ETag")
+
+    def _goes_on(self) -> str:
+        stays = f" (epsilon {up(self.epsilon_spent)} stays spent)" if self.epsilon_spent else ""
+        return (f"{self.id} goes on without you: wait() waits again, and cancel() stops it{stays}; "
+                f"client.jobs[{self.id!r}] finds it")
+
+    def _failure(self) -> str:
+        progress, reason = self.data["progress"], self.data["state_reason"]
+        spent = "" if self.epsilon_spent is None else f"; epsilon {up(self.epsilon_spent)} stays spent"
+        return plain(f"{self.id} ended as {self.state} ({reason}) after {progress['step']} of "
+                     f"{progress['steps']} steps, without a model{spent}")
+
+    def _words(self) -> str:
+        return ", ".join([f"{self.data['progress']['step']} of {self.data['progress']['steps']} steps",
+                          *(f"{name} {value}" for name, value in measures(self.data).items()
+                            if name != "state")])
+
+    def __repr__(self) -> str:
+        reason = f" ({self.data['state_reason']})" if self.data["state_reason"] else ""
+        return plain(f"{self.id} on {self.data['dataset']}: {self.state}{reason}, {self._words()}")
+
+    def _repr_html_(self) -> str:
+        progress, privacy = self.data["progress"], self.data["privacy"]
+        rows: list[tuple[str, object]] = [
+            ("dataset", self.data["dataset"]),
+            ("algorithm", self.data["algorithm"]["name"]),
+            ("state", f"{self.state} ({self.data['state_reason']})" if self.data["state_reason"]
+             else self.state),
+            ("steps", f"{progress['step']} of {progress['steps']}"),
+        ]
+        if privacy:
+            rows.append(("privacy", f"epsilon {up(privacy['epsilon_spent'])} of "
+                         f"{up(privacy['epsilon_planned'])} spent, at delta {privacy['delta']:g}"))
+        for name, value in measures(self.data).items():
+            if name in ("accuracy", "rmse"):
+                rows.append((f"{name} on {self.data['evaluation']}", value))
+        if self.data["model"]:
+            rows.append(("model", self.data["model"]))
+        return facts(self.id, rows, gauge(self._words(), progress["step"] / progress["steps"], 0))
+
+
+class Jobs:
+    """The jobs of the service: by id, or all of them, newest first."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __getitem__(self, id: str) -> Job:
+        return Job(self._client, self._client._transport.get(f"/v1/jobs/{segment(id)}"))
+
+    def __iter__(self) -> Iterator[Job]:
+        return self.where()
+
+    def where(self, *, dataset: str | None = None, state: _types.JobState | None = None) -> Iterator[Job]:
+        """Those on a dataset, in a state, or both; newest first."""
+        query = {"dataset": dataset, "state": state}
+        for data in self._client._transport.pages("/v1/jobs", "jobs", query):
+            yield Job(self._client, data)

@@ -1,0 +1,155 @@
+"""A published model's file: safetensors with the architecture, the inputs and the certificate in
+its metadata. All of it is read here, without the service; numpy is needed for the weights alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _types
+from ._errors import ModelFileError, Unsupported
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+    from ._predictor import Predictor
+
+HEADER_MAX = 100_000_000  # bytes of the header, as the format's reference reader allows
+
+
+class _Tensor(NamedTuple):
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+class ModelFile:
+    """``arch`` is the model as layers, ``inputs`` how a record becomes numbers, ``certificate`` what
+    was promised. ModelFileError where the bytes are no such file."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        header, start = _header(content)
+        metadata = header.pop("__metadata__", None)
+        if not isinstance(metadata, dict) or metadata.get("format") != "epsilond/1":
+            raise ModelFileError("not a model of epsilond: its metadata does not say epsilond/1")
+        try:
+            self.arch: dict[str, Any] = json.loads(metadata["arch"])
+            self.inputs: dict[str, Any] = json.loads(metadata["inputs"])
+            self.certificate: _types.Certificate = json.loads(metadata["certificate"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the metadata lacks a part or it is not JSON: {error!r}") from None
+        self._data = memoryview(content)[start:]
+        self._tensors = _tensors(header, len(self._data))
+
+    def numpy(self) -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
+        """The weights by name, as copies: named and laid out as PyTorch does (docs/model-file.md)."""
+        numpy = _numpy()
+        return {name: numpy.frombuffer(self._data[tensor.begin : tensor.end], dtype="<f4")
+                .reshape(tensor.shape).astype(numpy.float32)
+                for name, tensor in self._tensors.items()}
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The weights as tensors of PyTorch, by the names of the file. Those of ResNets are
+        torchvision's."""
+        from . import _torch
+
+        return _torch.state_dict(self)
+
+    def torch(self) -> torch.nn.Module:
+        """The model as a module of PyTorch, in evaluation mode. It takes what encode() gives, and
+        answers what the last layer does: softmax and the like are the loss's. Names of its
+        parameters are places of layers, which is what the file has too, but for ResNets."""
+        from . import _torch
+
+        return _torch.module(self)
+
+    def encode(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Rows in the dataset's own units as the numbers that the first layer takes."""
+        _numpy()
+        from ._records import Records
+
+        return Records(self.inputs).encode(X)
+
+    def as_sklearn(self) -> Predictor:
+        """A predictor in scikit-learn's manner that runs here, with numpy alone: for models of dense
+        layers. There is no fit: see the README."""
+        _numpy()
+        from ._predictor import Predictor
+
+        return Predictor(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file as it was published; load() reads it back."""
+        with open(path, "wb") as file:
+            file.write(self.content)
+
+    def __repr__(self) -> str:
+        return f"<model {self.certificate['model']} of {len(self._tensors)} tensors>"
+
+
+def load(path: str | os.PathLike[str]) -> ModelFile:
+    """A model's file from disk; needs no service."""
+    with open(path, "rb") as file:
+        return ModelFile(file.read())
+
+
+def _numpy() -> Any:
+    try:
+        import numpy
+    except ImportError:
+        raise Unsupported("this needs numpy: pip install 'epsilond[numpy]'") from None
+    return numpy
+
+
+def _header(content: bytes) -> tuple[dict[str, Any], int]:
+    """The header and where the tensors' bytes begin."""
+    if len(content) < 8:
+        raise ModelFileError("not a safetensors file: it is shorter than a header's length")
+    (size,) = struct.unpack_from("<Q", content)
+    if size > HEADER_MAX or 8 + size > len(content):
+        raise ModelFileError("not a safetensors file: its header would end behind its end")
+    text = content[8 : 8 + size]
+    try:
+        header = json.loads(text, object_pairs_hook=_without_twins) if text[:1] == b"{" else None
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"the header cannot be read: {error}") from None
+    if not isinstance(header, dict):
+        raise ModelFileError("not a safetensors file: its header is no JSON object")
+    return header, 8 + size
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = dict(pairs)
+    if len(names) != len(pairs):
+        raise ValueError("a name stands twice")
+    return names
+
+
+def _tensors(header: dict[str, Any], size: int) -> dict[str, _Tensor]:
+    """The tensors by name: of float32, without a gap, to the end of the file."""
+    found = {}
+    for name, entry in header.items():
+        try:
+            shape = tuple(int(length) for length in entry["shape"])
+            begin, end = (int(offset) for offset in entry["data_offsets"])
+            kind = entry["dtype"]
+        except (KeyError, TypeError, ValueError):
+            raise ModelFileError(f"the tensor {name!r} is not described") from None
+        count = 1
+        for length in shape:
+            count *= length
+        if kind != "F32" or min(shape, default=0) < 0 or end - begin != 4 * count:
+            raise ModelFileError(f"the tensor {name!r} is not of float32 and its shape")
+        found[name] = _Tensor(shape, begin, end)
+    place = 0
+    for name, tensor in sorted(found.items(), key=lambda item: item[1].begin):
+        if tensor.begin != place:
+            raise ModelFileError(f"the tensor {name!r} does not begin where the last one ends")
+        place = tensor.end
+    if place != size:
+        raise ModelFileError("the tensors do not end where the file does")
+    return found

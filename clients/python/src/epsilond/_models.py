@@ -1,0 +1,143 @@
+"""Published models: their certificates, their files, and predictions by the service."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import _types
+from ._errors import InvalidArgument, ModelFileError, NotFound, Unsupported
+from ._figures import plain, up
+from ._model_file import ModelFile
+from ._rows import rows_of
+from ._transport import Transport, segment
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+    from ._client import Client
+    from ._predictor import Predictor
+
+ROWS = 10_000  # of one request to predict, as the service allows
+CELLS = 1 << 20  # of one request: about 25 of the 64 MiB that its body may have
+
+
+class Model:
+    """A model; asking for predictions and files spends nothing."""
+
+    def __init__(self, client: Client, data: _types.Model) -> None:
+        self._client = client
+        self._transport: Transport = client._transport
+        self._file: ModelFile | None = None
+        self._names: list[str] | None = None
+        self.data = data
+
+    @property
+    def id(self) -> str:
+        return self.data["id"]
+
+    @property
+    def certificate(self) -> _types.Certificate:
+        """What was promised and what was run, as it stands in the file too."""
+        return self.data["certificate"]
+
+    def predict(self, X: Any) -> list[Any]:
+        """The class of each row, or the value of a regression, by the service.
+
+        X: rows in the dataset's own units and column order: lists, an array, or a frame, whose
+        columns are taken by their names.
+        """
+        return [output["class"] if "class" in output else output["value"] for output in self._outputs(X)]
+
+    def predict_proba(self, X: Any) -> list[list[float]]:
+        """One list of probabilities a row, in the order of the dataset's classes."""
+        outputs = self._outputs(X)
+        if outputs and "probabilities" not in outputs[0]:
+            raise Unsupported("a regression has no probabilities: use predict")
+        return [output["probabilities"] for output in outputs]
+
+    def file(self) -> ModelFile:
+        """The file, fetched once and compared with its SHA-256."""
+        if self._file is None:
+            content = self._transport.call("GET", f"/v1/models/{segment(self.id)}/content").body
+            if hashlib.sha256(content).hexdigest() != self.data["sha256"]:
+                raise ModelFileError(f"{self.id}: what came is not the file that was published")
+            self._file = ModelFile(content)
+        return self._file
+
+    def numpy(self) -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
+        """The weights by name."""
+        return self.file().numpy()
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The weights as tensors of PyTorch."""
+        return self.file().state_dict()
+
+    def torch(self) -> torch.nn.Module:
+        """The model as a module of PyTorch; it takes what ``file().encode(X)`` gives."""
+        return self.file().torch()
+
+    def as_sklearn(self) -> Predictor:
+        """A predictor in scikit-learn's manner that runs here; for models of dense layers."""
+        return self.file().as_sklearn()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file; epsilond.load(path) reads it back without a service."""
+        self.file().save(path)
+
+    def _outputs(self, X: Any) -> list[Any]:
+        if self._names is None:
+            self._names = self._columns()
+        rows = rows_of(X, self._names or None)
+        width = max((len(row) for row in rows), default=1)
+        count = max(1, min(ROWS, CELLS // max(1, width)))
+        found: list[Any] = []
+        for start in range(0, len(rows), count):
+            found += self._ask(rows[start : start + count])
+        return found
+
+    def _ask(self, rows: list[list[Any]]) -> list[Any]:
+        try:
+            answer = self._transport.post(f"/v1/models/{segment(self.id)}/predict", {"inputs": rows})
+        except InvalidArgument as problem:
+            # The work of so many rows may be more than one request may ask of a large model.
+            if len(rows) == 1 or problem.pointer != "/inputs":
+                raise
+            half = len(rows) // 2
+            return self._ask(rows[:half]) + self._ask(rows[half:])
+        outputs: list[Any] = answer.json()["outputs"]
+        return outputs
+
+    def _columns(self) -> list[str]:
+        """Names of the columns that a row has, where the dataset has names."""
+        try:
+            dataset = self._client.datasets[self.certificate["dataset"]]
+        except NotFound:
+            return []
+        return [column["name"] for column in dataset.data.get("columns", [])
+                if column["kind"] in ("numeric", "categorical")]
+
+    def __repr__(self) -> str:
+        certificate = self.certificate
+        guarantee = certificate["guarantee"]
+        words = "without privacy, on public data" if guarantee is None else (
+            f"epsilon {up(guarantee['epsilon'])} at delta {guarantee['delta']:g} "
+            f"({guarantee['relation']}), ledger entry {guarantee['reserve']['seq']}")
+        return plain(f"{self.id} by {certificate['algorithm']['name']} on {certificate['dataset']}: {words}")
+
+
+class Models:
+    """The models of the service: by id, or all of them, newest first."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __getitem__(self, id: str) -> Model:
+        return Model(self._client, self._client._transport.get(f"/v1/models/{segment(id)}"))
+
+    def __iter__(self) -> Iterator[Model]:
+        for data in self._client._transport.pages("/v1/models", "models"):
+            yield Model(self._client, data)

@@ -1,0 +1,126 @@
+"""A model of dense layers that predicts here, with numpy alone, in scikit-learn's manner."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Callable
+
+import numpy as np
+
+from ._errors import Unsupported
+from ._records import Floats, Records
+
+if TYPE_CHECKING:
+    from ._model_file import ModelFile
+
+_erf = np.frompyfunc(math.erf, 1, 1)
+
+
+def _gelu(z: Floats) -> Floats:
+    halves: Floats = z / 2 * (1 + np.asarray(_erf(z / math.sqrt(2)), dtype=np.float64))
+    return halves
+
+
+def _gelu_tanh(z: Floats) -> Floats:
+    inner: Floats = np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))
+    return z / 2 * (1 + inner)
+
+
+def _sigmoid(z: Floats) -> Floats:
+    stable: Floats = np.exp(-np.logaddexp(0, -z))
+    return stable
+
+
+ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
+    "relu": lambda z: np.maximum(z, 0),
+    "tanh": np.tanh,
+    "sigmoid": _sigmoid,
+    "softplus": lambda z: np.logaddexp(0, z),
+    "gelu": _gelu,
+    "gelu_tanh": _gelu_tanh,
+    "flatten": lambda z: z,  # of a vector
+    "dropout": lambda z: z,  # while training only
+}
+
+
+class Predictor:
+    """predict, predict_proba, score and classes_, as scikit-learn's estimators have them after fit.
+
+    There is no fit: a private model is bought, not fitted over and over. What takes a fitted
+    estimator's predictions works (metrics, calibration curves, decision boundaries), what fits
+    clones (GridSearchCV, cross_val_score) does not.
+    """
+
+    def __init__(self, file: ModelFile) -> None:
+        self._records = Records(file.inputs)
+        self._loss = file.arch["loss"]
+        self._steps: list[Callable[[Floats], Floats]] = []
+        weights = {name: values.astype(np.float64) for name, values in file.numpy().items()}
+        for place, layer in enumerate(file.arch["layers"]):
+            self._steps.append(_step(layer, place, weights))
+        self.n_features_in_: int = weights["0.weight"].shape[1]
+        """Numbers that the first layer takes; a column of words is several."""
+        classes = self._records.classes
+        if classes is not None:
+            self.classes_ = np.array(classes)
+
+    def decision_function(self, X: Any) -> Floats:
+        """What the last layer answers, one column an output."""
+        z = self._records.encode(X)
+        for step in self._steps:
+            z = step(z)
+        return z
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The most likely class of each row, or the value of a regression in the label's unit."""
+        if self._is_classifier:
+            found: np.ndarray[Any, Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+            return found
+        low, high = self._records.target_range
+        values: Floats = low + (self.decision_function(X)[:, 0] + 1) / 2 * (high - low)
+        return values
+
+    def predict_proba(self, X: Any) -> Floats:
+        """One row a record, one column a class, in the order of classes_."""
+        if not self._is_classifier:
+            raise Unsupported("a regression has no probabilities: use predict")
+        z = self.decision_function(X)
+        if z.shape[1] == 1:
+            return np.hstack([_sigmoid(-z), _sigmoid(z)])
+        powers = np.exp(z - z.max(axis=1, keepdims=True))
+        shares: Floats = powers / powers.sum(axis=1, keepdims=True)
+        return shares
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of right classes, or R^2 of a regression."""
+        truth, found = np.asarray(y), self.predict(X)
+        if truth.shape != found.shape:
+            raise ValueError(f"y has the shape {truth.shape}, must have {found.shape}: one for each row")
+        if self._is_classifier:
+            if not np.isin(truth, self.classes_).any():
+                raise ValueError(f"nothing in y is one of the classes {self.classes_.tolist()}")
+            return float((truth == found).mean())
+        rest = float(((truth - found) ** 2).sum())
+        return 1 - rest / float(((truth - truth.mean()) ** 2).sum())
+
+    @property
+    def _is_classifier(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def __repr__(self) -> str:
+        kind = f"{len(self.classes_)} classes" if self._is_classifier else "a regression"
+        return f"<predictor of {kind} from {self.n_features_in_} features>"
+
+
+def _step(layer: dict[str, Any], place: int, weights: dict[str, Floats]) -> Callable[[Floats], Floats]:
+    """What one layer does to (rows, width)."""
+    kind = layer["type"]
+    if kind == "dense":
+        weight, bias = weights[f"{place}.weight"], weights.get(f"{place}.bias", np.zeros(1))
+        return lambda z: z @ weight.T + bias
+    if kind == "gelu" and layer.get("approximate") == "tanh":
+        kind = "gelu_tanh"
+    if kind not in ACTIVATIONS:
+        raise Unsupported(f"layer {place} is {kind!r}, and only models of dense layers run here: use "
+                          "the model's predict(), which asks the service, or torch()")
+    return ACTIVATIONS[kind]

@@ -1,0 +1,75 @@
+"""How far a job is, for a person who waits: tqdm's bar where tqdm is installed, else one line on
+a terminal. Nothing is written where nobody looks: into a file or a pipe."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from types import TracebackType
+from typing import Any
+
+from . import _types
+from ._figures import plain, up
+
+
+def _is_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+def _tqdm(total: int) -> Any:
+    """A bar of tqdm; None without it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a notebook has no widgets: the bar is text then
+            from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(total=total, bar_format="{percentage:3.0f} %|{bar:20}| {n_fmt}/{total_fmt} "
+                "[{elapsed}{postfix}]")
+
+
+def measures(job: _types.Job) -> dict[str, str]:
+    """The figures that stand beside a bar: quality on public data, and what was spent."""
+    found = {}
+    if job["state"] not in ("RUNNING", "SUCCEEDED"):
+        found["state"] = plain(job["state"])
+    point = job["metrics"]["evaluation"]
+    for name in ("accuracy", "rmse"):
+        value = point.get(name) if point else None
+        if isinstance(value, (int, float)):
+            found[name] = f"{value:.3g}"
+    if job["privacy"]:
+        found["epsilon"] = up(job["privacy"]["epsilon_spent"])
+    return found
+
+
+class Bar:
+    """Shows one job until it is closed; use with `with`."""
+
+    def __init__(self, job: _types.Job, wanted: bool) -> None:
+        self._line = sys.stderr.isatty()
+        self.shown = wanted and (self._line or _is_notebook())
+        self._bar = _tqdm(job["progress"]["steps"]) if self.shown else None
+        self.update(job)
+
+    def update(self, job: _types.Job) -> None:
+        step, steps = job["progress"]["step"], job["progress"]["steps"]
+        if self._bar is not None:
+            self._bar.set_postfix(measures(job), refresh=False)
+            self._bar.update(step - self._bar.n)
+            self._bar.refresh()
+        elif self.shown and self._line:
+            words = ", ".join(f"{name} {value}" for name, value in measures(job).items())
+            sys.stderr.write(f"\r{100 * step // steps:3d} % | {step}/{steps} | {words}\x1b[K")
+            sys.stderr.flush()
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif self.shown and self._line:
+            sys.stderr.write("\n")

@@ -1,0 +1,104 @@
+"""Records in the dataset's own units, and the numbers that a model takes instead of them.
+
+This is the encoding that the model's own metadata declares (its `inputs`): columns clipped to
+their range and mapped to [-1, 1], one feature a word, arrays over their scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._rows import columns_of
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Records:
+    """What a model's inputs say: how to encode a record, and how to read what comes out."""
+
+    def __init__(self, inputs: dict[str, Any]) -> None:
+        self._inputs = inputs
+        self._features: dict[str, Any] = inputs.get("features") or {}
+        columns = inputs.get("columns") or []
+        self._columns = [c for c in columns if c["kind"] in ("numeric", "categorical")]
+        self._label = next((c for c in columns if c["kind"] == "label"), None)
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """In the order of the outputs, as declared; None of a regression."""
+        if self._inputs["task"] != "classification":
+            return None
+        if self._label is not None:
+            return list(self._label["values"])
+        labels = self._inputs.get("labels") or range(self._inputs["classes"])
+        return [int(label) if float(label).is_integer() else label for label in labels]
+
+    @property
+    def target_range(self) -> tuple[float, float]:
+        """Of a regression: what its label is mapped to [-1, 1] from."""
+        low, high = (self._label or self._inputs["target"])["range"]
+        return low, high
+
+    def encode(self, X: Any) -> Floats:
+        """(rows, features), float64. ValueError names the row and column that cannot be read."""
+        if not self._columns:
+            return self._encode_array(X)
+        cells = columns_of(X, [column["name"] for column in self._columns])
+        parts = [_numeric(column, values) if column["kind"] == "numeric" else _one_hot(column, values)
+                 for column, values in zip(self._columns, cells)]
+        features: Floats = np.column_stack(parts)
+        return features
+
+    def _encode_array(self, X: Any) -> Floats:
+        if hasattr(X, "toarray"):  # a sparse matrix of scipy
+            X = X.toarray()
+        values: Floats = np.asarray(X, dtype=np.float64)
+        if values.ndim < 2:
+            raise ValueError("give a list of records, each a list of values")
+        values = values.reshape(len(values), -1)
+        count = self._features.get("count") or math.prod(self._features["shape"])
+        if values.shape[1] != count:
+            raise ValueError(f"a record has {values.shape[1]} values, must have {count}")
+        if not np.isfinite(values).all():
+            raise ValueError("a value is not a finite number")
+        if "scale" in self._features:
+            values = values / self._features["scale"]
+        elif "range" in self._features:
+            values = _between(values, self._features["range"])
+        return values
+
+
+def _filled(column: dict[str, Any], values: list[Any]) -> list[Any]:
+    """Empty cells are the column's default, where it has one."""
+    for place, value in enumerate(values):
+        if value is None and "default" not in column:
+            raise ValueError(f"row {place}: column {column['name']!r} is empty and has no default")
+    return [column["default"] if value is None else value for value in values]
+
+
+def _numeric(column: dict[str, Any], values: list[Any]) -> Floats:
+    try:
+        return _between(np.array(_filled(column, values), dtype=np.float64), column["range"])
+    except TypeError as error:
+        raise ValueError(f"column {column['name']!r}: {error}") from None
+
+
+def _one_hot(column: dict[str, Any], values: list[Any]) -> Floats:
+    places = {value: place for place, value in enumerate(column["values"])}
+    found = np.zeros((len(values), len(places)))
+    for row, value in enumerate(_filled(column, values)):
+        if value not in places:
+            raise ValueError(f"row {row}: column {column['name']!r} has no value {value!r}")
+        found[row, places[value]] = 1
+    return found
+
+
+def _between(values: Floats, bounds: Sequence[float]) -> Floats:
+    """Clipped to [low, high] and mapped to [-1, 1]."""
+    low, high = bounds
+    mapped: Floats = 2 * (np.clip(values, low, high) - low) / (high - low) - 1
+    return mapped

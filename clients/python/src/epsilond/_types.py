@@ -1,0 +1,902 @@
+"""The schemas of openapi.yaml as Python types. Made by tools/make_types.py; not to be edited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:  # Python 3.10 has no NotRequired; annotations are never evaluated here.
+    from typing_extensions import NotRequired
+
+
+class Nothing(TypedDict):
+    pass
+
+
+class Target(TypedDict):
+    """Of a regression, not in csv; mapped to [-1, 1], predictions mapped back."""
+
+    range: Range
+
+
+class ArrayFeatures(TypedDict):
+    shape: list[int]
+    scale: float
+
+
+class CifarFeatures(TypedDict):
+    shape: NotRequired[list[int]]
+    scale: NotRequired[float]
+
+
+class LibsvmFeatures(TypedDict):
+    count: int
+    range: NotRequired[Range]
+
+
+class ColumnNumeric(TypedDict):
+    name: CellText
+    kind: Literal["numeric"]
+    range: Range
+    default: NotRequired[float]
+
+
+class ColumnCategorical(TypedDict):
+    name: CellText
+    kind: Literal["categorical"]
+    values: Values
+    default: NotRequired[CellText]
+
+
+class ColumnLabel(TypedDict):
+    name: CellText
+    kind: Literal["label"]
+    values: Values
+    default: NotRequired[CellText]
+
+
+class ColumnLabelRange(TypedDict):
+    name: CellText
+    kind: Literal["label"]
+    range: Range
+    default: NotRequired[float]
+
+
+class ColumnIgnored(TypedDict):
+    name: CellText
+    kind: Literal["ignored"]
+
+
+class DatasetPrivacyEpsilon(TypedDict):
+    epsilon: float
+    delta: float
+    relation: NotRequired[Relation]
+    order: NotRequired[GridOrder]
+
+
+class DatasetRequestIdxNpy(TypedDict):
+    """Files `features` and `labels`. npy: what numpy.save writes (versions 1.0 to 3.0) of u1, i1,
+    i2, i4, i8, f4 or f8, little-endian, in C order. Labels of classes are whole numbers."""
+
+    id: DatasetId
+    format: Literal["idx", "npy"]
+    task: Literal["classification", "regression"]
+    classes: NotRequired[Classes]
+    features: ArrayFeatures
+    target: NotRequired[Target]
+    privacy: DatasetPrivacy
+
+
+class DatasetRequestCifar10Cifar100(TypedDict):
+    """File `data`: the binary batches, one behind the other. The number of classes of cifar100 says
+    which label is meant: 100 the fine one, 20 the coarse one."""
+
+    id: DatasetId
+    format: Literal["cifar10", "cifar100"]
+    task: Literal["classification"]
+    classes: Literal[10, 20, 100]
+    features: NotRequired[CifarFeatures]
+    privacy: DatasetPrivacy
+
+
+class DatasetRequestLibsvm(TypedDict):
+    id: DatasetId
+    format: Literal["libsvm"]
+    task: Literal["classification", "regression"]
+    classes: NotRequired[Classes]
+    features: LibsvmFeatures
+    labels: NotRequired[Labels]
+    target: NotRequired[Target]
+    privacy: DatasetPrivacy
+
+
+class DatasetRequestCsv(TypedDict):
+    id: DatasetId
+    format: Literal["csv"]
+    task: Literal["classification", "regression"]
+    classes: NotRequired[Classes]
+    header: NotRequired[bool]
+    columns: Columns
+    privacy: DatasetPrivacy
+
+
+class Dataset(TypedDict):
+    """As declared, every default written in, and what has become of it."""
+
+    id: DatasetId
+    format: Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
+    task: Literal["classification", "regression"]
+    classes: NotRequired[Classes]
+    features: NotRequired[ArrayFeatures | LibsvmFeatures]
+    labels: NotRequired[Labels]
+    target: NotRequired[Target]
+    header: NotRequired[bool]
+    columns: NotRequired[Columns]
+    privacy: DatasetPrivacy
+    state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+    state_reason: Literal["import_failed", "disk_full", "internal", None]
+    records: int | None
+    size: int | None
+    sha256: Digest | None
+    guarantee: Guarantee | None
+    epochs: BudgetEpochs | None
+    create_time: Time
+    import_time: TimeOrNull
+
+
+class ImportFailure(TypedDict):
+    """Of FAILED."""
+
+    code: Literal["import_failed", "duplicate_content", "disk_full", "internal"]
+    detail: str
+    file: Literal["features", "labels", "data", None]
+    line: int | None
+    column: int | None
+
+
+class Import(TypedDict):
+    dataset: DatasetId
+    state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+    failure: ImportFailure | None
+
+
+class DatasetPage(TypedDict):
+    datasets: list[Dataset]
+    next_page_token: PageTokenOrNull
+
+
+class Guarantee(TypedDict):
+    """What the people in the data are promised: whatever jobs are chosen, and whatever they are
+    chosen upon, all of them together are (epsilon, delta)-differentially private. It is over all
+    epochs of the budget. With one epoch it is as granted."""
+
+    epsilon: float
+    delta: float
+
+
+class BudgetEpochsItem(TypedDict):
+    epoch: int
+    epsilon: float
+    delta: float
+    frozen: bool
+    epsilon_spent: NotRequired[float | None]
+
+
+class BudgetExposure(TypedDict):
+    """What all epochs together may have told by now, as an epsilon at delta that holds at every
+    moment; never above the guarantee. null where there is one epoch that was never frozen."""
+
+    epsilon_spent: float
+    epsilon_held: float
+    delta: float
+
+
+class Budget(TypedDict):
+    dataset: DatasetId
+    epsilon: float
+    delta: float
+    guarantee: Guarantee
+    epochs: BudgetEpochs
+    exposure: BudgetExposure | None
+    relation: Relation
+    epoch: int
+    frozen: bool
+    epsilon_spent: float | None
+    epsilon_held: float | None
+    epsilon_remaining: float | None
+    fraction_remaining: float
+    orders: Vector
+    weights: Vector
+    capacity: Vector
+    committed: Vector
+    held: Vector
+
+
+class LedgerEntry(TypedDict):
+    seq: int
+    kind: Literal["GRANT", "RESERVE", "COMMIT"]
+    dataset: DatasetId
+    epoch: int
+    job: JobId | None
+    grid: Literal["g1"]
+    curve: Vector
+    released: Vector | None
+    meta: dict[str, Any]
+    actor: str
+    time: Time
+    prev: Digest
+    hash: Digest
+
+
+class LedgerPage(TypedDict):
+    entries: list[LedgerEntry]
+    next_page_token: PageTokenOrNull
+
+
+class LedgerHead(TypedDict):
+    seq: int
+    hash: Digest
+
+
+class LossHuberHuber(TypedDict):
+    delta: float
+
+
+class LossHuber(TypedDict):
+    huber: LossHuberHuber
+
+
+class LayerDense(TypedDict):
+    type: Literal["dense"]
+    out: int
+    bias: NotRequired[bool]
+
+
+class LayerConv2d(TypedDict):
+    """A convolution of an image. Dilation spreads the kernel's taps apart."""
+
+    type: Literal["conv2d"]
+    out: int
+    kernel: Kernel
+    stride: NotRequired[int]
+    padding: NotRequired[int]
+    dilation: NotRequired[int]
+    bias: NotRequired[bool]
+
+
+class LayerMaxPool2d(TypedDict):
+    """Its stride is the kernel's height unless named; padding is at most half the kernel."""
+
+    type: Literal["max_pool2d"]
+    kernel: Kernel
+    stride: NotRequired[int]
+    padding: NotRequired[int]
+
+
+class LayerAvgPool2d(TypedDict):
+    type: Literal["avg_pool2d"]
+    kernel: Kernel
+    stride: NotRequired[int]
+
+
+class LayerReplicate(TypedDict):
+    """The record's one channel, so many times; first layer, before a conv2d."""
+
+    type: Literal["replicate"]
+    channels: int
+
+
+class LayerCrop(TypedDict):
+    """The middle of the record's image, so many pixels high and wide; first layer."""
+
+    type: Literal["crop"]
+    size: int
+
+
+class LayerRelu(TypedDict):
+    """A dense layer takes the whole of the record, of a vector and of what was flattened; of any
+    other image it takes each pixel."""
+
+    type: Literal["relu", "tanh", "sigmoid", "softplus", "global_avg_pool", "flatten"]
+
+
+class LayerGelu(TypedDict):
+    type: Literal["gelu"]
+    approximate: NotRequired[Literal["none", "tanh"]]
+
+
+class LayerGroupNorm(TypedDict):
+    """Normalises a record over groups of its own channels, then scales each channel by weights of
+    its own. Of images, or of vectors as images of one pixel."""
+
+    type: Literal["group_norm"]
+    groups: int
+    eps: NotRequired[float]
+
+
+class LayerDropout(TypedDict):
+    """Each value is dropped with this probability while training, the others are divided by 1 -
+    rate. Masks are secret and drawn anew for every record and step."""
+
+    type: Literal["dropout"]
+    rate: float
+
+
+class LayerResidual(TypedDict):
+    """The sum of two branches of the same input, whose ends have one shape; an empty shortcut is
+    the input itself. At most 8 in one another."""
+
+    type: Literal["residual"]
+    body: list[Layer]
+    shortcut: NotRequired[list[Layer]]
+
+
+class Input(TypedDict):
+    """How a record is read as an image, channel by channel: [height, width, channels], or
+    [features] for an image of one pixel. Unless named, the dataset's own shape, which is [channels,
+    height, width] or [height, width]."""
+
+    shape: list[int]
+
+
+class ModelSpecLinear(TypedDict):
+    preset: Literal["linear"]
+    loss: NotRequired[Loss]
+    init_seed: NotRequired[Seed]
+
+
+class ModelSpecMlp(TypedDict):
+    preset: Literal["mlp"]
+    hidden: NotRequired[list[int]]
+    activation: NotRequired[Literal["relu", "tanh", "sigmoid", "softplus", "gelu", "gelu_tanh"]]
+    bias: NotRequired[bool]
+    loss: NotRequired[Loss]
+    init_seed: NotRequired[Seed]
+
+
+class ModelSpecCnnMnist(TypedDict):
+    """On images of 28 x 28: conv2d 16 of 8 x 8, stride 2, padding 3; relu; max_pool2d 2, stride 1;
+    conv2d 32 of 4 x 4, stride 2; relu; max_pool2d 2, stride 1; flatten; dense 32; relu; dense. An
+    image of one channel is read as three equal ones: 28,058 parameters."""
+
+    preset: Literal["cnn_mnist"]
+    input: NotRequired[Input]
+    loss: NotRequired[Loss]
+    init_seed: NotRequired[Seed]
+
+
+class ModelSpecCnnCifar(TypedDict):
+    """On the middle 24 x 24 pixels of an image: twice conv2d 64 of 5 x 5, padding 2, relu,
+    max_pool2d 2; flatten; twice dense 384, relu; dense. On three channels and ten classes 1,144,138
+    parameters, all of them trained."""
+
+    preset: Literal["cnn_cifar"]
+    input: NotRequired[Input]
+    loss: NotRequired[Loss]
+    init_seed: NotRequired[Seed]
+
+
+class ModelSpecResnetGn(TypedDict):
+    """Residual networks of 18 and 34 layers on images of any size, with group norms, torchvision's
+    otherwise and by its names: 11,181,642 and 21,289,802 parameters on three channels and ten
+    classes."""
+
+    preset: Literal["resnet18_gn", "resnet34_gn"]
+    groups: NotRequired[int]
+    input: NotRequired[Input]
+    loss: NotRequired[Loss]
+    init_seed: NotRequired[Seed]
+
+
+class ModelSpecLayers(TypedDict):
+    input: NotRequired[Input]
+    layers: list[Layer]
+    loss: NotRequired[Loss]
+    init_seed: NotRequired[Seed]
+
+
+class AlgorithmDpsgd(TypedDict):
+    name: Literal["dpsgd"]
+    clipping: NotRequired[Literal["flat", "automatic", "per_layer"]]
+    clip_norm: NotRequired[float]
+    gamma: NotRequired[float]
+
+
+class AlgorithmAdp(TypedDict):
+    """The noise of a step grows as the learning rate falls; the job's noise multiplier is that of
+    the first step, at least 0.5. Charged step by step, in at most 64 levels."""
+
+    name: Literal["adp"]
+    schedule: (
+        NotRequired[Literal["constant", "inverse_sqrt", "sqrt_decay", "inverse", "adagrad_norm"]]
+    )
+    noise_power: NotRequired[float]
+    clip_norm: NotRequired[float]
+    offset: NotRequired[float]
+    slope: NotRequired[float]
+    initial: NotRequired[float]
+    final: NotRequired[float]
+    start_square: NotRequired[float]
+    envelope: NotRequired[float]
+    noise_follows: NotRequired[Literal["envelope", "divisor"]]
+    noise_start: NotRequired[float]
+    filter_order: NotRequired[float]
+    increment_min: NotRequired[float]
+    gain: NotRequired[float]
+    norm_noise: NotRequired[float]
+
+
+class AlgorithmDcsgdP(TypedDict):
+    """The clip norm of a step is a percentile of the gradient norms of the step before."""
+
+    name: Literal["dcsgd_p"]
+    clip_norm: NotRequired[float]
+    unclipped_fraction: NotRequired[float]
+    bins: NotRequired[int]
+    histogram_noise: NotRequired[float]
+    histogram_range: NotRequired[float]
+
+
+class AlgorithmDcsgdE(TypedDict):
+    """The clip norm of a step has the least expected squared error by the step before."""
+
+    name: Literal["dcsgd_e"]
+    clip_norm: NotRequired[float]
+    bins: NotRequired[int]
+    histogram_noise: NotRequired[float]
+    histogram_range: NotRequired[float]
+
+
+class AlgorithmValueClip(TypedDict):
+    """A record's weight comes from a bound of its gradient norm by its own loss. For dense models
+    with relu, tanh, sigmoid and softplus; paper and tight for several layers without biases, with
+    relu and tanh and with softmax_cross_entropy only."""
+
+    name: Literal["value_clip"]
+    clip_norm: NotRequired[float]
+    bound: NotRequired[Literal["paper", "tight", "forward"]]
+
+
+class AlgorithmDicesgd(TypedDict):
+    """What clipping cuts off is kept in secret and fed back. Experimental: dpsgd usually needs less
+    noise."""
+
+    name: Literal["dicesgd"]
+    accountant: NotRequired[Literal["m2r", "m2", "m1", "m3", "paper_claim"]]
+    batches: NotRequired[Literal["partition", "poisson"]]
+    clip_norm: NotRequired[float]
+    pre_clip_norm: NotRequired[float]
+    error_clip_norm: NotRequired[float]
+
+
+class AlgorithmDpgd(TypedDict):
+    """Every record in every step: batch_size is n, and a job that names neither epochs nor steps
+    takes 200."""
+
+    name: Literal["dpgd"]
+    clip_norm: NotRequired[float]
+
+
+class AlgorithmDiff2Gd(TypedDict):
+    """A noisy gradient at every restart_interval-th round, and noisy gradient differences between,
+    with noise in proportion to the distance moved. Every record in every step: batch_size is n.
+    Optimizer sgd at a constant learning rate, without momentum; models of layers that have rules
+    for differences."""
+
+    name: Literal["diff2_gd"]
+    clip_norm: NotRequired[float]
+    difference_clip: NotRequired[float]
+    restart_interval: NotRequired[int]
+    split: NotRequired[float]
+    clients: NotRequired[int]
+
+
+class AlgorithmDiff2BvrLSgd(TypedDict):
+    """diff2_gd with local steps: a round is one step over all records and local_steps - 1 over
+    small subsets of one client's. The job's steps count both. Charged as fixed-size subsets and
+    Gaussians."""
+
+    name: Literal["diff2_bvr_l_sgd"]
+    clip_norm: NotRequired[float]
+    difference_clip: NotRequired[float]
+    local_clip: NotRequired[float]
+    restart_interval: NotRequired[int]
+    local_steps: NotRequired[int]
+    local_batch: NotRequired[int]
+    restart_split: NotRequired[float]
+    difference_split: NotRequired[float]
+    clients: NotRequired[int]
+
+
+class AlgorithmSgd(TypedDict):
+    """Not private; only on public data."""
+
+    name: Literal["sgd"]
+
+
+class LearningRateInitial(TypedDict):
+    initial: float
+    final: float
+
+
+class OptimizerSgd(TypedDict):
+    name: Literal["sgd"]
+    learning_rate: NotRequired[LearningRate]
+    momentum: NotRequired[float]
+
+
+class OptimizerAdam(TypedDict):
+    name: Literal["adam"]
+    learning_rate: NotRequired[LearningRate]
+    beta1: NotRequired[float]
+    beta2: NotRequired[float]
+    epsilon: NotRequired[float]
+
+
+class JobPrivacy(TypedDict):
+    """Exactly one of the first three. Required unless the algorithm is not private."""
+
+    epsilon: NotRequired[float]
+    noise_multiplier: NotRequired[float]
+    budget_fraction: NotRequired[float]
+    delta: NotRequired[float]
+    accountant: NotRequired[Literal["rdp", "pld"]]
+
+
+class JobRequest(TypedDict):
+    dataset: DatasetId
+    evaluation: NotRequired[DatasetId]
+    model: ModelSpec
+    algorithm: Algorithm
+    optimizer: NotRequired[Optimizer]
+    batch_size: NotRequired[BatchSize]
+    epochs: NotRequired[Epochs]
+    steps: NotRequired[Steps]
+    privacy: NotRequired[JobPrivacy]
+
+
+class Point(TypedDict):
+    step: int
+    accuracy: NotRequired[float | None]
+    rmse: NotRequired[float | None]
+    loss: float | None
+
+
+class JobProgress(TypedDict):
+    step: int
+    steps: int
+
+
+class JobPrivacyMember(TypedDict):
+    """null where the algorithm adds no noise."""
+
+    relation: Relation
+    epsilon: float | None
+    budget_fraction: NotRequired[float]
+    delta: float
+    accountant: Literal["rdp", "pld"]
+    noise_multiplier: float
+    sampling_rate: float
+    authorised_steps: int
+    epsilon_planned: float | None
+    epsilon_spent: float | None
+    ledger_seq: int | None
+
+
+class JobMetrics(TypedDict):
+    """Of public data, or paid for."""
+
+    evaluation: Point | None
+    history: list[Point]
+    released: list[dict[str, Any]]
+
+
+class Job(TypedDict):
+    id: JobId
+    state: JobState
+    state_reason: Literal[
+        "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
+        "not_float_safe", "internal", "used_up", None
+    ]
+    attempt: int
+    dataset: DatasetId
+    evaluation: DatasetId | None
+    model_spec: ModelSpec
+    algorithm: Algorithm
+    optimizer: Optimizer
+    batch_size: BatchSize
+    epochs: NotRequired[Epochs]
+    steps: NotRequired[Steps]
+    progress: JobProgress
+    privacy: JobPrivacyMember | None
+    metrics: JobMetrics
+    model: ModelId | None
+    create_time: Time
+    start_time: TimeOrNull
+    end_time: TimeOrNull
+
+
+class JobPage(TypedDict):
+    jobs: list[Job]
+    next_page_token: PageTokenOrNull
+
+
+class EstimateTuning(TypedDict):
+    """Of choosing the best of so many runs with this noise, at the job's delta; null unless `runs`
+    was given. For planning: each run is charged as a job of its own."""
+
+    runs: int
+    epsilon_composed: float | None
+    epsilon_random_stopping: float | None
+
+
+class Estimate(TypedDict):
+    """The figures of privacy are null where the algorithm adds no noise."""
+
+    fits: Literal["yes", "held", "no"]
+    steps: int
+    batch_size: int
+    sampling_rate: float
+    parameters: int
+    memory: int
+    epsilon_planned: float | None
+    delta: float | None
+    order: float | None
+    noise_multiplier: float | None
+    paper_claim: float | None
+    largest_epsilon: float | None
+    most_steps: int | None
+    tuning: EstimateTuning | None
+
+
+class Mechanism(TypedDict):
+    """What was run and charged, in its canonical form; anybody can price it again."""
+
+    kind: Literal[
+        "sampled_gaussian", "gaussian", "fixed_subset", "error_feedback", "filtered_gaussian"
+    ]
+    relation: Relation
+    runs: list[list[float]]
+    feedback: NotRequired[list[str | float]]
+    filter: NotRequired[list[float]]
+    turns: NotRequired[int]
+    prefixes_priced: bool
+
+
+class CertificateGuarantee(TypedDict):
+    """Of this model alone; null where nothing was reserved, on public data."""
+
+    relation: Relation
+    unit: Literal["record"]
+    epsilon: float | None
+    delta: float
+    accountant: Literal["rdp", "pld", "gaussian"]
+    order: float | None
+    mechanism: Mechanism
+    ran: NotRequired[Mechanism]
+    sampling_rate: float
+    noise_multiplier: float
+    steps: int
+    reserve: LedgerHead
+
+
+class CertificateDatasetGuarantee(TypedDict):
+    """Of all jobs on the dataset in all epochs, this one among them, when the model was published;
+    null where nothing was reserved; models published before there was one have none."""
+
+    guarantee: Guarantee
+    epochs: BudgetEpochs
+
+
+class CertificateNoiseHistogram(TypedDict):
+    """Of an algorithm that releases one on the same batches."""
+
+    bins: int
+    scale: float
+
+
+class CertificateNoiseNorm(TypedDict):
+    """Of an algorithm that releases the norm of the sum beside it."""
+
+    scale: float
+
+
+class CertificateNoiseDifferences(TypedDict):
+    """Of sums of gradient differences, at clip norm 1."""
+
+    scale: float
+    inflation: float
+
+
+class CertificateNoiseLocal(TypedDict):
+    """Of sums of gradient differences over subsets, at clip norm 1."""
+
+    scale: float
+    inflation: float
+
+
+class CertificateNoise(TypedDict):
+    """How the noise was made, so that it survives floating point."""
+
+    sampler: Literal["floored-gaussian/1"]
+    clip_norm: float
+    scale: float
+    inflation: float
+    spread: float
+    cells: int
+    cell_rows_max: int
+    terms_max: int
+    roundings: int
+    position_classes: int
+    kernel: str
+    float_safe: bool
+    histogram: NotRequired[CertificateNoiseHistogram]
+    norm: NotRequired[CertificateNoiseNorm]
+    differences: NotRequired[CertificateNoiseDifferences]
+    local: NotRequired[CertificateNoiseLocal]
+
+
+class Certificate(TypedDict):
+    format: Literal["epsilond/1"]
+    version: str
+    model: ModelId
+    job: JobId
+    dataset: DatasetId
+    records: int
+    steps: int
+    algorithm: Algorithm
+    guarantee: CertificateGuarantee | None
+    dataset_guarantee: NotRequired[CertificateDatasetGuarantee | None]
+    noise: CertificateNoise | None
+
+
+class Model(TypedDict):
+    id: ModelId
+    job: JobId
+    sha256: Digest
+    size: int
+    certificate: Certificate
+    create_time: Time
+
+
+class ModelPage(TypedDict):
+    models: list[Model]
+    next_page_token: PageTokenOrNull
+
+
+class PredictRequest(TypedDict):
+    """Rows in the dataset's own units and column order. idx, npy, cifar: the values of one record,
+    row-major, not scaled. libsvm: all features. csv: the numeric columns as numbers and the
+    categorical ones as strings; null is an empty cell. Rows x the larger of features and classes:
+    at most 2^25. Rows x the floating-point operations of the model's products for one row: at most
+    2^40, though one row is always taken."""
+
+    inputs: list[list[float | str | None]]
+
+
+PredictAnswerOutputsItemClass = TypedDict(
+    "PredictAnswerOutputsItemClass",
+    {
+        "class": "str | float",
+        "probabilities": "list[float]",
+    },
+)
+
+
+class PredictAnswerOutputsItemValue(TypedDict):
+    value: float | None
+
+
+class PredictAnswer(TypedDict):
+    outputs: list[PredictAnswerOutputsItemClass | PredictAnswerOutputsItemValue]
+
+
+class AlgorithmListAlgorithmsItem(TypedDict):
+    name: str
+    title: str
+    paper: str
+    charge: str
+    when_to_use: str
+    private: bool
+    schema: dict[str, Any]
+
+
+class AlgorithmList(TypedDict):
+    algorithms: list[AlgorithmListAlgorithmsItem]
+
+
+class Version(TypedDict):
+    version: str
+    api: Literal["v1"]
+    certificate: Literal["epsilond/1"]
+    grid: Literal["g1"]
+    kernel: str
+
+
+class ProblemErrorsItem(TypedDict):
+    pointer: str
+    parameter: str | None
+    detail: str
+    code: FaultCode
+
+
+class Problem(TypedDict):
+    """RFC 9457. `type` is a name and not an address; `code` is its last part."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str | None
+    code: ProblemCode
+    retryable: bool
+    advice: str
+    errors: list[ProblemErrorsItem]
+    file: NotRequired[str]
+    line: NotRequired[int | None]
+    column: NotRequired[int | None]
+    reason: NotRequired[str]
+    largest_epsilon: NotRequired[float | None]
+    most_steps: NotRequired[int | None]
+    orders: NotRequired[list[float]]
+    needed: NotRequired[list[float | None]]
+    available: NotRequired[list[float | None]]
+
+
+DatasetId = str
+PageToken = str
+PageTokenOrNull = PageToken | None
+JobId = str
+ModelId = str
+Time = str
+TimeOrNull = Time | None
+Digest = str
+Relation = Literal["zero_out", "replace_one"]
+Range = list[float]
+CellText = str
+Classes = int
+Labels = list[float]
+Column = ColumnNumeric | ColumnCategorical | ColumnLabel | ColumnLabelRange | ColumnIgnored
+Values = list[CellText]
+Columns = list[Column]
+DatasetPrivacy = Literal["public"] | DatasetPrivacyEpsilon
+GridOrder = float
+DatasetRequest = (
+    DatasetRequestIdxNpy | DatasetRequestCifar10Cifar100 | DatasetRequestLibsvm | DatasetRequestCsv
+)
+Vector = list[float | None]
+BudgetEpochs = list[BudgetEpochsItem]
+Loss = Literal["softmax_cross_entropy", "logistic", "squared"] | LossHuber
+Layer = (
+    LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerReplicate | LayerCrop |
+    LayerRelu | LayerGelu | LayerGroupNorm | LayerDropout | LayerResidual
+)
+Kernel = int | list[int]
+ModelSpec = (
+    ModelSpecLinear | ModelSpecMlp | ModelSpecCnnMnist | ModelSpecCnnCifar | ModelSpecResnetGn |
+    ModelSpecLayers
+)
+Seed = int
+Algorithm = (
+    AlgorithmDpsgd | AlgorithmAdp | AlgorithmDcsgdP | AlgorithmDcsgdE | AlgorithmValueClip |
+    AlgorithmDicesgd | AlgorithmDpgd | AlgorithmDiff2Gd | AlgorithmDiff2BvrLSgd | AlgorithmSgd
+)
+LearningRate = float | LearningRateInitial
+Optimizer = OptimizerSgd | OptimizerAdam
+BatchSize = int
+Steps = int
+Epochs = int
+JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
+ProblemCode = Literal[
+    "invalid_argument", "idempotency_key_missing", "job_too_large", "not_float_safe",
+    "forbidden_origin", "not_found", "method_not_allowed", "not_acceptable", "precondition_failed",
+    "body_too_large", "uri_too_long", "head_too_large", "unsupported_media_type",
+    "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
+    "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use",
+    "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
+    "duplicate_content", "job_terminal", "idempotency_key_reused", "import_failed", "internal",
+    "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining", "cancelled",
+    "no_memory", "ledger_unavailable"
+]
+FaultCode = Literal[
+    "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"
+]
