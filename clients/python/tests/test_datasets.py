@@ -1,0 +1,139 @@
+"""Datasets: registered from a file in one call, and what goes wrong on the way; budgets in words."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+import epsilond
+
+import kit
+
+COLUMNS = [{"name": "age", "kind": "numeric", "range": [0, 120]},
+           {"name": "answer", "kind": "label", "values": ["yes", "no"]}]
+TABLE = {"format": "csv", "columns": COLUMNS}
+ROWS = b"".join(b"%d,%s\n" % (age, b"yes" if age % 3 else b"no") for age in range(100))
+
+
+class Registering(unittest.TestCase):
+    def test_a_file_is_ready_after_one_call(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "people.csv")
+            path.write_bytes(ROWS)
+            for id, file in (("by-path", path), ("by-name", os.fspath(path))):
+                with self.subTest(id):
+                    dataset = kit.client().datasets.register(id, file, public=True, **TABLE)
+                    self.assertEqual((dataset.state, dataset.records), ("READY", 100))
+                    self.assertTrue(dataset.is_public)
+                    self.assertIsNone(dataset.budget)
+
+    def test_how_records_are_protected_has_no_default(self):
+        datasets = kit.client().datasets
+        for said in ({}, {"epsilon": 1}, {"delta": 1e-5}, {"epsilon": 1, "delta": 1e-5, "public": True},
+                     {"public": True, "relation": "replace_one"}):
+            with self.subTest(said), self.assertRaisesRegex(TypeError, "no default"):
+                datasets.register("undecided", ROWS, **said, **TABLE)
+        self.assertNotIn("undecided", datasets)
+
+    def test_a_file_that_is_not_there_registers_nothing(self):
+        datasets = kit.client().datasets
+        with self.assertRaises(FileNotFoundError):
+            datasets.register("no-file", "/no/such/file.csv", public=True, **TABLE)
+        self.assertNotIn("no-file", datasets)
+
+    def test_a_bad_cell_is_named_and_can_be_mended(self):
+        datasets = kit.client().datasets
+        with self.assertRaises(epsilond.ImportFailed) as caught:
+            datasets.register("mended", ROWS + b"old,yes\n", epsilon=1, delta=1e-5, **TABLE)
+        self.assertEqual((caught.exception.file, caught.exception.line, caught.exception.column),
+                         ("data", 101, 1))
+        self.assertIn("line 101", str(caught.exception))
+        with self.assertRaises(epsilond.AlreadyExists) as caught:  # the promise is made once
+            datasets.register("mended", ROWS, epsilon=2, delta=1e-5, **TABLE)
+        self.assertEqual(caught.exception.pointer, "/privacy")
+        mended = datasets.register("mended", ROWS + b"99,yes\n", epsilon=1, delta=1e-5, **TABLE)
+        self.assertEqual(mended.records, 101)
+        with self.assertRaises(epsilond.AlreadyExists):
+            datasets.register("mended", ROWS + b"99,yes\n", epsilon=1, delta=1e-5, **TABLE)
+
+    def test_a_name_that_is_taken_is_refused(self):
+        with self.assertRaises(epsilond.AlreadyExists):
+            kit.client().datasets.register("digits-test", ROWS, public=True, **TABLE)
+
+    def test_formats_of_two_files_say_so(self):
+        shape = {"features": {"shape": [2], "scale": 1}, "classes": 2}
+        with self.assertRaisesRegex(TypeError, "features.*labels"):
+            kit.client().datasets.register("pair", b"", format="npy", public=True, **shape)
+
+    def test_a_declaration_with_faults_lists_them(self):
+        columns = [{"name": "age", "kind": "numeric", "range": [120, 0]}, COLUMNS[1]]
+        with self.assertRaises(epsilond.InvalidArgument) as caught:
+            kit.client().datasets.register("faulty", ROWS, public=True, format="csv", columns=columns)
+        self.assertEqual(caught.exception.pointer, "/columns/0/range")
+
+    def test_datasets_are_listed_and_found(self):
+        client = kit.client()
+        self.assertIn("digits", [dataset.id for dataset in client.datasets])
+        self.assertIn("digits", client.datasets)
+        self.assertNotIn("nobody", client.datasets)
+        self.assertNotIn(7, client.datasets)
+        self.assertEqual(repr(client.datasets["digits-test"]),
+                         "digits-test: READY, public, 359 records, classification")
+
+
+class Budgets(unittest.TestCase):
+    def test_a_new_budget_is_whole(self):
+        dataset = kit.register_digits(kit.client(), "whole", epsilon=4, delta=1e-5)
+        self.assertRegex(repr(dataset.budget), r"^0 % used, guarantee so far epsilon 0 of 4 "
+                         r"\(delta 1e-05\), next job at most epsilon 3\.\d+$")
+
+    def test_what_is_spent_and_what_is_held_are_told_apart(self):
+        client = kit.client()
+        dataset = kit.register_digits(client, "held", epsilon=4, delta=1e-5)
+        client.train(dataset, epsilon=1, epochs=1).wait(progress=False)
+        running = client.train(dataset, epsilon=2, steps=3_000_000)
+        self.addCleanup(running.cancel)
+        budget = dataset.budget
+        self.assertRegex(repr(budget), r"^\d+ % used, \d+ % held by open jobs, guarantee so far "
+                         r"epsilon 1(\.\d+)? of 4 \(delta 1e-05\), next job at most epsilon \d")
+        self.assertAlmostEqual(budget.share_left, budget.data["fraction_remaining"])
+        self.assertGreater(budget.share_held, budget.share_spent)
+
+    def test_the_largest_epsilon_as_shown_does_fit(self):
+        client = kit.client()
+        dataset = kit.register_digits(client, "to-the-end", epsilon=1.5, delta=1e-5)
+        client.train(dataset, epsilon=1, epochs=2).wait(progress=False)
+        with self.assertRaises(epsilond.BudgetExhausted) as caught:
+            client.train(dataset, epsilon=1.4, epochs=2)
+        shown = float(str(caught.exception).split("fits now: epsilon ")[1].split(",")[0])
+        self.assertLessEqual(shown, caught.exception.largest_epsilon)
+        self.assertEqual(client.estimate(dataset, epsilon=shown, epochs=2).fits, "yes")
+        client.train(dataset, epsilon=shown, epochs=2).wait(progress=False)
+        self.assertLessEqual(dataset.budget.epsilon_spent, 1.5)
+
+    def test_an_exhausted_budget_says_that_nothing_fits(self):
+        client = kit.client()
+        dataset = kit.register_digits(client, "gone", 600, epsilon=1, delta=1e-5)
+        client.train(dataset, budget_fraction=1, epochs=1).wait(progress=False)
+        with self.assertRaises(epsilond.BudgetExhausted) as caught:
+            client.train(dataset, epsilon=0.5, epochs=1)
+        self.assertLess(caught.exception.largest_epsilon, 0.01)
+        self.assertEqual(caught.exception.most_steps, 0)
+        self.assertRegex(repr(dataset.budget), "^100 % used, .* of 1 ")
+        estimate = client.estimate(dataset, epsilon=0.5, epochs=1)
+        self.assertEqual((estimate.fits, estimate.jobs_like_this), ("no", 0))
+        self.assertRegex(repr(estimate), "^does not fit: epsilon 0.5 at delta 1e-05; ")
+
+    def test_only_a_held_budget_is_a_reason_to_wait(self):
+        client = kit.client()
+        dataset = kit.register_digits(client, "busy", 700, epsilon=1, delta=1e-5)
+        running = client.train(dataset, epsilon=0.9, steps=3_000_000)
+        self.addCleanup(running.cancel)
+        with self.assertRaisesRegex(epsilond.BudgetHeld, "retry when running jobs have ended"):
+            client.train(dataset, epsilon=0.8)
+        self.assertEqual(client.estimate(dataset, epsilon=0.8).fits, "held")
+        self.assertRegex(repr(client.estimate(dataset, epsilon=0.8)), "^does not fit while other jobs")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,176 @@
+"""Jobs: submitted, followed, interrupted, cancelled; and the estimate that comes before."""
+
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+import epsilond
+
+import kit
+
+
+
+def long_job(test):
+    """A job of minutes, cancelled when the test ends."""
+    job = kit.client().train("digits", epsilon=0.1, steps=5_000_000)
+    test.addCleanup(lambda: job.refresh().ended or job.cancel())
+    return job
+
+
+class Waiting(unittest.TestCase):
+    def test_a_job_is_trained_followed_and_has_a_model(self):
+        client = kit.client()
+        job = client.train("digits", "linear", epsilon=0.5, evaluation="digits-test", epochs=5)
+        self.assertIs(job.wait(), job)
+        self.assertEqual(job.state, "SUCCEEDED")
+        self.assertLessEqual(job.epsilon_spent, 0.5)
+        self.assertRegex(repr(job), r"^job_\w{26} on digits: SUCCEEDED, \d+ of \d+ steps, "
+                         r"accuracy 0\.\d+, epsilon 0\.5$")
+        self.assertEqual(job.model.certificate["job"], job.id)
+        self.assertEqual(client.jobs[job.id].data, job.data)
+
+    def test_a_dataset_may_stand_for_its_name(self):
+        client = kit.client()
+        job = client.train(client.datasets["digits"], epsilon=0.1, epochs=1,
+                           evaluation=client.datasets["digits-test"])
+        self.assertEqual((job.data["dataset"], job.data["evaluation"]), ("digits", "digits-test"))
+        job.wait()
+
+    def test_the_same_key_is_the_same_job(self):
+        client = kit.client()
+        told = {"epsilon": 0.1, "epochs": 1, "idempotency_key": "cell 7 of the notebook"}
+        first = client.train("digits", **told).wait()
+        self.assertEqual(client.train("digits", **told).id, first.id)
+        with self.assertRaises(epsilond.InvalidArgument) as caught:
+            client.train("digits", **{**told, "epsilon": 0.2})
+        self.assertEqual(caught.exception.code, "idempotency_key_reused")
+
+    def test_a_wait_that_takes_too_long_leaves_the_job(self):
+        job = long_job(self)
+        with self.assertRaisesRegex(TimeoutError, f"{job.id} goes on.*cancel"):
+            job.wait(timeout=0.5)
+        self.assertFalse(job.refresh().ended)
+
+    def test_an_interrupted_wait_leaves_the_job_and_says_how_to_cancel_it(self):
+        job = long_job(self)
+        # A shell starts what runs in the background with the signal switched off.
+        program = ("import epsilond, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                   f"epsilond.Client().jobs[{job.id!r}].wait()")
+        with kit.Deaf(kit.daemon().base, lost=0) as between:
+            waiting = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True,
+                                       env={**os.environ, "EPSILOND_URL": between.url})
+            while between.taken < 3:  # the job, the job again, and the request that waits
+                time.sleep(0.01)
+            waiting.send_signal(signal.SIGINT)
+            _, told = waiting.communicate()
+        self.assertRegex(told, rf"KeyboardInterrupt: {job.id} goes on without you.*cancel\(\) stops it")
+        self.assertFalse(job.refresh().ended)
+
+    def test_a_cancelled_job_says_what_it_cost(self):
+        job = long_job(self)
+        with self.assertRaisesRegex(ValueError, "no model yet: wait"):
+            job.model  # noqa: B018
+        self.assertEqual(job.cancel().state, "CANCELLING")
+        with self.assertRaisesRegex(epsilond.JobFailed, r"CANCELLED \(user_cancel\).*stays spent") as caught:
+            job.wait()
+        self.assertIs(caught.exception.job, job)
+        with self.assertRaises(epsilond.JobFailed):
+            job.model  # noqa: B018
+
+    def test_a_job_that_has_ended_cannot_be_cancelled(self):
+        job = kit.client().train("digits", epsilon=0.1, epochs=1).wait()
+        with self.assertRaises(epsilond.Conflict) as caught:
+            job.cancel()
+        self.assertEqual(caught.exception.code, "job_terminal")
+
+    def test_jobs_are_listed_by_dataset_and_state(self):
+        client = kit.client()
+        dataset = kit.register_digits(client, "listed", 800, epsilon=8, delta=1e-5)
+        made = [client.train(dataset, epsilon=0.1, epochs=1).wait().id for _ in range(2)]
+        self.assertEqual([job.id for job in client.jobs.where(dataset="listed")], made[::-1])
+        self.assertEqual(list(client.jobs.where(dataset="listed", state="FAILED")), [])
+        self.assertIn(made[0], [job.id for job in client.jobs])
+
+
+class Watching(unittest.TestCase):
+    def watch(self, *arguments):
+        """What a person sees on the terminal while a job is waited for."""
+        near, far = pty.openpty()
+        fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+        program = ("import sys\nfor name in sys.argv[1:]: sys.modules[name] = None\n"
+                   "import epsilond\nc = epsilond.Client()\n"
+                   "c.train('digits', epsilon=0.3, steps=500, evaluation='digits-test').wait()\n")
+        watcher = subprocess.Popen([sys.executable, "-c", program, *arguments], stderr=far, stdout=far,
+                                   env={**os.environ, "EPSILOND_URL": kit.daemon().base})
+        os.close(far)
+        seen = b""
+        try:
+            while piece := os.read(near, 1 << 16):
+                seen += piece
+        except OSError:
+            pass  # how a terminal ends
+        os.close(near)
+        self.assertEqual(watcher.wait(), 0, seen)
+        return seen.decode()
+
+    def test_a_terminal_without_tqdm_has_one_line(self):
+        seen = self.watch("tqdm", "tqdm.auto")
+        self.assertRegex(seen, r"\r100 % \| 500/500 \| .*accuracy 0\.\d+, epsilon 0\.3")
+        self.assertEqual(seen.count("\n"), 1)
+
+    @kit.lacks("tqdm")
+    def test_tqdm_draws_a_bar(self):
+        self.assertRegex(self.watch(), r"100 %\|\S+\| 500/500 \[.*accuracy=0\.\d+, epsilon=0\.3\]")
+
+    def test_a_pipe_gets_nothing(self):
+        program = "import epsilond; epsilond.Client().train('digits', epsilon=0.1, epochs=1).wait()"
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True,
+                              env={**os.environ, "EPSILOND_URL": kit.daemon().base})
+        self.assertEqual((done.stdout, done.stderr), (b"", b""))
+
+
+class Estimating(unittest.TestCase):
+    def test_an_estimate_says_what_a_job_would_cost_and_how_many_fit(self):
+        client = kit.client()
+        dataset = kit.register_digits(client, "estimated", 900, epsilon=3, delta=1e-5)
+        estimate = client.estimate(dataset, "linear", epsilon=1, epochs=2)
+        self.assertRegex(repr(estimate), r"^fits: epsilon 1 at delta 1e-05; \d+ steps of about 256 records, "
+                         r"noise multiplier [\d.]+; jobs like this that fit: \d+$")
+        count = 0
+        while client.estimate(dataset, "linear", epsilon=1, epochs=2).fits == "yes":
+            client.train(dataset, "linear", epsilon=1, epochs=2).wait()
+            count += 1
+        self.assertEqual(estimate.jobs_like_this, count)
+        self.assertEqual(client.estimate(dataset, epsilon=1, epochs=2).jobs_like_this, 0)
+
+    def test_several_jobs_have_a_price_together(self):
+        tuning = kit.client().estimate("digits", epsilon=0.5, runs=4).tuning
+        self.assertEqual(tuning["runs"], 4)
+        self.assertTrue(0.5 < tuning["epsilon_composed"] < 2)
+
+    def test_what_is_not_private_costs_nothing(self):
+        estimate = kit.client().estimate("digits-test", algorithm="sgd", epochs=2)
+        self.assertRegex(repr(estimate), "^costs nothing: ")
+        self.assertIsNone(estimate.jobs_like_this)
+
+    def test_algorithms_and_versions_are_told(self):
+        self.assertIn("dpsgd", [algorithm["name"] for algorithm in kit.client().algorithms()])
+        self.assertEqual(kit.client().version()["api"], "v1")
+
+    def test_numbers_of_numpy_are_numbers(self):
+        class Scalar:  # as numpy's integers are
+            def tolist(self):
+                return 3
+
+        self.assertEqual(kit.client().estimate("digits", epsilon=0.5, steps=Scalar()).steps, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
