@@ -1,6 +1,12 @@
-/* A pass over differences runs the ordinary nodes at the previous point (node_walk.h) and
- * beside each the rule that carries the difference through it (layer.h,
- * difference_rule). */
+/* A pass over differences walks the network forward and backward at the previous point
+ * (node_walk.h), and runs beside each node the rule of its kind (layer.h,
+ * difference_rule), which carries the difference through it. Forward, the difference of a
+ * value follows from that of the values before it and from the step of the parameters;
+ * backward, that of a gradient from those of the gradients behind it. The losses'
+ * differences (loss_difference.h) stand between the two.
+ *
+ * Values that a node overwrites are read by its rule first: see layer.h for the order.
+ * Nodes before the first parameter do not move, and have no differences. */
 #include "engine/difference/difference.h"
 
 #include <string.h>

@@ -1,9 +1,15 @@
 /*
- * buffers.h - what a workspace holds; for workspace.c, the walks over its nodes and the
- * layers alone.
+ * buffers.h - what a workspace holds, and its memory; for the files of the workspace, the
+ * walks over its nodes and the layers alone.
  *
- * Passes go over whole blocks: all of them layer by layer, or, where images make rows
- * long, all layers block by block, so that a block stays in cache.
+ *   of each value     activations, gradients    (rows, stride)  and at two points the
+ *                                               differences of both
+ *   of each node      taps                      (rows, stride)  where its kind leaves them
+ *   of each layer     per_example, clip_factors                 where gradients are formed
+ *   with a weight     gathered                                  where weights are gathered
+ *   of each record    its target, loss, norms and spreads
+ *
+ * Threads: as workspace.h.
  */
 #ifndef ENGINE_NN_BUFFERS_H
 #define ENGINE_NN_BUFFERS_H
@@ -20,30 +26,53 @@ struct workspace {
     const struct network *network;
     size_t rows, count; /* count: records of the last forward */
     struct heights heights;
-    bool has_per_example; /* those of layers with positions were formed since then */
+    /* Whether the per-example gradients that measure forms were formed since then. */
+    bool has_per_example;
     struct drop drop;
     struct stream *drop_stream; /* NULL where no node draws */
     bool two_points;            /* made for differences */
     bool holds_differences;     /* the last pass was workspace_difference */
-    float **activations;        /* (value_count), each (rows, stride) */
-    float **gradients;          /* (value_count), NULL where a value has none */
-    /* (value_count) in units of the scale of a step; NULL where a value has no
-     * gradient, and in a workspace of one point */
+
+    /* (value_count), each (rows, stride); gradients are NULL where no parameter lies before
+     * the value. */
+    float **activations, **gradients;
+    /* (value_count), in units of the scale of a step; NULL where a value has no gradient,
+     * and in a workspace of one point. */
     float **differences, **gradient_differences;
-    int32_t **taps; /* (node_count), where a kind leaves_taps; two points: 2 each */
+    /* (node_count), where a kind leaves_taps; at two points those of the new one behind
+     * those of the previous one. */
+    int32_t **taps;
     float **per_example;  /* (layer_count), each (rows, per_example_stride), or NULL */
     float **clip_factors; /* (layer_count), each (rows), or NULL */
-    float *
-        *gathered; /* (layer_count), weights as passes meet them; two points: 3 each */
-    uint32_t *classes;
-    float *values;
-    double *losses, *norms, *spreads;
+    /* (layer_count), weights as nodes meet them, or NULL; at two points three sets. */
+    float **gathered;
+
+    uint32_t *classes;                   /* (rows) */
+    float *values;                       /* (rows) */
+    double *losses, *norms, *spreads;    /* (rows) */
     double *layer_norms, *layer_spreads; /* (layer_count, rows) */
     double *scratch;                     /* (2 rows) */
     float *node_scratch;                 /* enough for any node */
     float *buffers;                      /* owns the memory of all floats above */
     int32_t *tap_buffer;                 /* owns the memory of all taps */
 };
+
+/* All that decides how much memory a workspace takes. */
+struct extent {
+    const struct network *network;
+    size_t rows;
+    bool two_points;
+};
+
+/* Bytes of a workspace of that extent. */
+size_t buffers_size(struct extent extent);
+
+/* Makes all buffers, zero, of a zeroed workspace that has its network, rows and points.
+ * False: there is no memory; what was made is buffers_free's to release. */
+bool buffers_allocate(struct workspace *workspace);
+
+/* Overwrites what is private, and releases all buffers. */
+void buffers_free(struct workspace *workspace);
 
 /* How many rows the blocks have that hold the records of the last forward. */
 static inline size_t active_rows(const struct workspace *workspace)

@@ -1,3 +1,11 @@
+/* The gradients of the records of a workspace: their norms (workspace_measure), the clip
+ * factors that shorten them (workspace_scale), and sums over records, tile by tile
+ * (workspace_sum). Each goes over the weight layers and asks the kind of each
+ * (weight_kind in layer.h) for its part.
+ *
+ * workspace_measure adds up the squares that the layers give, takes roots rounded up, and
+ * refuses a record that has anything not finite: it is erased from every layer, so that
+ * whatever its factor is, it adds nothing. */
 #include "engine/nn/workspace.h"
 
 #include <math.h>

@@ -99,12 +99,14 @@ struct difference_rule {
      * this function it covers every node. */
     const char *(*refuses)(const struct node *node);
 
-    bool
-        reads_input; /* forward goes before the node's own, which may write over what the
-                         node read; else behind it, and may read what the node wrote */
-    bool
-        ends_backward; /* backward goes before the node's own, and calls that itself; else
-                           it is called for it */
+    /* Forward goes before the node's own, which may write over what the node read. Else it
+     * goes behind it, and may read what the node wrote. */
+    bool reads_input;
+
+    /* Backward goes before the node's own. It calls that itself; else that is called for
+     * it. */
+    bool ends_backward;
+
     /* Forward writes the difference of the node's output, backward that of the gradient at
      * its input; neither is called where no parameter lies before the output. NULL:
      * nothing is to be done. */
@@ -118,7 +120,7 @@ struct difference_rule {
  * its backward forms. */
 struct weight_kind {
     bool has_factors;
-    bool has_positions; /* several rows a record: passes then go block by block */
+    bool has_positions; /* several rows a record: walks then go block by block */
 
     /* Weights as forward and backward meet them, gathered once a pass, in to (gathered
      * floats, 0 where they are used as they lie). Both are NULL where they always are. */
@@ -144,6 +146,7 @@ struct weight_kind {
                 struct row_range range, float *block);
 };
 
+/* What a node does to some rows of records. */
 struct node_kind {
     size_t plan_size; /* bytes of the plan, which is zero before build fills it in */
     const struct weight_kind *weights; /* NULL: it has no parameters */
@@ -165,6 +168,8 @@ struct node_kind {
     const struct difference_rule *difference;
 };
 
+/* A normalisation takes most: a node that turns the image, its own and the scale's, a value
+ * behind each, and one beside its own. */
 enum { LAYER_NODES_MAX = 3, LAYER_VALUES_MAX = 4, LAYER_TENSORS_MAX = 2 };
 
 #endif

@@ -1,3 +1,6 @@
+/* network_create has the graph built (graph.c) and cuts the flat vector of parameters into
+ * tiles, the pieces in which gradients are summed: whole output rows of one weight, or a
+ * piece of one bias. The rest of the file answers questions from what was built. */
 #include "engine/nn/network.h"
 
 #include <math.h>

@@ -26,14 +26,14 @@ struct rows { /* a matrix; a layer uses its first inputs or outputs columns */
     size_t stride, count;
 };
 
-/* Values at one of two parameter points, and their difference over a scale s: data is NULL where that is
- * zero. */
+/* Values at one of two parameter points, and their difference over a scale s, whose data is
+ * NULL where it is zero. */
 struct row_pair {
     struct rows at, difference;
 };
 
-/* What a sum of differences reads: a at the previous point, b at the new one. b.at is not read where
- * a.difference is zero. */
+/* What a sum of differences reads: a at the previous point, b at the new one. b.at is not
+ * read where a.difference is zero. */
 struct row_factors {
     struct row_pair a, b;
 };

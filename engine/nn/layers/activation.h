@@ -35,9 +35,8 @@ struct activation {
     /* dz = dy f'(z), told from at: y, or z where it reads_input. */
     void (*backward)(float *dz, const float *dy, const float *at, size_t count);
 
-    bool moves_zero; /* f(0) is not 0 */
-    bool
-        reads_input; /* the way back reads z, which must then outlive the way forward */
+    bool moves_zero;  /* f(0) is not 0 */
+    bool reads_input; /* backward reads z, which must then outlive the way forward */
     struct activation_rule rule; /* at two points */
 };
 

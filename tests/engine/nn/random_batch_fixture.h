@@ -226,7 +226,7 @@ static inline void batch_fini(struct batch *batch)
     free(batch->block);
 }
 
-/* Of a record in its dataset: none is the row it happens to stand in. */
+/* The index of a record in its dataset: none is the row it happens to stand in. */
 static inline uint32_t batch_index(size_t record)
 {
     return (uint32_t)(7 * record + 1000);

@@ -103,7 +103,7 @@ static inline double *sum_one_by_one(struct batch *batch, struct row_range range
     return sum;
 }
 
-/* Of what has been passed: the sum over some rows, weights among them, is that of the
+/* The sum over some rows of what has been passed, clip factors among them, is that of the
  * records' own sums. lengths (count) of the records, norms or spreads. */
 static inline void expect_linear_sum(struct batch *batch, const double *lengths)
 {

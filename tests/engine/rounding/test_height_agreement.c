@@ -46,8 +46,8 @@ static void products_take_all_rows_in_few_alike_steps(void **state)
     assert_int_equal(heights_forward((struct heights){96, 96}, &wide, 480), 96);
 }
 
-/* Of a layer 784-10 the kernels that pack nothing take 127 rows by volume and 120 by
- * outputs; of 300-100 12 forward, fewer than a block, and 33 backward. */
+/* The kernels that pack nothing take 127 rows of a layer 784-10 by volume and 120 by
+ * outputs; 12 rows of 300-100 forward, fewer than a block, and 33 backward. */
 static void a_layers_products_stay_on_one_side_of_the_small_kernels(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void assert_same_record(const struct workspace *a, size_t row,
     }
 }
 
-/* In a row of its class, a record is what it is in a micro-batch of one block. */
+/* A record in a row of its class is what it is in a micro-batch of one block. */
 static void a_record_is_the_same_in_micro_batches_of_any_length(void **state)
 {
     (void)state;

@@ -131,7 +131,7 @@ static void rows_of_a_class_round_alike(void **state)
     }
 }
 
-/* In blocks, and in products of several heights. */
+/* This holds in blocks, and in products of several heights. */
 static void rows_of_a_class_round_alike_at_two_points(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void rows_of_a_class_round_alike_at_two_points(void **state)
     }
 }
 
-/* Convolutions whose gradients are kept, and both pools. */
+/* Convolutions that store per-example gradients, and both pools. */
 static struct network *image_network(void)
 {
     struct layer_spec conv = small_network_conv(6, true);

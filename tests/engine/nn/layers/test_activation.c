@@ -82,7 +82,7 @@ static void forward_is_libms_to_a_few_units(void **state)
         forward(kinds[k], y, z, COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             double right = expected(kinds[k], (double)z[i]);
-            /* Of a gelu far below zero only z times a unit is left. */
+            /* Far below zero only z times a unit is left of a gelu. */
             double size = activation_of(kinds[k])->reads_input ? (double)z[i] : right;
             if (fabs((double)y[i] - right) > 0x1p-21 * fabs(size) + 0x1p-149)
                 fail_msg("%s(%g) = %g", kinds[k]->name, (double)z[i], (double)y[i]);

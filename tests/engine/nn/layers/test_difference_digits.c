@@ -44,7 +44,7 @@ static struct errors errors_of(struct pair *pair)
     return worst;
 }
 
-/* Of each record to 1e-5, where the points are this far apart. */
+/* Each record's digits are there to 1e-5, where the points are this far apart. */
 static void expect_digits(const struct family *family, double size)
 {
     struct pair pair;

@@ -1,4 +1,4 @@
-/* Goal: a mask drops as often as it should and hangs on the key, the record and the
+/* Goal: a mask drops as often as it should and depends on the key, the record and the
  * layer alone. Method: counts within six standard errors; masks beside each other; the
  * words of the stream read again. */
 #include "tests/expect.h"

@@ -88,7 +88,7 @@ static void backward_is_the_derivative(void **state)
     }
 }
 
-/* Of the records of a batch in the given form: losses, gradients summed one by one, and
+/* Checks the records of a batch in the given form: losses, gradients summed one by one, and
  * norms, against the oracle. */
 static void check_records(struct batch *batch)
 {

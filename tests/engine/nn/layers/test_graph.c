@@ -35,7 +35,7 @@ static void parameter_counts(void **state)
         assert_int_equal(network_tensor(network, t)->count, counts[t]);
         assert_string_equal(network_tensor(network, t)->name, names[t]);
     }
-    /* Both gradients of convolutions are kept: one term a record everywhere. */
+    /* Both convolutions store per-example gradients: one term a record everywhere. */
     assert_true(network_spread(network) == 1.0);
     assert_int_equal(network_terms(network), 1);
     network_destroy(network);

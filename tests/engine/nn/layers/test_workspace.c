@@ -245,8 +245,8 @@ static void memory_is_what_was_said(void **state)
     batch_fini(&batch);
 }
 
-/* Of a norm what was normalised in place, its deviations and its kept gradients; of a
- * dropout its mask; of a fork's two ends gradients alone. */
+/* A norm takes what was normalised in place, its deviations and its per-example gradients;
+ * a dropout its mask; a fork's two ends take gradients alone. */
 static void memory_of_blocks_is_what_was_said(void **state)
 {
     static const struct {
