@@ -13,6 +13,10 @@ static void write_progress(struct json_writer *writer, const struct job_view *vi
     json_write_object(writer, "progress");
     json_write_count(writer, "step", view->step);
     json_write_count(writer, "steps", view->steps);
+    json_write_count_if(writer, view->queue_position > 0, "queue_position",
+                        view->queue_position);
+    json_write_count_if(writer, view->seconds_left > 0, "seconds_left",
+                        view->seconds_left);
     json_write_object_end(writer);
 }
 
@@ -42,8 +46,8 @@ static void write_privacy(struct json_writer *writer, const struct job_view *vie
     json_write_object_end(writer);
 }
 
-static void write_point(struct json_writer *writer, const char *name, bool regression,
-                        const struct evaluation_point *point)
+void evaluation_point_write(struct json_writer *writer, const char *name,
+                            bool regression, const struct evaluation_point *point)
 {
     json_write_object(writer, name);
     json_write_count(writer, "step", point->step);
@@ -52,23 +56,30 @@ static void write_point(struct json_writer *writer, const char *name, bool regre
     json_write_object_end(writer);
 }
 
-static void write_metrics(struct json_writer *writer, const struct job_view *view)
+static void write_course(struct json_writer *writer, const struct job_view *view)
+{
+    json_write_array(writer, "history");
+    for (size_t i = 0; i < view->point_count; i++)
+        evaluation_point_write(writer, NULL, view->regression, &view->points[i]);
+    json_write_array_end(writer);
+    released_write(writer, "released", view->released, view->released_count);
+}
+
+static void write_metrics(struct json_writer *writer, const struct job_view *view,
+                          bool whole)
 {
     json_write_object(writer, "metrics");
     if (view->point_count > 0)
-        write_point(writer, "evaluation", view->regression,
-                    &view->points[view->point_count - 1]);
+        evaluation_point_write(writer, "evaluation", view->regression,
+                               &view->points[view->point_count - 1]);
     else
         json_write_null(writer, "evaluation");
-    json_write_array(writer, "history");
-    for (size_t i = 0; i < view->point_count; i++)
-        write_point(writer, NULL, view->regression, &view->points[i]);
-    json_write_array_end(writer);
-    released_write(writer, "released", view->released, view->released_count);
+    if (whole)
+        write_course(writer, view);
     json_write_object_end(writer);
 }
 
-char *job_render(const struct job_view *view)
+static char *render(const struct job_view *view, bool whole)
 {
     const struct job_request *request = view->request;
     struct json_writer writer;
@@ -87,13 +98,23 @@ char *job_render(const struct job_view *view)
     writer.digits = JSON_SHOWN;
     write_progress(&writer, view);
     write_privacy(&writer, view);
-    write_metrics(&writer, view);
+    write_metrics(&writer, view, whole);
     json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_time(&writer, "start_time", view->start_ms);
     json_write_time(&writer, "end_time", view->end_ms);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
+}
+
+char *job_render(const struct job_view *view)
+{
+    return render(view, true);
+}
+
+char *job_summary_render(const struct job_view *view)
+{
+    return render(view, false);
 }
 
 char *job_detail_render(const struct job_view *view)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "api/job_request.h"
+#include "api/json_writer.h"
 #include "api/limits.h"
 #include "api/released_view.h"
 
@@ -35,11 +36,18 @@ struct job_view {
     const struct model_id *model; /* once published, or NULL */
     const struct model_id *drawn; /* the id that its model will have; never answered */
     int64_t create_ms, start_ms, end_ms;
+    uint64_t queue_position, seconds_left; /* 0 is null */
 };
 /* The member "privacy" holds what was asked for: "epsilon", which is null where a
  * noise multiplier or a fraction was named instead, and "budget_fraction" only where
  * one was. */
 char *job_render(const struct job_view *view);
+/* The same without "history" and "released" in its "metrics": a line of a list. */
+char *job_summary_render(const struct job_view *view);
+
+/* Writes an object: "step", then "accuracy" or "rmse", "loss". */
+void evaluation_point_write(struct json_writer *writer, const char *name,
+                            bool regression, const struct evaluation_point *point);
 
 /* Renders figures, progress, metrics and times, which are read back at start. */
 char *job_detail_render(const struct job_view *view);

@@ -1,13 +1,16 @@
 #include "api/query.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/fault.h"
 #include "api/json_reader.h"
+#include "base/clock.h"
 
 static enum status refuse(struct error *error, enum fault_kind kind, const char *name,
                           const char *format, ...)
@@ -86,24 +89,131 @@ enum status query_page_size(size_t *page_size, const char *text, struct error *e
     return status;
 }
 
+/* Refuses with what would have been right: "must be a, b or c". */
+static enum status refuse_choice(const char *name, const char *const *names,
+                                 struct error *error)
+{
+    char text[256] = "must be ";
+    size_t used = strlen(text);
+    for (size_t i = 0; names[i] != NULL && used < sizeof text; i++) {
+        const char *before = i == 0 ? "" : names[i + 1] != NULL ? ", " : " or ";
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s", before, names[i]);
+    }
+    return query_refuse(name, text, error);
+}
+
+/* The place of text[0..size) among names; that of their end if it is none of them. */
+static unsigned place_among(const char *const *names, const char *text, size_t size)
+{
+    unsigned place = 0;
+    while (names[place] != NULL &&
+           (strlen(names[place]) != size || memcmp(names[place], text, size) != 0))
+        place++;
+    return place;
+}
+
+enum status query_choice(unsigned *place, const char *name, const char *text,
+                         const char *const *names, struct error *error)
+{
+    if (text == NULL)
+        return ST_OK;
+    unsigned found = place_among(names, text, strlen(text));
+    if (names[found] == NULL)
+        return refuse_choice(name, names, error);
+    *place = found;
+    return ST_OK;
+}
+
+enum status query_choices(unsigned *places, const char *name, const char *text,
+                          const char *const *names, struct error *error)
+{
+    unsigned found = 0;
+    if (text == NULL)
+        return ST_OK;
+    for (;; text++) {
+        size_t size = strcspn(text, ",");
+        unsigned place = place_among(names, text, size);
+        if (names[place] == NULL)
+            return refuse_choice(name, names, error);
+        found |= 1u << place;
+        text += size;
+        if (*text == '\0')
+            break;
+    }
+    *places = found;
+    return ST_OK;
+}
+
+/* A text is a time if the time that it reads as is written just so. */
+enum status query_time(int64_t *wall_ms, const char *name, const char *text,
+                       struct error *error)
+{
+    struct tm parts = {0};
+    char again[CLOCK_TEXT_SIZE] = "";
+    int64_t read = 0;
+    if (text == NULL)
+        return ST_OK;
+    if (strlen(text) == CLOCK_TEXT_SIZE - 1 &&
+        sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ", &parts.tm_year, &parts.tm_mon,
+               &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec) == 6) {
+        parts.tm_year -= 1900;
+        parts.tm_mon -= 1;
+        read = (int64_t)timegm(&parts) * 1000;
+        clock_render(again, read);
+    }
+    if (again[0] == '\0' || strcmp(again, text) != 0)
+        return query_refuse(name, "must be a time such as 2026-01-31T12:00:00Z", error);
+    *wall_ms = read;
+    return ST_OK;
+}
+
+void page_mark_render(char token[PAGE_TOKEN_SIZE], const struct page_mark *mark)
+{
+    uint64_t bits;
+    int used =
+        snprintf(token, PAGE_TOKEN_SIZE, "%c%" PRIx64, mark->order, mark->position);
+    memcpy(&bits, &mark->number, sizeof bits);
+    if (mark->has_number)
+        snprintf(token + used, PAGE_TOKEN_SIZE - (size_t)used, ".%016" PRIx64, bits);
+}
+
+/* A token is one that was given out if what it reads as is written just so. */
+enum status page_mark_parse(struct page_mark *mark, const char *text,
+                            struct error *error)
+{
+    char again[PAGE_TOKEN_SIZE];
+    char *end = NULL;
+    struct page_mark read = {.order = text[0]};
+    if (text[0] >= 'p' && text[0] <= 'z')
+        read.position = strtoull(text + 1, &end, 16);
+    if (end != NULL && *end == '.') {
+        uint64_t bits = strtoull(end + 1, NULL, 16);
+        memcpy(&read.number, &bits, sizeof bits);
+        read.has_number = true;
+    }
+    page_mark_render(again, &read);
+    if (strcmp(again, text) != 0 || read.position >= (uint64_t)LIMIT_COUNT ||
+        isnan(read.number))
+        return query_refuse("page_token", "is not one that was given out", error);
+    if (read.order != mark->order || read.has_number != mark->has_number)
+        return query_refuse("page_token", "is of a list in another order", error);
+    *mark = read;
+    return ST_OK;
+}
+
 void page_token_render(char token[PAGE_TOKEN_SIZE], uint64_t position)
 {
-    snprintf(token, PAGE_TOKEN_SIZE, "p%" PRIx64, position);
+    page_mark_render(token, &(struct page_mark){.order = 'p', .position = position});
 }
 
 enum status page_token_parse(uint64_t *position, const char *text, struct error *error)
 {
-    char again[PAGE_TOKEN_SIZE];
-    uint64_t read = 0;
-    if (text != NULL) {
-        if (text[0] == 'p')
-            read = strtoull(text + 1, NULL, 16);
-        page_token_render(again, read);
-        if (strcmp(again, text) != 0 || read >= (uint64_t)LIMIT_COUNT)
-            return query_refuse("page_token", "is not one that was given out", error);
-    }
-    *position = read;
-    return ST_OK;
+    struct page_mark mark = {.order = 'p'};
+    enum status status = text != NULL ? page_mark_parse(&mark, text, error) : ST_OK;
+    if (status == ST_OK)
+        *position = mark.position;
+    return status;
 }
 
 enum status body_fingerprint(uint8_t fingerprint[SHA256_SIZE],

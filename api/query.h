@@ -4,6 +4,7 @@
 #ifndef API_QUERY_H
 #define API_QUERY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,10 +41,43 @@ enum status query_count(uint64_t *value, const char *name, const char *text,
  *   ST_INVALID  anything else */
 enum status query_page_size(size_t *page_size, const char *text, struct error *error);
 
-enum { PAGE_TOKEN_SIZE = 32 };
+/* The place of text among names, which NULL ends; text NULL: *place stays as it is.
+ *   ST_INVALID  it is none of them; the error names the parameter, and them */
+enum status query_choice(unsigned *place, const char *name, const char *text,
+                         const char *const *names, struct error *error);
 
-/* An opaque page token that holds a position below LIMIT_COUNT; text NULL reads as 0.
- *   ST_INVALID  not a token that was given out */
+/* One or more of the names, a comma between them: *places has the bit of each one's
+ * place. Text NULL: *places stays as it is.
+ *   ST_INVALID  a part is none of them */
+enum status query_choices(unsigned *places, const char *name, const char *text,
+                          const char *const *names, struct error *error);
+
+/* A time as it is answered, 2026-01-31T12:00:00Z; text NULL: *wall_ms stays as it is.
+ *   ST_INVALID  anything else */
+enum status query_time(int64_t *wall_ms, const char *name, const char *text,
+                       struct error *error);
+
+/* Where a page of a list ends, as an opaque token says it. order is a letter for the
+ * order of the list, from p on; position is below LIMIT_COUNT. A list that is ordered by
+ * a number has the number of its page's last thing too. */
+struct page_mark {
+    char order;
+    bool has_number;
+    uint64_t position;
+    double number;
+};
+
+enum { PAGE_TOKEN_SIZE = 40 };
+
+void page_mark_render(char token[PAGE_TOKEN_SIZE], const struct page_mark *mark);
+/* Reads position and number of a token that was given out for mark's order, with a
+ * number where mark has one.
+ *   ST_INVALID  it is none, or of another order; mark is untouched */
+enum status page_mark_parse(struct page_mark *mark, const char *text,
+                            struct error *error);
+
+/* The same of a list in the order p: a position alone; text NULL reads as 0.
+ *   ST_INVALID  not a token that was given out for that order */
 void page_token_render(char token[PAGE_TOKEN_SIZE], uint64_t position);
 enum status page_token_parse(uint64_t *position, const char *text, struct error *error);
 

@@ -30,7 +30,8 @@
     X(dataset_check, ON_DESK, .method = "POST", .path = "/v1/datasets:check",          \
       .scope = "datasets:admin", .body = BODY_JSON, .types = TYPE_JSON)                \
     X(dataset_list, AT_ONCE, .method = "GET", .path = "/v1/datasets",                  \
-      .scope = "budgets:read", .query = QUERY_PAGE, .types = TYPE_JSON)                \
+      .scope = "budgets:read",                                                         \
+      .query = "q state privacy order_by order " QUERY_PAGE, .types = TYPE_JSON)       \
     X(dataset_get, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}",              \
       .scope = "budgets:read", .types = TYPE_JSON)                                     \
     X(dataset_delete, ON_DESK, .method = "DELETE", .path = "/v1/datasets/{id}",        \
@@ -55,13 +56,15 @@
     X(job_create, ON_DESK, .method = "POST", .path = "/v1/jobs",                       \
       .scope = "jobs:submit", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)    \
     X(job_list, AT_ONCE, .method = "GET", .path = "/v1/jobs", .scope = "jobs:read",    \
-      .query = "state dataset " QUERY_PAGE, .types = TYPE_JSON)                        \
+      .query = "view state dataset algorithm created_after order_by order " QUERY_PAGE,\
+      .types = TYPE_JSON)                                                              \
     X(job_get, AS_LONG_POLL, .method = "GET", .path = "/v1/jobs/{id}",                 \
       .scope = "jobs:read", .query = "wait", .types = TYPE_JSON)                       \
     X(job_cancel, ON_DESK, .method = "POST", .path = "/v1/jobs/{id}:cancel",           \
       .scope = "jobs:cancel", .body = BODY_EMPTY, .types = TYPE_JSON)                  \
     X(model_list, AT_ONCE, .method = "GET", .path = "/v1/models",                      \
-      .scope = "models:read", .query = QUERY_PAGE, .types = TYPE_JSON)                 \
+      .scope = "models:read", .query = "dataset job order " QUERY_PAGE,                \
+      .types = TYPE_JSON)                                                              \
     X(model_get, AT_ONCE, .method = "GET", .path = "/v1/models/{id}",                  \
       .scope = "models:read", .types = TYPE_JSON)                                      \
     X(model_content, ON_PREDICTORS,                                                    \
@@ -70,6 +73,8 @@
     X(model_predict, ON_PREDICTORS,                                                    \
       .method = "POST", .path = "/v1/models/{id}/predict",                             \
       .scope = "models:read", .body = BODY_PREDICT, .types = TYPE_JSON)                \
+    X(status, AT_ONCE, .method = "GET", .path = "/v1/status", .scope = "jobs:read",    \
+      .types = TYPE_JSON)                                                              \
     X(algorithm_list, AT_ONCE, .method = "GET", .path = "/v1/algorithms",              \
       .types = TYPE_JSON)                                                              \
     X(openapi, AT_ONCE, .method = "GET", .path = "/openapi.yaml", .any_host = true,    \
@@ -112,7 +117,7 @@ struct route {
     bool keyed;     /* it creates something and takes an Idempotency-Key */
     bool any_host;  /* it shows nothing, and probes ask for it by any Host */
     bool streamed;  /* its answer may be made while it is sent */
-    char query[48]; /* names of parameters, a blank between them; "": none */
+    char query[96]; /* names of parameters, a blank between them; "": none */
     char types[48]; /* that 200 answers in, likewise, preferred first; "": 204 */
 };
 

@@ -32,3 +32,34 @@ char *version_render(const char *version, const char *kernel)
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
+
+static void write_jobs(struct json_writer *writer, const struct status_view *view)
+{
+    json_write_object(writer, "jobs");
+    for (size_t i = 0; i < view->state_count; i++)
+        json_write_count(writer, view->states[i], view->jobs[i]);
+    json_write_object_end(writer);
+}
+
+char *status_render(const struct status_view *view)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "version", view->version);
+    json_write_flag(&writer, "ready", view->ready);
+    json_write_flag(&writer, "draining", view->draining);
+    write_jobs(&writer, view);
+    json_write_count(&writer, "workers", view->workers);
+    json_write_object(&writer, "queue");
+    json_write_count(&writer, "length", view->queue_length);
+    json_write_count(&writer, "limit", view->queue_length_max);
+    json_write_object_end(&writer);
+    json_write_object(&writer, "ledger");
+    json_write_count(&writer, "seq", view->head->seq);
+    json_write_digest(&writer, "hash", view->head->hash);
+    json_write_object_end(&writer);
+    json_write_time(&writer, "start_time", view->start_ms);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}

@@ -59,16 +59,10 @@ struct job **active_jobs_copy(const struct active_jobs *active, size_t *count)
     return copy;
 }
 
-struct jobs_tally active_jobs_tally(const struct active_jobs *active)
+struct job *active_jobs_next(const struct active_jobs *active)
 {
-    struct jobs_tally tally = {0};
-    for (size_t i = 0; i < active->count; i++) {
-        struct job *job = active->items[i];
-        bool queued = job->now.state == JOB_QUEUED;
-        if (queued && tally.next == NULL)
-            tally.next = job;
-        tally.queued += queued;
-        tally.running += !queued;
-    }
-    return tally;
+    for (size_t i = 0; i < active->count; i++)
+        if (active->items[i]->now.state == JOB_QUEUED)
+            return active->items[i];
+    return NULL;
 }

@@ -17,11 +17,6 @@ struct active_jobs {
     size_t count, capacity;
 };
 
-struct jobs_tally {
-    size_t queued, running; /* running: those being cancelled too */
-    struct job *next;       /* queued longest; NULL: none is */
-};
-
 void active_jobs_fini(struct active_jobs *active); /* leaves the jobs */
 
 /* Adds job behind all others. */
@@ -36,6 +31,7 @@ size_t active_jobs_on(const struct active_jobs *active,
 /* A copy of the list, in order; to be freed. */
 struct job **active_jobs_copy(const struct active_jobs *active, size_t *count);
 
-struct jobs_tally active_jobs_tally(const struct active_jobs *active);
+/* The one that is queued longest; NULL where none is queued. */
+struct job *active_jobs_next(const struct active_jobs *active);
 
 #endif

@@ -54,6 +54,7 @@ struct context {
     struct float_safety *float_safety; /* of the models that were asked for */
     struct disk_room disk_room;
     char nonce[17];            /* of this start, part of every job's ETag */
+    int64_t start_ms;          /* of the wall clock: when it was opened */
     atomic_bool draining;      /* no new jobs */
     atomic_bool stop_training; /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;

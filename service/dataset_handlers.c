@@ -11,7 +11,6 @@
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/importer.h"
-#include "service/page.h"
 #include "service/upload_kind.h"
 
 static const int64_t import_answer_ns = INT64_C(10000000000);
@@ -162,26 +161,7 @@ enum status handle_dataset_check(struct context *context, struct request *reques
     return ST_OK;
 }
 
-/* --- list, get --- */
-
-static char *list_text(void *argument, size_t index)
-{
-    struct context *context = argument;
-    return dataset_text(context->datasets, datasets_at(context->datasets, index),
-                        context->ledger);
-}
-
-enum status handle_dataset_list(struct context *context, struct request *request,
-                                struct error *error)
-{
-    const struct page_source source = {
-        .name = "datasets",
-        .count = datasets_count(context->datasets),
-        .text = list_text,
-        .context = context,
-    };
-    return page_reply(request, &source, error);
-}
+/* --- get --- */
 
 enum status handle_dataset_get(struct context *context, struct request *request,
                                struct error *error)

@@ -17,8 +17,9 @@ struct dataset {
 };
 
 struct datasets {
-    pthread_rwlock_t lock; /* guards registry and every dataset's info */
+    pthread_rwlock_t lock; /* guards all below, and every dataset's info */
     struct registry registry;
+    uint64_t version; /* grows with every change */
 };
 
 struct change { /* what becomes of memory when the transaction ends */
@@ -27,13 +28,11 @@ struct change { /* what becomes of memory when the transaction ends */
     struct dataset_info info;
 };
 
-static const char *const state_names[] = {
+const char *const dataset_state_names[DATASET_STATE_COUNT + 1] = {
     [DATASET_CREATED] = "CREATED", [DATASET_IMPORTING] = "IMPORTING",
     [DATASET_READY] = "READY",     [DATASET_FAILED] = "FAILED",
     [DATASET_DELETED] = "DELETED",
 };
-
-enum { STATE_COUNT = sizeof state_names / sizeof *state_names };
 
 #define TO(state) (1u << (state))
 static const unsigned moves[] = {
@@ -46,8 +45,8 @@ static const unsigned moves[] = {
 
 static bool state_parse(enum dataset_state *state, const char *text)
 {
-    for (unsigned i = 0; i < STATE_COUNT; i++) {
-        if (strcmp(text, state_names[i]) == 0) {
+    for (unsigned i = 0; i < DATASET_STATE_COUNT; i++) {
+        if (strcmp(text, dataset_state_names[i]) == 0) {
             *state = (enum dataset_state)i;
             return true;
         }
@@ -185,6 +184,7 @@ static void added(void *context)
     struct change *change = context;
     pthread_rwlock_wrlock(&change->datasets->lock);
     registry_add(&change->datasets->registry, change->dataset);
+    change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
     free(change);
 }
@@ -195,6 +195,7 @@ static void declared_anew(void *context)
     pthread_rwlock_wrlock(&change->datasets->lock);
     change->dataset->before =
         registry_replace(&change->datasets->registry, change->dataset);
+    change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
     free(change);
 }
@@ -211,6 +212,7 @@ static void moved(void *context)
     struct change *change = context;
     pthread_rwlock_wrlock(&change->datasets->lock);
     change->dataset->info = change->info;
+    change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
     free(change);
 }
@@ -227,7 +229,7 @@ static enum status write_row(struct store_tx *tx, const struct dataset *dataset,
     struct dataset_row row = {
         .id = dataset->spec.id,
         .version = info->version,
-        .state = state_names[info->state],
+        .state = dataset_state_names[info->state],
         .spec = spec,
         .detail = detail,
         .sha256 = info->has_sha256 ? info->sha256 : NULL,
@@ -330,7 +332,7 @@ static struct dataset_view view_of(const struct dataset *dataset,
 {
     return (struct dataset_view){
         .spec = &dataset->spec,
-        .state = state_names[info->state],
+        .state = dataset_state_names[info->state],
         .records = info->detail.records,
         .size = info->detail.size,
         .sha256 = info->has_sha256 ? info->sha256 : NULL,
@@ -386,6 +388,14 @@ size_t datasets_importing(struct datasets *datasets)
     }
     pthread_rwlock_unlock(&datasets->lock);
     return importing;
+}
+
+uint64_t datasets_version(struct datasets *datasets)
+{
+    pthread_rwlock_rdlock(&datasets->lock);
+    uint64_t version = datasets->version;
+    pthread_rwlock_unlock(&datasets->lock);
+    return version;
 }
 
 size_t datasets_count(struct datasets *datasets)

@@ -39,6 +39,10 @@ enum dataset_state {
     DATASET_DELETED,
 };
 
+enum { DATASET_STATE_COUNT = DATASET_DELETED + 1 };
+/* NULL ends them. */
+extern const char *const dataset_state_names[DATASET_STATE_COUNT + 1];
+
 struct datasets; /* opaque */
 struct dataset;  /* opaque */
 
@@ -104,6 +108,9 @@ size_t datasets_importing(struct datasets *datasets);
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
                    struct ledger *ledger);
 char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset);
+
+/* Whatever changes of any dataset makes a greater one. */
+uint64_t datasets_version(struct datasets *datasets);
 
 /* Datasets by the order in which they were made. */
 size_t datasets_count(struct datasets *datasets);

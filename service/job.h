@@ -32,10 +32,13 @@ struct job_now { /* all of a job that may change, as shown */
     bool has_model;
     struct model_id model;
     int64_t start_ms, end_ms;
+    uint64_t queue_position; /* of QUEUED, from 1; else 0 */
+    uint64_t seconds_left;   /* of RUNNING, once it can be told; else 0 */
 };
 
 struct job {
     struct job_id id; /* first, as registry.h asks */
+    size_t place;     /* in the registry */
     struct job_plan plan;
     bool regression; /* the dataset's task is one */
     uint64_t ledger_seq;
@@ -54,6 +57,12 @@ struct job {
 /* The view of job as of now; its points are borrowed from job. The caller holds the
  * lock, or is the only one who knows the job. */
 struct job_view job_view_of(const struct job *job, const struct job_now *now);
+
+/* How long a run takes still, if it goes on as it went: rounded up, and at least 1; 0
+ * where no step is shown. It is made of what is shown alone, the steps and the second at
+ * which they were shown first, so it tells no more (P6).
+ *   elapsed_s  from the start to that second */
+uint64_t job_seconds_left(uint64_t step, uint64_t steps, int64_t elapsed_s);
 
 /* Destroys a job that is in no registry and has no ending. NULL is allowed. */
 void job_destroy(void *item);

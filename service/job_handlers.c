@@ -14,7 +14,6 @@
 #include "service/course.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
-#include "service/page.h"
 #include "service/planner.h"
 
 /* --- what a refusal says beyond its code --- */
@@ -264,7 +263,7 @@ enum status handle_job_create(struct context *context, struct request *request,
     return ST_OK;
 }
 
-/* --- get, list, cancel --- */
+/* --- get, cancel --- */
 
 static enum status find(struct context *context, const struct request *request,
                         struct job **job, struct error *error)
@@ -318,67 +317,6 @@ enum status poll_job_get(struct context *context, struct request *request,
     else
         job_answer_drop(answer);
     return ST_OK;
-}
-
-struct listing {
-    struct context *context;
-    const char *dataset; /* NULL: any */
-    bool has_state;
-    enum job_state state;
-};
-
-static bool wanted(void *context, size_t index)
-{
-    const struct listing *listing = context;
-    const struct job *job = jobs_at(listing->context->jobs, index);
-    if (listing->has_state && job_state(listing->context->jobs, job) != listing->state)
-        return false;
-    return listing->dataset == NULL ||
-           strcmp(job_plan(job)->request.dataset.text, listing->dataset) == 0;
-}
-
-static char *list_text(void *context, size_t index)
-{
-    struct jobs *jobs = ((const struct listing *)context)->context->jobs;
-    struct job_answer *answer = job_answer(jobs, jobs_at(jobs, index));
-    char *text = strdup(answer->text);
-    CHECK(text != NULL);
-    job_answer_drop(answer);
-    return text;
-}
-
-static enum status read_listing(struct listing *listing, const struct request *request,
-                                struct error *error)
-{
-    struct dataset_id dataset;
-    enum status status = ST_OK;
-    const char *state = request_query(request, "state");
-    listing->dataset = request_query(request, "dataset");
-    listing->has_state = state != NULL;
-    if (state != NULL && !job_state_parse(&listing->state, state))
-        status =
-            query_refuse("state",
-                         "must be QUEUED, RUNNING, CANCELLING, SUCCEEDED, FAILED or "
-                         "CANCELLED",
-                         error);
-    if (listing->dataset != NULL && !dataset_id_parse(&dataset, listing->dataset))
-        status = query_refuse("dataset", "must match [a-z0-9][a-z0-9._-]{0,62}", error);
-    return status;
-}
-
-enum status handle_job_list(struct context *context, struct request *request,
-                            struct error *error)
-{
-    struct listing listing = {.context = context};
-    const struct page_source source = {
-        .name = "jobs",
-        .count = jobs_count(context->jobs),
-        .wanted = wanted,
-        .text = list_text,
-        .context = &listing,
-    };
-    enum status status = read_listing(&listing, request, error);
-    return status == ST_OK ? page_reply(request, &source, error) : status;
 }
 
 enum status handle_job_cancel(struct context *context, struct request *request,

@@ -3,12 +3,11 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const state_names[] = {
+const char *const job_state_names[JOB_STATE_COUNT + 1] = {
     [JOB_QUEUED] = "QUEUED",         [JOB_RUNNING] = "RUNNING",
     [JOB_CANCELLING] = "CANCELLING", [JOB_SUCCEEDED] = "SUCCEEDED",
     [JOB_FAILED] = "FAILED",         [JOB_CANCELLED] = "CANCELLED",
 };
-enum { STATE_COUNT = sizeof state_names / sizeof *state_names };
 
 static const char *const reason_names[] = {
     [REASON_NONE] = "",
@@ -45,13 +44,13 @@ static size_t name_index(const char *const *names, size_t count, const char *tex
 
 const char *job_state_name(enum job_state state)
 {
-    return state_names[state];
+    return job_state_names[state];
 }
 
 bool job_state_parse(enum job_state *state, const char *text)
 {
-    size_t i = name_index(state_names, STATE_COUNT, text);
-    if (i == STATE_COUNT)
+    size_t i = name_index(job_state_names, JOB_STATE_COUNT, text);
+    if (i == JOB_STATE_COUNT)
         return false;
     *state = (enum job_state)i;
     return true;

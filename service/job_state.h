@@ -23,6 +23,8 @@ enum job_state {
     JOB_CANCELLED,
 };
 
+enum { JOB_STATE_COUNT = JOB_CANCELLED + 1 };
+
 /* The reasons of api.md, a closed list, and why a success is shorter than asked. */
 enum job_reason {
     REASON_NONE,
@@ -42,6 +44,7 @@ struct job_progress {
     double epsilon_spent;
 };
 
+extern const char *const job_state_names[JOB_STATE_COUNT + 1]; /* NULL ends them */
 const char *job_state_name(enum job_state state);
 /* False, and state is untouched, if text names none. */
 bool job_state_parse(enum job_state *state, const char *text);

@@ -14,21 +14,20 @@
 #include "base/clock.h"
 #include "service/active_jobs.h"
 #include "service/job.h"
+#include "service/kept_answers.h"
 #include "service/registry.h"
 #include "service/restored_job.h"
 #include "store/table_rows.h"
 
-enum {
-    MS_PER_S = 1000,
-    ANSWERS_KEPT = 1024, /* more jobs than are polled at a time; 1 to 20 kB each */
-};
+enum { MS_PER_S = 1000 };
 
 struct jobs {
     pthread_rwlock_t lock; /* guards all but base, and all of a job that changes */
     struct registry registry;
     struct active_jobs active;
-    struct job *answered[ANSWERS_KEPT]; /* jobs with an answer: a ring */
-    size_t answered_next;               /* the place of the oldest of them, or NULL */
+    size_t by_state[JOB_STATE_COUNT]; /* how many there are, ended ones too */
+    uint64_t version, states_version; /* as jobs_tally answers them */
+    struct kept_answers answers;
     struct jobs_base base;
 };
 
@@ -74,6 +73,24 @@ static enum status write_row(struct jobs *jobs, struct store_tx *tx,
     return status;
 }
 
+/* A job is in this state now. */
+static void count_state(struct jobs *jobs, enum job_state state)
+{
+    jobs->by_state[state]++;
+    jobs->version++;
+    jobs->states_version++;
+}
+
+/* Lists the job and counts it. The lock is held, for writing. */
+static void enter(struct jobs *jobs, struct job *job)
+{
+    job->place = jobs->registry.count;
+    registry_add(&jobs->registry, job);
+    if (!job_state_is_terminal(job->now.state))
+        active_jobs_add(&jobs->active, job);
+    count_state(jobs, job->now.state);
+}
+
 /* --- opening --- */
 
 struct loading {
@@ -94,9 +111,9 @@ static bool load_row(void *context, const struct job_row *row)
                      row->id.text);
         return false;
     }
-    registry_add(&jobs->registry, job);
-    if (!job_state_is_terminal(job->now.state))
-        active_jobs_add(&jobs->active, job);
+    enter(jobs, job);
+    if (job->now.state == JOB_QUEUED)
+        job->now.queue_position = jobs->by_state[JOB_QUEUED];
     return true;
 }
 
@@ -158,21 +175,6 @@ struct job *jobs_at(struct jobs *jobs, size_t index)
     return job;
 }
 
-const struct job_id *job_id(const struct job *job)
-{
-    return &job->id;
-}
-
-const struct job_plan *job_plan(const struct job *job)
-{
-    return &job->plan;
-}
-
-uint64_t job_ledger_seq(const struct job *job)
-{
-    return job->ledger_seq;
-}
-
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model)
 {
     pthread_rwlock_rdlock(&jobs->lock);
@@ -182,14 +184,14 @@ bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model)
     return has_model;
 }
 
-const struct model_id *job_model_id(const struct job *job)
+bool job_quality(struct jobs *jobs, const struct job *job, double *quality)
 {
-    return &job->drawn;
-}
-
-atomic_bool *job_stop_flag(struct job *job)
-{
-    return &job->stop;
+    pthread_rwlock_rdlock(&jobs->lock);
+    size_t count = job->now.made.point_count;
+    if (count > 0)
+        *quality = job->points[count - 1].quality;
+    pthread_rwlock_unlock(&jobs->lock);
+    return count > 0;
 }
 
 /* The job as it would be with what is recorded but not yet shown. */
@@ -202,17 +204,12 @@ static struct job_now job_latest(struct jobs *jobs, const struct job *job)
     return now;
 }
 
-static struct job_now job_read(struct jobs *jobs, const struct job *job)
-{
-    pthread_rwlock_rdlock(&jobs->lock);
-    struct job_now now = job->now;
-    pthread_rwlock_unlock(&jobs->lock);
-    return now;
-}
-
 enum job_state job_state(struct jobs *jobs, const struct job *job)
 {
-    return job_read(jobs, job).state;
+    pthread_rwlock_rdlock(&jobs->lock);
+    enum job_state state = job->now.state;
+    pthread_rwlock_unlock(&jobs->lock);
+    return state;
 }
 
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
@@ -229,24 +226,23 @@ char *job_text(struct jobs *jobs, const struct job *job)
     return text;
 }
 
-/* Composes the answer of the job's version, and drops the oldest answer where there is
- * no room. The lock is held, for writing. */
+char *job_summary_text(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    struct job_view view = job_view_of(job, &job->now);
+    char *text = job_summary_render(&view);
+    pthread_rwlock_unlock(&jobs->lock);
+    return text;
+}
+
+/* Composes the answer of the job's version. The lock is held, for writing. */
 static void keep_answer(struct jobs *jobs, struct job *job)
 {
     struct job_view view = job_view_of(job, &job->now);
-    if (job->answer == NULL) {
-        struct job **oldest = &jobs->answered[jobs->answered_next];
-        if (*oldest != NULL) {
-            job_answer_drop((*oldest)->answer);
-            (*oldest)->answer = NULL;
-        }
-        *oldest = job;
-        jobs->answered_next = (jobs->answered_next + 1) % ANSWERS_KEPT;
-    }
-    job_answer_drop(job->answer);
-    job->answer =
-        job_answer_create(job_render(&view), jobs->base.nonce, job->now.version,
-                          job_state_is_terminal(job->now.state));
+    kept_answers_put(&jobs->answers, job,
+                     job_answer_create(job_render(&view), jobs->base.nonce,
+                                       job->now.version,
+                                       job_state_is_terminal(job->now.state)));
 }
 
 static bool is_answered(const struct job *job)
@@ -290,7 +286,16 @@ struct job **jobs_active(struct jobs *jobs, size_t *count)
 struct jobs_tally jobs_tally(struct jobs *jobs)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    struct jobs_tally tally = active_jobs_tally(&jobs->active);
+    struct jobs_tally tally = {
+        .queued = jobs->by_state[JOB_QUEUED],
+        .running = jobs->by_state[JOB_RUNNING] + jobs->by_state[JOB_CANCELLING],
+        .next = active_jobs_next(&jobs->active),
+        .version = jobs->version,
+        .states_version = jobs->states_version,
+    };
+    memcpy(tally.by_state, jobs->by_state, sizeof tally.by_state);
+    tally.oldest_active =
+        jobs->active.count > 0 ? jobs->active.items[0]->place : jobs->registry.count;
     pthread_rwlock_unlock(&jobs->lock);
     return tally;
 }
@@ -311,8 +316,7 @@ static void added(void *context)
 {
     struct change *change = context;
     pthread_rwlock_wrlock(&change->jobs->lock);
-    registry_add(&change->jobs->registry, change->job);
-    active_jobs_add(&change->jobs->active, change->job);
+    enter(change->jobs, change->job);
     pthread_rwlock_unlock(&change->jobs->lock);
     free(change);
 }
@@ -340,6 +344,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->create_ms = clock_wall_ms();
     model_id_make(&job->drawn);
     job->now.version = 1;
+    job->now.queue_position = jobs_tally(jobs).queued + 1;
     enum status status = write_row(jobs, tx, job, &job->now, error);
     if (status != ST_OK) {
         job_destroy(job);
@@ -359,6 +364,8 @@ static void moved(void *context)
     pthread_rwlock_wrlock(&jobs->lock);
     struct job_made shown = job->now.made;
     uint64_t version = job->now.version + 1;
+    jobs->by_state[job->now.state]--;
+    count_state(jobs, change->now.state);
     job->now = change->now;
     job->now.version = version;
     job->now.made = shown;
@@ -382,6 +389,7 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
     now->state = move->state;
     now->reason = move->reason;
     now->version++;
+    now->queue_position = now->seconds_left = 0;
     if (move->state == JOB_RUNNING) {
         now->attempt++;
         now->start_ms = move->second * MS_PER_S;
@@ -430,17 +438,33 @@ void job_released(struct jobs *jobs, struct job *job, uint64_t step,
     pthread_rwlock_unlock(&jobs->lock);
 }
 
-void job_show(struct jobs *jobs, struct job *job)
+/* Takes over what was recorded. The lock is held, for writing. */
+static void show_recorded(struct job *job, int64_t second)
+{
+    struct job_now *now = &job->now;
+    uint64_t step = job->recorded.progress.step;
+    if (now->state == JOB_RUNNING && step > now->made.progress.step)
+        now->seconds_left = job_seconds_left(step, job->plan.request.train.steps,
+                                             second - now->start_ms / MS_PER_S);
+    now->made = job->recorded;
+    job->unshown = false;
+}
+
+void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued)
 {
     pthread_rwlock_wrlock(&jobs->lock);
-    bool unshown = job->unshown;
-    if (unshown) {
-        job->now.made = job->recorded;
-        job->now.version++;
-        job->unshown = false;
-    }
+    struct job_now *now = &job->now;
+    bool waits = now->state == JOB_QUEUED;
+    *queued += waits;
+    bool changes = job->unshown || (waits && now->queue_position != *queued);
+    if (job->unshown)
+        show_recorded(job, second);
+    if (waits)
+        now->queue_position = *queued;
+    now->version += changes;
+    jobs->version += changes;
     pthread_rwlock_unlock(&jobs->lock);
-    if (unshown)
+    if (changes)
         long_polls_wake(jobs->base.long_polls, job);
 }
 

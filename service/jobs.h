@@ -70,6 +70,9 @@ struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
 const struct job_id *job_id(const struct job *job);
 const struct job_plan *job_plan(const struct job *job);
+int64_t job_create_ms(const struct job *job);
+/* What its last evaluation found that is shown; false: there is none. */
+bool job_quality(struct jobs *jobs, const struct job *job, double *quality);
 /* The number of its RESERVE entry; 0: nothing was reserved. */
 uint64_t job_ledger_seq(const struct job *job);
 /* Whether it has published a model, and which. */
@@ -86,7 +89,16 @@ size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 /* The jobs that have not ended, in order of submission; to be freed. */
 struct job **jobs_active(struct jobs *jobs, size_t *count);
 
-/* How many are queued and how many run, and which is next. */
+/* How many jobs there are in each state, as shown, and which is next. Nothing is walked
+ * but those that run. */
+struct jobs_tally {
+    size_t by_state[JOB_STATE_COUNT];
+    size_t queued, running; /* running: those being cancelled too */
+    struct job *next;       /* queued longest; NULL: none is */
+    size_t oldest_active; /* no job below this place of jobs_at is queued or running */
+    /* Of all that is shown of jobs, and of by_state alone: a change makes a greater one. */
+    uint64_t version, states_version;
+};
 struct jobs_tally jobs_tally(struct jobs *jobs);
 
 struct job_move {
@@ -113,9 +125,11 @@ void job_released(struct jobs *jobs, struct job *job, uint64_t step,
 
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
 
-/* Shows what was recorded since it was last shown, and wakes whoever waits; nothing
- * where nothing was. */
-void job_show(struct jobs *jobs, struct job *job);
+/* Shows at a tick what was recorded since it was last shown, how long the rest takes by
+ * that, and of a queued job its position in the queue; and wakes whoever waits. Nothing
+ * where nothing changed. queued counts the queued jobs among those that were shown in
+ * this tick before, in order of submission, and then this one. */
+void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued);
 
 /* How the run of a job ended (ending.h). The run leaves it, once, and whoever makes the
  * end known takes it; NULL where the run has not ended, or its ending was taken. */
@@ -132,6 +146,9 @@ enum status job_save(struct jobs *jobs, struct store *store, const struct job *j
  * when a version is first asked for, and kept for the jobs that were asked for last.
  * The job is in the registry. */
 struct job_answer *job_answer(struct jobs *jobs, struct job *job);
+
+/* The job's line of a list, as JSON text; to be freed. */
+char *job_summary_text(struct jobs *jobs, const struct job *job);
 
 /* The job as JSON text, whether or not it is in the registry; to be freed. */
 char *job_text(struct jobs *jobs, const struct job *job);

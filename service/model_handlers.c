@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "service/byte_range.h"
 #include "service/handlers.h"
-#include "service/page.h"
 
 static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
@@ -16,24 +15,6 @@ static enum status find(struct context *context, const struct request *request,
     if (*row == NULL)
         return error_set(error, ST_NOT_FOUND, "no model \"%s\"", request->match.id);
     return ST_OK;
-}
-
-static char *list_text(void *argument, size_t index)
-{
-    struct context *context = argument;
-    return model_render(models_at(context->models, index));
-}
-
-enum status handle_model_list(struct context *context, struct request *request,
-                              struct error *error)
-{
-    const struct page_source source = {
-        .name = "models",
-        .count = models_count(context->models),
-        .text = list_text,
-        .context = context,
-    };
-    return page_reply(request, &source, error);
 }
 
 enum status handle_model_get(struct context *context, struct request *request,

@@ -1,5 +1,14 @@
 /*
- * page.h - lists, newest first, a page at a time.
+ * page.h - lists, a page at a time.
+ *
+ * Things have places, the oldest at 0, which never change. A list shows them by their
+ * places, newest or oldest first; or by a key, and by their places where keys are equal.
+ *
+ * A page's token is a mark in that order: the place behind the page's last thing, or its
+ * key and place. So it goes on from there whatever is asked for beside it: what was
+ * added since, and other filters, change what is shown behind the mark and nothing else.
+ * In another order a mark means nothing, and is refused. A thing whose key changes
+ * between two pages may be on both or on neither.
  */
 #ifndef SERVICE_PAGE_H
 #define SERVICE_PAGE_H
@@ -9,17 +18,32 @@
 
 #include "service/request.h"
 
-struct page_source {
-    const char *name; /* "jobs" */
-    size_t count;     /* things there are, oldest at 0 */
-    /* Tells whether the thing at index is listed. Where this is NULL, all are. */
-    bool (*wanted)(void *context, size_t index);
-    /* Answers the thing at index as JSON text, to be freed. */
-    char *(*text)(void *context, size_t index);
-    void *context;
+struct page_key {     /* by number, then by text */
+    double number;    /* never NaN; the same for all where text decides */
+    const char *text; /* never changes; NULL: number decides */
 };
 
-/* Makes the reply from the request's page_size and page_token.
+struct page_source {
+    const char *name;    /* "jobs" */
+    size_t first, count; /* the places from first to count, which are looked at */
+    /* Of the order, among those that the list may have. */
+    unsigned char order;
+    bool ascending;
+    /* By what the list is ordered; NULL: by places. */
+    struct page_key (*key)(void *context, size_t place);
+    bool by_text; /* its keys have texts */
+    /* Whether the thing at that place is listed. NULL: all are. */
+    bool (*wanted)(void *context, size_t place);
+    /* The thing at that place as JSON text, to be freed. */
+    char *(*text)(void *context, size_t place);
+    void *context;
+    /* Says which version of the list this is, as an ETag with its quotes. It was read
+     * before count. */
+    const char *tag;
+};
+
+/* Makes the reply from the request's page_size and page_token; where If-None-Match names
+ * the tag it is 304, and nothing of the source is called.
  *   ST_INVALID  one of these is no such thing */
 enum status page_reply(struct request *request, const struct page_source *source,
                        struct error *error);

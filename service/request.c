@@ -38,6 +38,15 @@ const char *request_query(const struct request *request, const char *name)
     return lookup.value;
 }
 
+bool request_knows(struct request *request, const char *tag)
+{
+    reply_header_add(&request->reply, "ETag", "%s", tag);
+    bool knows = tag_list_holds(request_header(request, "If-None-Match"), tag);
+    if (knows)
+        reply_empty(&request->reply, MHD_HTTP_NOT_MODIFIED);
+    return knows;
+}
+
 void request_answer(struct request *request, char *text_take)
 {
     enum { TAG_DIGITS = 32 };
@@ -46,13 +55,10 @@ void request_answer(struct request *request, char *text_take)
     sha256_of(digest, text_take, strlen(text_take));
     sha256_render(hex, digest);
     snprintf(tag, sizeof tag, "\"%.*s\"", TAG_DIGITS, hex);
-    reply_header_add(&request->reply, "ETag", "%s", tag);
-    if (tag_list_holds(request_header(request, "If-None-Match"), tag)) {
+    if (request_knows(request, tag))
         free(text_take);
-        reply_empty(&request->reply, MHD_HTTP_NOT_MODIFIED);
-        return;
-    }
-    reply_json(&request->reply, MHD_HTTP_OK, text_take);
+    else
+        reply_json(&request->reply, MHD_HTTP_OK, text_take);
 }
 
 void request_refuse(struct request *request, const struct error *error,

@@ -46,6 +46,10 @@ struct request {
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
 
+/* Tells whether If-None-Match names tag, which has its quotes and becomes the ETag. Then
+ * the reply is 304; else it is still to be made. */
+bool request_knows(struct request *request, const char *tag);
+
 /* The reply is JSON text, taken, for a GET that may be polled: 200 with an ETag made of the
  * text, or 304 where If-None-Match names it. */
 void request_answer(struct request *request, char *text_take);

@@ -113,7 +113,7 @@ static void make_nonce(struct context *context)
 enum status service_open(struct context *context, const struct config *config,
                          const struct service_hooks *hooks, struct error *error)
 {
-    *context = (struct context){.config = config};
+    *context = (struct context){.config = config, .start_ms = clock_wall_ms()};
     make_nonce(context);
     context->float_safety = float_safety_create();
     context->long_polls = long_polls_create(LONG_POLLS_MAX, hooks->resume);

@@ -1,6 +1,8 @@
+#include <stdio.h>
 #include <string.h>
 #include <microhttpd.h>
 
+#include "accountant/ledger_view.h"
 #include "api/system_view.h"
 #include "base/check.h"
 #include "service/assets.h"
@@ -30,6 +32,39 @@ enum status handle_version(struct context *context, struct request *request,
     (void)context, (void)error;
     reply_json(&request->reply, MHD_HTTP_OK,
                version_render(EPSILOND_VERSION, kernel_name()));
+    return ST_OK;
+}
+
+/* What is shown changes with the states of jobs, the ledger, and whether the service
+ * takes work; the rest stays as long as the process. */
+enum status handle_status(struct context *context, struct request *request,
+                          struct error *error)
+{
+    char tag[80];
+    struct ledger_entry_name head;
+    (void)error;
+    const struct jobs_tally tally = jobs_tally(context->jobs);
+    ledger_head(context->ledger, &head);
+    bool draining = atomic_load(&context->draining);
+    bool ready = !draining && !store_poisoned(context->store);
+    const struct status_view view = {
+        .version = EPSILOND_VERSION,
+        .ready = ready,
+        .draining = draining,
+        .state_count = JOB_STATE_COUNT,
+        .states = job_state_names,
+        .jobs = tally.by_state,
+        .workers = context->config->workers,
+        .queue_length = tally.queued,
+        .queue_length_max = context->config->queue_length_max,
+        .head = &head,
+        .start_ms = context->start_ms,
+    };
+    snprintf(tag, sizeof tag, "\"%s-%llu-%llu-%d%d\"", context->nonce,
+             (unsigned long long)tally.states_version, (unsigned long long)head.seq,
+             ready, draining);
+    if (!request_knows(request, tag))
+        reply_json(&request->reply, MHD_HTTP_OK, status_render(&view));
     return ST_OK;
 }
 

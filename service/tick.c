@@ -109,8 +109,9 @@ void tick_run(void *argument, int64_t second)
     for (size_t i = 0; i < count; i++)
         stop_if_asked(context, jobs[i]);
     course_begin(context, second);
+    size_t queued = 0;
     for (size_t i = 0; i < count; i++)
-        job_show(context->jobs, jobs[i]);
+        job_show(context->jobs, jobs[i], second, &queued);
     free(jobs);
     disk_room_measure(&context->disk_room);
     context_guard(context);

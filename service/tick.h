@@ -5,7 +5,7 @@
  *   1  jobs whose runs have ended since the last tick end, in order of submission
  *   2  cancellations, and a stop of the service, take effect on the runs that go on
  *   3  queued jobs begin where workers are free
- *   4  what the runs that go on have recorded is shown
+ *   4  what the runs that go on have recorded is shown, and the queue's new order
  *   5  the disk's room is measured
  *
  * So a job that had ended before the tick has succeeded, whoever cancelled it since; one

@@ -220,6 +220,45 @@ static void details_read_back(void **state)
     job_request_fini(&request);
 }
 
+/* A line of a list: the course of a run is what makes an answer long. */
+static void a_summary_is_the_job_without_its_course(void **state)
+{
+    (void)state;
+    resolve(",\"epochs\":20,\"privacy\":{\"epsilon\":2}", false);
+    struct job_view view = running();
+    json_auto_t *whole = answer(&view);
+    char *text = job_summary_render(&view);
+    json_auto_t *summary = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    free(text);
+    json_t *metrics = json_object_get(whole, "metrics");
+    assert_int_equal(json_object_del(metrics, "history"), 0);
+    assert_int_equal(json_object_del(metrics, "released"), 0);
+    assert_true(json_equal(whole, summary));
+    assert_false(json_is_null(json_object_get(metrics, "evaluation")));
+    job_request_fini(&request);
+}
+
+static void what_progress_cannot_tell_is_null(void **state)
+{
+    (void)state;
+    resolve(",\"epochs\":20,\"privacy\":{\"epsilon\":2}", false);
+    struct job_view view = running();
+    json_auto_t *silent = answer(&view);
+    json_t *progress = json_object_get(silent, "progress");
+    has_members(progress, (const char *const[]){"step", "steps", "queue_position",
+                                                "seconds_left", NULL});
+    assert_true(json_is_null(json_object_get(progress, "queue_position")));
+    assert_true(json_is_null(json_object_get(progress, "seconds_left")));
+    view.queue_position = 7;
+    view.seconds_left = 93;
+    json_auto_t *told = answer(&view);
+    progress = json_object_get(told, "progress");
+    assert_int_equal(json_integer_value(json_object_get(progress, "queue_position")),
+                     7);
+    assert_int_equal(json_integer_value(json_object_get(progress, "seconds_left")), 93);
+    job_request_fini(&request);
+}
+
 static void a_history_is_limited(void **state)
 {
     (void)state;
@@ -248,6 +287,8 @@ int main(void)
         cmocka_unit_test(what_was_asked_is_told_from_what_was_planned),
         cmocka_unit_test(a_public_job_has_no_privacy),
         cmocka_unit_test(details_read_back),
+        cmocka_unit_test(a_summary_is_the_job_without_its_course),
+        cmocka_unit_test(what_progress_cannot_tell_is_null),
         cmocka_unit_test(a_history_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

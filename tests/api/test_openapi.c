@@ -250,6 +250,8 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
     view.model = &model_id;
     view.start_ms = view.end_ms = 1000;
     take_answer(answers, "Job", job_render(&view));
+    view.queue_position = view.seconds_left = 3;
+    take_answer(answers, "Job", job_summary_render(&view));
     char *items[] = {job_render(&view)};
     take_answer(answers, "JobPage", page_render("jobs", items, 1, NULL));
     free(items[0]);
@@ -329,6 +331,22 @@ static char *predict_text(const struct schema *schema, const double *outputs,
     return predict_answer_finish(&answer);
 }
 
+static char *status_of_nothing(void)
+{
+    static const char *const states[] = {"QUEUED",    "RUNNING", "CANCELLING",
+                                         "SUCCEEDED", "FAILED",  "CANCELLED"};
+    const size_t jobs[6] = {0, 1, 0, 0, 7};
+    const struct status_view view = {.version = "0",
+                                     .state_count = 6,
+                                     .states = states,
+                                     .jobs = jobs,
+                                     .workers = 1,
+                                     .queue_length_max = 1,
+                                     .head = &(struct ledger_entry_name){0},
+                                     .start_ms = 1000};
+    return status_render(&view);
+}
+
 static json_t *answers(void)
 {
     json_t *all = json_object();
@@ -345,6 +363,7 @@ static json_t *answers(void)
     take_answer(all, "PredictAnswer", predict_text(&classes, outputs, 1));
     take_answer(all, "PredictAnswer", predict_text(&dataset.schema, outputs, 2));
     take_answer(all, "AlgorithmList", algorithms_render());
+    take_answer(all, "Status", status_of_nothing());
     take_answer(all, "Version", version_render("0", "SkylakeX"));
     dataset_spec_fini(&dataset);
     return all;

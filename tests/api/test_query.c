@@ -49,11 +49,11 @@ static void a_query_holds_what_its_route_names_and_once(void **state)
     (void)state;
     static const struct {
         const char *route;
-        const char *names[5];
+        const char *names[6];
         const char
             *named; /* by the refusal of the last of names; NULL: all are taken */
     } cases[] = {
-        {"job_list", {"page_token", "state", "page_size", "dataset"}, NULL},
+        {"job_list", {"page_token", "state", "page_size", "dataset", "order"}, NULL},
         {"job_list", {"dataset", "sate"}, "sate"},
         {"job_list", {"state", "dataset", "state"}, "state"},
         {"job_list", {"page"}, "page"},
@@ -126,6 +126,101 @@ static void tokens_read_back_and_others_are_refused(void **state)
     assert_int_equal(read, 0);
 }
 
+/* A mark is good in the order that it was given out in, and in no other. */
+static void marks_read_back_in_their_own_order_alone(void **state)
+{
+    (void)state;
+    static const double numbers[] = {0, -2.385, INFINITY, -INFINITY, 0x1p-1074};
+    char token[PAGE_TOKEN_SIZE];
+    struct page_mark mark = {.order = 's', .position = LIMIT_COUNT - 1}, read = mark;
+    page_mark_render(token, &mark);
+    assert_int_equal(page_mark_parse(&read, token, NULL), ST_OK);
+    assert_int_equal(read.position, LIMIT_COUNT - 1);
+    struct page_mark other = {.order = 'r', .position = 5};
+    struct error error = {0};
+    assert_int_equal(page_mark_parse(&other, token, &error), ST_INVALID);
+    assert_non_null(strstr(error.text, "another order"));
+    assert_int_equal(other.position, 5);
+    other = (struct page_mark){.order = 's', .has_number = true};
+    assert_int_equal(page_mark_parse(&other, token, NULL), ST_INVALID);
+    mark.has_number = read.has_number = true;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        mark.number = numbers[i];
+        page_mark_render(token, &mark);
+        assert_int_equal(page_mark_parse(&read, token, NULL), ST_OK);
+        assert_true(read.number == numbers[i] && read.position == mark.position);
+    }
+    mark.number = NAN;
+    page_mark_render(token, &mark);
+    assert_int_equal(page_mark_parse(&read, token, NULL), ST_INVALID);
+    static const char *const bad[] = {
+        "",   "s",  "s1.", "s1.0", "s1.00000000000000000", "s1.000000000000000G",
+        "{1", "o1", "S1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(page_mark_parse(&read, bad[i], NULL), ST_INVALID);
+}
+
+static void a_choice_is_one_of_its_names_as_they_are_written(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"yes", "no", "later", NULL};
+    static const char *const bad[] = {"", "Yes", "ye", "yess", "no ", "yes,no"};
+    unsigned place = 7;
+    assert_int_equal(query_choice(&place, "x", NULL, names, NULL), ST_OK);
+    assert_int_equal(place, 7);
+    assert_int_equal(query_choice(&place, "x", "later", names, NULL), ST_OK);
+    assert_int_equal(place, 2);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error error = {0};
+        assert_int_equal(query_choice(&place, "x", bad[i], names, &error), ST_INVALID);
+        assert_string_equal(error.text, "query parameter x must be yes, no or later");
+    }
+    assert_int_equal(place, 2);
+}
+
+static void choices_are_names_with_commas_between_them(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"yes", "no", "later", NULL};
+    static const char *const bad[] = {"",        ",",      "yes,",   ",yes",
+                                      "yes,,no", "yes no", "yes, no"};
+    unsigned places = 1;
+    assert_int_equal(query_choices(&places, "x", NULL, names, NULL), ST_OK);
+    assert_int_equal(places, 1);
+    assert_int_equal(query_choices(&places, "x", "later,yes", names, NULL), ST_OK);
+    assert_int_equal(places, 5);
+    assert_int_equal(query_choices(&places, "x", "no,no", names, NULL), ST_OK);
+    assert_int_equal(places, 2);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(query_choices(&places, "x", bad[i], names, NULL), ST_INVALID);
+    assert_int_equal(places, 2);
+}
+
+static void a_time_is_written_as_it_is_answered(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "2026-01-31",
+                                      "2026-01-31T12:00:00",
+                                      "2026-01-31T12:00:00z",
+                                      "2026-01-31 12:00:00Z",
+                                      "2026-02-30T12:00:00Z",
+                                      "2026-01-31T24:00:00Z",
+                                      "2026-01-31T12:00:00.5Z",
+                                      "2026-01-31T12:00:00+01:00",
+                                      "2026-1-031T12:00:00Z",
+                                      "1769860800"};
+    int64_t read = 4711;
+    assert_int_equal(query_time(&read, "t", NULL, NULL), ST_OK);
+    assert_int_equal(read, 4711);
+    assert_int_equal(query_time(&read, "t", "2026-01-31T12:00:07Z", NULL), ST_OK);
+    assert_int_equal(read, INT64_C(1769860807000));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (query_time(&read, "t", bad[i], NULL) != ST_INVALID)
+            fail_msg("a time: %s", bad[i]);
+    assert_int_equal(read, INT64_C(1769860807000));
+}
+
 static const struct request_line jobs = {"POST", "/v1/jobs"};
 
 static bool same(const struct request_line *line, const char *a, const char *b)
@@ -173,6 +268,10 @@ int main(void)
         cmocka_unit_test(a_query_holds_what_its_route_names_and_once),
         cmocka_unit_test(page_sizes_beyond_the_limit_are_refused),
         cmocka_unit_test(tokens_read_back_and_others_are_refused),
+        cmocka_unit_test(marks_read_back_in_their_own_order_alone),
+        cmocka_unit_test(a_choice_is_one_of_its_names_as_they_are_written),
+        cmocka_unit_test(choices_are_names_with_commas_between_them),
+        cmocka_unit_test(a_time_is_written_as_it_is_answered),
         cmocka_unit_test(fingerprints_see_values_and_not_their_form),
         cmocka_unit_test(a_body_that_is_not_json_has_no_fingerprint),
     };

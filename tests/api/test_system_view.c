@@ -19,6 +19,36 @@ static void a_version_names_what_may_be_relied_on(void **state)
     free(text);
 }
 
+static void a_status_counts_the_jobs_of_each_state(void **state)
+{
+    (void)state;
+    static const char *const states[] = {"WAITING", "DONE"};
+    const struct status_view view = {
+        .version = "0.1.0",
+        .ready = true,
+        .state_count = 2,
+        .states = states,
+        .jobs = (const size_t[]){3, 41},
+        .workers = 2,
+        .queue_length = 3,
+        .queue_length_max = 1000,
+        .head = &(struct ledger_entry_name){.seq = 94},
+        .start_ms = 1000,
+    };
+    char *text = status_render(&view);
+    json_auto_t *got = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_auto_t *expected = json_pack(
+        "{s:s,s:b,s:b,s:{s:i,s:i},s:i,s:{s:i,s:i},s:{s:i,s:s},s:s}", "version", "0.1.0",
+        "ready", 1, "draining", 0, "jobs", "WAITING", 3, "DONE", 41, "workers", 2,
+        "queue", "length", 3, "limit", 1000, "ledger", "seq", 94, "hash",
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "start_time", "1970-01-01T00:00:01Z");
+    assert_non_null(expected);
+    if (!json_equal(got, expected))
+        fail_msg("got %s", text);
+    free(text);
+}
+
 /* Adds to found the choices beside which parameter means something, as {name: value}:
  * from the algorithm's rules {"if": ..., "else": ...}, and those of that choice in
  * turn. */
@@ -156,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_names_what_may_be_relied_on),
+        cmocka_unit_test(a_status_counts_the_jobs_of_each_state),
         cmocka_unit_test(schemas_say_what_the_parser_accepts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,7 +386,7 @@ static void a_parameter_that_a_route_does_not_take_is_named(void **state)
         {"GET", "/v1/jobs?state=FAILED&state=FAILED", NULL, NULL, "state"},
         {"GET", "/v1/jobs?page_size=1&page%5Fsize=2", NULL, NULL, "page_size"},
         {"GET", "/v1/jobs?=FAILED", NULL, NULL, "\"\""},
-        {"GET", "/v1/datasets?state=READY", NULL, NULL, "state"},
+        {"GET", "/v1/models?state=READY", NULL, NULL, "state"},
         {"GET", "/v1/datasets/points?wait=1", NULL, NULL, "wait"},
         {"GET", "/v1/datasets/points/budget?epoch", NULL, NULL, "epoch"},
         {"GET", "/v1/datasets/points/ledger?after=2", NULL, NULL, "after"},

@@ -1,0 +1,362 @@
+/* What the lists of jobs, datasets and models have in common is in page.h. Here each says
+ * what it lists, in which order, and which version of it that is: its tag is made of
+ * counters that grow with every visible change, and is read before anything else, so a
+ * tag is never newer than what it stands for. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/ledger_view.h"
+#include "api/model_view.h"
+#include "api/query.h"
+#include "base/check.h"
+#include "engine/dp/algorithms/registry.h"
+#include "service/handlers.h"
+#include "service/page.h"
+
+enum { TAG_SIZE = 80 };
+
+enum view { VIEW_FULL, VIEW_SUMMARY };
+static const char *const views[] = {
+    [VIEW_FULL] = "full", [VIEW_SUMMARY] = "summary", NULL};
+
+/* --- order --- */
+
+enum { DESCENDING, ASCENDING };
+static const char *const directions[] = {
+    [DESCENDING] = "desc", [ASCENDING] = "asc", NULL};
+
+struct order { /* by what a list may be ordered */
+    const char *const *names;
+    const bool *ascending; /* where no direction is asked for */
+};
+
+/* Reads ?order_by=, where order is not NULL, and ?order=. */
+static bool read_order(struct page_source *source, const struct request *request,
+                       const struct order *order, struct error *error)
+{
+    unsigned by = 0, direction;
+    bool good = order == NULL ||
+                query_choice(&by, "order_by", request_query(request, "order_by"),
+                             order->names, error) == ST_OK;
+    direction = order != NULL && order->ascending[by] ? ASCENDING : DESCENDING;
+    good = query_choice(&direction, "order", request_query(request, "order"),
+                        directions, error) == ST_OK &&
+           good;
+    source->order = (unsigned char)by;
+    source->ascending = direction == ASCENDING;
+    return good;
+}
+
+static bool read_dataset(const char **dataset, const struct request *request,
+                         struct error *error)
+{
+    struct dataset_id id;
+    *dataset = request_query(request, "dataset");
+    return *dataset == NULL || dataset_id_parse(&id, *dataset) ||
+           query_refuse("dataset", "must match [a-z0-9][a-z0-9._-]{0,62}", error) ==
+               ST_OK;
+}
+
+static bool has_bit(unsigned bits, unsigned place)
+{
+    return (bits >> place & 1) != 0;
+}
+
+/* --- jobs --- */
+
+enum { JOBS_BY_TIME, JOBS_BY_EPSILON, JOBS_BY_QUALITY };
+static const char *const job_orders[] = {[JOBS_BY_TIME] = "create_time",
+                                         [JOBS_BY_EPSILON] = "epsilon",
+                                         [JOBS_BY_QUALITY] = "quality",
+                                         NULL};
+static const bool job_orders_ascend[] = {
+    [JOBS_BY_EPSILON] = true, [JOBS_BY_QUALITY] = false};
+
+static const unsigned every_job_state = (1u << JOB_STATE_COUNT) - 1;
+static const unsigned active_job_states =
+    1u << JOB_QUEUED | 1u << JOB_RUNNING | 1u << JOB_CANCELLING;
+
+struct job_list {
+    struct jobs *jobs;
+    unsigned view, states;
+    const char *dataset, *algorithm; /* NULL: any */
+    int64_t after_ms;                /* those made since; INT64_MIN: all */
+    bool evaluated;                  /* those alone that were */
+};
+
+static bool job_wanted(void *context, size_t place)
+{
+    double unused;
+    const struct job_list *list = context;
+    const struct job *job = jobs_at(list->jobs, place);
+    const struct job_request *request = &job_plan(job)->request;
+    if (list->dataset != NULL && strcmp(request->dataset.text, list->dataset) != 0)
+        return false;
+    if (list->algorithm != NULL &&
+        strcmp(request->train.algorithm.algorithm->name, list->algorithm) != 0)
+        return false;
+    if (job_create_ms(job) <= list->after_ms)
+        return false;
+    if (list->states != every_job_state &&
+        !has_bit(list->states, job_state(list->jobs, job)))
+        return false;
+    return !list->evaluated || job_quality(list->jobs, job, &unused);
+}
+
+static char *job_line(void *context, size_t place)
+{
+    const struct job_list *list = context;
+    struct job *job = jobs_at(list->jobs, place);
+    if (list->view == VIEW_SUMMARY)
+        return job_summary_text(list->jobs, job);
+    struct job_answer *answer = job_answer(list->jobs, job);
+    char *text = strdup(answer->text);
+    CHECK(text != NULL);
+    job_answer_drop(answer);
+    return text;
+}
+
+static struct page_key job_epsilon(void *context, size_t place)
+{
+    const struct job_list *list = context;
+    const struct job_plan *plan = job_plan(jobs_at(list->jobs, place));
+    return (struct page_key){.number = plan->is_private ? plan->epsilon_planned : 0};
+}
+
+/* An evaluation that came to no number counts as the least. */
+static struct page_key job_quality_key(void *context, size_t place)
+{
+    const struct job_list *list = context;
+    struct page_key key = {.number = -INFINITY};
+    job_quality(list->jobs, jobs_at(list->jobs, place), &key.number);
+    if (isnan(key.number))
+        key.number = -INFINITY;
+    return key;
+}
+
+/* What was made within a second is written as that second, so what is to come after it
+ * begins with the next. */
+static bool read_created_after(struct job_list *list, const struct request *request,
+                               struct error *error)
+{
+    enum { REST_OF_SECOND_MS = 999 };
+    const char *text = request_query(request, "created_after");
+    list->after_ms = INT64_MIN;
+    if (query_time(&list->after_ms, "created_after", text, error) != ST_OK)
+        return false;
+    if (text != NULL)
+        list->after_ms += REST_OF_SECOND_MS;
+    return true;
+}
+
+static bool read_algorithm(struct job_list *list, const struct request *request,
+                           struct error *error)
+{
+    list->algorithm = request_query(request, "algorithm");
+    return list->algorithm == NULL || algorithm_find(list->algorithm) != NULL ||
+           query_refuse("algorithm", "must be a name of GET /v1/algorithms", error) ==
+               ST_OK;
+}
+
+static bool read_job_list(struct job_list *list, struct page_source *source,
+                          const struct request *request, struct error *error)
+{
+    static const struct order order = {job_orders, job_orders_ascend};
+    bool good = query_choice(&list->view, "view", request_query(request, "view"), views,
+                             error) == ST_OK;
+    good = query_choices(&list->states, "state", request_query(request, "state"),
+                         job_state_names, error) == ST_OK &&
+           good;
+    good = read_dataset(&list->dataset, request, error) && good;
+    good = read_algorithm(list, request, error) && good;
+    good = read_created_after(list, request, error) && good;
+    good = read_order(source, request, &order, error) && good;
+    list->evaluated = source->order == JOBS_BY_QUALITY;
+    return good;
+}
+
+enum status handle_job_list(struct context *context, struct request *request,
+                            struct error *error)
+{
+    char tag[TAG_SIZE];
+    const struct jobs_tally tally = jobs_tally(context->jobs);
+    struct job_list list = {.jobs = context->jobs, .states = every_job_state};
+    struct page_source source = {
+        .name = "jobs",
+        .count = jobs_count(context->jobs),
+        .wanted = job_wanted,
+        .text = job_line,
+        .context = &list,
+        .tag = tag,
+    };
+    if (!read_job_list(&list, &source, request, error))
+        return ST_INVALID;
+    if (source.order == JOBS_BY_EPSILON)
+        source.key = job_epsilon;
+    if (source.order == JOBS_BY_QUALITY)
+        source.key = job_quality_key;
+    if ((list.states & ~active_job_states) == 0)
+        source.first = tally.oldest_active;
+    snprintf(tag, sizeof tag, "\"%s-%llu\"", context->nonce,
+             (unsigned long long)tally.version);
+    return page_reply(request, &source, error);
+}
+
+/* --- datasets --- */
+
+enum { DATASETS_BY_TIME, DATASETS_BY_ID };
+static const char *const dataset_orders[] = {
+    [DATASETS_BY_TIME] = "create_time", [DATASETS_BY_ID] = "id", NULL};
+static const bool dataset_orders_ascend[] = {[DATASETS_BY_ID] = true};
+
+enum { PRIVATE, PUBLIC };
+static const char *const privacies[] = {
+    [PRIVATE] = "private", [PUBLIC] = "public", NULL};
+static const unsigned every_privacy = 1u << PRIVATE | 1u << PUBLIC;
+static const unsigned every_dataset_state = (1u << DATASET_STATE_COUNT) - 1;
+
+struct dataset_list {
+    struct context *context;
+    unsigned states, privacies;
+    const char *prefix; /* of the id; "": any */
+};
+
+static bool dataset_wanted(void *context, size_t place)
+{
+    struct dataset_info info;
+    const struct dataset_list *list = context;
+    struct datasets *datasets = list->context->datasets;
+    const struct dataset *dataset = datasets_at(datasets, place);
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    if (strncmp(spec->id.text, list->prefix, strlen(list->prefix)) != 0 ||
+        !has_bit(list->privacies, spec->is_public ? PUBLIC : PRIVATE))
+        return false;
+    if (list->states == every_dataset_state)
+        return true;
+    dataset_read(datasets, dataset, &info);
+    return has_bit(list->states, info.state);
+}
+
+static char *dataset_line(void *context, size_t place)
+{
+    const struct dataset_list *list = context;
+    struct datasets *datasets = list->context->datasets;
+    return dataset_text(datasets, datasets_at(datasets, place), list->context->ledger);
+}
+
+static struct page_key dataset_id_key(void *context, size_t place)
+{
+    const struct dataset_list *list = context;
+    const struct dataset *dataset = datasets_at(list->context->datasets, place);
+    return (struct page_key){.text = dataset_spec(dataset)->id.text};
+}
+
+static bool read_prefix(struct dataset_list *list, const struct request *request,
+                        struct error *error)
+{
+    struct dataset_id id;
+    const char *text = request_query(request, "q");
+    list->prefix = text != NULL ? text : "";
+    return text == NULL || dataset_id_parse(&id, text) ||
+           query_refuse("q", "must be the beginning of an id", error) == ST_OK;
+}
+
+static bool read_dataset_list(struct dataset_list *list, struct page_source *source,
+                              const struct request *request, struct error *error)
+{
+    static const struct order order = {dataset_orders, dataset_orders_ascend};
+    bool good = read_prefix(list, request, error);
+    good = query_choices(&list->states, "state", request_query(request, "state"),
+                         dataset_state_names, error) == ST_OK &&
+           good;
+    good = query_choices(&list->privacies, "privacy", request_query(request, "privacy"),
+                         privacies, error) == ST_OK &&
+           good;
+    return read_order(source, request, &order, error) && good;
+}
+
+enum status handle_dataset_list(struct context *context, struct request *request,
+                                struct error *error)
+{
+    char tag[TAG_SIZE];
+    struct ledger_entry_name head; /* what a dataset promises is the ledger's */
+    struct dataset_list list = {
+        .context = context, .states = every_dataset_state, .privacies = every_privacy};
+    uint64_t version = datasets_version(context->datasets);
+    ledger_head(context->ledger, &head);
+    struct page_source source = {
+        .name = "datasets",
+        .count = datasets_count(context->datasets),
+        .wanted = dataset_wanted,
+        .text = dataset_line,
+        .context = &list,
+        .tag = tag,
+    };
+    if (!read_dataset_list(&list, &source, request, error))
+        return ST_INVALID;
+    source.by_text = source.order == DATASETS_BY_ID;
+    if (source.by_text)
+        source.key = dataset_id_key;
+    snprintf(tag, sizeof tag, "\"%s-%llu-%llu\"", context->nonce,
+             (unsigned long long)version, (unsigned long long)head.seq);
+    return page_reply(request, &source, error);
+}
+
+/* --- models --- */
+
+struct model_list {
+    struct context *context;
+    const char *dataset, *job; /* NULL: any */
+};
+
+static bool model_wanted(void *context, size_t place)
+{
+    const struct model_list *list = context;
+    const struct model_row *row = models_at(list->context->models, place);
+    if (list->job != NULL && strcmp(row->job.text, list->job) != 0)
+        return false;
+    if (list->dataset == NULL)
+        return true;
+    const struct job *job = jobs_find(list->context->jobs, row->job.text);
+    CHECK(job != NULL);
+    return strcmp(job_plan(job)->request.dataset.text, list->dataset) == 0;
+}
+
+static char *model_line(void *context, size_t place)
+{
+    const struct model_list *list = context;
+    return model_render(models_at(list->context->models, place));
+}
+
+static bool read_job(struct model_list *list, const struct request *request,
+                     struct error *error)
+{
+    struct job_id id;
+    list->job = request_query(request, "job");
+    return list->job == NULL || job_id_parse(&id, list->job) ||
+           query_refuse("job", "must be the id of a job", error) == ST_OK;
+}
+
+enum status handle_model_list(struct context *context, struct request *request,
+                              struct error *error)
+{
+    char tag[TAG_SIZE];
+    struct model_list list = {.context = context};
+    size_t count = models_count(context->models); /* models only ever come */
+    struct page_source source = {
+        .name = "models",
+        .count = count,
+        .wanted = model_wanted,
+        .text = model_line,
+        .context = &list,
+        .tag = tag,
+    };
+    bool good = read_dataset(&list.dataset, request, error);
+    good = read_job(&list, request, error) && good;
+    if (!read_order(&source, request, NULL, error) || !good)
+        return ST_INVALID;
+    snprintf(tag, sizeof tag, "\"%s-%llu\"", context->nonce, (unsigned long long)count);
+    return page_reply(request, &source, error);
+}
