@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "service/jobs.h"
-
 struct job_view job_view_of(const struct job *job, const struct job_now *now)
 {
     const struct train_spec *train = &job->plan.request.train;
@@ -37,36 +35,6 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
         .queue_position = now->queue_position,
         .seconds_left = now->seconds_left,
     };
-}
-
-const struct job_id *job_id(const struct job *job)
-{
-    return &job->id;
-}
-
-const struct job_plan *job_plan(const struct job *job)
-{
-    return &job->plan;
-}
-
-uint64_t job_ledger_seq(const struct job *job)
-{
-    return job->ledger_seq;
-}
-
-const struct model_id *job_model_id(const struct job *job)
-{
-    return &job->drawn;
-}
-
-atomic_bool *job_stop_flag(struct job *job)
-{
-    return &job->stop;
-}
-
-int64_t job_create_ms(const struct job *job)
-{
-    return job->create_ms;
 }
 
 uint64_t job_seconds_left(uint64_t step, uint64_t steps, int64_t elapsed_s)

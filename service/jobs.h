@@ -20,16 +20,14 @@
 #ifndef SERVICE_JOBS_H
 #define SERVICE_JOBS_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "api/job_view.h"
-#include "service/active_jobs.h"
 #include "service/datasets.h"
 #include "service/job_answer.h"
-#include "service/job_plan.h"
+#include "service/job_facts.h"
 #include "service/job_state.h"
 #include "service/long_polls.h"
 #include "store/store.h"
@@ -68,20 +66,11 @@ struct job *jobs_find(struct jobs *jobs, const char *id);
 size_t jobs_count(struct jobs *jobs);
 struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
-const struct job_id *job_id(const struct job *job);
-const struct job_plan *job_plan(const struct job *job);
-int64_t job_create_ms(const struct job *job);
-/* What its last evaluation found that is shown; false: there is none. */
-bool job_quality(struct jobs *jobs, const struct job *job, double *quality);
-/* The number of its RESERVE entry; 0: nothing was reserved. */
-uint64_t job_ledger_seq(const struct job *job);
 /* Whether it has published a model, and which. */
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model);
-/* The id that its model will have, or has. */
-const struct model_id *job_model_id(const struct job *job);
+/* What its last evaluation found that is shown; false: there is none. */
+bool job_quality(struct jobs *jobs, const struct job *job, double *quality);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
-/* Whoever sets it ends the run between two micro-batches: the trainer reads it. */
-atomic_bool *job_stop_flag(struct job *job);
 
 /* How many jobs on the dataset are queued or running. */
 size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);

@@ -1,0 +1,33 @@
+#include "service/job_facts.h"
+
+#include "service/job.h"
+
+const struct job_id *job_id(const struct job *job)
+{
+    return &job->id;
+}
+
+const struct job_plan *job_plan(const struct job *job)
+{
+    return &job->plan;
+}
+
+uint64_t job_ledger_seq(const struct job *job)
+{
+    return job->ledger_seq;
+}
+
+const struct model_id *job_model_id(const struct job *job)
+{
+    return &job->drawn;
+}
+
+atomic_bool *job_stop_flag(struct job *job)
+{
+    return &job->stop;
+}
+
+int64_t job_create_ms(const struct job *job)
+{
+    return job->create_ms;
+}

@@ -1,0 +1,30 @@
+/*
+ * job_facts.h - what of a job never changes, and the flag that stops its run. What may
+ * change is read by the functions of jobs.h.
+ *
+ * Threads: any.
+ */
+#ifndef SERVICE_JOB_FACTS_H
+#define SERVICE_JOB_FACTS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "service/job_plan.h"
+
+struct job; /* opaque */
+
+const struct job_id *job_id(const struct job *job);
+const struct job_plan *job_plan(const struct job *job);
+int64_t job_create_ms(const struct job *job);
+
+/* The number of its RESERVE entry; 0: nothing was reserved. */
+uint64_t job_ledger_seq(const struct job *job);
+
+/* The id that its model will have, or has. */
+const struct model_id *job_model_id(const struct job *job);
+
+/* Whoever sets it ends the run between two micro-batches: the trainer reads it. */
+atomic_bool *job_stop_flag(struct job *job);
+
+#endif
