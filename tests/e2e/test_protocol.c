@@ -390,7 +390,7 @@ static void a_parameter_that_a_route_does_not_take_is_named(void **state)
         {"GET", "/v1/datasets/points?wait=1", NULL, NULL, "wait"},
         {"GET", "/v1/datasets/points/budget?epoch", NULL, NULL, "epoch"},
         {"GET", "/v1/datasets/points/ledger?after=2", NULL, NULL, "after"},
-        {"GET", "/v1/models?dataset=points", NULL, NULL, "dataset"},
+        {"GET", "/v1/models?privacy=public", NULL, NULL, "privacy"},
         {"GET", "/livez?verbose", NULL, NULL, "verbose"},
         {"POST", "/v1/datasets/points:import?wait=1", NULL, NULL, "wait"},
         {"POST", "/v1/jobs?validate=true", "Idempotency-Key: query", "{}", "validate"},
