@@ -171,6 +171,8 @@ def jobs(replay):
         finished += [job] if status == 201 else []
     replay.call("get", "/v1/jobs", query="?state=SUCCEEDED&page_size=1")
     replay.call("get", "/v1/jobs", query="?state=DONE")
+    replay.call("get", "/v1/jobs", query="?view=summary&order_by=epsilon&order=asc")
+    replay.call("get", "/v1/status")
     replay.call("get", "/v1/jobs/{id}", id="job_" + UNKNOWN)
     replay.call("post", "/v1/jobs", {"dataset": "nowhere"})
     long = {"dataset": "mnist-test", "model": {"preset": "linear"}, "algorithm": {"name": "sgd"},
