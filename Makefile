@@ -177,7 +177,7 @@ check-client: all                          ## clients/python on every Python her
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
 # Folders in which files still include each other in a circle.
-circular := accountant accountant/mechanisms engine engine/data engine/dp engine/nn
+circular := engine/nn
 layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing
 	@python3 tests/circles.py $(filter-out $(circular),$(LAYERS))
 	@python3 tests/citations.py

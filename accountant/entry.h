@@ -25,7 +25,20 @@
 #include "accountant/curve.h"
 #include "accountant/filter.h"
 #include "base/hash.h"
+#include "base/id.h"
+#include "base/principal.h"
 #include "store/table_rows.h"
+
+struct ledger_entry_name { /* what a certificate cites */
+    uint64_t seq;
+    uint8_t hash[SHA256_SIZE];
+};
+
+struct ledger_promise { /* what is promised to the people in a dataset */
+    const struct dataset_id *dataset;
+    const struct grant *grant;
+    const struct principal *principal; /* who promises it */
+};
 
 enum { ENTRY_CURVE_SIZE = 8 * CURVE_ORDERS };
 

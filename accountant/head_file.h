@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "accountant/ledger.h"
+#include "accountant/entry.h"
 
 struct head {
     struct ledger_entry_name entry;

@@ -35,6 +35,7 @@
 
 #include <stdbool.h>
 
+#include "accountant/entry.h"
 #include "accountant/filter.h"
 #include "base/hash.h"
 #include "base/id.h"
@@ -58,12 +59,6 @@ enum status ledger_open_in(struct ledger **out, struct store *store,
                            struct store_tx *tx, struct error *error);
 void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is open */
 
-struct ledger_promise { /* what is promised to the people in a dataset */
-    const struct dataset_id *dataset;
-    const struct grant *grant;
-    const struct principal *principal; /* who promises it */
-};
-
 /* Opens the budget of a new dataset, whose row is in the store or in tx.
  *   ST_INVALID         a member of the grant out of range, or capacities not positive at
  *                      any weighted order (epsilon too small for delta)
@@ -71,11 +66,6 @@ struct ledger_promise { /* what is promised to the people in a dataset */
  *   ST_NOT_FOUND       the dataset has no row */
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct ledger_promise *promise, struct error *error);
-
-struct ledger_entry_name { /* what a certificate cites */
-    uint64_t seq;
-    uint8_t hash[SHA256_SIZE];
-};
 
 struct ledger_claim { /* what a job asks of a dataset's budget */
     const struct dataset_id *dataset;

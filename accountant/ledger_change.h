@@ -14,8 +14,8 @@
 
 #include <pthread.h>
 
+#include "accountant/entry.h"
 #include "accountant/head_file.h"
-#include "accountant/ledger.h"
 #include "accountant/ledger_state.h"
 #include "store/table_rows.h"
 

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "accountant/ledger.h"
+#include "accountant/entry.h"
 #include "accountant/odometer.h"
 
 struct reservation_state {

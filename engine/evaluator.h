@@ -16,7 +16,6 @@
 #include "engine/parallel/team.h"
 #include "engine/dp/stepper.h"
 #include "engine/nn/network.h"
-#include "engine/trainer.h"
 
 struct evaluator; /* opaque */
 
@@ -33,6 +32,12 @@ struct evaluator_setup { /* all borrowed until destroy */
 enum status evaluator_create(struct evaluator **out,
                              const struct evaluator_setup *setup, struct error *error);
 void evaluator_destroy(struct evaluator *evaluator); /* NULL is allowed */
+
+struct evaluation {
+    double loss;     /* mean over the evaluation matrix, in the model's loss */
+    double accuracy; /* classification: share of right classes; else 0 */
+    double rmse;     /* regression: in mapped units; else 0 */
+};
 
 /*   ST_CANCELLED  the flag was seen */
 enum status evaluator_run(struct evaluator *evaluator, struct evaluation *evaluation,

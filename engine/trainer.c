@@ -14,7 +14,6 @@
 
 #include "base/check.h"
 #include "engine/dp/stepper.h"
-#include "engine/evaluator.h"
 #include "engine/model_file/model_file.h"
 #include "engine/difference/difference.h"
 #include "engine/nn/network.h"

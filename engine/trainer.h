@@ -28,6 +28,7 @@
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/data/schema.h"
+#include "engine/evaluator.h"
 #include "engine/model_file/safetensors.h"
 #include "engine/train_spec.h"
 
@@ -87,12 +88,6 @@ bool trainer_next(const struct trainer *trainer, struct mechanism_run *step);
 enum status trainer_step(struct trainer *trainer, struct error *error);
 
 uint64_t trainer_steps_done(const struct trainer *trainer);
-
-struct evaluation {
-    double loss;     /* mean over the evaluation matrix, in the model's loss */
-    double accuracy; /* classification: share of right classes; else 0 */
-    double rmse;     /* regression: in mapped units; else 0 */
-};
 
 /* Runs the model as it stands on options->evaluation, which must not be NULL.
  *   ST_CANCELLED  the flag was seen */

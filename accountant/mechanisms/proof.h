@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "accountant/mechanisms/fixed_subset.h"
+#include "accountant/mechanisms/fixed_subset_rdp.h"
 #include "accountant/mechanisms/privacy_loss.h"
 #include "accountant/mechanisms/rdp.h"
 #include "base/mechanism.h"

@@ -28,7 +28,6 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-enum { MATRIX_ALIGNMENT = 64 };      /* bytes; the size of header and trailer, too */
 #define MATRIX_RECORDS_MAX INT32_MAX /* api.md, Limits */
 
 enum element { ELEMENT_U8, ELEMENT_F32 };

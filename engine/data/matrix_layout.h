@@ -3,9 +3,10 @@
 #define ENGINE_DATA_MATRIX_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "engine/data/matrix.h"
+enum { MATRIX_ALIGNMENT = 64 }; /* bytes; the size of header and trailer, too */
 
 #define MATRIX_MAGIC         "EPSMAT01"
 #define MATRIX_TRAILER_MAGIC "EPSEND01"

@@ -17,9 +17,10 @@
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/dp/batch.h"
+#include "engine/dp/batch_sum.h"
 #include "engine/dp/reduction.h"
-#include "engine/dp/stepper.h"
 #include "engine/nn/network.h"
+#include "engine/rounding/row_class.h"
 
 struct micro_batch; /* opaque */
 

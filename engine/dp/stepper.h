@@ -28,46 +28,18 @@
 #ifndef ENGINE_DP_STEPPER_H
 #define ENGINE_DP_STEPPER_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/data/matrix.h"
-#include "engine/dp/clip.h"
-#include "engine/noise/grid.h"
-#include "engine/dp/histogram.h"
-#include "engine/dp/noise_plan.h"
-#include "engine/noise/noise_key.h"
-#include "engine/dp/optimizer.h"
-#include "engine/rounding/row_class.h"
+#include "engine/dp/batch_sum.h"
+#include "engine/dp/stepper_setup.h"
 #include "engine/sampling/fixed_size_subset.h"
 #include "engine/dp/sum_norm.h"
-#include "engine/parallel/team.h"
 #include "engine/difference/parameter_step.h"
-#include "engine/nn/network.h"
 #include "engine/nn/workspace.h"
 
 struct stepper; /* opaque */
-
-struct stepper_setup { /* borrowed until destroy, except rows and optimizer's spec */
-    const struct network *network;
-    const struct matrix *data;
-    struct team *team;
-    float *parameters; /* (network_parameters) moved by stepper_update */
-    const struct optimizer_spec *optimizer;
-    uint64_t steps;
-    uint64_t records;    /* those of data */
-    uint64_t batch_size; /* expected */
-    struct row_classes rows;
-    bool is_public;                 /* stepper_average is allowed, and noise is NULL */
-    const struct noise_plan *noise; /* its grids say how large cells grow */
-    bool uses_error_memory; /* stepper_error_feedback and stepper_deal are used */
-    bool uses_differences;  /* stepper_move_from is used */
-    bool uses_subsets;      /* stepper_draw_subset is used */
-    const atomic_bool *cancel;
-    const struct noise_key *seed; /* tests; NULL: getrandom */
-};
 
 /*   ST_NO_MEMORY  an allocation failed */
 enum status stepper_create(struct stepper **out, const struct stepper_setup *setup,
@@ -108,26 +80,6 @@ void stepper_draw_subset(struct stepper *stepper, struct index_range range,
  * step between them is public. */
 const struct parameter_step *stepper_move_from(struct stepper *stepper,
                                                const float *previous);
-
-struct batch_sum {
-    const struct grid *grid; /* where sums are rounded to, and the cells */
-    clip_rule *clip;         /* NULL, on public data alone: every record counts whole */
-    const void *clip_context;
-    /* clip is asked layer by layer, with that layer's norms and spreads, for the
-     * factors of that layer's part. There is no clip_rest then. */
-    bool by_layer;
-    /* The sum is of records' gradients less those at the step's previous point, over its
-     * scale (engine/difference/difference.h), and the norms of these. NULL: it is of
-     * gradients. This needs clip. */
-    const struct parameter_step *parameter_step;
-    /* Counts the batch's records by their norms before clipping, a record that is not
-     * finite as one of norm 0; or NULL. This needs clip. */
-    const struct histogram *histogram;
-    /* Multiplies the clipped gradients once more and adds them to the error memory; or
-     * NULL. This needs clip, and a stepper that uses_error_memory. */
-    clip_rule *clip_rest;
-    const void *rest_context;
-};
 
 /* sum += the clipped gradients of the batch, on the grid. A record whose gradient is
  * not finite contributes zero.

@@ -11,7 +11,7 @@
 #include "engine/dp/reduction.h"
 #include "engine/dp/release.h"
 #include "engine/dp/step_keys.h"
-#include "engine/dp/stepper.h"
+#include "engine/dp/stepper_setup.h"
 #include "engine/sampling/partition.h"
 #include "engine/sampling/sampler.h"
 

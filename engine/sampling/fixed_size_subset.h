@@ -1,7 +1,7 @@
 /*
  * fixed_size_subset.h - draws a uniform subset of a fixed size, without replacement.
  * This is what a mechanism of fixed subsets is priced for (papers/diff2.md 1.6;
- * accountant/mechanisms/fixed_subset.h).
+ * accountant/mechanisms/fixed_subset_rdp.h).
  *
  * It is Floyd's way to draw b of n records:
  *

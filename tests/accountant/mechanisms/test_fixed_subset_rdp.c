@@ -1,7 +1,7 @@
 /* Goal: the bound for fixed-size subsets is the theorem's, at distance 2, never below it,
  * and never above no sampling at all. Method: 400-digit values (tests/vectors/subset.py)
  * and the exact divergence of a worst case (accounting.md 1.4). */
-#include "accountant/mechanisms/fixed_subset.h"
+#include "accountant/mechanisms/fixed_subset_rdp.h"
 
 #include "tests/expect.h"
 

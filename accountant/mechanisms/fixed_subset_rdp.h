@@ -1,5 +1,5 @@
 /*
- * fixed_subset.h - Renyi divergence of a Gaussian sum over a uniform subset of fixed
+ * fixed_subset_rdp.h - Renyi divergence of a Gaussian sum over a uniform subset of fixed
  * size.
  *
  * Batches are drawn without replacement, at rate g = batch / n; s is the noise
@@ -18,8 +18,8 @@
  *
  * Threads: a struct fixed_subset belongs to one thread at a time.
  */
-#ifndef ACCOUNTANT_MECHANISMS_FIXED_SUBSET_H
-#define ACCOUNTANT_MECHANISMS_FIXED_SUBSET_H
+#ifndef ACCOUNTANT_MECHANISMS_FIXED_SUBSET_RDP_H
+#define ACCOUNTANT_MECHANISMS_FIXED_SUBSET_RDP_H
 
 /* Above this order the answer is the unsampled one. */
 #define FIXED_SUBSET_ORDER_MAX 2048

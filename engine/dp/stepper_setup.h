@@ -1,0 +1,38 @@
+/*
+ * stepper_setup.h - what a stepper is made from.
+ */
+#ifndef ENGINE_DP_STEPPER_SETUP_H
+#define ENGINE_DP_STEPPER_SETUP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/data/matrix.h"
+#include "engine/dp/noise_plan.h"
+#include "engine/dp/optimizer.h"
+#include "engine/nn/network.h"
+#include "engine/noise/noise_key.h"
+#include "engine/parallel/team.h"
+#include "engine/rounding/row_class.h"
+
+struct stepper_setup { /* borrowed until destroy, except rows and optimizer's spec */
+    const struct network *network;
+    const struct matrix *data;
+    struct team *team;
+    float *parameters; /* (network_parameters) moved by stepper_update */
+    const struct optimizer_spec *optimizer;
+    uint64_t steps;
+    uint64_t records;    /* those of data */
+    uint64_t batch_size; /* expected */
+    struct row_classes rows;
+    bool is_public;                 /* stepper_average is allowed, and noise is NULL */
+    const struct noise_plan *noise; /* its grids say how large cells grow */
+    bool uses_error_memory; /* stepper_error_feedback and stepper_deal are used */
+    bool uses_differences;  /* stepper_move_from is used */
+    bool uses_subsets;      /* stepper_draw_subset is used */
+    const atomic_bool *cancel;
+    const struct noise_key *seed; /* tests; NULL: getrandom */
+};
+
+#endif
