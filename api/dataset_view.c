@@ -68,6 +68,20 @@ char *import_render(const struct dataset_view *view)
     return json_writer_close(&writer);
 }
 
+char *upload_render(const struct upload_view *view)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "dataset", view->dataset);
+    json_write_text(&writer, "file", view->file);
+    json_write_flag(&writer, "complete", view->is_whole);
+    json_write_count_if(&writer, !view->is_whole, "offset", view->offset);
+    json_write_count_if(&writer, view->is_begun, "length", view->length);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
 char *dataset_detail_render(const struct dataset_detail *detail)
 {
     struct json_writer writer;

@@ -11,6 +11,7 @@
 #ifndef API_DATASET_VIEW_H
 #define API_DATASET_VIEW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "accountant/odometer.h"
@@ -36,6 +37,17 @@ char *dataset_render(const struct dataset_view *view);
 /* The last import, for the owner: {"dataset","state",
  *  "failure":null | {"code","detail","file","line","column"}}. */
 char *import_render(const struct dataset_view *view);
+
+struct upload_view { /* what is there of an uploaded file, for whoever sent it */
+    const char *dataset, *file;
+    bool is_whole;           /* it can be imported */
+    bool is_begun;           /* a part of it, or of one that is to replace it */
+    uint64_t offset, length; /* where is_begun */
+};
+/* {"dataset","file","complete","offset","length"}. "offset" is how much of it is there, and
+ * "length" how much there will be, null before it is begun. Both are null of a file that
+ * is complete: its sender has no use for its size, and nobody else may know it. */
+char *upload_render(const struct upload_view *view);
 
 struct dataset_detail {
     uint64_t records, size;

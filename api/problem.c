@@ -38,6 +38,9 @@ unsigned problem_http_status(enum status status)
     case ST_DATASET_FROZEN: return 409;
     case ST_DATASET_UNAVAILABLE: return 409;
     case ST_DUPLICATE_CONTENT: return 409;
+    case ST_UPLOAD_BUSY: return 409;
+    case ST_UPLOAD_OFFSET: return 409;
+    case ST_UPLOAD_LENGTH: return 409;
     case ST_JOB_TERMINAL: return 409;
     case ST_CANCELLED: return 409;
     case ST_IDEMPOTENCY_KEY_REUSED: return 422;
@@ -61,7 +64,8 @@ unsigned problem_retry_after(enum status status)
 {
     if (status == ST_BUDGET_HELD || status == ST_DATASET_IN_USE)
         return 10;
-    if (status == ST_DATASET_BUSY || status == ST_QUEUE_FULL || status == ST_NO_MEMORY)
+    if (status == ST_DATASET_BUSY || status == ST_UPLOAD_BUSY ||
+        status == ST_QUEUE_FULL || status == ST_NO_MEMORY)
         return 5;
     if (status == ST_DRAINING || status == ST_DISK_FULL || status == ST_IO)
         return 30;

@@ -36,7 +36,9 @@ enum {
     X(IF_MATCH, "If-Match")                                                            \
     X(IF_NONE_MATCH, "If-None-Match")                                                  \
     X(IF_RANGE, "If-Range")                                                            \
-    X(RANGE, "Range")
+    X(RANGE, "Range")                                                                  \
+    X(UPLOAD_OFFSET, "Upload-Offset")                                                  \
+    X(UPLOAD_LENGTH, "Upload-Length")
 
 enum once {
 #define X(symbol, name) ONCE_##symbol,

@@ -39,6 +39,9 @@
     X(dataset_file_put, ON_DESK,                                                       \
       .method = "PUT", .path = "/v1/datasets/{id}/files/{name}",                       \
       .scope = "datasets:admin", .body = BODY_FILE)                                    \
+    X(dataset_file_get, ON_DESK,                                                       \
+      .method = "GET", .path = "/v1/datasets/{id}/files/{name}",                       \
+      .scope = "datasets:admin", .types = TYPE_JSON)                                   \
     X(dataset_import, ON_DESK_THEN_LONG_POLL,                                          \
       .method = "POST", .path = "/v1/datasets/{id}:import",                            \
       .scope = "datasets:admin", .body = BODY_EMPTY, .types = TYPE_JSON)               \

@@ -51,6 +51,10 @@ struct faults;
     X(DATASET_UNAVAILABLE, "dataset_unavailable", "ask its owner")                     \
     X(DUPLICATE_CONTENT, "duplicate_content",                                          \
       "use one dataset for the content and delete the others")                         \
+    X(UPLOAD_BUSY, "upload_busy", "retry when the other request has ended")            \
+    X(UPLOAD_OFFSET, "upload_offset", "go on at the Upload-Offset of this answer")     \
+    X(UPLOAD_LENGTH, "upload_length",                                                  \
+      "give the length that the upload began with, or begin anew at 0")                \
     X(JOB_TERMINAL, "job_terminal", "nothing to do: the job has ended")                \
     X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused",                                \
       "use a new key for a new body")                                                  \

@@ -4,7 +4,8 @@
  * whoever works in between is handed it.
  *
  * Locks, outermost first: the public clock's gate; the store's transaction; the long
- * polls; then one of datasets, jobs, models, pool, ledger or sessions at a time.
+ * polls; then one of datasets, jobs, models, pool, ledger, sessions or unfinished
+ * uploads at a time.
  *
  * Threads
  *   desk        one: whatever writes to the store on behalf of a request, so that twins
@@ -35,6 +36,7 @@
 #include "service/pool.h"
 #include "service/predictors.h"
 #include "service/public_clock.h"
+#include "service/unfinished_uploads.h"
 #include "store/blob.h"
 #include "store/store.h"
 
@@ -53,6 +55,7 @@ struct context {
     struct loaded_models *loaded_models;
     struct float_safety *float_safety; /* of the models that were asked for */
     struct disk_room disk_room;
+    struct unfinished_uploads *unfinished_uploads;
     char nonce[17];            /* of this start, part of every job's ETag */
     int64_t start_ms;          /* of the wall clock: when it was opened */
     atomic_bool draining;      /* no new jobs */

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static void drop_uploads(struct context *context, const struct dataset_spec *spe
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
         if (!upload_kind_is_of(&upload_kinds[i], spec->schema.reader))
-            context_remove(context, &name);
+            upload_remove(context, &name);
     }
 }
 
@@ -202,7 +203,7 @@ static enum status delete_files(struct context *context, const struct dataset_id
     bool removed = context_remove(context, &name);
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         name = blob_of_dataset(id, upload_kinds[i].blob);
-        removed = context_remove(context, &name) && removed;
+        removed = upload_remove(context, &name) && removed;
     }
     if (!removed)
         return error_set(error, ST_INTERNAL, "a file could not be removed: try again");
@@ -233,14 +234,41 @@ enum status handle_dataset_delete(struct context *context, struct request *reque
 
 /* --- files --- */
 
+/* Says how much is there to whoever asks by HEAD or sends the file in pieces. */
+static void say_offset(struct request *request, bool whole, uint64_t offset)
+{
+    reply_header_add(&request->reply, "Upload-Complete", whole ? "?1" : "?0");
+    if (!whole)
+        reply_header_add(&request->reply, "Upload-Offset", "%" PRIu64, offset);
+}
+
 enum status handle_dataset_file_put(struct context *context, struct request *request,
                                     struct error *error)
 {
+    struct upload *upload = &request->upload;
+    bool whole = upload_is_whole(upload);
+    enum status status = whole ? upload_publish(context, upload, &request->match, error)
+                               : upload_pause(context, upload, &request->match, error);
+    if (status != ST_OK)
+        return status;
+    if (upload->unfinished != NULL)
+        say_offset(request, whole, upload->size);
+    reply_empty(&request->reply, whole ? MHD_HTTP_NO_CONTENT : MHD_HTTP_ACCEPTED);
+    return ST_OK;
+}
+
+enum status handle_dataset_file_get(struct context *context, struct request *request,
+                                    struct error *error)
+{
+    struct upload_view view;
     enum status status =
-        upload_publish(context, &request->upload, &request->match, error);
-    if (status == ST_OK)
-        reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
-    return status;
+        upload_read(context, &request->match, &request->principal, &view, error);
+    if (status != ST_OK)
+        return status;
+    say_offset(request, view.is_whole, view.offset);
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, MHD_HTTP_OK, upload_render(&view));
+    return ST_OK;
 }
 
 /* --- import --- */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/twins.h"
+#include "service/upload.h"
 #include "service/upload_kind.h"
 
 static enum status fail(struct import_failure *failure, enum status status,
@@ -151,7 +152,7 @@ static void remove_uploads(struct context *context, const struct dataset_spec *s
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
         if (upload_kind_is_of(&upload_kinds[i], spec->schema.reader))
-            context_remove(context, &name);
+            upload_remove(context, &name);
     }
 }
 

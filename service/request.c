@@ -1,5 +1,6 @@
 #include "service/request.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,8 @@ void request_refuse(struct request *request, const struct error *error,
         reply_header_add(reply, "Retry-After", "%u", retry_after);
     if (error->status == ST_METHOD_NOT_ALLOWED)
         reply_header_add(reply, "Allow", "%s", request->match.allow);
+    if (error->status == ST_UPLOAD_OFFSET || error->status == ST_UPLOAD_LENGTH)
+        reply_header_add(reply, "Upload-Offset", "%" PRIu64, request->upload.size);
 }
 
 void request_fini(struct request *request)

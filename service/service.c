@@ -74,6 +74,7 @@ static enum status open_store(struct context *context, struct error *error)
     if (status != ST_OK)
         return status;
     disk_room_init(&context->disk_room, context->blobs);
+    context->unfinished_uploads = unfinished_uploads_create(context->blobs);
     blobs_database_path(context->blobs, path);
     status = store_open(&context->store, path, error);
     if (status == ST_OK)
@@ -201,6 +202,7 @@ void service_close(struct context *context)
     pool_destroy(context->desk);
     end_leftovers(context);
     long_polls_destroy(context->long_polls);
+    unfinished_uploads_destroy(context->unfinished_uploads);
     models_close(context->models);
     jobs_close(context->jobs);
     datasets_close(context->datasets);

@@ -199,6 +199,19 @@ static void name_request(struct sessions *sessions, struct request *request)
     render_hex(request->id + NAME_DIGITS, atomic_fetch_add(&sessions->named, 1));
 }
 
+static enum status begin_upload(struct context *context, struct request *request,
+                                struct error *error)
+{
+    const struct upload_start start = {
+        .place = &request->match,
+        .principal = &request->principal,
+        .content_length = request_header(request, "Content-Length"),
+        .offset = request_header(request, "Upload-Offset"),
+        .length = request_header(request, "Upload-Length"),
+    };
+    return upload_begin(context, &request->upload, &start, error);
+}
+
 static enum MHD_Result admit(struct session *session)
 {
     struct request *request = &session->request;
@@ -213,8 +226,7 @@ static enum MHD_Result admit(struct session *session)
     if (status == ST_OK)
         status = admission_check(request, context->config, &error);
     if (status == ST_OK && request->match.route->body == BODY_FILE)
-        status = upload_begin(context, &request->upload, &request->match,
-                              request_header(request, "Content-Length"), &error);
+        status = begin_upload(context, request, &error);
     if (status != ST_OK) {
         request->reply.close = true;
         return session_refuse(session, &error);

@@ -1,11 +1,16 @@
 #include "service/upload.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "api/limits.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "service/unfinished_uploads.h"
 #include "service/upload_kind.h"
 
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
@@ -22,19 +27,29 @@ static enum status refuse_file(const struct reader *reader, struct error *error)
                      reader->files[0], reader->files[1]);
 }
 
+/* Finds the dataset that has a file of that name. */
+static enum status find(struct context *context, const struct route_match *place,
+                        struct dataset_info *info, struct error *error)
+{
+    struct dataset *dataset = datasets_find(context->datasets, place->id);
+    if (dataset == NULL)
+        return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", place->id);
+    dataset_read(context->datasets, dataset, info);
+    const struct reader *reader = dataset_spec(dataset)->schema.reader;
+    if (info->state == DATASET_DELETED)
+        return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
+    if (upload_kind_find(reader, place->name) == NULL)
+        return refuse_file(reader, error);
+    return ST_OK;
+}
+
 static enum status check(struct context *context, const struct route_match *place,
                          struct error *error)
 {
     struct dataset_info info;
-    struct dataset *dataset = datasets_find(context->datasets, place->id);
-    if (dataset == NULL)
-        return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", place->id);
-    dataset_read(context->datasets, dataset, &info);
-    const struct reader *reader = dataset_spec(dataset)->schema.reader;
-    if (info.state == DATASET_DELETED)
-        return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
-    if (upload_kind_find(reader, place->name) == NULL)
-        return refuse_file(reader, error);
+    enum status status = find(context, place, &info, error);
+    if (status != ST_OK)
+        return status;
     if (info.state == DATASET_IMPORTING)
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
     if (info.state == DATASET_READY)
@@ -61,38 +76,102 @@ static struct blob_name name_of(struct context *context,
     return blob_of_dataset(&spec->id, kind->blob);
 }
 
-enum status upload_begin(struct context *context, struct upload *upload,
-                         const struct route_match *place, const char *length,
-                         struct error *error)
+/* --- where a body goes --- */
+
+/* Reads the header called name, which counts bytes; it must be there. */
+static enum status read_count(uint64_t *count, const char *name, const char *text,
+                              struct error *error)
 {
-    enum status status = check(context, place, error);
-    if (status == ST_OK && length != NULL)
-        status = check_disk(context, strtoull(length, NULL, 10), error);
+    enum { DIGITS = 16 }; /* of LIMIT_COUNT */
+    size_t length = text != NULL ? strlen(text) : 0;
+    bool digits = length > 0 && length <= DIGITS;
+    for (size_t i = 0; digits && i < length; i++)
+        digits = isdigit((unsigned char)text[i]);
+    if (digits)
+        *count = strtoull(text, NULL, 10);
+    if (!digits || *count >= (uint64_t)LIMIT_COUNT)
+        return error_set(error, ST_INVALID,
+                         "%s must count bytes: a whole number below 2^53", name);
+    return ST_OK;
+}
+
+/* Reads the headers of a request that brings a piece of a file. */
+static enum status read_claim(const struct context *context,
+                              const struct upload_start *start,
+                              struct upload_claim *claim, struct error *error)
+{
+    const char *announced = start->content_length;
+    uint64_t size = announced != NULL ? strtoull(announced, NULL, 10) : 0;
+    enum status status =
+        read_count(&claim->offset, "Upload-Offset", start->offset, error);
+    if (status == ST_OK)
+        status = read_count(&claim->length, "Upload-Length", start->length, error);
     if (status != ST_OK)
         return status;
-    const struct blob_name name = name_of(context, place);
-    status =
-        blob_draft_create(context->blobs, &upload->draft, &name, &upload->file, NULL);
+    if (claim->length > context->config->upload_size_max)
+        return error_set(error, ST_BODY_TOO_LARGE,
+                         "the file may have at most %" PRIu64 " bytes",
+                         context->config->upload_size_max);
+    if (claim->offset > claim->length)
+        return error_set(error, ST_INVALID, "Upload-Offset is beyond Upload-Length");
+    if (size > claim->length - claim->offset)
+        return error_set(error, ST_INVALID, "the body goes beyond Upload-Length");
+    return ST_OK;
+}
+
+static enum status begin_piece(struct context *context, struct upload *upload,
+                               const struct upload_start *start, struct error *error)
+{
+    struct upload_claim claim = {.name = name_of(context, start->place),
+                                 .principal = *start->principal};
+    enum status status = read_claim(context, start, &claim, error);
+    if (status == ST_OK)
+        status = check_disk(context, claim.length - claim.offset, error);
+    if (status == ST_OK)
+        status = unfinished_uploads_take(context->unfinished_uploads, &claim,
+                                         &upload->unfinished, &upload->size, error);
     if (status != ST_OK)
+        return status;
+    upload->draft = *unfinished_upload_draft(upload->unfinished);
+    upload->file = unfinished_upload_file(upload->unfinished);
+    upload->size = claim.offset;
+    upload->length = claim.length;
+    upload->open = true;
+    return ST_OK;
+}
+
+static enum status begin_whole(struct context *context, struct upload *upload,
+                               const struct upload_start *start, struct error *error)
+{
+    const char *length = start->content_length;
+    const struct blob_name name = name_of(context, start->place);
+    enum status status =
+        length != NULL ? check_disk(context, strtoull(length, NULL, 10), error) : ST_OK;
+    if (status != ST_OK)
+        return status;
+    if (blob_draft_create(context->blobs, &upload->draft, &name, &upload->file, NULL) !=
+        ST_OK)
         return error_set(error, ST_INTERNAL, "the file cannot be stored");
     upload->open = true;
     return ST_OK;
 }
 
-enum status upload_write(struct context *context, struct upload *upload,
-                         const void *data, size_t size, struct error *error)
+enum status upload_begin(struct context *context, struct upload *upload,
+                         const struct upload_start *start, struct error *error)
+{
+    enum status status = check(context, start->place, error);
+    if (status != ST_OK)
+        return status;
+    return start->offset != NULL ? begin_piece(context, upload, start, error)
+                                 : begin_whole(context, upload, start, error);
+}
+
+/* --- the body --- */
+
+static enum status write_all(struct upload *upload, const void *data, size_t size,
+                             struct error *error)
 {
     const char *next = data;
-    uint64_t max = context->config->upload_size_max;
-    if (size > max - upload->size)
-        return error_set(error, ST_BODY_TOO_LARGE,
-                         "the file may have at most %llu bytes",
-                         (unsigned long long)max);
-    if (upload->size / disk_check_every != (upload->size + size) / disk_check_every &&
-        disk_room_check(&context->disk_room, error) != ST_OK)
-        return ST_DISK_FULL;
-    upload->size += size;
-    disk_room_take(&context->disk_room, size);
     while (size > 0) {
         ssize_t written = write(upload->file, next, size);
         if (written < 0 && errno == EINTR)
@@ -107,10 +186,59 @@ enum status upload_write(struct context *context, struct upload *upload,
     return ST_OK;
 }
 
+/* The disk is looked at once in a while. */
+static enum status append(struct context *context, struct upload *upload,
+                          const void *data, size_t size, struct error *error)
+{
+    if (upload->size / disk_check_every != (upload->size + size) / disk_check_every &&
+        disk_room_check(&context->disk_room, error) != ST_OK)
+        return ST_DISK_FULL;
+    disk_room_take(&context->disk_room, size);
+    return write_all(upload, data, size, error);
+}
+
+enum status upload_write(struct context *context, struct upload *upload,
+                         const void *data, size_t size, struct error *error)
+{
+    uint64_t max = context->config->upload_size_max;
+    if (upload->unfinished != NULL && size > upload->length - upload->size)
+        return error_set(error, ST_INVALID, "the body goes beyond Upload-Length");
+    if (size > max - upload->size)
+        return error_set(error, ST_BODY_TOO_LARGE,
+                         "the file may have at most %" PRIu64 " bytes", max);
+    enum status status = append(context, upload, data, size, error);
+    upload->failed = status != ST_OK;
+    if (status != ST_OK)
+        return status;
+    upload->size += size;
+    if (upload->unfinished != NULL)
+        unfinished_upload_grew(upload->unfinished, upload->size);
+    return ST_OK;
+}
+
+bool upload_is_whole(const struct upload *upload)
+{
+    return upload->unfinished == NULL || upload->size == upload->length;
+}
+
+/* --- the end --- */
+
 static void close_draft(struct upload *upload)
 {
     close(upload->file);
     upload->open = false;
+}
+
+/* Closes one that was published, whose draft is no more. */
+static void close_published(struct context *context, struct upload *upload)
+{
+    if (upload->unfinished != NULL) {
+        upload->open = false;
+        unfinished_uploads_drop(context->unfinished_uploads, upload->unfinished);
+    } else {
+        close_draft(upload);
+        unfinished_uploads_discard(context->unfinished_uploads, &upload->draft.name);
+    }
 }
 
 enum status upload_publish(struct context *context, struct upload *upload,
@@ -121,19 +249,89 @@ enum status upload_publish(struct context *context, struct upload *upload,
     if (status != ST_OK)
         return status;
     if (blob_publish(context->blobs, &upload->draft, &inner) == ST_OK) {
-        close_draft(upload);
+        close_published(context, upload);
         return ST_OK;
     }
     /* The file is no part of the ledger, so this must not read as the ledger's failure;
-     * nor may it show paths. */
+     * nor may it show paths. A failed sync is never tried again. */
+    upload->failed = true;
     log_event(LOG_ERROR, "upload_failed", "detail", inner.text, (char *)NULL);
     return error_set(error, ST_INTERNAL, "the file could not be stored");
+}
+
+enum status upload_pause(struct context *context, struct upload *upload,
+                         const struct route_match *place, struct error *error)
+{
+    enum status status = check(context, place, error);
+    if (status == ST_OK)
+        upload_abandon(context, upload);
+    return status;
+}
+
+/* Whether the dataset still takes this file. */
+static bool is_awaited(struct context *context, const struct blob_name *name)
+{
+    struct dataset_info info;
+    const struct dataset *dataset = datasets_find(context->datasets, name->id);
+    CHECK(dataset != NULL);
+    dataset_read(context->datasets, dataset, &info);
+    bool awaited = false;
+    for (size_t i = 0; i < UPLOAD_KINDS; i++)
+        awaited |=
+            upload_kinds[i].blob == name->kind &&
+            upload_kind_is_of(&upload_kinds[i], dataset_spec(dataset)->schema.reader);
+    return awaited && info.state != DATASET_READY && info.state != DATASET_DELETED;
+}
+
+/* Whoever makes the dataset READY or DELETED, or another format of it, discards its
+ * uploads after that, so one that rests by then goes. The dataset is asked after the upload
+ * rests, so one that does not rest by then goes as well. */
+static void rest(struct context *context, struct upload *upload)
+{
+    upload->open = false;
+    if (upload->failed) {
+        unfinished_uploads_drop(context->unfinished_uploads, upload->unfinished);
+        return;
+    }
+    unfinished_uploads_rest(context->unfinished_uploads, upload->unfinished);
+    if (!is_awaited(context, &upload->draft.name))
+        unfinished_uploads_discard(context->unfinished_uploads, &upload->draft.name);
 }
 
 void upload_abandon(struct context *context, struct upload *upload)
 {
     if (!upload->open)
         return;
+    if (upload->unfinished != NULL) {
+        rest(context, upload);
+        return;
+    }
     close_draft(upload);
     blob_discard(context->blobs, &upload->draft);
+}
+
+/* --- what is there --- */
+
+enum status upload_read(struct context *context, const struct route_match *place,
+                        const struct principal *principal, struct upload_view *view,
+                        struct error *error)
+{
+    struct dataset_info info;
+    enum status status = find(context, place, &info, error);
+    if (status != ST_OK)
+        return status;
+    if (info.state == DATASET_READY)
+        return error_set(error, ST_DATASET_IMMUTABLE, "it is imported");
+    const struct blob_name name = name_of(context, place);
+    *view = (struct upload_view){.dataset = place->id, .file = place->name};
+    view->is_begun = unfinished_uploads_find(context->unfinished_uploads, &name,
+                                             principal, &view->offset, &view->length);
+    view->is_whole = !view->is_begun && blob_is_there(context->blobs, &name);
+    return ST_OK;
+}
+
+bool upload_remove(struct context *context, const struct blob_name *name)
+{
+    unfinished_uploads_discard(context->unfinished_uploads, name);
+    return context_remove(context, name);
 }

@@ -4,10 +4,18 @@
  *
  *   begin --> write, write, ... --> publish
  *     |         |                     |
+ *     |         +--> pause            |    the body ended before the file did
+ *     |         |                     |
  *     +---------+---------------------+--> abandon
  *
+ * A request that says nothing of where its body goes brings the whole file, and if it
+ * breaks off nothing is kept. One with Upload-Offset brings a piece: what has come of it
+ * is kept (unfinished_uploads.h), and the file is whole at its Upload-Length. Where the
+ * disk is full or fails, nothing is kept either, since the ledger needs the room more.
+ *
  * Threads: one at a time. upload_begin, upload_write and upload_abandon are the HTTP
- * server's, which writes to the page cache; upload_publish syncs and is the desk's.
+ * server's, which writes to the page cache; the others are the desk's, and upload_publish
+ * syncs.
  */
 #ifndef SERVICE_UPLOAD_H
 #define SERVICE_UPLOAD_H
@@ -16,39 +24,74 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/dataset_view.h"
 #include "api/routes.h"
+#include "base/principal.h"
 #include "base/status.h"
 #include "service/context.h"
 #include "store/blob.h"
 
-struct upload { /* a request's; zeroed: none */
-    bool open;
-    int file; /* descriptor of the draft, while it is open */
-    uint64_t size;
+struct upload {        /* a request's; zeroed: none */
+    bool open, failed; /* failed: the draft is not what was sent */
+    int file;          /* descriptor of the draft, while it is open */
+    uint64_t size;     /* of the draft; or where a refused one would have gone on */
+    uint64_t length;   /* of the whole file; 0 where unfinished is NULL */
     struct blob_draft draft;
+    struct unfinished_upload
+        *unfinished; /* of a request with Upload-Offset, else NULL */
 };
 
-/* Before the first byte: opens the draft of the file that place names.
- *   length  the header Content-Length, or NULL
+struct upload_start {                /* what a request says before its body */
+    const struct route_match *place; /* the dataset and the file's name */
+    const struct principal *principal;
+    const char *content_length, *offset, *length; /* headers, NULL where absent */
+};
+
+/* Before the first byte: opens the draft of the file at start->place.
+ *   ST_INVALID  Upload-Offset is no number or beyond Upload-Length, which is absent or
+ *               none, or the announced body goes beyond it
+ *   ST_UPLOAD_OFFSET, ST_UPLOAD_LENGTH, ST_UPLOAD_BUSY, ST_QUEUE_FULL
+ *               as unfinished_uploads_take; of the first two, size says where the upload
+ *               goes on
+ *   ST_BODY_TOO_LARGE  Upload-Length is over the limit
  *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE  of the dataset or file name
- *   ST_DISK_FULL  the disk is nearly full
+ *   ST_DISK_FULL  the disk is nearly full, or has no room for the rest of the file
  *   ST_INTERNAL   the draft cannot be opened */
 enum status upload_begin(struct context *context, struct upload *upload,
-                         const struct route_match *place, const char *length,
-                         struct error *error);
+                         const struct upload_start *start, struct error *error);
 
-/* Appends to the draft, or fails with ST_BODY_TOO_LARGE, ST_DISK_FULL or
- * ST_INTERNAL. */
+/* Appends to the draft, or fails with ST_BODY_TOO_LARGE, ST_INVALID (beyond
+ * Upload-Length), ST_DISK_FULL or ST_INTERNAL. */
 enum status upload_write(struct context *context, struct upload *upload,
                          const void *data, size_t size, struct error *error);
 
+/* Whether all of the file is there. */
+bool upload_is_whole(const struct upload *upload);
+
 /* Publishes it as the file of its dataset, and closes it. What upload_begin checked is
- * checked again, since the dataset may have moved while the body came in.
+ * checked again, since the dataset may have moved while the body came in. An unfinished
+ * upload of the same file goes.
  *   ST_INTERNAL, and those of upload_begin: it can only be abandoned */
 enum status upload_publish(struct context *context, struct upload *upload,
                            const struct route_match *place, struct error *error);
 
-/* Closes it and removes what was not published. Does nothing where none is open. */
+/* Keeps what has come of one that is not whole, and closes it. The dataset is checked as
+ * by upload_publish. */
+enum status upload_pause(struct context *context, struct upload *upload,
+                         const struct route_match *place, struct error *error);
+
+/* Closes it and removes what was not published; what can go on later is kept. Does
+ * nothing where none is open. */
 void upload_abandon(struct context *context, struct upload *upload);
+
+/* What is there of the file at place, as far as the principal may know.
+ *   ST_NOT_FOUND, ST_DATASET_IMMUTABLE  of the dataset or file name */
+enum status upload_read(struct context *context, const struct route_match *place,
+                        const struct principal *principal, struct upload_view *view,
+                        struct error *error);
+
+/* Removes a file of a dataset that was uploaded, whole or not. False, which is logged,
+ * where that fails. */
+bool upload_remove(struct context *context, const struct blob_name *name);
 
 #endif

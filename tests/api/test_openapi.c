@@ -136,6 +136,17 @@ static void open_dataset(struct dataset_spec *spec, const char *text)
     assert_taken(dataset_spec_parse(spec, text, strlen(text), &error), text, &error);
 }
 
+static void answer_uploads(json_t *answers)
+{
+    const struct upload_view views[] = {
+        {"a", "data", false, false, 0, 0},
+        {"a", "features", false, true, 5, 7},
+        {"a", "labels", true, false, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        take_answer(answers, "Upload", upload_render(&views[i]));
+}
+
 static void answer_datasets(json_t *answers)
 {
     const struct epochs epochs = {regranted, 2};
@@ -355,6 +366,7 @@ static json_t *answers(void)
         .reader = &idx_reader, .task = TASK_CLASSIFICATION, .classes = 2};
     double outputs[] = {0.25, 0.75};
     answer_datasets(all);
+    answer_uploads(all);
     open_dataset(&dataset, declarations[1]);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         answer_job(all, &dataset, requests[i]);

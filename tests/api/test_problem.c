@@ -39,6 +39,9 @@ static const struct {
     {"dataset_frozen", 409},
     {"dataset_unavailable", 409},
     {"duplicate_content", 409},
+    {"upload_busy", 409},
+    {"upload_offset", 409},
+    {"upload_length", 409},
     {"job_terminal", 409},
     {"idempotency_key_reused", 422},
     {"import_failed", 422},
@@ -112,8 +115,9 @@ static void only_what_passes_is_retryable(void **state)
 {
     (void)state;
     static const enum status passing[] = {
-        ST_BUDGET_HELD, ST_DATASET_BUSY, ST_DATASET_IN_USE, ST_QUEUE_FULL,
-        ST_DISK_FULL,   ST_DRAINING,     ST_NO_MEMORY,      ST_IO};
+        ST_BUDGET_HELD, ST_DATASET_BUSY, ST_DATASET_IN_USE,
+        ST_QUEUE_FULL,  ST_DISK_FULL,    ST_DRAINING,
+        ST_NO_MEMORY,   ST_IO,           ST_UPLOAD_BUSY};
     for (size_t i = 0; i < STATUS_COUNT; i++) {
         bool passes = false;
         for (size_t j = 0; j < sizeof passing / sizeof *passing; j++)

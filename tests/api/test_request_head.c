@@ -178,6 +178,8 @@ static void a_field_that_is_read_stands_once_and_ends_without_a_blank(void **sta
         {"If-None-Match", "*"},
         {"If-Range", "\"a\""},
         {"Range", "bytes=0-1"},
+        {"upload-offset", "5"},
+        {"Upload-Length", "7"},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         char bytes[256];

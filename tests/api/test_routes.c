@@ -56,7 +56,7 @@ static void another_method_is_told_which_are_allowed(void **state)
         {"GET", "/v1/jobs:estimate", "POST"},
         {"POST", "/v1/datasets/a", "GET, HEAD, DELETE"},
         {"GET", "/v1/datasets/a:import", "POST"},
-        {"GET", "/v1/datasets/a/files/data", "PUT"},
+        {"POST", "/v1/datasets/a/files/data", "PUT, GET, HEAD"},
         {"OPTIONS", "/livez", "GET, HEAD"},
         {"get", "/livez", "GET, HEAD"},
     };

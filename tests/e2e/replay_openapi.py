@@ -140,6 +140,14 @@ def datasets(replay):
         if status != 201:
             replay.failures.append(f"the example {name} of a dataset is refused: {status}")
         for file, content in FILES[body["id"]].items():
+            for offset, length, expected in (("0", len(content), 202), ("5", len(content), 409),
+                                             ("9", 5, 400), ("x", 5, 400)):
+                status, _ = replay.call(
+                    "put", "/v1/datasets/{id}/files/{name}", content[:3], id=body["id"], name=file,
+                    headers={"Upload-Offset": offset, "Upload-Length": str(length)})
+                if status != expected:
+                    replay.failures.append(f"a piece at {offset} of {length}: {status}")
+            replay.call("get", "/v1/datasets/{id}/files/{name}", id=body["id"], name=file)
             replay.call("put", "/v1/datasets/{id}/files/{name}", content, id=body["id"], name=file)
         status, answer = replay.call("post", "/v1/datasets/{id}:import", id=body["id"])
         if status != 200:

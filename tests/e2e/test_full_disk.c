@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <arpa/inet.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/account_fixture.h"
@@ -171,6 +174,108 @@ static void an_import_that_has_no_room_says_that_the_disk_is_full(void **state)
         "disk_full");
 }
 
+static const char big[] = "/v1/datasets/big/files/data";
+
+/* Sends zeros as a piece of an upload of 16 MiB. */
+static const struct reply *send_piece(struct client *client, long offset, long size)
+{
+    char from[64];
+    char *zeros = calloc((size_t)size, 1);
+    assert_non_null(zeros);
+    snprintf(from, sizeof from, "Upload-Offset: %ld", offset);
+    const struct reply *reply = client_send(
+        client, &(struct request){.method = "PUT",
+                                  .path = big,
+                                  .headers = {from, "Upload-Length: 16777216"},
+                                  .body = zeros,
+                                  .size = (size_t)size});
+    free(zeros);
+    return reply;
+}
+
+static void await_offset(struct client *client, long offset)
+{
+    while (reply_number(client_get(client, "%s", big), "offset") != (double)offset)
+        continue;
+}
+
+/* Begins a piece of 15 MiB behind the first, of which a half comes. */
+static int send_half(const struct daemon *daemon)
+{
+    char head[256], *zeros = calloc(8, (size_t)mib);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)daemon->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_non_null(zeros);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    int length =
+        snprintf(head, sizeof head,
+                 "PUT %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %ld\r\n"
+                 "Upload-Offset: %ld\r\nUpload-Length: %ld\r\n\r\n",
+                 big, 15 * mib, mib, 16 * mib);
+    assert_int_equal(send(fd, head, (size_t)length, MSG_NOSIGNAL), length);
+    for (long sent = 0; sent < 8 * mib;) {
+        ssize_t part = send(fd, zeros, (size_t)(8 * mib - sent), MSG_NOSIGNAL);
+        assert_true(part > 0);
+        sent += part;
+    }
+    free(zeros);
+    return fd;
+}
+
+/* What had come of an upload gives its room back: the ledger needs it more. */
+static void an_upload_in_pieces_that_fills_the_disk_is_dropped(void **state)
+{
+    struct stage *stage = *state;
+    struct daemon *daemon = &stage->daemon;
+    struct client *client = &stage->client;
+    char filler[128];
+    if (daemon->pid == 0)
+        skip();
+    file_path(filler, daemon, "filler");
+    assert_status(declare_points(client, "big", SAMPLE_PUBLIC), 201);
+    assert_status(declare_points(client, "probe", SAMPLE_PUBLIC), 201);
+    assert_problem(
+        client_send(client, &(struct request){.method = "PUT",
+                                              .path = big,
+                                              .headers = {"Upload-Offset: 0",
+                                                          "Upload-Length: 134217728"},
+                                              .body = "1",
+                                              .size = 1}),
+        503, "disk_full");
+    assert_status(send_piece(client, 0, mib), 202);
+    int fd = send_half(daemon);
+    await_offset(client, 9 * mib);
+    fill(daemon, "filler", 60 * mib);
+    await_full(client, "probe");
+    char *zeros = calloc(7, (size_t)mib), answer[16] = "";
+    assert_non_null(zeros);
+    for (long sent = 0; sent < 7 * mib;) {
+        ssize_t part = send(fd, zeros, (size_t)(7 * mib - sent), MSG_NOSIGNAL);
+        assert_true(part > 0);
+        sent += part;
+    }
+    free(zeros);
+    assert_int_equal(recv(fd, answer, 12, MSG_WAITALL), 12);
+    assert_string_equal(answer, "HTTP/1.1 503");
+    close(fd);
+    await_offset(client, 0);
+
+    assert_int_equal(unlink(filler), 0);
+    const struct reply *reply;
+    while ((reply = send_piece(client, 0, mib))->status != 202)
+        assert_problem(reply, 503, "disk_full");
+    fill(daemon, "filler", 60 * mib);
+    await_full(client, "probe");
+    assert_problem(send_piece(client, mib, 15 * mib), 503, "disk_full");
+    await_offset(client, mib); /* it was refused before it began */
+    assert_int_equal(unlink(filler), 0);
+    while ((reply = send_piece(client, mib, 15 * mib))->status != 204)
+        assert_problem(reply, 503, "disk_full");
+}
+
 /* Killed on a full disk, so that nobody dropped the ballast: one start more. */
 static void a_start_that_finds_no_room_makes_some(void **state)
 {
@@ -201,6 +306,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_disk_is_survived, begin, end),
         cmocka_unit_test_setup_teardown(
             an_import_that_has_no_room_says_that_the_disk_is_full, begin, end),
+        cmocka_unit_test_setup_teardown(
+            an_upload_in_pieces_that_fills_the_disk_is_dropped, begin, end),
         cmocka_unit_test_setup_teardown(a_start_that_finds_no_room_makes_some, begin,
                                         end),
     };
