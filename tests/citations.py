@@ -14,8 +14,9 @@ import sys
 
 WIDTH = 120
 CITED = re.compile(r"(?P<page>[\w./-]*[\w-]\.md)(?P<link>\))?(?:,)? ?(?P<section>(?:[PE]\d+|\d+(?:\.\d+)*)\b)?")
-NAMED = re.compile(r"`((?:service|api|engine|accountant|store|base)/[a-z0-9_/]+)(\.[ch])?`")
-PAPERS = pathlib.Path("tests/papers")  # names tests by their paths below tests/
+NAMED = re.compile(r"`((?:service|api|engine|accountant|store|base|e2e|audit|bench)/[a-z0-9_/]+)(\.[ch])?`")
+TESTS = pathlib.Path("tests")
+BELOW_TESTS = TESTS / "papers"  # its pages name tests by their paths below tests/
 FOREIGN = [
     (re.compile(r"\b[Ii]ssue (?:#|number )?\d+"), "an issue by its number"),
     (re.compile(r"\.\./shared/(?!data|vectors)\w"), "a path outside the repository"),
@@ -62,9 +63,11 @@ def faults(path):
         for pattern, what in FOREIGN:
             if pattern.search(line):
                 yield number, what
-        if path.suffix == ".md" and PAPERS not in path.parents:
+        if path.suffix == ".md":
+            roots = [pathlib.Path(), TESTS] if path.parent == BELOW_TESTS else [pathlib.Path()]
             for stem, suffix in NAMED.findall(line):
-                if not any(pathlib.Path(stem + end).exists() for end in ([suffix] if suffix else ["", ".c", ".h"])):
+                ends = [suffix] if suffix else ["", ".c", ".h"]
+                if not any((root / (stem + end)).exists() for root in roots for end in ends):
                     yield number, f"{stem}{suffix} is not in the repository"
         for cited in CITED.finditer(line):
             if "://" in line[: cited.start() + 8]:
