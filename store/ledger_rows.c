@@ -1,6 +1,10 @@
 #include "store/table_rows.h"
 
+#include <stdio.h>
+
 #include "store/statement.h"
+
+enum { STATEMENT_SIZE = 192 };
 
 enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
                               struct error *error)
@@ -44,20 +48,33 @@ static void read_row(struct statement *statement, struct ledger_row *row)
         statement_expect_size(statement, 6, row->curve_size);
 }
 
+enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t *count,
+                              struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT count(*) FROM ledger WHERE dataset=?");
+    statement_bind_text(&statement, dataset);
+    if (statement_next(&statement))
+        *count = statement_int(&statement, 0);
+    return statement_end(&statement, error);
+}
+
 enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
                              bool (*visit)(void *context, const struct ledger_row *row),
                              void *context, struct error *error)
 {
+    char sql[STATEMENT_SIZE];
     struct statement statement;
     struct ledger_row row;
-    statement_open(
-        &statement, store_tx_database(tx),
-        range->dataset == NULL
-            ? "SELECT seq,dataset,epoch,job,kind,curve,released,meta,actor,time_ms,"
-              "prev,hash FROM ledger WHERE seq>? ORDER BY seq"
-            : "SELECT seq,dataset,epoch,job,kind,curve,released,meta,actor,time_ms,"
-              "prev,hash FROM ledger WHERE seq>? AND dataset=? ORDER BY seq");
+    snprintf(sql, sizeof sql,
+             "SELECT seq,dataset,epoch,job,kind,curve,released,meta,actor,time_ms,prev,"
+             "hash FROM ledger WHERE seq>? AND seq<?%s ORDER BY seq%s",
+             range->dataset != NULL ? " AND dataset=?" : "",
+             range->newest_first ? " DESC" : "");
+    statement_open(&statement, store_tx_database(tx), sql);
     statement_bind_int(&statement, range->after);
+    statement_bind_int(&statement, range->before > 0 ? range->before : INT64_MAX);
     if (range->dataset != NULL)
         statement_bind_text(&statement, range->dataset);
     while (statement_next(&statement)) {

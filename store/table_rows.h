@@ -129,7 +129,13 @@ enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
 struct ledger_range {    /* which rows are walked; {0}: all */
     const char *dataset; /* the dataset's alone; NULL: every dataset's */
     uint64_t after;      /* those with a greater seq */
+    uint64_t before;     /* and a smaller one; 0: however great it is */
+    bool newest_first;   /* else oldest first */
 };
+
+/* How many entries a dataset has. */
+enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t *count,
+                              struct error *error);
 
 /* Walks entries in the order of seq. */
 enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,

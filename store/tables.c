@@ -85,7 +85,10 @@ static const char step_1[] =
     "CREATE TRIGGER freeze_no_delete BEFORE DELETE ON freeze"
     "  BEGIN SELECT RAISE(ABORT,'append-only'); END;";
 
-static const char *const steps[] = {step_1};
+/* The entries of one dataset, in the order of seq, which an index ends with. */
+static const char step_2[] = "CREATE INDEX ledger_dataset ON ledger(dataset);";
+
+static const char *const steps[] = {step_1, step_2};
 
 const struct tables *tables_current(void)
 {

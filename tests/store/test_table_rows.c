@@ -276,6 +276,27 @@ static void entries_are_appended_in_a_chain_and_nothing_else(void **state)
     assert_int_equal(ledger_rows_walk(tx, &later, see_entry, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
     assert_string_equal(seen.texts[0], "2 a 1 'job_1' RESERVE 2/16 -1 {} local 12 1 2");
+    const struct ledger_range newest = {.dataset = "a", .newest_first = true},
+                              between = {.after = 1, .before = 4, .newest_first = true},
+                              older = {.dataset = "a", .before = 2};
+    uint64_t count = 77;
+    seen.count = 0;
+    assert_int_equal(ledger_rows_walk(tx, &newest, see_entry, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 3);
+    assert_memory_equal(seen.texts[0], "4 a", 3);
+    assert_memory_equal(seen.texts[2], "1 a", 3);
+    seen.count = 0;
+    assert_int_equal(ledger_rows_walk(tx, &between, see_entry, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_memory_equal(seen.texts[0], "3 b", 3);
+    assert_memory_equal(seen.texts[1], "2 a", 3);
+    seen.count = 0;
+    assert_int_equal(ledger_rows_walk(tx, &older, see_entry, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(ledger_rows_count(tx, "a", &count, NULL), ST_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(ledger_rows_count(tx, "c", &count, NULL), ST_OK);
+    assert_int_equal(count, 0);
 }
 
 static bool see_mark(void *context, const char *name, uint64_t authorised)

@@ -168,6 +168,64 @@ static void a_file_whose_tables_or_rows_differ_is_named(void **state)
     }
 }
 
+/* A file of the first schema, with an entry in it, is brought to the present one. */
+static void a_file_of_the_first_schema_is_read_on(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct tables first = {tables_current()->steps, 1};
+    struct database *database;
+    struct store *store;
+    assert_int_equal(database_open(&database, place.path, NULL), ST_OK);
+    assert_int_equal(tables_forward(database, place.path, 0, &first, NULL), ST_OK);
+    assert_int_equal(
+        run(database_handle(database),
+            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0);"
+            "INSERT INTO ledger VALUES(1,'a',1,'','GRANT',zeroblob(8),NULL,'{}','me',"
+            "0,zeroblob(32),randomblob(32))"),
+        SQLITE_OK);
+    database_close(database, true);
+    assert_int_equal(store_open_read(&store, place.path, NULL), ST_INVALID);
+    assert_int_equal(store_open(&store, place.path, NULL), ST_OK);
+    store_close(store);
+    sqlite3 *db = open_raw(place.path);
+    assert_int_equal(number(db, "PRAGMA user_version"), tables_current()->count);
+    assert_int_equal(number(db, "SELECT count(*) FROM ledger WHERE actor='me'"), 1);
+    sqlite3_close(db);
+    place_remove(&place);
+}
+
+/* A page of a dataset's entries is found by an index in its order, either way, so what it
+ * takes does not grow with the ledger: nothing is scanned, and nothing is sorted. */
+static void pages_of_the_ledger_are_found_and_not_sorted(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"", " DESC"};
+    struct place place = place_make();
+    struct store *store;
+    assert_int_equal(store_open(&store, place.path, NULL), ST_OK);
+    store_close(store);
+    sqlite3 *db = open_raw(place.path);
+    for (size_t way = 0; way < 2; way++) {
+        char sql[160];
+        sqlite3_stmt *plan;
+        snprintf(
+            sql, sizeof sql,
+            "EXPLAIN QUERY PLAN SELECT curve FROM ledger WHERE seq>? AND seq<? AND "
+            "dataset=? ORDER BY seq%s",
+            ways[way]);
+        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &plan, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_step(plan), SQLITE_ROW);
+        const char *said = (const char *)sqlite3_column_text(plan, 3);
+        assert_non_null(
+            strstr(said, "ledger_dataset (dataset=? AND rowid>? AND rowid<?)"));
+        assert_int_equal(sqlite3_step(plan), SQLITE_DONE);
+        sqlite3_finalize(plan);
+    }
+    sqlite3_close(db);
+    place_remove(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +233,8 @@ int main(void)
         cmocka_unit_test(an_older_file_is_copied_and_moved_forward),
         cmocka_unit_test(a_failing_step_leaves_the_file_as_it_was),
         cmocka_unit_test(a_file_whose_tables_or_rows_differ_is_named),
+        cmocka_unit_test(a_file_of_the_first_schema_is_read_on),
+        cmocka_unit_test(pages_of_the_ledger_are_found_and_not_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
