@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "accountant/entry.h"
 #include "api/epochs_view.h"
 #include "api/json_writer.h"
 
@@ -120,6 +121,74 @@ char *ledger_entry_render(const struct ledger_row *row)
     json_write_time(&writer, "time", row->time_ms);
     json_write_digest(&writer, "prev", row->prev);
     json_write_digest(&writer, "hash", row->hash);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+/* NaN, which is shown as null, of an entry that is not of its form. */
+static double entry_epsilon(const struct ledger_row *row, const struct epochs *epochs)
+{
+    struct curve charge;
+    if (row->epoch < 1 || row->epoch > epochs->count)
+        return NAN;
+    const struct grant *grant = &epochs->items[row->epoch - 1].grant;
+    if (strcmp(row->kind, "GRANT") == 0)
+        return grant->epsilon;
+    if (!entry_charge_decode(&charge, row->curve, row->curve_size))
+        return NAN;
+    return spending_epsilon(&charge, grant->delta);
+}
+
+char *ledger_summary_render(const struct ledger_row *row, const struct epochs *epochs)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_count(&writer, "seq", row->seq);
+    json_write_text(&writer, "kind", row->kind);
+    json_write_text(&writer, "dataset", row->dataset);
+    json_write_count(&writer, "epoch", row->epoch);
+    json_write_text(&writer, "job", row->job[0] != '\0' ? row->job : NULL);
+    json_write_real(&writer, "epsilon", entry_epsilon(row, epochs));
+    json_write_text(&writer, "actor", row->actor);
+    json_write_time(&writer, "time", row->time_ms);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+static void write_point(struct json_writer *writer, const struct budget_point *point)
+{
+    json_write_object(writer, NULL);
+    json_write_count(writer, "seq", point->seq);
+    json_write_time(writer, "time", point->time_ms);
+    json_write_text(writer, "kind", point->kind);
+    json_write_text(writer, "job", point->job.text[0] != '\0' ? point->job.text : NULL);
+    json_write_count(writer, "epoch", point->epoch);
+    json_write_real(writer, "epsilon_spent", point->epsilon_spent);
+    if (point->epoch > 1) {
+        json_write_object(writer, "exposure");
+        json_write_real(writer, "epsilon_spent", point->exposure.epsilon);
+        json_write_real(writer, "delta", point->exposure.delta);
+        json_write_object_end(writer);
+    } else {
+        json_write_null(writer, "exposure");
+    }
+    share_write(writer, "share", &point->share);
+    json_write_object_end(writer);
+}
+
+char *budget_history_render(const struct dataset_id *dataset,
+                            const struct budget_history *history)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "dataset", dataset->text);
+    json_write_count(&writer, "entries", history->entries);
+    json_write_array(&writer, "points");
+    for (size_t i = 0; i < history->count; i++)
+        write_point(&writer, &history->points[i]);
+    json_write_array_end(&writer);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

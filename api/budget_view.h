@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "accountant/budget_history.h"
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
 #include "accountant/share.h"
@@ -30,6 +31,15 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
 /* Renders one entry: its curve (capacity, held or committed) as numbers, hashes as
  * hexadecimal digits, its meta as it is stored. */
 char *ledger_entry_render(const struct ledger_row *row);
+/* Renders an entry for people who look: without vectors, hashes and meta, but with
+ * "epsilon", what it granted, held or committed by itself, at the delta of its epoch,
+ * which is one of epochs. */
+char *ledger_summary_render(const struct ledger_row *row, const struct epochs *epochs);
+
+/* Renders the points of a history, oldest first. */
+char *budget_history_render(const struct dataset_id *dataset,
+                            const struct budget_history *history);
+
 char *ledger_head_render(const struct ledger_entry_name *head);
 
 struct estimate_view {

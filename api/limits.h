@@ -25,6 +25,8 @@ enum {
     LIMIT_STEPS = 10000000,
     LIMIT_PAGE_SIZE = 1000,
     LIMIT_PAGE_SIZE_DEFAULT = 50,
+    LIMIT_BUDGET_POINTS = 1000, /* of a budget's history */
+    LIMIT_BUDGET_POINTS_DEFAULT = 200,
     LIMIT_PREDICT_ROWS = 10000,
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,

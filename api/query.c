@@ -202,20 +202,6 @@ enum status page_mark_parse(struct page_mark *mark, const char *text,
     return ST_OK;
 }
 
-void page_token_render(char token[PAGE_TOKEN_SIZE], uint64_t position)
-{
-    page_mark_render(token, &(struct page_mark){.order = 'p', .position = position});
-}
-
-enum status page_token_parse(uint64_t *position, const char *text, struct error *error)
-{
-    struct page_mark mark = {.order = 'p'};
-    enum status status = text != NULL ? page_mark_parse(&mark, text, error) : ST_OK;
-    if (status == ST_OK)
-        *position = mark.position;
-    return status;
-}
-
 enum status body_fingerprint(uint8_t fingerprint[SHA256_SIZE],
                              const struct request_line *line, const char *body,
                              size_t size, struct error *error)

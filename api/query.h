@@ -76,11 +76,6 @@ void page_mark_render(char token[PAGE_TOKEN_SIZE], const struct page_mark *mark)
 enum status page_mark_parse(struct page_mark *mark, const char *text,
                             struct error *error);
 
-/* The same of a list in the order p: a position alone; text NULL reads as 0.
- *   ST_INVALID  not a token that was given out for that order */
-void page_token_render(char token[PAGE_TOKEN_SIZE], uint64_t position);
-enum status page_token_parse(uint64_t *position, const char *text, struct error *error);
-
 struct request_line {
     const char *method, *path;
 };

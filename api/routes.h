@@ -49,9 +49,12 @@
       .scope = "datasets:admin", .types = TYPE_JSON)                                   \
     X(dataset_budget, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}/budget",    \
       .scope = "budgets:read", .types = TYPE_JSON)                                     \
+    X(dataset_budget_history, ON_DESK,                                                 \
+      .method = "GET", .path = "/v1/datasets/{id}/budget/history",                     \
+      .scope = "budgets:read", .query = "points", .types = TYPE_JSON)                  \
     X(dataset_ledger, ON_DESK, .method = "GET", .path = "/v1/datasets/{id}/ledger",    \
-      .scope = "budgets:audit", .query = QUERY_PAGE, .streamed = true,                 \
-      .types = TYPE_JSON " application/x-ndjson")                                      \
+      .scope = "budgets:audit", .query = QUERY_PAGE " order view",                     \
+      .streamed = true, .types = TYPE_JSON " application/x-ndjson")                    \
     X(ledger_head, AT_ONCE, .method = "GET", .path = "/v1/ledger/head",                \
       .scope = "budgets:read", .types = TYPE_JSON)                                     \
     X(job_estimate, ON_DESK, .method = "POST", .path = "/v1/jobs:estimate",            \

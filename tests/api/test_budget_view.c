@@ -174,6 +174,72 @@ static void a_grant_has_no_job_and_a_commit_its_released_part(void **state)
     assert_true(json_real_value(first) == 0.5);
 }
 
+/* The figures of a summary: a grant's own, and of charges what they convert to alone. */
+static void a_summary_has_figures_and_no_vectors(void **state)
+{
+    (void)state;
+    struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}},
+                           {.grant = {.epsilon = 0.5, .delta = 1e-6}}};
+    const struct epochs epochs = {all, 2};
+    struct curve curve;
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        curve.at[i] = 0.01 * curve_orders[i];
+    struct ledger_row row = entry(curve.at);
+    row.epoch = 2;
+    char *text = ledger_summary_render(&row, &epochs);
+    assert_null(strstr(text, "curve"));
+    assert_null(strstr(text, "meta"));
+    json_auto_t *reserve = read_text(text);
+    assert_int_equal(json_object_size(reserve), 8);
+    assert_int_equal(json_integer_value(json_object_get(reserve, "seq")), 17);
+    assert_string_equal(json_string_value(json_object_get(reserve, "job")), row.job);
+    double least = INFINITY;
+    for (size_t i = 0; i < CURVE_ORDERS; i++) {
+        double a = curve_orders[i];
+        least = fmin(least, 0.01 * a + log(1 - 1 / a) - (log(1e-6) + log(a)) / (a - 1));
+    }
+    assert_close(real_of(reserve, "epsilon"), least, 1e-6);
+    row.kind = "GRANT";
+    row.job = "";
+    row.epoch = 1;
+    json_auto_t *grant = read_text(ledger_summary_render(&row, &epochs));
+    assert_true(real_of(grant, "epsilon") == 3);
+    assert_true(json_is_null(json_object_get(grant, "job")));
+    row.epoch = 3;
+    json_auto_t *unknown = read_text(ledger_summary_render(&row, &epochs));
+    assert_true(json_is_null(json_object_get(unknown, "epsilon")));
+}
+
+static void a_history_is_its_points(void **state)
+{
+    (void)state;
+    struct budget_point points[2] = {
+        {.seq = 3, .epoch = 1, .time_ms = 1767225600000, .kind = "GRANT"},
+        {.seq = 9,
+         .epoch = 2,
+         .kind = "COMMIT",
+         .job = {"job_01J00000000000000000000000"},
+         .epsilon_spent = 0.1 + 0.2,
+         .exposure = {2.25, 1e-5},
+         .share = {10, 0.75, 0.5, 0.125, 0.375}}};
+    json_auto_t *root = read_text(budget_history_render(
+        &(struct dataset_id){"mnist"}, &(struct budget_history){12, 2, points}));
+    assert_string_equal(json_string_value(json_object_get(root, "dataset")), "mnist");
+    assert_int_equal(json_integer_value(json_object_get(root, "entries")), 12);
+    const json_t *first = json_array_get(json_object_get(root, "points"), 0),
+                 *second = json_array_get(json_object_get(root, "points"), 1);
+    assert_true(json_is_null(json_object_get(first, "job")));
+    assert_true(json_is_null(json_object_get(first, "exposure")));
+    assert_string_equal(json_string_value(json_object_get(first, "time")),
+                        "2026-01-01T00:00:00Z");
+    assert_string_equal(json_string_value(json_object_get(second, "job")),
+                        points[1].job.text);
+    assert_true(real_of(second, "epsilon_spent") == 0.1 + 0.2);
+    assert_true(real_of(json_object_get(second, "exposure"), "epsilon_spent") == 2.25);
+    const json_t *share = json_object_get(second, "share");
+    assert_true(real_of(share, "order") == 10 && real_of(share, "left") == 0.375);
+}
+
 static void the_head_is_seq_and_hash(void **state)
 {
     (void)state;
@@ -294,6 +360,8 @@ int main(void)
         cmocka_unit_test(a_budget_granted_anew_shows_all_that_was_promised),
         cmocka_unit_test(an_entry_keeps_its_bits_and_its_canonical_text),
         cmocka_unit_test(a_grant_has_no_job_and_a_commit_its_released_part),
+        cmocka_unit_test(a_summary_has_figures_and_no_vectors),
+        cmocka_unit_test(a_history_is_its_points),
         cmocka_unit_test(the_head_is_seq_and_hash),
         cmocka_unit_test(an_estimate_answers_in_words),
         cmocka_unit_test(an_estimate_shows_the_budget_beside_the_job_and_after_it),

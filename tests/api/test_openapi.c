@@ -292,6 +292,15 @@ static void answer_ledger(json_t *answers)
     take_answer(answers, "Budget",
                 budget_render(&(struct dataset_id){"b"}, &balance, &epochs));
     take_answer(answers, "LedgerEntry", ledger_entry_render(&row));
+    char *summaries[] = {ledger_summary_render(&row, &epochs)};
+    take_answer(answers, "LedgerPage", page_render("entries", summaries, 1, NULL));
+    take_answer(answers, "LedgerSummary", summaries[0]);
+    struct budget_point points[2] = {
+        {.seq = 1, .epoch = 1, .time_ms = 1000, .kind = "GRANT"},
+        {.seq = 2, .epoch = 2, .time_ms = 1000, .kind = "COMMIT", .job = job_id}};
+    take_answer(answers, "BudgetHistory",
+                budget_history_render(&(struct dataset_id){"b"},
+                                      &(struct budget_history){2, 2, points}));
     row.kind = "COMMIT";
     row.job = job_id.text;
     row.released = row.curve;

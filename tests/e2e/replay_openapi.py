@@ -155,13 +155,14 @@ def datasets(replay):
         replay.call("get", "/v1/datasets/{id}", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/import", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/budget", id=body["id"])
+        replay.call("get", "/v1/datasets/{id}/budget/history", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/ledger", id=body["id"])
     replay.call("post", "/v1/datasets", {"id": "mnist", "seed": 1})
     replay.call("post", "/v1/datasets:check", {"id": "mnist", "seed": 1})
     replay.call("get", "/v1/datasets", query="?page_size=2")
     replay.call("get", "/v1/datasets", query="?page_size=-2")
     for method, path in (("get", ""), ("delete", ""), ("get", "/import"), ("get", "/budget"),
-                         ("get", "/ledger")):
+                         ("get", "/budget/history"), ("get", "/ledger")):
         replay.call(method, "/v1/datasets/{id}" + path, id="nowhere")
 
 
@@ -212,6 +213,10 @@ def rest(replay):
     for path in ("/v1/ledger/head", "/v1/algorithms", "/openapi.yaml", "/v1/version",
                  "/livez", "/readyz"):
         replay.call("get", path)
+    for query in ("?view=summary&order=desc&page_size=1", "?view=short", "?order=sideways"):
+        replay.call("get", "/v1/datasets/{id}/ledger", id="mnist", query=query)
+    for query in ("?points=1", "?points=0"):
+        replay.call("get", "/v1/datasets/{id}/budget/history", id="mnist", query=query)
     replay.call("get", "/v1/datasets/{id}/ledger", id="mnist",
                 headers={"Accept": "application/x-ndjson"})
     replay.call("delete", "/v1/datasets/{id}", id="mnist")

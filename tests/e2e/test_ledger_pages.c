@@ -64,6 +64,74 @@ static void pages_join_to_the_whole(void **state)
     assert_int_equal(count, json_array_size(whole));
 }
 
+/* The whole of the summary in pages of this size and order, to be released. */
+static json_t *summary_of(struct client *client, const char *order, int page_size)
+{
+    json_t *all = json_array();
+    char query[160];
+    snprintf(query, sizeof query, "order=%s", order);
+    for (;;) {
+        const struct reply *page = client_get(
+            client, "/v1/datasets/points/ledger?view=summary&page_size=%d&%s",
+            page_size, query);
+        assert_status(page, 200);
+        assert_true(json_array_size(reply_at(page, "entries")) <= (size_t)page_size);
+        json_array_extend(all, (json_t *)(uintptr_t)reply_at(page, "entries"));
+        if (json_is_null(reply_at(page, "next_page_token")))
+            return all;
+        snprintf(query, sizeof query, "order=%s&page_token=%s", order,
+                 reply_text(page, "next_page_token"));
+    }
+}
+
+/* Members that stand in both views are the same in both. */
+static void a_summary_is_the_ledger_without_its_vectors(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const char *const same[] = {"seq", "kind",  "dataset", "epoch",
+                                       "job", "actor", "time"};
+    const json_t *whole = all_entries(client, "points");
+    json_t *summary = summary_of(client, "asc", 4);
+    assert_int_equal(json_array_size(summary), json_array_size(whole));
+    for (size_t i = 0; i < json_array_size(whole); i++) {
+        const json_t *entry = json_array_get(whole, i),
+                     *shown = json_array_get(summary, i);
+        for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+            assert_true(json_equal(json_object_get(entry, same[k]),
+                                   json_object_get(shown, same[k])));
+        assert_int_equal(json_object_size(shown), sizeof same / sizeof *same + 1);
+        double epsilon = json_number_value(json_object_get(shown, "epsilon"));
+        assert_true(i == 0 ? epsilon == 4 : epsilon > 0 && epsilon < 4);
+    }
+    json_decref(summary);
+}
+
+static void newest_first_is_the_other_way_round(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const int sizes[] = {1, 3, 11, 1000};
+    json_t *oldest = summary_of(client, "asc", 1000);
+    size_t count = json_array_size(oldest);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        json_t *newest = summary_of(client, "desc", sizes[s]);
+        assert_int_equal(json_array_size(newest), count);
+        for (size_t i = 0; i < count; i++)
+            assert_true(json_equal(json_array_get(newest, i),
+                                   json_array_get(oldest, count - 1 - i)));
+        json_decref(newest);
+    }
+    const struct reply *full =
+        client_get(client, "/v1/datasets/points/ledger?order=desc&page_size=1");
+    const json_t *whole = all_entries(client, "points");
+    assert_true(json_equal(json_array_get(reply_at(full, "entries"), 0),
+                           json_array_get(whole, count - 1)));
+    json_decref(oldest);
+    const char *token = reply_text(full, "next_page_token");
+    assert_problem(
+        client_get(client, "/v1/datasets/points/ledger?page_token=%s", token), 400,
+        "invalid_argument");
+}
+
 static const struct reply *get_lines(struct client *client, const char *path)
 {
     const struct reply *lines =
@@ -109,6 +177,88 @@ static void lines_are_the_entries_of_the_pages(void **state)
     }
     assert_int_equal(pages, (1 + 2 * JOBS + 3) / 4);
     assert_int_equal(count, 1 + 2 * JOBS);
+}
+
+static void a_link_keeps_order_and_view(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    char link[256],
+        path[256] = "/v1/datasets/points/ledger?view=summary&order=desc&page_size=4";
+    json_t *newest = summary_of(client, "desc", 1000);
+    size_t count = 0;
+    for (bool more = true; more;) {
+        const struct reply *lines = get_lines(client, path);
+        count += compare_lines(lines, newest, count);
+        more = reply_header(lines, "link", link);
+        if (more)
+            snprintf(path, sizeof path, "%.*s", (int)strcspn(link + 1, ">"), link + 1);
+    }
+    assert_int_equal(count, json_array_size(newest));
+    json_decref(newest);
+}
+
+/* One point an entry, and the last is the budget as it is. */
+static void a_history_tells_what_the_entries_came_to(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *history =
+        client_get(client, "/v1/datasets/points/budget/history");
+    assert_status(history, 200);
+    const json_t *points = reply_at(history, "points"),
+                 *whole = all_entries(client, "points");
+    const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
+    size_t count = json_array_size(whole);
+    double spent = 0;
+    assert_int_equal(json_array_size(points), count);
+    assert_true(reply_number(history, "entries") == (double)count);
+    for (size_t i = 0; i < count; i++) {
+        static const char *const same[] = {"seq", "time", "kind", "job", "epoch"};
+        const json_t *point = json_array_get(points, i);
+        for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+            assert_true(json_equal(json_object_get(point, same[k]),
+                                   json_object_get(json_array_get(whole, i), same[k])));
+        double now = json_number_value(json_object_get(point, "epsilon_spent"));
+        const json_t *share = json_object_get(point, "share");
+        double held = json_number_value(json_object_get(share, "held"));
+        bool commits = i > 0 && i % 2 == 0; /* one job after the other */
+        assert_true(commits ? now > spent : now == spent);
+        assert_true((i % 2 == 1) == (held > 0));
+        assert_true(json_is_null(json_object_get(point, "exposure")));
+        spent = now;
+    }
+    assert_true(spent == reply_number(budget, "epsilon_spent"));
+    assert_true(json_equal(json_object_get(json_array_get(points, count - 1), "share"),
+                           reply_at(budget, "share")));
+    char cache[256];
+    assert_true(reply_header(history, "cache-control", cache));
+    assert_string_equal(cache, "no-store");
+    for (int wanted = 1; wanted <= 3; wanted++) {
+        const struct reply *few =
+            client_get(client, "/v1/datasets/points/budget/history?points=%d", wanted);
+        const json_t *left = reply_at(few, "points");
+        assert_int_equal(json_array_size(left), wanted);
+        assert_true(json_equal(json_array_get(left, (size_t)wanted - 1),
+                               json_array_get(points, count - 1)));
+        assert_true(wanted == 1 ||
+                    json_equal(json_array_get(left, 0), json_array_get(points, 0)));
+    }
+}
+
+static void a_bad_history_is_refused(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const char *const bad[] = {"points=0",   "points=1001", "points=-1",
+                                      "points=ten", "points=",     "points=1&points=2",
+                                      "page_size=3"};
+    static const char path[] = "/v1/datasets/%s/budget/history?%s";
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_problem(client_get(client, path, "points", bad[i]), 400,
+                       "invalid_argument");
+    assert_status(client_get(client, path, "points", "points=1000"), 200);
+    assert_problem(client_get(client, path, "nobody", "points=5"), 404, "not_found");
+    ready_points(client, "everybodys", 500, 3, SAMPLE_PUBLIC);
+    assert_problem(client_get(client, path, "everybodys", "points=5"), 409,
+                   "dataset_public");
 }
 
 /* Both ledgers merged by number are one chain from nothing to the head. */
@@ -167,7 +317,13 @@ static void a_bad_page_is_refused(void **state)
                                       "page_token=x",
                                       "page_token=-2",
                                       "page_token=p8000000000000000",
-                                      "page_token=pffffffffffffffff"};
+                                      "page_token=pffffffffffffffff",
+                                      "order=sideways",
+                                      "order=",
+                                      "order=DESC",
+                                      "order=asc&order=desc",
+                                      "view=short",
+                                      "view=summary,full"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_problem(client_get(client, "/v1/datasets/points/ledger?%s", bad[i]), 400,
                        "invalid_argument");
@@ -233,6 +389,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_join_to_the_whole),
         cmocka_unit_test(lines_are_the_entries_of_the_pages),
+        cmocka_unit_test(a_summary_is_the_ledger_without_its_vectors),
+        cmocka_unit_test(newest_first_is_the_other_way_round),
+        cmocka_unit_test(a_link_keeps_order_and_view),
+        cmocka_unit_test(a_history_tells_what_the_entries_came_to),
+        cmocka_unit_test(a_bad_history_is_refused),
         cmocka_unit_test(the_chain_ends_at_the_head),
         cmocka_unit_test(the_head_is_in_the_log_and_in_its_file),
         cmocka_unit_test(a_bad_page_is_refused),

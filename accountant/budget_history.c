@@ -1,0 +1,190 @@
+#include "accountant/budget_history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/entry.h"
+#include "base/check.h"
+#include "store/table_rows.h"
+
+enum { ROWS_AT_ONCE = 1000 };
+
+struct open_charge { /* what is held of one job, at the weighted orders */
+    struct job_id job;
+    double at[LEDGER_WEIGHTED];
+};
+
+struct telling {
+    struct budget_history *history;
+    size_t wanted;          /* points */
+    uint64_t read, last;    /* entries so far, and the seq of the last */
+    size_t rows;            /* of this transaction */
+    struct balance balance; /* of the epoch so far; held is added up at points alone */
+    struct epochs epochs;
+    struct open_charge *open; /* in the order of seq */
+    size_t open_count, open_room;
+    bool sound;
+};
+
+static void grant(struct telling *telling, const struct ledger_row *row)
+{
+    struct epoch epoch = {0};
+    struct balance *balance = &telling->balance;
+    telling->sound = entry_grant_parse(&epoch.grant, &epoch.filter, row);
+    *balance = (struct balance){.epoch = row->epoch, .delta = epoch.grant.delta};
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        balance->weighted[i] = epoch.filter.weighted[i];
+        balance->weights[i] = epoch.filter.weights[i];
+        balance->capacity[i] = epoch.filter.capacity[i];
+    }
+    epochs_append(&telling->epochs, &epoch);
+    telling->open_count = 0;
+}
+
+static void reserve(struct telling *telling, const struct job_id *job,
+                    const struct curve *charge)
+{
+    if (telling->open_count == telling->open_room) {
+        telling->open_room = telling->open_room == 0 ? 16 : 2 * telling->open_room;
+        telling->open =
+            reallocarray(telling->open, telling->open_room, sizeof *telling->open);
+        CHECK(telling->open != NULL);
+    }
+    struct open_charge *open = &telling->open[telling->open_count++];
+    open->job = *job;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+        open->at[i] = charge->at[telling->balance.weighted[i]];
+}
+
+static void commit(struct telling *telling, const struct job_id *job,
+                   const struct curve *charge)
+{
+    size_t place = 0;
+    while (place < telling->open_count &&
+           strcmp(telling->open[place].job.text, job->text) != 0)
+        place++;
+    telling->sound = place < telling->open_count;
+    if (!telling->sound)
+        return;
+    memmove(&telling->open[place], &telling->open[place + 1],
+            (--telling->open_count - place) * sizeof *telling->open);
+    curve_add(&telling->balance.committed, charge);
+}
+
+static void add_point(struct telling *telling, const struct ledger_row *row,
+                      const struct job_id *job)
+{
+    struct balance *balance = &telling->balance;
+    balance->held = (struct curve){0};
+    for (size_t k = 0; k < telling->open_count; k++) {
+        struct curve charge = {0};
+        for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+            charge.at[balance->weighted[i]] = telling->open[k].at[i];
+        curve_add(&balance->held, &charge);
+    }
+    struct budget_point *point = &telling->history->points[telling->history->count++];
+    *point = (struct budget_point){
+        .seq = row->seq,
+        .epoch = row->epoch,
+        .time_ms = row->time_ms,
+        .job = *job,
+        .epsilon_spent = spending_epsilon(&balance->committed, balance->delta),
+        .exposure = odometer_reading(&telling->epochs, &balance->committed),
+        .share = share_of(balance)};
+    snprintf(point->kind, sizeof point->kind, "%s", row->kind);
+}
+
+/* The index of the entry whose point is next. */
+static uint64_t next_wanted(const struct telling *telling)
+{
+    uint64_t last = telling->history->entries - 1;
+    return telling->wanted == 1
+               ? last
+               : telling->history->count * last / (telling->wanted - 1);
+}
+
+static bool take_entry(void *context, const struct ledger_row *row)
+{
+    struct telling *telling = context;
+    struct job_id job = {0};
+    struct curve charge;
+    if (strcmp(row->kind, "GRANT") == 0)
+        grant(telling, row);
+    else if (telling->epochs.count == 0 || !job_id_parse(&job, row->job) ||
+             !entry_charge_decode(&charge, row->curve, row->curve_size))
+        telling->sound = false;
+    else if (strcmp(row->kind, "RESERVE") == 0)
+        reserve(telling, &job, &charge);
+    else
+        commit(telling, &job, &charge);
+    telling->last = row->seq;
+    if (!telling->sound)
+        return false;
+    if (telling->read++ == next_wanted(telling))
+        add_point(telling, row, &job);
+    return ++telling->rows < ROWS_AT_ONCE && telling->read < telling->history->entries;
+}
+
+/* Makes room for the points when it is known how many there will be. */
+static void begin(struct telling *telling, uint64_t entries)
+{
+    telling->history->entries = entries;
+    if (telling->wanted > entries)
+        telling->wanted = (size_t)entries;
+    telling->history->points =
+        calloc(telling->wanted + 1, sizeof *telling->history->points);
+    CHECK(telling->history->points != NULL);
+}
+
+/* The next of the entries, in a transaction of their own. */
+static enum status read_some(struct telling *telling, struct store *store,
+                             const char *dataset, struct error *error)
+{
+    struct store_tx *tx;
+    uint64_t entries = 0;
+    enum status status = store_begin(store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    if (telling->history->points == NULL) {
+        status = ledger_rows_count(tx, dataset, &entries, error);
+        if (status == ST_OK)
+            begin(telling, entries);
+    }
+    telling->rows = 0;
+    if (status == ST_OK && telling->history->entries > 0)
+        status = ledger_rows_walk(
+            tx, &(struct ledger_range){.dataset = dataset, .after = telling->last},
+            take_entry, telling, error);
+    store_rollback(tx);
+    if (status == ST_OK && !telling->sound)
+        return error_set(error, ST_CORRUPT,
+                         "ledger entry %" PRIu64 ": is not of its form", telling->last);
+    return status;
+}
+
+enum status budget_history_read(struct budget_history *history, struct store *store,
+                                const struct dataset_id *dataset, size_t points,
+                                struct error *error)
+{
+    struct budget_history told = {0};
+    struct telling telling = {.history = &told, .wanted = points, .sound = true};
+    enum status status = ST_OK;
+    do
+        status = read_some(&telling, store, dataset->text, error);
+    while (status == ST_OK && telling.read < told.entries && telling.rows > 0);
+    epochs_fini(&telling.epochs);
+    free(telling.open);
+    if (status == ST_OK)
+        *history = told;
+    else
+        budget_history_fini(&told);
+    return status;
+}
+
+void budget_history_fini(struct budget_history *history)
+{
+    free(history->points);
+    *history = (struct budget_history){0};
+}
