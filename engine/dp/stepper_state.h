@@ -12,6 +12,7 @@
 #include "engine/dp/release.h"
 #include "engine/dp/step_keys.h"
 #include "engine/dp/stepper_setup.h"
+#include "engine/sampling/fixed_size_subset.h"
 #include "engine/sampling/partition.h"
 #include "engine/sampling/sampler.h"
 

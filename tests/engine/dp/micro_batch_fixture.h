@@ -1,6 +1,6 @@
 /*
- * micro_batch_fixture.h - a micro-batch with a network, records, a grid and flat clipping
- * at norm
+ * micro_batch_fixture.h - a micro-batch with a network, records, a grid and flat clipping at
+ * norm
  * 1, and the integer sums it makes of them: what its tests stand on. Include after
  * tests/expect.h.
  *
@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/random.h"
 #include "engine/dp/micro_batch.h"
 #include "tests/engine/small_network_fixture.h"
 
