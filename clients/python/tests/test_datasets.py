@@ -122,7 +122,7 @@ class Budgets(unittest.TestCase):
         self.assertRegex(repr(dataset.budget), "^100 % used, .* of 1 ")
         estimate = client.estimate(dataset, epsilon=0.5, epochs=1)
         self.assertEqual((estimate.fits, estimate.jobs_like_this), ("no", 0))
-        self.assertRegex(repr(estimate), "^does not fit: epsilon 0.5 at delta 1e-05; ")
+        self.assertRegex(repr(estimate), "^does not fit: epsilon 0.5 at delta 1e-05, ")
 
     def test_only_a_held_budget_is_a_reason_to_wait(self):
         client = kit.client()

@@ -12,7 +12,6 @@ import kit
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&lt;b&gt;\x1b[2J"
 KNOWN = {"div", "p", "b", "table", "tr", "th", "td", "svg", "title", "defs", "pattern", "rect", "path"}
-VECTORS = ("orders", "weights", "capacity", "committed", "held")
 
 
 class Markup(html.parser.HTMLParser):
@@ -71,8 +70,6 @@ class Notebooks(unittest.TestCase):
 
     def test_names_that_are_markup_stay_names(self):
         budget = poisoned(self.dataset.budget.data)
-        for name in VECTORS:
-            budget[name] = self.dataset.budget.data[name]
         self.assertIn("<script>", self.harmless(epsilond.Budget(budget)._repr_html_()))
         job = epsilond.Job(self.client, poisoned(self.job.data))
         self.assertIn("<script>", self.harmless(job._repr_html_()))
@@ -94,15 +91,20 @@ class Notebooks(unittest.TestCase):
 
     def test_a_gauge_says_in_words_what_it_draws(self):
         budget = copy.deepcopy(self.dataset.budget.data)
-        at = next(place for place, weight in enumerate(budget["weights"]) if weight)
-        budget["capacity"] = [1.0 if place == at else None for place in range(50)]
-        budget["committed"][at], budget["held"][at] = 0.16, 0.25
+        budget["share"].update(spent=0.16, held=0.25, left=0.59)
         budget.update(epsilon_spent=1.4449, epsilon_remaining=3.5699)
         shown = epsilond.Budget(budget)
         self.assertEqual(repr(shown), "16 % used, 25 % held by open jobs, guarantee so far epsilon 1.45 "
                          "of 8 (delta 1e-05), next job at most epsilon 3.56")
         self.assertIn('width="16.00%"', shown._repr_html_())
         self.assertIn('x="16.00%"', shown._repr_html_())
+
+    def test_a_gauge_of_an_estimate_shows_what_is_asked(self):
+        fits = self.client.estimate("digits", epsilon=1)._repr_html_()
+        self.assertIn("fits: epsilon 1", self.harmless(fits))
+        self.assertIn(_html.ASKED, fits)
+        self.assertIn(_html.TOO_MUCH, self.client.estimate("digits", epsilon=20)._repr_html_())
+        self.assertIn("costs nothing", self.client.estimate("digits-test", epsilon=1)._repr_html_())
 
     def test_a_frozen_budget_has_nothing_left(self):
         budget = copy.deepcopy(self.dataset.budget.data)

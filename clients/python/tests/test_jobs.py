@@ -1,8 +1,11 @@
 """Jobs: submitted, followed, interrupted, cancelled; and the estimate that comes before."""
 
+import contextlib
 import fcntl
+import io
 import os
 import pty
+import re
 import signal
 import struct
 import subprocess
@@ -96,6 +99,7 @@ class Waiting(unittest.TestCase):
         made = [client.train(dataset, epsilon=0.1, epochs=1).wait().id for _ in range(2)]
         self.assertEqual([job.id for job in client.jobs.where(dataset="listed")], made[::-1])
         self.assertEqual(list(client.jobs.where(dataset="listed", state="FAILED")), [])
+        self.assertEqual([job.id for job in client.jobs.where(dataset="listed", order="asc")], made)
         self.assertIn(made[0], [job.id for job in client.jobs])
 
 
@@ -141,7 +145,7 @@ class Estimating(unittest.TestCase):
         client = kit.client()
         dataset = kit.register_digits(client, "estimated", 900, epsilon=3, delta=1e-5)
         estimate = client.estimate(dataset, "linear", epsilon=1, epochs=2)
-        self.assertRegex(repr(estimate), r"^fits: epsilon 1 at delta 1e-05; \d+ steps of about 256 records, "
+        self.assertRegex(repr(estimate), r"^fits: epsilon 1 at delta 1e-05, \d+ % of the budget; \d+ steps of about 256 records, "
                          r"noise multiplier [\d.]+; jobs like this that fit: \d+$")
         count = 0
         while client.estimate(dataset, "linear", epsilon=1, epochs=2).fits == "yes":
@@ -154,6 +158,11 @@ class Estimating(unittest.TestCase):
         tuning = kit.client().estimate("digits", epsilon=0.5, runs=4).tuning
         self.assertEqual(tuning["runs"], 4)
         self.assertTrue(0.5 < tuning["epsilon_composed"] < 2)
+
+    def test_the_service_says_how_it_is(self):
+        status = kit.client().status()
+        self.assertTrue(status["ready"])
+        self.assertLessEqual({"QUEUED", "RUNNING"}, set(status["jobs"]))
 
     def test_what_is_not_private_costs_nothing(self):
         estimate = kit.client().estimate("digits-test", algorithm="sgd", epochs=2)
@@ -170,6 +179,50 @@ class Estimating(unittest.TestCase):
                 return 3
 
         self.assertEqual(kit.client().estimate("digits", epsilon=0.5, steps=Scalar()).steps, 3)
+
+
+class Sweeping(unittest.TestCase):
+    """The price of several jobs is what they are charged in the end."""
+
+    def sweep(self, *arguments, **told):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            jobs = kit.client().sweep(*arguments, **told)
+        return jobs, printed.getvalue()
+
+    def test_a_sweep_says_its_price_and_waits_for_a_yes(self):
+        dataset = kit.register_digits(kit.client(), "swept", 1000, epsilon=4, delta=1e-5)
+        told = {"epsilons": [0.5, 1], "epochs": 2}
+        jobs, printed = self.sweep(dataset, **told)
+        self.assertEqual(jobs, [])
+        self.assertRegex(printed, r"(?s)epsilon 0\.5 +\d+ % of the budget\nepsilon 1 +\d+ % .*"
+                         r"together +\d+ %; 0 % used, 0 % held .*they all fit\n.*confirm=True")
+        self.assertEqual(list(kit.client().jobs.where(dataset="swept")), [])
+        jobs, _ = self.sweep(dataset, **told, confirm=True, idempotency_key="sweep")
+        self.assertEqual([job.data["privacy"]["epsilon"] for job in jobs], [0.5, 1])
+        again, _ = self.sweep(dataset, **told, confirm=True, idempotency_key="sweep")
+        self.assertEqual([job.id for job in again], [job.id for job in jobs])
+        for job in jobs:
+            job.wait()
+        price = int(re.search(r"together +(\d+) %", printed)[1])
+        self.assertAlmostEqual(100 * dataset.budget.share_spent, price, delta=1)
+
+    def test_a_sweep_that_does_not_fit_whole_is_not_begun(self):
+        dataset = kit.register_digits(kit.client(), "too-much", 1100, epsilon=2, delta=1e-5)
+        with self.assertRaisesRegex(ValueError, "none was submitted"):
+            self.sweep(dataset, epsilons=[0.5, 1, 1.5, 1.7], epochs=2, confirm=True)
+        self.assertEqual(list(kit.client().jobs.where(dataset="too-much")), [])
+        self.assertRegex(self.sweep(dataset, epsilons=[1, 1.9], epochs=2)[1], "they do not all fit")
+        self.assertEqual(dataset.budget.share_left, 1)
+
+    def test_a_sweep_on_public_data_costs_nothing(self):
+        jobs, printed = self.sweep("digits-test", epsilons=[1, 2], epochs=1, confirm=True)
+        self.assertEqual(printed, "costs nothing: the data is public\n")
+        self.assertEqual([job.wait().state for job in jobs], ["SUCCEEDED"] * 2)
+
+    def test_a_sweep_of_nothing_is_a_mistake(self):
+        with self.assertRaisesRegex(ValueError, "at least one"):
+            self.sweep("digits", epsilons=[])
 
 
 if __name__ == "__main__":

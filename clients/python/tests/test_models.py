@@ -199,6 +199,7 @@ class Images(unittest.TestCase):
             {"type": "residual", "body": [{"type": "conv2d", "out": 6, "kernel": 3, "padding": 1},
                                           {"type": "group_norm", "groups": 3}, {"type": "gelu"}],
              "shortcut": [{"type": "dense", "out": 6}, {"type": "softplus"}]},
+            {"type": "layer_norm"},
             {"type": "avg_pool2d", "kernel": 2}, {"type": "max_pool2d", "kernel": 3, "padding": 1},
             {"type": "sigmoid"}, {"type": "dropout", "rate": 0.5}, {"type": "global_avg_pool"},
             {"type": "tanh"}, {"type": "dense", "out": 3}]}

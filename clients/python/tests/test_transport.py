@@ -150,6 +150,12 @@ class Retries(unittest.TestCase):
         self.assertEqual([other.id for other in kit.client().jobs.where(dataset="lost-answer")],
                          [job.id])
 
+    def test_a_wait_outlives_answers_that_are_lost(self):
+        job = kit.client().train("digits", epsilon=0.1, epochs=1)
+        with kit.Deaf(kit.daemon().base, lost=3) as deaf:
+            epsilond.Job(epsilond.Client(deaf.url, patience=0), job.data).wait()
+            self.assertGreater(deaf.taken, 3)
+
     def test_an_error_after_all_tries_names_the_key_of_the_call(self):
         with kit.Fake(lambda request: None) as fake:
             client = epsilond.Client(fake.url, patience=0.3)
@@ -185,6 +191,15 @@ class Problems(unittest.TestCase):
     def test_a_number_that_json_has_not_is_refused_here(self):
         with self.assertRaises(ValueError):
             kit.client().train("digits", epsilon=float("nan"))
+
+    def test_what_is_not_quite_a_problem_is_an_unexpected_answer(self):
+        for body in (b"[]", b"{", b"null", b'{"code": "not_found"}',
+                     json.dumps({**PROBLEM, "errors": [7]}).encode(),
+                     json.dumps({**PROBLEM, "errors": [{"pointer": "/a"}]}).encode(),
+                     json.dumps({**PROBLEM, "code": ["not_found"]}).encode()):
+            with self.subTest(body), kit.Fake(lambda request: (404, JSON, body)) as fake, \
+                    self.assertRaises(epsilond.UnexpectedAnswer):
+                epsilond.Client(fake.url).version()
 
     def test_text_of_a_service_cannot_speak_to_the_terminal(self):
         body = {**PROBLEM, "status": 404, "code": "not_found", "detail": "\x1b[2Jgone\x07\r"}

@@ -27,11 +27,10 @@ class Budget:
         """Of the largest job that still fits: one step over all records."""
         self.frozen = data["frozen"]
         """A restored backup was found: nothing can be spent until the owner grants anew."""
-        self.share_spent, self.share_held = _shares(data)
-
-    @property
-    def share_left(self) -> float:
-        return max(0.0, 1 - self.share_spent - self.share_held)
+        share = data["share"]
+        # Of a frozen epoch nobody knows what was spent: it counts whole.
+        self.share_spent, self.share_held, self.share_left = (
+            (1.0, 0.0, 0.0) if self.frozen else (share["spent"], share["held"], share["left"]))
 
     def __repr__(self) -> str:
         parts = [f"{percent(self.share_spent)} used"]
@@ -62,13 +61,3 @@ class Budget:
               if self.frozen else []),
         ], bar, note)
 
-
-def _shares(data: _types.Budget) -> tuple[float, float]:
-    """Spent and held, as shares of the capacity at the order where most of it is left."""
-    if data["frozen"]:
-        return 1.0, 0.0
-    best = (1.0, 0.0)
-    for capacity, spent, held in zip(data["capacity"], data["committed"], data["held"]):
-        if capacity and spent is not None and held is not None:
-            best = min(best, (spent / capacity, held / capacity), key=sum)
-    return best

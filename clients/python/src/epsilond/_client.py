@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Sequence
 from typing import Any, Literal, Union
 
 from . import _types
@@ -11,6 +12,7 @@ from ._datasets import Dataset, Datasets
 from ._estimate import Estimate
 from ._jobs import Job, Jobs
 from ._models import Models
+from ._price import Price
 from ._transport import Transport
 
 LOCAL = "http://127.0.0.1:8080"
@@ -42,6 +44,11 @@ class Client:
     def version(self) -> _types.Version:
         """What is running there."""
         answer: _types.Version = self._transport.get("/v1/version")
+        return answer
+
+    def status(self) -> _types.Status:
+        """How the service is doing: jobs by state, the queue, the ledger's head."""
+        answer: _types.Status = self._transport.get("/v1/status")
         return answer
 
     def algorithms(self) -> list[_types.AlgorithmListAlgorithmsItem]:
@@ -120,6 +127,36 @@ class Client:
         answer = self._transport.post("/v1/jobs", request,
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)
         return Job(self, answer.json())
+
+    def sweep(
+        self,
+        dataset: DatasetName,
+        model: str | _types.ModelSpec = "linear",
+        *,
+        epsilons: Sequence[float],
+        confirm: bool = False,
+        idempotency_key: str | None = None,
+        **settings: Any,
+    ) -> list[Job]:
+        """One job of each epsilon, otherwise alike. Prints what each takes of the budget and what all
+        take together; trains only with confirm=True, and only where all of them fit.
+
+        settings            as of train(). Every job is charged, whichever is chosen in the end.
+        idempotency_key     as of train(); repeated with it, the call finds the jobs that it made,
+                            as long as their price would fit once more.
+        """
+        estimates = [self.estimate(dataset, model, epsilon=epsilon, **settings) for epsilon in epsilons]
+        price = Price(epsilons, estimates)
+        print(price)
+        if not confirm:
+            print("Nothing was done: confirm=True trains them.")
+            return []
+        if not price.fits:
+            raise ValueError("they do not all fit, and none was submitted")
+        keys = [f"{idempotency_key}: epsilon {epsilon}" if idempotency_key else None
+                for epsilon in epsilons]
+        return [self.train(dataset, model, epsilon=epsilon, idempotency_key=key, **settings)
+                for epsilon, key in zip(epsilons, keys)]
 
     def __repr__(self) -> str:
         return f"epsilond.Client({self.url!r})"

@@ -163,6 +163,7 @@ BY_STATUS: dict[int, type[Problem]] = {
     400: InvalidArgument, 401: Forbidden, 403: Forbidden, 404: NotFound, 409: Conflict,
     413: InvalidArgument, 415: InvalidArgument, 422: InvalidArgument, 503: Unavailable,
 }
+FAULT = {"pointer", "parameter", "detail"}
 MEMBERS = {"code": str, "detail": str, "advice": str, "retryable": bool, "errors": list}
 
 
@@ -170,6 +171,8 @@ def problem_from(body: Any, retry_after: int | None) -> Problem | None:
     """The exception of a problem's body; None where the body is not a problem."""
     if not isinstance(body, dict) or any(
             not isinstance(body.get(name), kind) for name, kind in MEMBERS.items()):
+        return None
+    if any(not isinstance(fault, dict) or not FAULT <= fault.keys() for fault in body["errors"]):
         return None
     told = cast(_types.Problem, {"status": 0, "instance": None, **body})
     kind = BY_CODE.get(told["code"]) or BY_STATUS.get(told["status"], Problem)

@@ -6,7 +6,8 @@ import dataclasses
 from typing import Any, Literal
 
 from . import _types
-from ._figures import down, up
+from ._figures import down, percent, up
+from ._html import element, gauge
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -31,6 +32,14 @@ class Estimate:
     """Of such a job that would fit now."""
     most_steps: int | None
     """Of this noise that would fit now; None where the steps differ in noise or kind."""
+    share: _types.EstimateShare | None
+    """What is spent, held and left of the budget, and what this job asks of it; None of public data."""
+    rooms: list[_types.EstimateRoomsItem] | None
+    """The same at every order with weight: the job fits if it fits at one of them."""
+    epsilon_after: float | None
+    """The guarantee of everything released, were this job and all that is held charged whole."""
+    jobs_like_this: int | None
+    """How many such jobs would be taken now, one after the other."""
     tuning: _types.EstimateTuning | None
 
     @classmethod
@@ -38,22 +47,25 @@ class Estimate:
         """From the API's answer; members that a later service adds are passed over."""
         return cls(**{field.name: data[field.name] for field in dataclasses.fields(cls)})
 
-    @property
-    def jobs_like_this(self) -> int | None:
-        """How many such jobs still fit, one after the other: what steps of one noise cost adds up.
-        None where the steps differ, or nothing is spent."""
-        return None if self.most_steps is None else self.most_steps // self.steps
-
     def __repr__(self) -> str:
         run = f"{self.steps} steps of about {self.batch_size} records"
-        if self.noise_multiplier is None:
+        if self.noise_multiplier is not None:
+            run += f", noise multiplier {up(self.noise_multiplier)}"
+        if self.share is None:
             return f"costs nothing: {run}"
         asked = f"epsilon {up(self.epsilon_planned)} at delta {self.delta:g}"
-        noise = f"{run}, noise multiplier {up(self.noise_multiplier)}"
+        if self.share["asked"] is not None:
+            asked += f", {percent(self.share['asked'])} of the budget"
         if self.fits == "yes":
-            count = self.jobs_like_this
-            return f"fits: {asked}; {noise}" + (f"; jobs like this that fit: {count}" if count else "")
+            return f"fits: {asked}; {run}; jobs like this that fit: {self.jobs_like_this}"
         room = (f"the largest such job that fits now: epsilon {down(self.largest_epsilon)}"
                 if self.largest_epsilon else "no job like this fits now")
         why = "does not fit while other jobs are open" if self.fits == "held" else "does not fit"
-        return f"{why}: {asked}; {noise}; {room}"
+        return f"{why}: {asked}; {run}; {room}"
+
+    def _repr_html_(self) -> str:
+        if self.share is None:
+            return element("p", repr(self))
+        asked = 1.0 if self.share["asked"] is None else self.share["asked"]
+        bar = gauge(repr(self), self.share["spent"], self.share["held"], asked)
+        return element("div", element("p", repr(self)), bar)

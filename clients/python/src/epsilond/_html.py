@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ._figures import plain
 
 SPENT, HELD, HELD_LINE, LEFT = "#3346c8", "#f3c97f", "#b26a00", "#dde3ec"
+ASKED, TOO_MUCH = "#0e8a6d", "#b3261e"
 
 
 class Html(str):
@@ -23,8 +24,9 @@ def element(name: str, *children: object, **attributes: object) -> Html:
     return Html(f"<{name}{told}>{inner}</{name}>")
 
 
-def gauge(words: str, spent: float, held: float) -> Html:
-    """A bar: spent solid, held hatched, left pale. The words say the same to who cannot see it."""
+def gauge(words: str, spent: float, held: float, asked: float = 0) -> Html:
+    """A bar: spent solid, held hatched, asked for green or, where there is no room, red, left pale.
+    The words say the same to who cannot see it."""
     def part(start: float, share: float, fill: str) -> Html:
         return element("rect", x=f"{100 * start:.2f}%", y="0", height="12", fill=fill,
                        width=f"{100 * max(0.0, share):.2f}%")
@@ -34,8 +36,10 @@ def gauge(words: str, spent: float, held: float) -> Html:
                     height="6", id="epsilond-held", patternUnits="userSpaceOnUse")
     spent = min(max(spent, 0.0), 1.0)
     held = min(max(held, 0.0), 1.0 - spent)
+    room = 1.0 - spent - held
     return element("svg", element("title", words), element("defs", hatch), part(0, 1, LEFT),
                    part(0, spent, SPENT), part(spent, held, "url(#epsilond-held)"),
+                   part(spent + held, min(asked, room), ASKED if asked <= room else TOO_MUCH),
                    role="img", width="100%", height="12", style="max-width: 40em")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from . import _types
 from ._errors import JobFailed
@@ -113,7 +113,7 @@ class Job:
     def _words(self) -> str:
         return ", ".join([f"{self.data['progress']['step']} of {self.data['progress']['steps']} steps",
                           *(f"{name} {value}" for name, value in measures(self.data).items()
-                            if name != "state")])
+                            if name not in ("state", "left"))])
 
     def __repr__(self) -> str:
         reason = f" ({self.data['state_reason']})" if self.data["state_reason"] else ""
@@ -151,8 +151,18 @@ class Jobs:
     def __iter__(self) -> Iterator[Job]:
         return self.where()
 
-    def where(self, *, dataset: str | None = None, state: _types.JobState | None = None) -> Iterator[Job]:
-        """Those on a dataset, in a state, or both; newest first."""
-        query = {"dataset": dataset, "state": state}
+    def where(
+        self,
+        *,
+        dataset: str | None = None,
+        state: _types.JobState | None = None,
+        algorithm: str | None = None,
+        order_by: Literal["create_time", "epsilon", "quality"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
+    ) -> Iterator[Job]:
+        """Those for which all holds that is said; newest first, unless another order is. They come
+        without their histories, which refresh() fetches."""
+        query = {"view": "summary", "dataset": dataset, "state": state, "algorithm": algorithm,
+                 "order_by": order_by, "order": order}
         for data in self._client._transport.pages("/v1/jobs", "jobs", query):
             yield Job(self._client, data)

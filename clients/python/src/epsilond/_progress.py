@@ -30,10 +30,11 @@ def _tqdm(total: int) -> Any:
 
 
 def measures(job: _types.Job) -> dict[str, str]:
-    """The figures that stand beside a bar: quality on public data, and what was spent."""
+    """What stands beside a bar: quality on public data, what was spent, and the time left."""
     found = {}
     if job["state"] not in ("RUNNING", "SUCCEEDED"):
-        found["state"] = plain(job["state"])
+        place = job["progress"]["queue_position"]
+        found["state"] = plain(job["state"]) + (f" (place {place})" if place else "")
     point = job["metrics"]["evaluation"]
     for name in ("accuracy", "rmse"):
         value = point.get(name) if point else None
@@ -41,6 +42,8 @@ def measures(job: _types.Job) -> dict[str, str]:
             found[name] = f"{value:.3g}"
     if job["privacy"]:
         found["epsilon"] = up(job["privacy"]["epsilon_spent"])
+    if job["progress"]["seconds_left"] is not None:
+        found["left"] = f"{job['progress']['seconds_left']} s"
     return found
 
 

@@ -78,6 +78,13 @@ class Crop(nn.Module):
         return x[:, :, top : top + self.size, left : left + self.size]
 
 
+class LayerNorm(nn.LayerNorm):
+    """Over the channels of each pixel, or of a vector."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x.movedim(1, -1)).movedim(-1, 1)
+
+
 class GlobalAveragePool(nn.Module):
     """The mean of each channel."""
 
@@ -106,7 +113,7 @@ class _Builder:
         kind = spec["type"]
         if kind == "residual":
             return self._residual(spec, path, name)
-        if kind in ("dense", "conv2d", "group_norm"):
+        if kind in ("dense", "conv2d", "group_norm", "layer_norm"):
             if self._is_resnet:
                 name = TOP_OF_RESNET.get(name, name if "." in name else "fc")
             return self._take(_weighted(spec, self._tensors[f"{name}.weight"]), path, name)
@@ -134,6 +141,8 @@ def _weighted(spec: Layer, weight: torch.Tensor) -> nn.Module:
     out = weight.shape[0]
     if spec["type"] == "group_norm":
         return nn.GroupNorm(spec["groups"], out, eps=spec["eps"])
+    if spec["type"] == "layer_norm":
+        return LayerNorm(out, eps=spec["eps"])
     into, bias = weight.shape[1], spec["bias"]
     if spec["type"] == "dense":
         return Dense(into, out, bias=bias)

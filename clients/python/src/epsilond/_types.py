@@ -204,11 +204,32 @@ class Budget(TypedDict):
     epsilon_held: float | None
     epsilon_remaining: float | None
     fraction_remaining: float
+    share: Share
+    rooms: Rooms
     orders: Vector
     weights: Vector
     capacity: Vector
     committed: Vector
     held: Vector
+
+
+class Share(TypedDict):
+    """The budget in shares of its capacity at one order with weight: the one at which most is left,
+    the first in `rooms` of equals. A job fits if it fits at any of them, so that order is the last
+    to be used up, and `left` is the `fraction_remaining`. Unlike epsilons the three add up to 1,
+    but for rounding, which is up of `spent` and `held` and down of `left`."""
+
+    order: float
+    spent: float
+    held: float
+    left: float
+
+
+class RoomsItem(TypedDict):
+    order: float
+    weight: float
+    spent: float | None
+    held: float | None
 
 
 class LedgerEntry(TypedDict):
@@ -310,6 +331,15 @@ class LayerGroupNorm(TypedDict):
 
     type: Literal["group_norm"]
     groups: int
+    eps: NotRequired[float]
+
+
+class LayerLayerNorm(TypedDict):
+    """Normalises each position of a record by itself over its channels, the last axis, then scales
+    and shifts each channel by weights of its own. Of images, or of vectors as images of one
+    pixel."""
+
+    type: Literal["layer_norm"]
     eps: NotRequired[float]
 
 
@@ -564,6 +594,8 @@ class Point(TypedDict):
 class JobProgress(TypedDict):
     step: int
     steps: int
+    queue_position: int | None
+    seconds_left: int | None
 
 
 class JobPrivacyMember(TypedDict):
@@ -583,11 +615,12 @@ class JobPrivacyMember(TypedDict):
 
 
 class JobMetrics(TypedDict):
-    """Of public data, or paid for."""
+    """Of public data, or paid for. The view `summary` of a list has no `history` and no
+    `released`."""
 
     evaluation: Point | None
-    history: list[Point]
-    released: list[dict[str, Any]]
+    history: NotRequired[list[Point]]
+    released: NotRequired[list[dict[str, Any]]]
 
 
 class Job(TypedDict):
@@ -620,6 +653,26 @@ class JobPage(TypedDict):
     next_page_token: PageTokenOrNull
 
 
+class EstimateShare(TypedDict):
+    """The budget as it is, in shares of its capacity as `GET /v1/datasets/{id}/budget` shows them,
+    and what this job asks of it at the same order; null on public data."""
+
+    order: float
+    spent: float
+    held: float
+    left: float
+    asked: float | None
+    fits: bool
+
+
+class EstimateRoomsItem(TypedDict):
+    order: float
+    weight: float
+    spent: float | None
+    held: float | None
+    asked: float | None
+
+
 class EstimateTuning(TypedDict):
     """Of choosing the best of so many runs with this noise, at the job's delta; null unless `runs`
     was given. For planning: each run is charged as a job of its own."""
@@ -645,6 +698,11 @@ class Estimate(TypedDict):
     paper_claim: float | None
     largest_epsilon: float | None
     most_steps: int | None
+    share: EstimateShare | None
+    rooms: list[EstimateRoomsItem] | None
+    epsilon_after: float | None
+    exposure_after: Guarantee | None
+    jobs_like_this: int | None
     tuning: EstimateTuning | None
 
 
@@ -688,27 +746,27 @@ class CertificateDatasetGuarantee(TypedDict):
 
 
 class CertificateNoiseHistogram(TypedDict):
-    """Of an algorithm that releases one on the same batches."""
+    """The grid of the counts, where the algorithm releases a histogram of each batch."""
 
     bins: int
     scale: float
 
 
 class CertificateNoiseNorm(TypedDict):
-    """Of an algorithm that releases the norm of the sum beside it."""
+    """The grid of the sum's norm, where the algorithm releases it beside the sum."""
 
     scale: float
 
 
 class CertificateNoiseDifferences(TypedDict):
-    """Of sums of gradient differences, at clip norm 1."""
+    """The grid of sums of gradient differences, at clip norm 1."""
 
     scale: float
     inflation: float
 
 
 class CertificateNoiseLocal(TypedDict):
-    """Of sums of gradient differences over subsets, at clip norm 1."""
+    """The grid of sums of gradient differences over subsets, at clip norm 1."""
 
     scale: float
     inflation: float
@@ -804,6 +862,33 @@ class AlgorithmList(TypedDict):
     algorithms: list[AlgorithmListAlgorithmsItem]
 
 
+class StatusJobs(TypedDict):
+    """How many jobs there are in each state."""
+
+    QUEUED: int
+    RUNNING: int
+    CANCELLING: int
+    SUCCEEDED: int
+    FAILED: int
+    CANCELLED: int
+
+
+class StatusQueue(TypedDict):
+    length: int
+    limit: int
+
+
+class Status(TypedDict):
+    version: str
+    ready: bool
+    draining: bool
+    jobs: StatusJobs
+    workers: int
+    queue: StatusQueue
+    ledger: LedgerHead
+    start_time: Time
+
+
 class Version(TypedDict):
     version: str
     api: Literal["v1"]
@@ -865,10 +950,11 @@ DatasetRequest = (
 )
 Vector = list[float | None]
 BudgetEpochs = list[BudgetEpochsItem]
+Rooms = list[RoomsItem]
 Loss = Literal["softmax_cross_entropy", "logistic", "squared"] | LossHuber
 Layer = (
     LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerReplicate | LayerCrop |
-    LayerRelu | LayerGelu | LayerGroupNorm | LayerDropout | LayerResidual
+    LayerRelu | LayerGelu | LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual
 )
 Kernel = int | list[int]
 ModelSpec = (
