@@ -100,7 +100,7 @@ e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-contract check-client layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-contract check-client check-browser layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -138,6 +138,12 @@ $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 $(e2e:=.ok): $(BUILD)/epsilond
 
 $(BUILD)/service/assets.o $(BUILD)/tests/api/test_openapi.ok: openapi.yaml
+# The dashboard's files, as they are and by gzip, become part of the program.
+ui := $(wildcard $(foreach kind,html css js svg,service/ui/*.$(kind) service/ui/vendor/*.$(kind)))
+$(BUILD)/service/assets.o: CPPFLAGS += -I$(BUILD)
+$(BUILD)/service/assets.o: $(BUILD)/service/ui_files.h
+$(BUILD)/service/ui_files.h: service/ui/embed $(ui)
+	$(quiet)service/ui/embed $(BUILD)/service $(ui)
 $(BUILD)/tests/api/test_openapi.ok: api/limits.h tests/api/test_openapi.py
 
 test:                                      ## everything that must pass: unit, then e2e
@@ -174,6 +180,8 @@ check-contract: all                        ## openapi.yaml by schemathesis of Py
 	@tests/contract/check $(BUILD)/epsilond || [ $$? = 77 ]
 check-client: all                          ## clients/python on every Python here, packages of PyPI
 	@clients/python/check $(BUILD)/epsilond || [ $$? = 77 ]
+check-browser: all                         ## the dashboard in Chromium (SHOTS=docs)
+	@tests/browser/check $(BUILD)/epsilond $(SHOTS) || [ $$? = 77 ]
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
 # Folders in which files still include each other in a circle.
@@ -181,6 +189,7 @@ circular := engine/nn
 layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing
 	@python3 tests/circles.py $(filter-out $(circular),$(LAYERS))
 	@python3 tests/citations.py
+	@cd service/ui/vendor && sha256sum --quiet --check SHA256SUMS
 layers/%:
 	@! grep -nHE '#include "($(call either,$(filter-out $(below.$*),$(LAYERS))))/[^/"]*"' $(wildcard $*/*.[ch]) /dev/null
 	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null

@@ -4,7 +4,8 @@
  * weights the type that the route names first is taken.
  *
  * Parameters of a range other than q are not looked at. What cannot be read as a range
- * matches nothing.
+ * matches nothing. An Accept-Encoding header is read in the same way, with codings in the
+ * place of types.
  */
 #ifndef API_ACCEPT_H
 #define API_ACCEPT_H

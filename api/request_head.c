@@ -33,6 +33,7 @@ enum {
     X(IDEMPOTENCY_KEY, "Idempotency-Key")                                              \
     X(REQUEST_ID, "X-Request-Id")                                                      \
     X(ACCEPT, "Accept")                                                                \
+    X(ACCEPT_ENCODING, "Accept-Encoding")                                              \
     X(IF_MATCH, "If-Match")                                                            \
     X(IF_NONE_MATCH, "If-None-Match")                                                  \
     X(IF_RANGE, "If-Range")                                                            \

@@ -83,6 +83,12 @@
       .types = TYPE_JSON)                                                              \
     X(algorithm_list, AT_ONCE, .method = "GET", .path = "/v1/algorithms",              \
       .types = TYPE_JSON)                                                              \
+    X(root, AT_ONCE, .method = "GET", .path = "/")                                     \
+    X(dashboard, AT_ONCE, .method = "GET", .path = "/ui/", .types = "text/html")       \
+    X(dashboard_page, AT_ONCE, .method = "GET", .path = "/ui/{id}",                    \
+      .query = "dataset state algorithm from", .types = "text/html")                   \
+    X(dashboard_item, AT_ONCE, .method = "GET", .path = "/ui/{id}/{name}",             \
+      .types = "text/html text/css text/javascript image/svg+xml")                     \
     X(openapi, AT_ONCE, .method = "GET", .path = "/openapi.yaml", .any_host = true,    \
       .types = "application/yaml")                                                     \
     X(version, AT_ONCE, .method = "GET", .path = "/v1/version", .any_host = true,      \
@@ -124,7 +130,7 @@ struct route {
     bool any_host;  /* it shows nothing, and probes ask for it by any Host */
     bool streamed;  /* its answer may be made while it is sent */
     char query[96]; /* names of parameters, a blank between them; "": none */
-    char types[48]; /* that 200 answers in, likewise, preferred first; "": 204 */
+    char types[64]; /* that 200 answers in, likewise, preferred first; "": 204 */
 };
 
 /* These answer the row at index, which is below ROUTE_COUNT, and the index of a row. */

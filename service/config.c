@@ -140,6 +140,14 @@ static enum status set_drain(struct config *config, const char *text,
     return small_count(&config->drain_timeout_s, text, 0, 86400, error);
 }
 
+static enum status set_ui(struct config *config, const char *text, struct error *error)
+{
+    config->ui = strcmp(text, "on") == 0;
+    if (!config->ui && strcmp(text, "off") != 0)
+        return error_set(error, ST_INVALID, "one of on, off");
+    return ST_OK;
+}
+
 static enum status set_log_level(struct config *config, const char *text,
                                  struct error *error)
 {
@@ -165,6 +173,7 @@ static const struct option options[] = {
     {"drain-timeout", set_drain},
     {"log-level", set_log_level},
     {"head-file", set_head_file},
+    {"ui", set_ui},
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof *options };
@@ -201,6 +210,7 @@ static void config_defaults(struct config *config)
         .unpacked_size_max = LIMIT_UNPACKED_SIZE,
         .job_memory_max = (uint64_t)pages * (uint64_t)page / 2,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,
+        .ui = true,
         .log_level = LOG_INFO,
     };
 }
@@ -368,6 +378,7 @@ const char *config_help(void)
            "  --job-memory-max BYTES     of one job [half of RAM]\n"
            "  --drain-timeout SECONDS    for running jobs after SIGTERM [120]\n"
            "  --head-file PATH           the ledger's head, kept on another disk too\n"
+           "  --ui on|off                the dashboard, for a browser, at /ui/ [on]\n"
            "  --log-level LEVEL          debug, info, warning, error [info]\n"
            "  --config FILE              lines of `name = value`\n"
            "\n"

@@ -59,6 +59,16 @@ static void the_best_type_is_taken_or_none(void **state)
     }
 }
 
+static void a_coding_is_chosen_like_a_type(void **state)
+{
+    (void)state;
+    assert_int_equal(accept_choose("gzip", "gzip, deflate, br"), 0);
+    assert_int_equal(accept_choose("gzip", "br;q=1, *;q=0.1"), 0);
+    assert_int_equal(accept_choose("gzip", "deflate"), -1);
+    assert_int_equal(accept_choose("gzip", "*, gzip;q=0"), -1);
+    assert_int_equal(accept_choose("gzip", ""), -1);
+}
+
 static void an_answer_without_content_suits_everybody(void **state)
 {
     (void)state;
@@ -69,6 +79,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_type_is_taken_or_none),
+        cmocka_unit_test(a_coding_is_chosen_like_a_type),
         cmocka_unit_test(an_answer_without_content_suits_everybody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

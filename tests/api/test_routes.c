@@ -74,7 +74,10 @@ static void what_only_looks_like_a_route_is_not_found(void **state)
 {
     (void)state;
     static const char *const paths[] = {"",
-                                        "/",
+                                        "/ui",
+                                        "/ui//",
+                                        "/ui/jobs/",
+                                        "/ui/jobs/a/b",
                                         "/v1",
                                         "/v1/jobs/",
                                         "/v1//jobs",
@@ -148,8 +151,9 @@ static bool is_one_of(const char *name, const char *const *names)
 static void only_what_everybody_may_see_has_no_scope(void **state)
 {
     (void)state;
-    static const char *const open[] = {"algorithm_list", "openapi", "version",
-                                       "livez",          "readyz",  NULL};
+    static const char *const open[] = {
+        "algorithm_list", "openapi",   "version",        "livez",          "readyz",
+        "root",           "dashboard", "dashboard_page", "dashboard_item", NULL};
     for (size_t i = 0; i < ROUTE_COUNT; i++)
         assert_int_equal(route_at(i)->scope[0] == '\0',
                          is_one_of(route_at(i)->name, open));
@@ -201,6 +205,8 @@ static void nothing_but_its_row_and_its_functions_names_a_route(void **state)
         const char *end = strchr(files, '\n');
         if (end == NULL || end[1] != '\0' || strstr(files, "_handlers.c") == NULL)
             fail_msg("functions of %s: %s", route_at(i)->name, files);
+        if (strcmp(route_at(i)->path, "/") == 0)
+            continue; /* a text that stands for more than this path */
         snprintf(command, sizeof command, "grep -lF '\"%s\"' api/*.[ch] service/*.[ch]",
                  route_at(i)->path);
         read_output(files, sizeof files, command);

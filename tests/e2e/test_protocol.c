@@ -65,8 +65,7 @@ static void the_open_routes_answer(void **state)
 static void an_unknown_path_is_not_found(void **state)
 {
     struct client *client = client_of(state);
-    const char *paths[] = {"/",
-                           "/v1",
+    const char *paths[] = {"/v1",
                            "/v1/",
                            "/v2/jobs",
                            "/v1/jobs/",

@@ -96,6 +96,7 @@ static void what_is_not_understood_is_refused(void **state)
     assert_int_equal(READ("epsilond", "--data-dir", "d", "extra"), ST_INVALID);
     assert_int_equal(READ("epsilond", "--data-dir", "d", "--log-level", "loud"),
                      ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--ui", "yes"), ST_INVALID);
     assert_int_equal(READ("epsilond", "--config", "/nowhere/at/all"), ST_IO);
     write_file(path, "data-dir = d\ncolour = blue\n");
     assert_int_equal(READ("epsilond", "--config", path), ST_IO);

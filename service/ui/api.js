@@ -1,0 +1,97 @@
+// What the page asks the daemon. Every failure is a Problem.
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail ?? body.title ?? `the daemon answered ${status}`);
+    this.status = status;
+    this.body = body;
+  }
+  get code() {
+    return this.body.code ?? '';
+  }
+  get errors() {
+    return this.body.errors ?? [];
+  }
+}
+
+async function read(response) {
+  const text = await response.text();
+  const json = text && response.headers.get('Content-Type')?.includes('json') ? JSON.parse(text) : {};
+  if (!response.ok) throw new Problem(response.status, json);
+  return json;
+}
+
+async function ask(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Problem(0, {detail: 'The daemon cannot be reached.', code: 'unreachable'});
+  }
+}
+
+export async function get(path, signal) {
+  return read(await ask(path, {signal}));
+}
+
+// What the path answers now, or as soon as it is no longer what `seen` (an ETag) names:
+// {tag, value}, where value is null if nothing has changed.
+export async function wait(path, seen, signal) {
+  const response = await ask(seen ? `${path}?wait=25` : path, {
+    signal,
+    cache: 'no-store',
+    headers: seen ? {'If-None-Match': seen} : {},
+  });
+  if (response.status === 304) return {tag: seen, value: null};
+  return {tag: response.headers.get('ETag'), value: await read(response)};
+}
+
+export async function post(path, body, {signal, key} = {}) {
+  const headers = {'Content-Type': 'application/json'};
+  if (key) headers['Idempotency-Key'] = key;
+  return read(await ask(path, {method: 'POST', headers, body: JSON.stringify(body ?? {}), signal}));
+}
+
+// One Idempotency-Key for each body, kept while the body is: sent again, it does nothing.
+export function keyring() {
+  let last = null;
+  let key = null;
+  return (body) => {
+    const text = JSON.stringify(body);
+    if (text !== last) [last, key] = [text, crypto.randomUUID()];
+    return key;
+  };
+}
+
+// Sends a file; told(share) is called as it goes.
+export function upload(path, file, told) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('PUT', path);
+    request.upload.onprogress = (event) => told(event.total ? event.loaded / event.total : 0);
+    request.onerror = () => reject(new Problem(0, {detail: 'The upload was cut off.'}));
+    request.onload = () => {
+      if (request.status < 300) return resolve();
+      let body = {};
+      try {
+        body = JSON.parse(request.responseText);
+      } catch {
+        body = {detail: `The upload was refused (${request.status}).`};
+      }
+      reject(new Problem(request.status, body));
+    };
+    request.send(file);
+  });
+}
+
+// All things of a list, page by page, at most `most` of them.
+export async function all(path, member, signal, most = 1000) {
+  const found = [];
+  let token = null;
+  do {
+    const page = await get(`${path}${path.includes('?') ? '&' : '?'}page_size=${Math.min(most, 1000)}${
+      token ? `&page_token=${encodeURIComponent(token)}` : ''}`, signal);
+    found.push(...page[member]);
+    token = page.next_page_token;
+  } while (token && found.length < most);
+  return found;
+}

@@ -1,0 +1,69 @@
+// A dataset's budget: the gauge with its words, and the room at each order.
+import {html, nothing} from './lit-html.js';
+import {delta, epsilon, percent, plain} from './format.js';
+import {gauge, swatch} from './gauge.js';
+import {rooms, share} from './share.js';
+
+function legend(kind, share, word, text) {
+  return html`<div>${swatch(kind)}<b>${percent(share, 1)} ${word}</b><small>${text}</small></div>`;
+}
+
+export function budgetCard(budget) {
+  const part = share(budget);
+  const after = budget.epsilon_held > 0 ? (budget.epsilon_spent ?? 0) + budget.epsilon_held : null;
+  return html`<section class="card"><div class="line"><h2>Budget</h2>
+    <span class="quiet">promised: <b class="ink">${epsilon(budget.epsilon)}</b> with δ ${delta(budget.delta)}, for each record</span></div>
+    ${budget.frozen ? html`<div class="notice bad"><b>Frozen.</b> The database is older than its last known head: nothing may be spent
+      until the owner decides anew, with <code>epsilond regrant</code>.</div>` : nothing}
+    ${gauge(part, 28)}
+    <div class="legends">${legend('spent', part.spent, 'spent', `guarantee of everything released so far: ${epsilon(budget.epsilon_spent)}`)}
+      ${legend('held', part.held, 'held', after == null ? 'no open job' : `by open jobs, would bring it to ${epsilon(after)}`)}
+      ${legend('left', part.left, 'left', `one more job of at most ${epsilon(budget.epsilon_remaining)}`)}</div>
+    <details><summary>Why do these not add up to ${epsilon(budget.epsilon)}?</summary>
+      <p>An epsilon is a bound on what can be told, and bounds of two jobs together are smaller than their sum: the noise of one
+      does not know the noise of the other. What does add up are Rényi curves. When the dataset was registered, the promise was
+      turned into a capacity at ${rooms(budget).length === 1 ? 'one order' : 'a few orders'} of such a curve. The bar is the used
+      part of that capacity where most is left (order ${plain(part.order)}); the epsilons beside it are what the curves amount to.</p></details></section>`;
+}
+
+function roomLine(room, several, first) {
+  const name = !several ? 'The capacity' : first ? 'Many steps, small random batches' : 'Few steps, whole batches';
+  return html`<div class="room"><div class="line"><b>${name}</b><span><small>order ${plain(room.order)}</small>
+    ${room.left < 0.0005 ? 'full' : `${percent(room.left)} free`}</span></div>${gauge(room, 9)}</div>`;
+}
+
+// The curves to twice the highest order of weight, with the capacities as marks.
+export function curves(budget) {
+  const marks = rooms(budget);
+  const end = 2 * Math.max(...marks.map(({order}) => order));
+  const within = budget.orders.map((order, i) => i).filter((i) => budget.orders[i] <= end);
+  const top = 1.15 * Math.max(...marks.map(({order}) => budget.capacity[budget.orders.indexOf(order)]));
+  const left = new Map(marks.map(({order, left}) => [order, left]));
+  const of = (pick) => within.map((i) => pick(i));
+  return {
+    title: 'Spending at each order',
+    sentence: `Each mark is the capacity at one order. ${marks.length > 1 ? 'A job needs room under one of them.' : ''}`,
+    height: 200,
+    level: 3,
+    x: {label: 'order', show: (value) => plain(value), max: end, min: 1},
+    y: {label: 'Rényi divergence', show: (value) => plain(value, 3), min: 0, max: top},
+    points: of((i) => budget.orders[i]),
+    series: [
+      {label: 'spent', kind: 'line', colour: 'spent', filled: true, dots: false, values: of((i) => budget.committed[i])},
+      {label: 'spent and held', kind: 'line', colour: 'held', dashed: true, values: of((i) => budget.committed[i] + budget.held[i])},
+      {label: 'capacity', kind: 'marks', colour: 'bad', values: of((i) => budget.capacity[i]), notes: of((i) => {
+        const free = left.get(budget.orders[i]);
+        return free == null ? null : free < 0.0005 ? 'full here' : `room for ${percent(free)}`;
+      })},
+    ],
+  };
+}
+
+export function roomCard(budget) {
+  const list = rooms(budget).sort((a, b) => b.order - a.order);
+  return html`<section class="card"><h2>Room for the next job</h2>
+    <p class="quiet">${list.length > 1 ? `The capacity was fixed at ${list.length} orders. A job fits if it fits under either.`
+      : 'The capacity was fixed at one order. A job fits if it fits under it.'}</p>
+    ${list.map((room, i) => roomLine(room, list.length > 1, i === 0))}
+    <ui-chart .chart=${curves(budget)}></ui-chart></section>`;
+}

@@ -1,0 +1,86 @@
+// What the beginning of a CSV file looks like: delimiter, header, names and kinds of its
+// columns. Ranges and values are never taken from it: they become public, and whatever is
+// read off the records would tell of them. What leaves this file is names, kinds and
+// whether a column has gaps.
+const DELIMITERS = [',', ';', '\t', '|'];
+const FEW = 20; // more different words than this: probably a name or an id
+
+// The cells of one line, with quotes undone.
+function cells(line, delimiter) {
+  const found = [];
+  let cell = '';
+  let quoted = false;
+  for (let i = 0; i < line.length; i++) {
+    const c = line[i];
+    if (quoted) {
+      if (c === '"' && line[i + 1] === '"') cell += line[++i];
+      else if (c === '"') quoted = false;
+      else cell += c;
+    } else if (c === '"' && cell === '') quoted = true;
+    else if (c === delimiter) {
+      found.push(cell);
+      cell = '';
+    } else cell += c;
+  }
+  return [...found, cell].map((text) => text.trim());
+}
+
+function isNumber(text) {
+  return text !== '' && Number.isFinite(Number(text));
+}
+
+// The delimiter that splits the lines most evenly into most parts.
+function delimiterOf(lines) {
+  const widths = DELIMITERS.map((delimiter) => {
+    const counts = lines.map((line) => cells(line, delimiter).length);
+    return counts.every((width) => width === counts[0]) ? counts[0] : 1;
+  });
+  return DELIMITERS[widths.indexOf(Math.max(...widths))];
+}
+
+function kindOf(column) {
+  const full = column.filter((cell) => cell !== '');
+  if (full.every(isNumber)) return 'numeric';
+  return new Set(full).size > FEW ? 'ignored' : 'categorical';
+}
+
+// text: whole lines from the beginning of the file.
+// {delimiter, header, columns: [{name, kind, gaps}]}, or null where there is nothing to read.
+export function guess(text) {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (!lines.length) return null;
+  const delimiter = delimiterOf(lines.slice(0, 50));
+  const rows = lines.map((line) => cells(line, delimiter)).filter((row, i, all) => row.length === all[0].length);
+  const names = rows[0];
+  const body = rows.slice(1);
+  const header = body.length > 0 && names.every((name) => name !== '' && !isNumber(name))
+    && new Set(names).size === names.length && body[0].some(isNumber);
+  const read = header ? body : rows;
+  const columns = names.map((name, i) => {
+    const column = read.map((row) => row[i]);
+    return {name: header ? name : `column${i + 1}`, kind: kindOf(column), gaps: column.some((cell) => cell === '')};
+  });
+  columns[columns.length - 1].kind = 'label';
+  return {delimiter, header, columns};
+}
+
+const HEAD = 64 << 10;
+
+// The first 64 KiB of a file, to the end of a line; unpacked where it is gzip-ed.
+export async function head(file) {
+  const bytes = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
+  let text = '';
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+    const reader = file.slice(0, HEAD).stream().pipeThrough(new DecompressionStream('gzip')).pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      for (let piece = await reader.read(); !piece.done && text.length < HEAD; piece = await reader.read()) text += piece.value;
+    } catch {
+      // The slice ends inside the packed data: what came before is enough.
+    }
+    reader.cancel().catch(() => {});
+  } else {
+    text = new TextDecoder().decode(bytes);
+  }
+  const whole = file.size > HEAD || text.length >= HEAD ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+  return whole || text;
+}

@@ -1,0 +1,69 @@
+// What is declared about a dataset, from a form of texts to the request.
+import {read} from './schema_form.js';
+
+export const formats = {
+  csv: {title: 'CSV table', files: ['data']},
+  libsvm: {title: 'LIBSVM text', files: ['data']},
+  idx: {title: 'IDX (as MNIST has it)', files: ['features', 'labels']},
+  npy: {title: 'NumPy arrays', files: ['features', 'labels']},
+  cifar10: {title: 'CIFAR-10 binary', files: ['data']},
+  cifar100: {title: 'CIFAR-100 binary', files: ['data']},
+};
+
+// Every figure and every range starts empty: they are the owner's to state.
+export function emptyDeclaration() {
+  return {id: '', format: 'csv', task: 'classification', classes: '', header: false, columns: [], shape: '', scale: '', count: '',
+    low: '', high: '', target_low: '', target_high: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out'};
+}
+
+function numbers(text) {
+  return text.split(/[\s,x×]+/).filter(Boolean).map(read);
+}
+
+function words(text) {
+  return text.split(',').map((word) => word.trim()).filter((word) => word !== '');
+}
+
+function range(low, high) {
+  const ends = [read(low), read(high)];
+  return ends.every((end) => end === undefined) ? undefined : ends.map((end) => end ?? null);
+}
+
+function columnOf(column, task) {
+  const {name, kind} = column;
+  if (kind === 'ignored') return {name, kind};
+  const numeric = kind === 'numeric' || (kind === 'label' && task === 'regression');
+  const made = {name, kind};
+  if (numeric) made.range = range(column.low, column.high);
+  else made.values = words(column.values);
+  const filler = numeric ? read(column.default) : column.default || undefined;
+  if (filler !== undefined) made.default = filler;
+  return made;
+}
+
+function featuresOf(form) {
+  if (form.format === 'libsvm') {
+    const ends = range(form.low, form.high);
+    return {count: read(form.count), ...(ends && {range: ends})};
+  }
+  return {shape: numbers(form.shape), scale: read(form.scale)};
+}
+
+function privacyOf(form) {
+  if (form.privacy === 'public') return 'public';
+  if (form.privacy === '') return undefined;
+  return {epsilon: read(form.epsilon), delta: read(form.delta), relation: form.relation};
+}
+
+export function declarationOf(form) {
+  const body = {id: form.id.trim(), format: form.format, task: form.task, privacy: privacyOf(form)};
+  if (form.format === 'csv') {
+    body.header = form.header;
+    body.columns = form.columns.map((column) => columnOf(column, form.task));
+    return body;
+  }
+  if (form.task === 'classification') body.classes = form.format === 'cifar10' ? 10 : read(form.classes);
+  if (!form.format.startsWith('cifar')) body.features = featuresOf(form);
+  if (form.task === 'regression') body.target = {range: range(form.target_low, form.target_high)};
+  return body;
+}

@@ -1,0 +1,120 @@
+// One dataset: its budget, its jobs, its ledger, and what is public about it.
+import {html, nothing} from './lit-html.js';
+import {get} from './api.js';
+import {badge, reason} from './badge.js';
+import {budgetCard, roomCard} from './budget_card.js';
+import {age, bare, bytes, count, plain, quality, shortId, tail} from './format.js';
+import {swatch} from './gauge.js';
+import {empty, loading, trouble} from './notice.js';
+import {watch} from './watch.js';
+import './chart.js';
+
+const LINES = 10;
+const kinds = {
+  GRANT: ['left', 'Budget granted'],
+  RESERVE: ['held', 'Held for a job'],
+  COMMIT: ['spent', 'Spent by a job'],
+  ROLLBACK: ['left', 'Given back, unspent'],
+  FREEZE: ['over', 'Frozen'],
+};
+
+function jobRow(job) {
+  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${job.algorithm.name}</a><small class="id">${shortId(job.id)}</small></td>
+    <td>${badge(job.state)}</td><td class="number">${bare(job.privacy?.epsilon_planned)}</td>
+    <td class="number">${quality(job.metrics.evaluation)}</td></tr>`;
+}
+
+function jobsCard(jobs, id) {
+  if (!jobs.length)
+    return html`<section class="card"><h2>Jobs</h2>${empty('No jobs yet', 'Nothing was ever computed from these records.')}</section>`;
+  return html`<section class="card table"><table><thead><tr><th scope="col">Job</th><th scope="col">State</th>
+    <th scope="col" class="number">ε alone</th><th scope="col" class="number">Quality</th></tr></thead><tbody>${jobs.map(jobRow)}</tbody></table>
+    <p class="foot"><a href="/ui/jobs?dataset=${id}">All jobs of this dataset</a></p></section>`;
+}
+
+function entryLine(entry) {
+  const [colour, word] = kinds[entry.kind] ?? ['left', entry.kind];
+  return html`<li>${swatch(colour)}<span><b>${word}</b> <small>entry ${entry.seq}${entry.job
+    ? html` · <a href="/ui/jobs/${entry.job}">${tail(entry.job)}</a>` : nothing} · by ${entry.actor}</small></span>
+    <small>${age(entry.time)}</small></li>`;
+}
+
+function ledgerCard(entries, head, id) {
+  return html`<section class="card"><h2>Ledger</h2><p class="quiet">Entry ${head.seq} is the newest of all, hash
+    <code>${head.hash.slice(0, 16)}…</code></p><ul class="entries">${entries.map(entryLine)}</ul>
+    <p class="foot"><a href="/v1/datasets/${id}/ledger" download="${id}-ledger.json">Download the entries</a></p></section>`;
+}
+
+function columnText(column) {
+  if (column.range) return `${plain(column.range[0], 8)} to ${plain(column.range[1], 8)}`;
+  if (column.values) return column.values.slice(0, 12).join(', ') + (column.values.length > 12 ? `, … ${column.values.length} in all` : '');
+  return '';
+}
+
+function columnsTable(columns) {
+  return html`<details><summary>${columns.length} columns, with their ranges and values</summary><div class="scroll" tabindex="0" role="region"
+    aria-label="Columns"><table><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th></tr></thead>
+    <tbody>${columns.map((column) => html`<tr><td>${column.name}</td><td>${column.kind}</td><td>${columnText(column)}</td></tr>`)}</tbody></table></div></details>`;
+}
+
+function publicCard(dataset) {
+  const facts = [['records', count(dataset.records)], ['format', dataset.format], ['task', dataset.task]];
+  if (dataset.classes) facts.push(['classes', count(dataset.classes)]);
+  if (dataset.features?.shape) facts.push(['shape', dataset.features.shape.join(' × ')]);
+  if (dataset.features?.count) facts.push(['features', count(dataset.features.count)]);
+  if (dataset.privacy !== 'public') facts.push(['neighbours', dataset.privacy.relation]);
+  return html`<section class="card"><h2>What is public</h2><p class="quiet">${dataset.privacy === 'public'
+    ? 'Everything: these records are protected by nothing.' : 'Everybody may know this. The records themselves never leave.'}</p>
+    <dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+    ${dataset.columns ? columnsTable(dataset.columns) : nothing}</section>`;
+}
+
+function facts(dataset) {
+  return html`${dataset.format} · ${dataset.task}${dataset.classes ? ` in ${dataset.classes} classes` : ''}
+    ${dataset.records != null ? ` · ${count(dataset.records)} records · ${bytes(dataset.size)}` : ''} · ${badge(dataset.state)}
+    ${reason(dataset.state_reason)}`;
+}
+
+function page({dataset, budget, jobs, entries, head}, problem) {
+  const trains = dataset.state === 'READY';
+  return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.id}</h1>
+    <p class="quiet">${facts(dataset)}</p></div><div class="actions"><a class="button" href="/ui/jobs?dataset=${dataset.id}">Jobs</a>
+    ${trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
+      : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
+    ${trouble(problem)}${budget ? budgetCard(budget) : nothing}
+    ${budget ? html`<div class="two">${roomCard(budget)}${publicCard(dataset)}</div>` : publicCard(dataset)}
+    <div class="two">${jobsCard(jobs, dataset.id)}${budget ? ledgerCard(entries, head, dataset.id) : nothing}</div>`;
+}
+
+// The newest entries, newest first.
+async function newest(path, signal) {
+  const found = [];
+  let token = null;
+  do {
+    const answer = await get(`${path}?page_size=1000${token ? `&page_token=${token}` : ''}`, signal);
+    found.push(...answer.entries);
+    token = answer.next_page_token;
+  } while (token);
+  return found.slice(-LINES).reverse();
+}
+
+export function open(view) {
+  const path = `/v1/datasets/${encodeURIComponent(view.id)}`;
+  const shown = {};
+  let seq = null;
+  view.title(`${view.id} · epsilond`);
+  view.draw(loading);
+  watch(view.signal, async (signal) => {
+    if (shown.dataset?.state !== 'READY') shown.dataset = await get(path, signal);
+    const protectedOne = shown.dataset.privacy !== 'public';
+    if (protectedOne) shown.budget = await get(`${path}/budget`, signal);
+    shown.jobs = (await get(`/v1/jobs?view=summary&dataset=${view.id}&page_size=${LINES}`, signal)).jobs;
+    if (protectedOne) {
+      shown.head = await get('/v1/ledger/head', signal);
+      if (shown.head.seq !== seq) shown.entries = await newest(`${path}/ledger`, signal);
+      seq = shown.head.seq;
+    }
+    view.draw(page(shown, null));
+    return shown.jobs.some((job) => !job.end_time) || shown.dataset.state !== 'READY' ? 3 : 15;
+  }, (error) => view.draw(shown.dataset && shown.jobs ? page(shown, error) : trouble(error)));
+}

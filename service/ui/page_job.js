@@ -1,0 +1,193 @@
+// One job: how far it is, how good, what it costs; and how to stop it.
+import {html, nothing} from './lit-html.js';
+import {get, post, wait} from './api.js';
+import {badge, isOpen, reason} from './badge.js';
+import {age, count, delta, duration, epsilon, percent, plain, quality} from './format.js';
+import {bar} from './gauge.js';
+import {loading, trouble} from './notice.js';
+import {watch} from './watch.js';
+import './chart.js';
+
+const READINGS = 20;
+
+// Steps a second, of the last readings of the progress that is shown: {at, step}.
+function speed(readings) {
+  const first = readings[0];
+  const last = readings.at(-1);
+  const seconds = first ? (last.at - first.at) / 1000 : 0;
+  return seconds >= 1 && last.step > first.step ? (last.step - first.step) / seconds : null;
+}
+
+function tile(number, text) {
+  return html`<div class="tile"><b>${number}</b><span>${text}</span></div>`;
+}
+
+function rate(steps) {
+  return steps == null ? '' : `, ${steps >= 10 ? count(steps) : plain(steps, 2)} a second`;
+}
+
+function tiles(job, steps) {
+  const {step, steps: all} = job.progress;
+  const {privacy} = job;
+  const time = isOpen(job) ? [duration(steps ? (all - step) / steps : null), 'left, at this speed']
+    : [duration(job.start_time ? (Date.parse(job.end_time) - Date.parse(job.start_time)) / 1000 : null), 'from start to end'];
+  return html`<div class="tiles">${tile(percent(step / all), `${count(step)} of ${count(all)} steps${isOpen(job) ? rate(steps) : ''}`)}
+    ${tile(...time)}${tile(quality(job.metrics.evaluation), job.evaluation ? html`on <a href="/ui/datasets/${job.evaluation}">${job.evaluation}</a>` : 'no public data to measure on')}
+    ${privacy ? tile(epsilon(privacy.epsilon_spent), `spent of ${epsilon(privacy.epsilon_planned)}, δ ${delta(privacy.delta)}`)
+      : tile('public', 'trained without privacy, on public data')}</div>${bar(step / all, `step ${step} of ${all}`)}`;
+}
+
+function qualityChart(job) {
+  const {history} = job.metrics;
+  if (!history.length) return nothing;
+  const byShare = history[0].accuracy != null;
+  const values = history.map((point) => (byShare ? point.accuracy : point.rmse));
+  const best = values.reduce((a, b) => (a == null ? b : b == null ? a : byShare ? Math.max(a, b) : Math.min(a, b)), null);
+  const show = byShare ? (value) => percent(value, 1) : (value) => plain(value);
+  const chart = {
+    title: byShare ? 'Accuracy on public data' : 'Error on public data',
+    sentence: `${history.length} measurement${history.length > 1 ? 's' : ''}, best ${show(best)}. Measured on ${job.evaluation}, which costs nothing.`,
+    x: {label: 'step', show: count, max: job.progress.steps},
+    y: {label: byShare ? 'accuracy' : 'rmse', show},
+    points: history.map(({step}) => step),
+    series: [{label: byShare ? 'accuracy' : 'rmse', kind: 'line', colour: 'spent', filled: true, values}],
+  };
+  return html`<section class="card"><ui-chart .chart=${chart}></ui-chart></section>`;
+}
+
+const releases = {
+  clip_norm: ['Clip norm over time', 'The threshold follows a noisy histogram of gradient norms, which was paid for.', 'clip norm'],
+  gradient_norm: ['Gradient norm over time', 'As released through noise, which was paid for.', 'gradient norm'],
+};
+
+function releasedChart(job, member) {
+  const found = job.metrics.released.filter((one) => typeof one[member] === 'number');
+  if (!found.length) return nothing;
+  const [title, sentence, label] = releases[member];
+  const chart = {
+    title,
+    sentence,
+    x: {label: 'step', show: count, max: job.progress.steps},
+    y: {label, show: (value) => plain(value, 3)},
+    points: found.map(({step}) => step),
+    series: [{label, kind: 'step', colour: 'asked', values: found.map((one) => one[member])}],
+  };
+  return html`<section class="card"><ui-chart .chart=${chart}></ui-chart></section>`;
+}
+
+function facts(title, pairs) {
+  return html`<section class="card"><h2>${title}</h2><dl>${pairs.filter(([, value]) => value != null && value !== '')
+    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>`;
+}
+
+function privacyCard({privacy}) {
+  if (!privacy) return nothing;
+  return facts('Privacy', [['planned', epsilon(privacy.epsilon_planned)], ['spent so far', epsilon(privacy.epsilon_spent)],
+    ['δ', delta(privacy.delta)], ['noise multiplier', plain(privacy.noise_multiplier)], ['sampling rate', percent(privacy.sampling_rate, 2)],
+    ['authorised steps', count(privacy.authorised_steps)], ['neighbours', privacy.relation], ['ledger entry', privacy.ledger_seq]]);
+}
+
+function modelName({preset, hidden, layers}) {
+  return preset ? `${preset}${hidden ? ` ${hidden.join('-')}` : ''}` : `${layers?.length ?? ''} layers`;
+}
+
+function settingsCard(job) {
+  const {name, ...members} = job.algorithm;
+  return facts('Settings', [['model', modelName(job.model_spec)], ['batch', count(job.batch_size)], ['epochs', job.epochs],
+    ['optimizer', `${job.optimizer.name}, rate ${plain(job.optimizer.learning_rate)}`],
+    ...Object.entries(members).map(([key, value]) => [key, typeof value === 'number' ? plain(value) : String(value)]),
+    ['submitted', age(job.create_time)]]);
+}
+
+function certificateCard(model) {
+  if (!model) return nothing;
+  const {certificate} = model;
+  return html`<section class="card"><h2>Certificate</h2><dl>
+    <div><dt>guarantee</dt><dd>${certificate.guarantee ? `${epsilon(certificate.guarantee.epsilon)}, δ ${delta(certificate.guarantee.delta)}` : 'none'}</dd></div>
+    <div><dt>ledger entry</dt><dd>${certificate.guarantee?.reserve?.seq ?? '–'}</dd></div>
+    <div><dt>SHA-256</dt><dd><code class="break">${model.sha256}</code></dd></div></dl>
+    <details><summary>The whole certificate</summary><pre tabindex="0">${JSON.stringify(certificate, null, 2)}</pre></details></section>`;
+}
+
+function line(job) {
+  if (job.state === 'QUEUED') return job.privacy ? 'waits for a worker; its whole price is held' : 'waits for a worker';
+  if (job.state === 'CANCELLING') return 'stops at the next whole second';
+  return reason(job.state_reason);
+}
+
+export function open(view) {
+  const path = `/v1/jobs/${encodeURIComponent(view.id)}`;
+  const readings = [];
+  let job = null;
+  let tag = null;
+  let model = null;
+  let problem = null;
+  let asking = false;
+
+  const ask = (now) => () => {
+    asking = now;
+    draw();
+  };
+  const cancel = async () => {
+    asking = false;
+    try {
+      await post(`${path}:cancel`, {});
+      view.say('The job is being cancelled.');
+    } catch (error) {
+      problem = error;
+    }
+    draw();
+  };
+
+  function actions() {
+    if (job.state === 'CANCELLING') return nothing;
+    if (isOpen(job)) return html`<button class="button danger" @click=${ask(true)}>Cancel</button>`;
+    return html`<a class="button" href="/ui/train?from=${job.id}">Train again with changes</a>
+      ${job.model ? html`<a class="button accent" href="/v1/models/${job.model}/content" download="${job.model}.safetensors">Download model</a>` : nothing}`;
+  }
+
+  function question() {
+    if (!asking || !isOpen(job)) return nothing;
+    const spent = job.state === 'QUEUED' ? 'Nothing was spent yet, and all that is held is given back.'
+      : job.privacy ? `${epsilon(job.privacy.epsilon_spent)} stays spent, and there will be no model.` : 'There will be no model.';
+    return html`<div class="notice warn" role="alertdialog" aria-label="Cancel this job?"><b>Cancel this job?</b> ${spent}
+      <button class="button danger" @click=${cancel}>Cancel it</button> <button class="button" @click=${ask(false)}>Let it run</button></div>`;
+  }
+
+  function draw() {
+    if (!job) return view.draw(problem ? trouble(problem) : loading);
+    const {step, steps} = job.progress;
+    view.title(`${isOpen(job) ? `${percent(step / steps)} · ` : ''}${job.algorithm.name} on ${job.dataset}`);
+    view.draw(html`<p class="crumb"><a href="/ui/jobs">Jobs</a> / <span class="id">${job.id}</span></p>
+      <div class="head"><div><h1>${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a></h1>
+      <p class="quiet">${badge(job.state)} ${line(job)}</p></div><div class="actions">${actions()}</div></div>
+      ${trouble(problem)}${question()}${tiles(job, speed(readings))}
+      <div class="main-aside"><div>${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
+        ${job.metrics.history.length ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
+          ? 'The first measurement comes with the next hundredth of the steps.' : 'Nothing public was named to measure quality on.'}</p></section>`}</div>
+      <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model)}
+        <section class="card"><h2>From a shell</h2><pre tabindex="0">curl -s ${location.origin}${path}</pre></section></div></div>`);
+  }
+
+  async function look(signal) {
+    const answer = await wait(path, tag, signal);
+    tag = answer.tag;
+    problem = null;
+    if (answer.value) {
+      const before = job?.state;
+      job = answer.value;
+      if (before && before !== job.state) view.say(`The job is ${job.state.toLowerCase()}.`);
+      if (job.state === 'RUNNING' && readings.at(-1)?.step !== job.progress.step) readings.push({at: Date.now(), step: job.progress.step});
+      readings.splice(0, readings.length - READINGS);
+      if (job.model && !model) model = await get(`/v1/models/${job.model}`, signal);
+    }
+    draw();
+    return job.end_time ? false : 0.2;
+  }
+
+  draw();
+  watch(view.signal, look, (error) => {
+    problem = error;
+    draw();
+  });
+}

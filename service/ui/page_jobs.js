@@ -1,0 +1,92 @@
+// All jobs, newest first, a page at a time.
+import {html, nothing} from './lit-html.js';
+import {all, get} from './api.js';
+import {badge, isOpen, reason} from './badge.js';
+import {age, bare, count, quality, shortId} from './format.js';
+import {bar} from './gauge.js';
+import {empty, loading, trouble} from './notice.js';
+import {watch} from './watch.js';
+
+const SIZE = 50;
+const states = ['QUEUED', 'RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
+
+function progress({state, progress: {step, steps}}) {
+  if (state === 'RUNNING' || state === 'CANCELLING') return bar(step / steps, `step ${step} of ${steps}`);
+  return html`<small>${count(state === 'QUEUED' ? steps : step)} steps</small>`;
+}
+
+function row(job) {
+  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${job.algorithm.name}</a>
+      <small>${job.model_spec.preset ?? 'layers'} · <span class="id">${shortId(job.id)}</span></small></td>
+    <td data-name="Dataset"><a href="/ui/datasets/${job.dataset}">${job.dataset}</a></td>
+    <td data-name="State"><span>${badge(job.state)}${job.state_reason ? html`<small>${reason(job.state_reason)}</small>` : nothing}</span></td>
+    <td data-name="Progress">${progress(job)}</td>
+    <td class="number" data-name="ε planned">${bare(job.privacy?.epsilon_planned)}</td>
+    <td class="number" data-name="ε spent">${bare(job.privacy?.epsilon_spent)}</td>
+    <td class="number" data-name="On public data">${quality(job.metrics.evaluation)}</td>
+    <td class="number quiet" data-name="Submitted">${age(job.create_time)}</td></tr>`;
+}
+
+function table(jobs) {
+  return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Job</th><th scope="col">Dataset</th><th scope="col">State</th>
+    <th scope="col">Progress</th><th scope="col" class="number">ε planned</th><th scope="col" class="number">ε spent</th>
+    <th scope="col" class="number">On public data</th><th scope="col" class="number">Submitted</th></tr></thead><tbody>${jobs.map(row)}</tbody></table></div>`;
+}
+
+function options(names, chosen, any) {
+  return html`<option value="" ?selected=${!chosen}>${any}</option>
+    ${names.map((name) => html`<option value=${name} ?selected=${name === chosen}>${name[0] + (states.includes(name) ? name.slice(1).toLowerCase() : name.slice(1))}</option>`)}`;
+}
+
+export function open(view) {
+  const {query} = view;
+  const tokens = [null]; // of the pages up to the one that is shown
+  let page = null;
+  let datasets = [];
+  let problem = null;
+  let turned = null; // AbortController of the page of the list that is watched
+
+  const choose = (name) => (event) => {
+    event.target.value ? query.set(name, event.target.value) : query.delete(name);
+    view.go(`/ui/jobs${query.size ? `?${query}` : ''}`, {replace: true});
+  };
+  const turn = (change) => {
+    change();
+    page = null;
+    follow();
+  };
+  const draw = () => view.draw(html`<div class="head"><div><h1>Jobs</h1><p class="quiet">Newest first.</p></div><div class="actions">
+    <select aria-label="State" @change=${choose('state')}>${options(states, query.get('state'), 'Any state')}</select>
+    <select aria-label="Dataset" @change=${choose('dataset')}>${options(datasets, query.get('dataset'), 'Any dataset')}</select></div></div>
+    ${trouble(problem)}${!page ? loading : page.jobs.length ? table(page.jobs) : empty('No jobs', 'None that this list would show.')}
+    <div class="pages"><button class="button" ?disabled=${tokens.length === 1} @click=${() => turn(() => tokens.splice(1))}>Newest</button>
+    <button class="button" ?disabled=${!page?.next_page_token} @click=${() => turn(() => tokens.push(page.next_page_token))}>Older</button></div>`);
+
+  async function load(signal) {
+    const asked = new URLSearchParams({view: 'summary', page_size: SIZE});
+    for (const name of ['state', 'dataset', 'algorithm']) if (query.get(name)) asked.set(name, query.get(name));
+    if (tokens.at(-1)) asked.set('page_token', tokens.at(-1));
+    page = await get(`/v1/jobs?${asked}`, signal);
+    problem = null;
+    draw();
+    return page.jobs.some(isOpen) ? 3 : 15;
+  }
+
+  function follow() {
+    turned?.abort();
+    turned = new AbortController();
+    view.signal.addEventListener('abort', () => turned.abort(), {once: true});
+    watch(turned.signal, load, (error) => {
+      problem = error;
+      draw();
+    });
+  }
+
+  view.title('Jobs · epsilond');
+  draw();
+  follow();
+  all('/v1/datasets', 'datasets', view.signal).then((list) => {
+    datasets = list.filter(({state}) => state !== 'DELETED').map(({id}) => id).sort();
+    draw();
+  }).catch(() => {});
+}

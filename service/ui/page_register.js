@@ -1,0 +1,227 @@
+// A dataset from a file to its import: what is public about it, and the promise.
+import {html, nothing} from './lit-html.js';
+import {get, keyring, post, upload} from './api.js';
+import {guess, head} from './csv_guess.js';
+import {declarationOf, emptyDeclaration, formats} from './declaration.js';
+import {bytes, epsilon, percent, plain} from './format.js';
+import {bar} from './gauge.js';
+import {trouble} from './notice.js';
+import {choice, field, input, read} from './schema_form.js';
+import {watch} from './watch.js';
+
+const kinds = [['numeric', 'number'], ['categorical', 'words'], ['label', 'predicted'], ['ignored', 'not used']];
+const COLUMNS_SHOWN = 200;
+
+// What is told of an import that failed, with the place in the file.
+function refused({detail, file, line, column}) {
+  const place = [file && `file ${file}`, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
+  return Object.assign(new Error(`The file was not imported: ${detail}${place ? ` (${place})` : ''}.`),
+    {body: {advice: 'Correct the declaration or the file and send both again: nothing was spent.'}});
+}
+
+class Page {
+  constructor(view) {
+    this.view = view;
+    this.form = emptyDeclaration();
+    this.form.id = view.query.get('dataset') ?? '';
+    this.files = {};
+    this.read = null; // what the beginning of the file looks like
+    this.stated = false;
+    this.problem = null;
+    this.step = null; // what is being done, and how much of it
+    this.key = keyring();
+    view.title('Register · epsilond');
+  }
+
+  set(name, value) {
+    this.form[name] = value;
+    this.draw();
+  }
+
+  async take(name, file) {
+    if (!file) return;
+    this.files[name] = file;
+    if (this.form.format === 'csv' && name === 'data') {
+      this.read = guess(await head(file));
+      this.form.header = this.read?.header ?? false;
+      this.form.columns = (this.read?.columns ?? []).map((column) => ({...column, low: '', high: '', values: '', default: ''}));
+    }
+    if (!this.form.id) this.form.id = file.name.toLowerCase().replace(/\.(csv|gz|txt)/g, '').replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '').slice(0, 63);
+    this.draw();
+  }
+
+  get errors() {
+    return this.problem?.errors ?? [];
+  }
+
+  async register() {
+    const body = declarationOf(this.form);
+    const path = `/v1/datasets/${encodeURIComponent(body.id)}`;
+    this.problem = null;
+    try {
+      this.show('Promising');
+      await post('/v1/datasets', body, {key: this.key(body)});
+      for (const name of formats[this.form.format].files) {
+        const file = this.files[name];
+        await upload(`${path}/files/${name}`, file, (share) => this.show(`Uploading ${file.name}`, share));
+      }
+      this.show('Importing');
+      await post(`${path}:import`, {});
+      this.follow(path);
+    } catch (error) {
+      this.fail(error.code === 'import_failed' ? refused(error.body) : error);
+    }
+  }
+
+  follow(path) {
+    watch(this.view.signal, async (signal) => {
+      const dataset = await get(path, signal);
+      if (dataset.state === 'IMPORTING') return 1;
+      if (dataset.state === 'READY') this.view.go(`/ui/datasets/${dataset.id}`);
+      else this.fail(await this.failure(path, signal));
+      return false;
+    }, (error) => this.fail(error));
+  }
+
+  async failure(path, signal) {
+    return refused((await get(`${path}/import`, signal)).failure);
+  }
+
+  show(word, share = null) {
+    this.step = {word, share};
+    this.draw();
+  }
+
+  fail(error) {
+    if (error.name === 'AbortError') return;
+    this.step = null;
+    this.problem = error;
+    this.draw();
+    this.view.say(error.message);
+  }
+
+  // --- drawing ---
+
+  text(id, name, label, hint, placeholder = '', kind = 'number') {
+    return field({id, label, hint, errors: this.errors, control: input({id, kind, value: this.form[name], placeholder, errors: this.errors,
+      changed: (value) => this.set(name, value)})});
+  }
+
+  select(id, name, label, options, hint = '') {
+    return field({id, label, hint, errors: this.errors, control: choice({id, value: this.form[name], options, changed: (value) => this.set(name, value)})});
+  }
+
+  drop(name) {
+    const file = this.files[name];
+    const {files} = formats[this.form.format];
+    return html`<label class="drop" @dragover=${(event) => event.preventDefault()} @drop=${(event) => {
+      event.preventDefault();
+      this.take(name, event.dataTransfer.files[0]);
+    }}><input type="file" class="unseen" name=${name} @change=${(event) => this.take(name, event.target.files[0])}>
+      <b>${files.length > 1 ? `${name}: ` : ''}${file ? file.name : 'Drop a file here, or choose one'}</b>
+      <small>${file ? bytes(file.size) : 'It stays in this page until you promise below.'}</small></label>`;
+  }
+
+  fileCard() {
+    const {form} = this;
+    const other = this.read && this.read.delimiter !== ',';
+    return html`<section class="card"><h2>File</h2><div class="fields">
+      ${this.select('/format', 'format', 'Format', Object.entries(formats).map(([name, {title}]) => [name, title]))}
+      ${this.text('/id', 'id', 'Name', 'Small letters, digits, dots and dashes; it can never be used again.', 'adult-income', 'text')}</div>
+      ${formats[form.format].files.map((name) => this.drop(name))}
+      ${other && form.format === 'csv' ? html`<div class="notice warn">This file looks as if its cells were separated by
+        ${this.read.delimiter === '\t' ? 'tabs' : `“${this.read.delimiter}”`}. The daemon reads commas only.</div>` : nothing}</section>`;
+  }
+
+  columnRow(column, i) {
+    const change = (name) => (value) => {
+      column[name] = value;
+      this.draw();
+    };
+    const at = `/columns/${i}`;
+    const wrong = this.errors.find(({pointer}) => pointer === at || pointer.startsWith(`${at}/`));
+    const numeric = column.kind === 'numeric' || (column.kind === 'label' && this.form.task === 'regression');
+    const cell = (name, label, kind, placeholder = '') => html`<input type="text" id="${at}/${name}" aria-label="${label} of ${column.name}"
+      inputmode=${kind} autocomplete="off" placeholder=${placeholder} .value=${column[name]} @input=${(event) => change(name)(event.target.value)}>`;
+    const state = column.kind === 'ignored' ? nothing : numeric
+      ? html`<div class="range">${cell('low', 'Least value', 'decimal', 'least')} to ${cell('high', 'Greatest value', 'decimal', 'greatest')}</div>`
+      : cell('values', 'Values', 'text', 'all values, with commas between');
+    return html`<tr><td data-name="Column">${this.form.header ? html`<b>${column.name}</b>` : cell('name', `Name`, 'text')}</td>
+      <td data-name="Kind"><select aria-label="Kind of ${column.name}" @change=${(event) => change('kind')(event.target.value)}>
+        ${kinds.map(([kind, word]) => html`<option value=${kind} ?selected=${kind === column.kind}>${word}</option>`)}</select></td>
+      <td data-name="Range or values">${state}${wrong ? html`<small class="wrong">${wrong.detail}</small>` : nothing}</td>
+      <td data-name="Where empty">${column.kind === 'ignored' ? nothing : html`${cell('default', 'Where empty', numeric ? 'decimal' : 'text', column.gaps ? 'needed' : '')}
+        ${column.gaps && !column.default ? html`<small class="wrong">This column has gaps: say what stands for them.</small>` : nothing}`}</td></tr>`;
+  }
+
+  columnsCard() {
+    const {form} = this;
+    if (form.format !== 'csv') return nothing;
+    return html`<section class="card"><h2>Columns</h2><div class="notice"><b>Ranges and values become public, and are never taken from the file.</b>
+        State them from what a column means: an age is 0 to 120.</div>
+      ${this.taskFields()}<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
+        The first line names the columns</label>
+      ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
+        : html`<div class="scroll"><table class="folds columns"><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th>
+          <th scope="col">Where empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => this.columnRow(column, i))}</tbody></table></div>`}
+      ${form.columns.length > COLUMNS_SHOWN ? html`<p class="quiet">Only ${COLUMNS_SHOWN} of ${form.columns.length} columns are shown; register such a table through the API.</p>` : nothing}</section>`;
+  }
+
+  taskFields() {
+    return html`<div class="fields">${this.select('/task', 'task', 'What is predicted', [['classification', 'a class'], ['regression', 'a number']])}</div>`;
+  }
+
+  shapeCard() {
+    const {form} = this;
+    if (form.format === 'csv') return nothing;
+    const cifar = form.format.startsWith('cifar');
+    return html`<section class="card"><h2>Form</h2><div class="notice"><b>What is stated here becomes public, and is never taken from the file.</b></div>
+      ${cifar ? nothing : this.taskFields()}<div class="fields">
+      ${form.task === 'classification' && form.format !== 'cifar10' ? this.text('/classes', 'classes', 'Classes', cifar ? '100 fine or 20 coarse ones.' : '') : nothing}
+      ${form.format === 'libsvm' ? html`${this.text('/features/count', 'count', 'Features', 'How many there are.')}
+        ${this.text('/features/range/0', 'low', 'Least value', 'Values are clipped to this.')}${this.text('/features/range/1', 'high', 'Greatest value', '')}` : nothing}
+      ${['idx', 'npy'].includes(form.format) ? html`${this.text('/features/shape', 'shape', 'Shape of one record', 'With commas between: 1, 28, 28.')}
+        ${this.text('/features/scale', 'scale', 'Scale', 'A feature is the value over this: 255 for bytes.')}` : nothing}
+      ${form.task === 'regression' ? html`${this.text('/target/range/0', 'target_low', 'Least answer', '')}${this.text('/target/range/1', 'target_high', 'Greatest answer', '')}` : nothing}
+      </div></section>`;
+  }
+
+  privacyCard() {
+    const {form} = this;
+    const radio = (value, title, textOf) => html`<label class="option"><input type="radio" name="privacy" value=${value} .checked=${form.privacy === value}
+      @change=${() => this.set('privacy', value)}><span><b>${title}</b><small>${textOf}</small></span></label>`;
+    const value = read(form.epsilon);
+    const wrong = this.errors.find(({pointer}) => pointer === '/privacy');
+    return html`<section class="card"><h2>The promise</h2><fieldset><legend class="unseen">Who may see the records</legend>
+      ${radio('private', 'These records are about people: protect them', 'They get a budget. When it is spent, it is gone.')}
+      ${radio('public', 'Everybody may see these records', 'No budget. Quality is measured on such data.')}</fieldset>
+      ${wrong ? html`<small class="wrong">${wrong.detail}</small>` : nothing}
+      ${form.privacy !== 'private' ? nothing : html`<div class="fields">${this.text('/privacy/epsilon', 'epsilon', 'Epsilon', typeof value === 'number' && value > 0
+          ? `Any outcome is at most ${plain(Math.exp(value), 2)} times as likely with a person's record as without it, δ aside.` : '')}
+        ${this.text('/privacy/delta', 'delta', 'Delta', 'The probability left for bad luck: well below one over the number of records.')}
+        ${this.select('/privacy/relation', 'relation', 'Neighbours', [['zero_out', 'with a record, or with nothing in its place'], ['replace_one', 'with a record, or with another one']])}</div>`}</section>`;
+  }
+
+  sendCard() {
+    const {form, step} = this;
+    const missing = formats[form.format].files.some((name) => !this.files[name]);
+    const promise = form.privacy === 'private' ? `Promise ${epsilon(read(form.epsilon))} and upload` : form.privacy ? 'Register as public' : 'Register';
+    return html`<section class="card"><label class="check"><input type="checkbox" id="state" .checked=${this.stated} @change=${(event) => {
+        this.stated = event.target.checked;
+        this.draw();
+      }}> I state that the column names, ranges, values and the number of records may be known to everybody. The promise cannot be made again under another name.</label>
+      ${this.problem ? trouble(this.problem) : nothing}${this.errors.length > 1 ? html`<ul>${this.errors.map(({pointer, detail}) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul>` : nothing}
+      <button class="button accent" id="register" ?disabled=${!this.stated || missing || !form.privacy || !form.id || step} @click=${() => this.register()}>${promise}</button>
+      ${step ? html`<p role="status">${step.word} … ${step.share != null ? percent(step.share) : ''}</p>${bar(step.share ?? 0, step.word)}` : nothing}</section>`;
+  }
+
+  draw() {
+    this.view.draw(html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>Register a dataset</h1>
+      <p class="quiet">Say what may be known about the records, and what is promised to the people in them.</p></div></div>
+      <div class="narrow">${this.fileCard()}${this.columnsCard()}${this.shapeCard()}${this.privacyCard()}${this.sendCard()}</div>`);
+  }
+}
+
+export function open(view) {
+  new Page(view).draw();
+}
