@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""A person at the dashboard, from a file to an exhausted budget, in a real Chromium.
+
+  dashboard.py CHROMIUM EPSILOND [SHOTS]
+
+In each page: nothing on the console, no refusal of the content security policy, no request
+to anything but the daemon, and no scrolling sideways at 390 pixels, light and dark."""
+
+import csv
+import gzip
+import os
+import sys
+import tempfile
+
+from chromium import Chromium
+from daemon import Daemon
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DIGITS = os.path.join(HERE, "../../deploy/digits/digits.csv.gz")
+DIGITS_SCHEMA = {"format": "csv", "task": "classification", "header": False,
+                 "columns": [{"name": f"cell{i}", "kind": "numeric", "range": [0, 16]} for i in range(64)]
+                 + [{"name": "digit", "kind": "label", "values": [str(i) for i in range(10)]}]}
+STATIC_MAX, NODES_MAX = 64 << 10, 3000
+PICTURES, DOCUMENTED = "build/browser", ("datasets-light", "running-dark", "exhausted-light")
+failures = []
+
+
+def check(fact, message):
+    if not fact:
+        failures.append(message)
+        print(f"  FAILED: {message}")
+
+
+class Walk:
+    def __init__(self, daemon, browser, folder, shots):
+        self.daemon, self.browser, self.folder, self.shots = daemon, browser, folder, shots
+
+    def look_at(self, name):
+        """What holds of every page, as it stands now; pictures of it where wanted."""
+        browser = self.browser
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            self.shoot(f"{name}-{scheme}")
+        browser.scheme("light")
+        browser.resize(390, 844)
+        browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))")
+        wide = browser.run("document.documentElement.scrollWidth")
+        check(wide <= 390, f"{name}: {wide} pixels wide at 390")
+        self.shoot(f"{name}-390")
+        browser.resize(1320)
+        size = browser.run("""[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
+            .filter((e) => new URL(e.name).pathname.startsWith('/ui/')).reduce((sum, e) => sum + e.encodedBodySize, 0)""")
+        check(0 < size <= STATIC_MAX, f"{name}: {size} bytes of files")
+        nodes = browser.run("document.querySelectorAll('*').length")
+        check(nodes <= NODES_MAX, f"{name}: {nodes} elements")
+        check(browser.run("document.querySelectorAll('main h1').length") == 1, f"{name}: one heading")
+        order = browser.run("""[...document.querySelectorAll('main h1, main h2, main h3')].map((e) => +e.tagName[1])""")
+        check(all(b <= a + 1 for a, b in zip(order, order[1:])), f"{name}: headings {order}")
+        nameless = browser.run("""[...document.querySelectorAll('a, button, input, select, svg[role=img]')].filter((e) =>
+            !(e.getAttribute('aria-label') || e.innerText?.trim() || e.labels?.length || e.title || e.placeholder)).map((e) => e.outerHTML)""")
+        check(nameless == [], f"{name}: nothing to be called by: {nameless}")
+        styled = browser.run("[...document.querySelectorAll('main [style]')].filter((e) => !e.closest('.plot')).length")
+        check(styled == 0, f"{name}: {styled} inline styles")
+        ids = browser.run("[...document.querySelectorAll('[id]')].map((e) => e.id).filter((id, i, all) => all.indexOf(id) != i)")
+        check(ids == [], f"{name}: ids that stand twice: {ids}")
+        for fault in browser.faults:
+            check(False, f"{name}: {fault}")
+        browser.faults.clear()
+        print(f"  {name}: {size} bytes of files, {nodes} elements")
+
+    def shoot(self, name):
+        """Every picture into a folder to look at; those of the documentation into SHOTS too."""
+        os.makedirs(PICTURES, exist_ok=True)
+        self.browser.shoot(os.path.join(PICTURES, f"{name}.png"))
+        if self.shots and name in DOCUMENTED:
+            self.browser.shoot(os.path.join(self.shots, f"dashboard-{name}.png"))
+
+    # --- the pages ---
+
+    def register(self):
+        browser = self.browser
+        path = os.path.join(self.folder, "shops.csv")
+        with open(path, "w", newline="", encoding="ascii") as file:
+            writer = csv.writer(file)
+            writer.writerow(["age", "visits", "city", "buys"])
+            for i in range(3000):
+                age = 18 + i * 7 % 70
+                writer.writerow([age, i * 13 % 40, ["Bonn", "Kiel", "Ulm"][i % 3], "yes" if age + i * 13 % 40 > 70 else "no"])
+        browser.go("/ui/register")
+        browser.attach("input[type=file]", path)
+        browser.await_text("shops.csv")
+        check(browser.run("document.getElementById('/id').value") == "shops", "the name is taken from the file's")
+        check(browser.run("[...document.querySelectorAll('.columns select')].map((e) => e.value).join()")
+              == "numeric,numeric,categorical,label", "the kinds are guessed")
+        check(browser.run("[...document.querySelectorAll('.columns input')].every((e) => e.value === '')"),
+              "ranges and values begin empty")
+        check(browser.run("!document.querySelector('input[name=privacy]:checked')"), "privacy has no default")
+        self.look_at("register")
+        for column, low, high in ((0, "0", "120"), (1, "0", "50")):
+            browser.type(f"[id='/columns/{column}/low']", low)
+            browser.type(f"[id='/columns/{column}/high']", high)
+        browser.type("[id='/columns/2/values']", "Bonn, Kiel, Ulm")
+        browser.click("input[value=private]")
+        browser.click("#state")
+        browser.click("#register")
+        browser.await_that("document.querySelector('.wrong')", "the fault of a label without values")
+        browser.expect_faults("400 (Bad Request)")
+        browser.type("[id='/columns/3/values']", "no, maybe")
+        browser.click("#register")
+        browser.await_text("was not imported")
+        browser.expect_faults("422 (Unprocessable")
+        browser.type("[id='/columns/3/values']", "no, yes")
+        browser.click("#register")
+        browser.await_that("location.pathname == '/ui/datasets/shops'", "the page of the new dataset")
+        browser.await_text("100.0 % left")
+        dataset = self.daemon.get("/v1/datasets/shops")
+        check(dataset["columns"][0]["range"] == [0, 120] and dataset["records"] == 3000, "what was declared is registered")
+
+    def train(self):
+        browser = self.browser
+        browser.go("/ui/train?dataset=digits")
+        browser.await_text("It fits.")
+        check(browser.run("document.getElementById('/evaluation').value") == "digits-public", "a public twin is offered")
+        browser.type("[id='/privacy/epsilon']", "0.8")
+        browser.await_that("document.getElementById('submit').innerText.includes('0.80') && !document.getElementById('submit').disabled")
+        browser.type("[id='/batch_size']", "0")
+        browser.await_that("document.getElementById('/batch_size').getAttribute('aria-invalid')", "the fault at its field")
+        browser.expect_faults("400 (Bad Request)")
+        browser.type("[id='/batch_size']", "")
+        browser.await_text("It fits.")
+        browser.choose("[id='/algorithm/name']", "dcsgd_e")
+        browser.await_that("document.getElementById('/algorithm/bins') || document.querySelectorAll('details .field').length > 1", "the parameters of dcsgd_e")
+        browser.await_text("It fits.")
+        self.look_at("train")
+        browser.click("#submit")
+        browser.await_that("location.pathname.startsWith('/ui/jobs/job_')", "the job's page")
+        browser.await_text("Succeeded")
+        browser.await_text("Certificate")
+        browser.await_that("document.querySelector('ui-chart canvas')", "a chart")
+        browser.run("document.querySelector('.plot').focus()")
+        browser.press("ArrowRight", 39)
+        browser.await_that("/^step [0-9,]+: accuracy [0-9.]+ %$/.test(document.querySelector('.spoken').innerText)", "the chart speaks")
+        self.look_at("job")
+
+    def watch_and_cancel(self):
+        browser = self.browser
+        job = self.daemon.post("/v1/jobs", {
+            "dataset": "digits", "evaluation": "digits-public", "model": {"preset": "mlp", "hidden": [1024, 256]},
+            "algorithm": {"name": "dcsgd_e"}, "optimizer": {"name": "sgd", "learning_rate": 0.5},
+            "batch_size": 1024, "epochs": 2000, "privacy": {"epsilon": 1.2}})
+        browser.go(f"/ui/jobs/{job['id']}")
+        browser.await_text("Running")
+        browser.await_that("parseInt(document.title) >= 8", "progress in the title")
+        browser.await_that("document.querySelectorAll('ui-chart canvas').length == 2", "accuracy and clip norm")
+        self.look_at("running")
+        browser.go("/ui/jobs")
+        browser.await_text("Running")
+        self.look_at("jobs")
+        browser.go(f"/ui/jobs/{job['id']}")
+        browser.click_text("Cancel")
+        browser.await_text("stays spent")
+        browser.click_text("Cancel it")
+        browser.await_text("Cancelled")
+        check(self.daemon.get(f"/v1/jobs/{job['id']}")["state"] == "CANCELLED", "the job is cancelled")
+
+    def exhaust(self):
+        browser = self.browser
+        for epsilon in (0.6, 0.3, 0.9):
+            self.daemon.run_job({"dataset": "digits", "evaluation": "digits-public", "model": {"preset": "linear"},
+                                 "algorithm": {"name": "dpsgd"}, "privacy": {"epsilon": epsilon}})
+        browser.go("/ui/datasets/digits")
+        browser.await_text("What is public")
+        browser.await_that("document.querySelectorAll('.entries li').length == 10", "the newest entries")
+        browser.await_that("document.querySelector('ui-chart canvas')", "the curves")
+        self.look_at("dataset")
+        browser.go("/ui/train?dataset=digits")
+        browser.await_that("document.getElementById('verdict')", "a verdict")
+        browser.type("[id='/privacy/epsilon']", "2")
+        browser.await_text("It does not fit.")
+        check(browser.run("document.getElementById('submit').disabled"), "what does not fit cannot be submitted")
+        self.look_at("exhausted")
+        browser.run("document.querySelector('#verdict button').click()")
+        browser.await_text("It fits.")
+        browser.click("#submit")
+        browser.await_that("location.pathname.startsWith('/ui/jobs/job_')", "the last job's page")
+        browser.await_text("Succeeded")
+
+    def the_rest(self):
+        browser = self.browser
+        browser.go("/ui/compare?dataset=digits")
+        browser.await_that("document.querySelectorAll('tbody tr').length >= 5", "models to compare")
+        browser.click("tbody input[type=checkbox]")
+        browser.await_text("Chosen models")
+        self.look_at("compare")
+        browser.go("/")
+        browser.await_that("location.pathname == '/ui/'", "the way from the root")
+        browser.await_text("digits-public")
+        first = browser.run("document.querySelector('tbody .name').innerText")
+        check(first == "digits", f"the dataset with least left comes first, not {first}")
+        self.look_at("datasets")
+        browser.press("Tab", 9)
+        check(browser.run("document.activeElement.className") == "skip", "Tab leads to the skip link")
+        browser.click_text("Jobs")
+        browser.await_that("location.pathname == '/ui/jobs' && document.activeElement.id == 'main'", "focus on the new page")
+        browser.run("history.back()")
+        browser.await_that("location.pathname == '/ui/' && document.querySelector('h1')?.innerText == 'Datasets'", "the way back")
+        browser.click(".theme")
+        check(browser.run("document.documentElement.dataset.theme") == "dark", "the theme turns")
+        browser.go("/ui/")
+        check(browser.run("document.documentElement.dataset.theme") == "dark", "and stays")
+        browser.go("/ui/datasets/nothing")
+        browser.await_that("document.querySelector('[role=alert]')", "a dataset that is not there says so")
+        browser.expect_faults("404 (Not Found)")
+        check(browser.faults == [], f"at the end: {browser.faults}")
+        check(not [url for url in browser.requests if url.endswith(".map")], "no source map is asked for")
+
+    def hidden(self):
+        """A hidden tab asks for nothing."""
+        browser = self.browser
+        browser.go("/ui/jobs")
+        browser.await_that("document.querySelector('tbody')", "the jobs")
+        browser.run("""Object.defineProperty(document, 'hidden', {get: () => true, configurable: true}),
+            document.dispatchEvent(new Event('visibilitychange'))""")
+        browser.run("new Promise((done) => setTimeout(done, 500))")
+        browser.requests.clear()
+        browser.run("new Promise((done) => setTimeout(done, 17000))")
+        check(browser.requests == [], f"a hidden tab asks: {browser.requests}")
+        browser.run("delete document.hidden, document.dispatchEvent(new Event('visibilitychange'))")
+        browser.await_that("performance.getEntriesByType('resource').at(-1).startTime > performance.now() - 2000", "and asks again when it is shown")
+
+
+def digits(daemon):
+    with gzip.open(DIGITS, "rb") as file:
+        lines = file.read().splitlines(keepends=True)
+    daemon.register("digits", DIGITS_SCHEMA, {"data": b"".join(line for i, line in enumerate(lines) if i % 5)}, {"epsilon": 2, "delta": 1e-5})
+    daemon.register("digits-public", DIGITS_SCHEMA, {"data": b"".join(lines[::5])}, "public")
+
+
+def main():
+    chromium, epsilond, *shots = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
+        browser.resize(1320)
+        browser.scheme("light")
+        walk = Walk(daemon, browser, folder, shots[0] if shots else None)
+        digits(daemon)
+        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.the_rest, walk.hidden):
+            part()
+    print("  axe-core: not run (an npm package)")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
