@@ -201,6 +201,9 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
                               "dataset points: epsilon 5 at delta 1.1e-05 over 2 "
                               "epochs: 1: 4 at 1e-05 (frozen, counts whole); "
                               "2: 1 at 1e-06"));
+    const struct reply *asked =
+        client_post(client, "/v1/jobs:estimate", NULL, SAMPLE_JOB, "points", 7, 33.0);
+    double foreseen = reply_number(asked, "exposure_after.epsilon");
     const char *job = submit(client, SAMPLE_JOB, "points", 7, 33.0);
     expect_all_promised(model_of(client, await_success(client, job)),
                         "certificate.dataset_guarantee.");
@@ -209,6 +212,11 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     expect_all_promised(budget, "");
     double exposure = reply_number(budget, "exposure.epsilon_spent");
     assert_true(exposure > 4 && exposure <= 5);
+    assert_true(exposure == foreseen);
+    const struct reply *history =
+        client_get(client, "/v1/datasets/points/budget/history?points=1");
+    assert_true(reply_number(history, "points.0.epoch") == 2);
+    assert_true(reply_number(history, "points.0.exposure.epsilon_spent") == exposure);
     assert_true(exposure - 4 >= reply_number(budget, "epsilon_spent"));
     assert_true(json_integer_value(json_object_get(
                     account_entry(client_get(client, "/v1/datasets/points/ledger"),
