@@ -143,6 +143,21 @@ static struct epochs epochs_of(const struct balances *balances)
     return epochs;
 }
 
+enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset,
+                         struct share *share, struct error *error)
+{
+    struct balance balance;
+    pthread_mutex_lock(&ledger->lock);
+    const struct balances *from = durable(ledger, dataset);
+    if (from != NULL)
+        copy_balance(&balance, from);
+    pthread_mutex_unlock(&ledger->lock);
+    if (from == NULL)
+        return ledger_state_missing(dataset, error);
+    *share = share_of(&balance);
+    return ST_OK;
+}
+
 enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,
                           struct epochs *epochs, struct balance *balance,
                           struct error *error)

@@ -14,6 +14,7 @@
 
 #include "accountant/ledger.h"
 #include "accountant/odometer.h"
+#include "accountant/share.h"
 #include "accountant/spending.h"
 
 /* The RESERVE entry of the job, open or settled. False, entry untouched, if it has
@@ -45,6 +46,11 @@ void ledger_open_walk(struct ledger *ledger,
  *   ST_NOT_FOUND  no such dataset */
 enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
                            struct balance *balance, struct error *error);
+
+/* Its share alone, which takes no conversion to find.
+ *   ST_NOT_FOUND  no such dataset */
+enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset,
+                         struct share *share, struct error *error);
 
 /* Its epochs and balance as of one moment; epochs is to be released with epochs_fini.
  *   ST_NOT_FOUND  no such dataset */

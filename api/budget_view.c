@@ -36,6 +36,27 @@ void share_write(struct json_writer *writer, const char *name,
     json_write_object_end(writer);
 }
 
+static void write_spending(struct json_writer *writer, const struct balance *balance)
+{
+    struct share share = share_of(balance);
+    json_write_flag(writer, "frozen", balance->frozen);
+    json_write_real(writer, "epsilon_spent", balance->epsilon_spent);
+    json_write_real(writer, "epsilon_held", balance->epsilon_held);
+    json_write_real(writer, "epsilon_remaining", balance->epsilon_remaining);
+    json_write_real(writer, "fraction_remaining", balance->fraction_remaining);
+    share_write(writer, "share", &share);
+}
+
+void budget_figures_write(struct json_writer *writer, const char *name,
+                          const struct balance *balance)
+{
+    json_write_object(writer, name);
+    json_write_real(writer, "epsilon", balance->epsilon);
+    json_write_real(writer, "delta", balance->delta);
+    write_spending(writer, balance);
+    json_write_object_end(writer);
+}
+
 /* With what charge asks of each order, unless it is NULL. */
 static void write_rooms(struct json_writer *writer, const struct balance *balance,
                         const struct curve *charge)
@@ -59,7 +80,6 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
                     const struct epochs *epochs)
 {
     struct json_writer writer;
-    struct share share = share_of(balance);
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "dataset", dataset->text);
@@ -69,12 +89,7 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
     exposure_write(&writer, epochs, balance);
     json_write_text(&writer, "relation", relation_name(balance->relation));
     json_write_count(&writer, "epoch", balance->epoch);
-    json_write_flag(&writer, "frozen", balance->frozen);
-    json_write_real(&writer, "epsilon_spent", balance->epsilon_spent);
-    json_write_real(&writer, "epsilon_held", balance->epsilon_held);
-    json_write_real(&writer, "epsilon_remaining", balance->epsilon_remaining);
-    json_write_real(&writer, "fraction_remaining", balance->fraction_remaining);
-    share_write(&writer, "share", &share);
+    write_spending(&writer, balance);
     write_rooms(&writer, balance, NULL);
     json_write_reals(&writer, "orders", curve_orders, CURVE_ORDERS);
     write_weighted(&writer, "weights", balance, balance->weights, 0);

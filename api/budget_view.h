@@ -16,6 +16,11 @@
 #include "api/json_writer.h"
 #include "store/table_rows.h"
 
+/* Writes a budget in a few figures, as a member: "epsilon", "delta", "frozen",
+ * "epsilon_spent", "epsilon_held", "epsilon_remaining", "fraction_remaining", "share". */
+void budget_figures_write(struct json_writer *writer, const char *name,
+                          const struct balance *balance);
+
 /* Writes a budget in shares of its capacity ("order", "spent", "held" and "left") as a
  * member called name. */
 void share_write(struct json_writer *writer, const char *name,

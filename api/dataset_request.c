@@ -112,10 +112,8 @@ bool dataset_spec_same_privacy(const struct dataset_spec *a,
            x->delta == y->delta && x->order == y->order;
 }
 
-void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec)
+void dataset_privacy_write(struct json_writer *writer, const struct dataset_spec *spec)
 {
-    json_write_text(writer, "id", spec->id.text);
-    schema_text_write(writer, &spec->schema);
     if (spec->is_public) {
         json_write_text(writer, "privacy", "public");
         return;
@@ -127,6 +125,13 @@ void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *s
     if (spec->grant.order != 0)
         json_write_real(writer, "order", spec->grant.order);
     json_write_object_end(writer);
+}
+
+void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec)
+{
+    json_write_text(writer, "id", spec->id.text);
+    schema_text_write(writer, &spec->schema);
+    dataset_privacy_write(writer, spec);
 }
 
 char *dataset_spec_render(const struct dataset_spec *spec)

@@ -47,5 +47,7 @@ char *dataset_spec_render(const struct dataset_spec *spec);
 /* Its members, into an object that the caller has opened. */
 struct json_writer;
 void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec);
+/* The last of them, "privacy". */
+void dataset_privacy_write(struct json_writer *writer, const struct dataset_spec *spec);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/budget_view.h"
 #include "api/epochs_view.h"
 #include "api/json_reader.h"
 #include "api/json_writer.h"
@@ -16,6 +17,30 @@ static const char *state_reason(const struct import_failure *failure)
     return status_wire(ours ? failure->status : ST_IMPORT_FAILED);
 }
 
+/* The state, and what is known of the content. */
+static void write_state(struct json_writer *writer, const struct dataset_view *view)
+{
+    json_write_text(writer, "state", view->state);
+    json_write_text(writer, "state_reason", state_reason(&view->failure));
+    json_write_count_if(writer, view->records > 0, "records", view->records);
+    json_write_count_if(writer, view->size > 0, "size", view->size);
+}
+
+static void write_times(struct json_writer *writer, const struct dataset_view *view)
+{
+    json_write_time(writer, "create_time", view->create_ms);
+    json_write_time(writer, "import_time", view->import_ms);
+}
+
+static void write_evaluations(struct json_writer *writer,
+                              const struct dataset_view *view)
+{
+    json_write_array(writer, "evaluations");
+    for (size_t i = 0; i < view->evaluation_count; i++)
+        json_write_text(writer, NULL, view->evaluations[i].text);
+    json_write_array_end(writer);
+}
+
 char *dataset_render(const struct dataset_view *view)
 {
     struct json_writer writer;
@@ -23,10 +48,7 @@ char *dataset_render(const struct dataset_view *view)
     json_write_object(&writer, NULL);
     dataset_spec_write(&writer, view->spec);
     writer.digits = JSON_SHOWN;
-    json_write_text(&writer, "state", view->state);
-    json_write_text(&writer, "state_reason", state_reason(&view->failure));
-    json_write_count_if(&writer, view->records > 0, "records", view->records);
-    json_write_count_if(&writer, view->size > 0, "size", view->size);
+    write_state(&writer, view);
     json_write_digest(&writer, "sha256", view->spec->is_public ? view->sha256 : NULL);
     if (view->epochs != NULL) {
         epochs_write(&writer, view->epochs, false);
@@ -34,8 +56,28 @@ char *dataset_render(const struct dataset_view *view)
         json_write_null(&writer, "guarantee");
         json_write_null(&writer, "epochs");
     }
-    json_write_time(&writer, "create_time", view->create_ms);
-    json_write_time(&writer, "import_time", view->import_ms);
+    write_evaluations(&writer, view);
+    write_times(&writer, view);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+char *dataset_summary_render(const struct dataset_view *view)
+{
+    const struct schema *schema = &view->spec->schema;
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", view->spec->id.text);
+    json_write_text(&writer, "format", schema->reader->name);
+    json_write_text(&writer, "task", task_name(schema->task));
+    dataset_privacy_write(&writer, view->spec);
+    write_state(&writer, view);
+    if (view->balance != NULL)
+        budget_figures_write(&writer, "budget", view->balance);
+    else
+        json_write_null(&writer, "budget");
+    write_times(&writer, view);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

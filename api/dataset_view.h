@@ -27,12 +27,19 @@ struct dataset_view {
     const struct epochs *epochs;   /* of its budget; NULL: public, it has none */
     struct import_failure failure; /* of the last import */
     int64_t create_ms, import_ms;
+    const struct dataset_id *evaluations; /* (evaluation_count) */
+    size_t evaluation_count;
+    const struct balance *balance; /* of a summary; NULL: public, it has none */
 };
 /* The members of the request, then "state","state_reason","records","size","sha256",
- * "guarantee","epochs","create_time","import_time". "state_reason" is null, or after a
+ * "guarantee","epochs","evaluations","create_time","import_time". "state_reason" is null, or after a
  * failed import what everybody may know of it: import_failed whatever was wrong with the
  * files or their content, internal or disk_full where this service failed. */
 char *dataset_render(const struct dataset_view *view);
+
+/* A line of a list: "id","format","task","privacy","state","state_reason","records",
+ * "size", the figures of its "budget" or null, "create_time","import_time". */
+char *dataset_summary_render(const struct dataset_view *view);
 
 /* The last import, for the owner: {"dataset","state",
  *  "failure":null | {"code","detail","file","line","column"}}. */

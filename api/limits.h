@@ -34,6 +34,7 @@ enum {
     LIMIT_JOBS_LIKE_THIS = 1000000, /* that an estimate counts */
     LIMIT_HISTORY = 101,            /* evaluations that a job keeps */
     LIMIT_UPLOADS_UNFINISHED = 64,  /* kept at once: a draft and a descriptor each */
+    LIMIT_EVALUATIONS = 100,        /* named in a dataset: the newest */
     LIMIT_QUEUE_LENGTH = 1000,      /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,    /* --drain-timeout */
     LIMIT_URI = 8192,               /* bytes of path and query */

@@ -166,13 +166,27 @@ enum status inputs_parse(struct schema *schema, const char *text, struct error *
     return status;
 }
 
-char *model_render(const struct model_row *row)
+static void write_course(struct json_writer *writer, const struct model_course *course)
+{
+    json_write_text(writer, "dataset", course->dataset);
+    json_write_text(writer, "algorithm", course->algorithm);
+    json_write_object(writer, "metrics");
+    if (course->evaluation != NULL)
+        evaluation_point_write(writer, "evaluation", course->regression,
+                               course->evaluation);
+    else
+        json_write_null(writer, "evaluation");
+    json_write_object_end(writer);
+}
+
+char *model_render(const struct model_row *row, const struct model_course *course)
 {
     struct json_writer writer;
     json_writer_open(&writer, JSON_SHOWN);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "id", row->id.text);
     json_write_text(&writer, "job", row->job.text);
+    write_course(&writer, course);
     json_write_digest(&writer, "sha256", row->sha256);
     json_write_count(&writer, "size", row->size);
     json_write_raw(&writer, "certificate", row->card);

@@ -11,6 +11,7 @@
 #include "accountant/odometer.h"
 #include "api/dataset_request.h"
 #include "api/job_request.h"
+#include "api/job_view.h"
 #include "engine/trainer.h"
 #include "store/table_rows.h"
 
@@ -49,8 +50,14 @@ char *inputs_render(const struct schema *schema);
  * must be released with schema_fini. */
 enum status inputs_parse(struct schema *schema, const char *text, struct error *error);
 
-/* Renders a model as answered, from its row: id, job, sha256, size, certificate,
- * create_time. */
-char *model_render(const struct model_row *row);
+struct model_course {                /* what its job says of a model */
+    const char *dataset, *algorithm; /* the algorithm's name */
+    bool regression;
+    const struct evaluation_point *evaluation; /* the last; NULL: there was none */
+};
+
+/* Renders a model as answered: id, job, dataset, algorithm, metrics {evaluation}, sha256,
+ * size, certificate, create_time. */
+char *model_render(const struct model_row *row, const struct model_course *course);
 
 #endif

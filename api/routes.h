@@ -31,7 +31,7 @@
       .scope = "datasets:admin", .body = BODY_JSON, .types = TYPE_JSON)                \
     X(dataset_list, AT_ONCE, .method = "GET", .path = "/v1/datasets",                  \
       .scope = "budgets:read",                                                         \
-      .query = "q state privacy order_by order " QUERY_PAGE, .types = TYPE_JSON)       \
+      .query = "view q state privacy order_by order " QUERY_PAGE, .types = TYPE_JSON)       \
     X(dataset_get, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}",              \
       .scope = "budgets:read", .types = TYPE_JSON)                                     \
     X(dataset_delete, ON_DESK, .method = "DELETE", .path = "/v1/datasets/{id}",        \

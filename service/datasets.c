@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "accountant/ledger_view.h"
+#include "api/limits.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/registry.h"
@@ -19,7 +20,9 @@ struct dataset {
 struct datasets {
     pthread_rwlock_t lock; /* guards all below, and every dataset's info */
     struct registry registry;
-    uint64_t version; /* grows with every change */
+    uint64_t version;         /* grows with every change */
+    struct dataset **publics; /* (public_count), oldest first */
+    size_t public_count;
 };
 
 struct change { /* what becomes of memory when the transaction ends */
@@ -63,6 +66,18 @@ static void dataset_destroy(void *item)
     }
 }
 
+/* Lists a dataset. The lock is held, for writing. */
+static void enter(struct datasets *datasets, struct dataset *dataset)
+{
+    registry_add(&datasets->registry, dataset);
+    if (!dataset->spec.is_public)
+        return;
+    datasets->publics = reallocarray(datasets->publics, datasets->public_count + 1,
+                                     sizeof(struct dataset *));
+    CHECK(datasets->publics != NULL);
+    datasets->publics[datasets->public_count++] = dataset;
+}
+
 struct loading {
     struct datasets *datasets;
     enum status status;
@@ -95,7 +110,7 @@ static bool load_row(void *context, const struct dataset_row *row)
     dataset->info.has_sha256 = row->sha256 != NULL;
     if (row->sha256 != NULL)
         memcpy(dataset->info.sha256, row->sha256, SHA256_SIZE);
-    registry_add(&loading->datasets->registry, dataset);
+    enter(loading->datasets, dataset);
     return true;
 }
 
@@ -125,6 +140,7 @@ void datasets_close(struct datasets *datasets)
     if (datasets == NULL)
         return;
     registry_fini(&datasets->registry, dataset_destroy);
+    free(datasets->publics);
     pthread_rwlock_destroy(&datasets->lock);
     free(datasets);
 }
@@ -183,7 +199,7 @@ static void added(void *context)
 {
     struct change *change = context;
     pthread_rwlock_wrlock(&change->datasets->lock);
-    registry_add(&change->datasets->registry, change->dataset);
+    enter(change->datasets, change->dataset);
     change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
     free(change);
@@ -195,6 +211,9 @@ static void declared_anew(void *context)
     pthread_rwlock_wrlock(&change->datasets->lock);
     change->dataset->before =
         registry_replace(&change->datasets->registry, change->dataset);
+    for (size_t i = 0; i < change->datasets->public_count; i++)
+        if (change->datasets->publics[i] == change->dataset->before)
+            change->datasets->publics[i] = change->dataset;
     change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
     free(change);
@@ -357,6 +376,36 @@ static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *l
     return epochs;
 }
 
+/* The newest public datasets that a job on dataset may be evaluated on, beside itself:
+ * at most LIMIT_EVALUATIONS into found. */
+static size_t find_evaluations(struct datasets *datasets, const struct dataset *dataset,
+                               struct dataset_id *found)
+{
+    size_t count = 0;
+    pthread_rwlock_rdlock(&datasets->lock);
+    for (size_t i = datasets->public_count; i-- > 0 && count < LIMIT_EVALUATIONS;) {
+        const struct dataset *other = datasets->publics[i];
+        if (other != dataset && other->info.state == DATASET_READY &&
+            schema_agrees(&other->spec.schema, &dataset->spec.schema))
+            found[count++] = other->spec.id;
+    }
+    pthread_rwlock_unlock(&datasets->lock);
+    return count;
+}
+
+char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
+                           struct ledger *ledger)
+{
+    struct dataset_info info;
+    struct balance balance;
+    dataset_read(datasets, dataset, &info);
+    struct dataset_view view = view_of(dataset, &info);
+    if (!dataset->spec.is_public &&
+        ledger_balance(ledger, &dataset->spec.id, &balance, NULL) == ST_OK)
+        view.balance = &balance;
+    return dataset_summary_render(&view);
+}
+
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
                    struct ledger *ledger)
 {
@@ -364,7 +413,10 @@ char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
     struct epochs epochs = epochs_of(&dataset->spec, ledger);
     dataset_read(datasets, dataset, &info);
     struct dataset_view view = view_of(dataset, &info);
+    struct dataset_id evaluations[LIMIT_EVALUATIONS];
     view.epochs = epochs.count > 0 ? &epochs : NULL;
+    view.evaluations = evaluations;
+    view.evaluation_count = find_evaluations(datasets, dataset, evaluations);
     char *text = dataset_render(&view);
     epochs_fini(&epochs);
     return text;

@@ -107,6 +107,9 @@ size_t datasets_importing(struct datasets *datasets);
  * its epochs, and its last import as its owner is answered. Both are to be freed. */
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
                    struct ledger *ledger);
+/* Its line of a list, with its balance; likewise. */
+char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
+                           struct ledger *ledger);
 char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset);
 
 /* Whatever changes of any dataset makes a greater one. */

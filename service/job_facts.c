@@ -27,6 +27,11 @@ atomic_bool *job_stop_flag(struct job *job)
     return &job->stop;
 }
 
+bool job_is_regression(const struct job *job)
+{
+    return job->regression;
+}
+
 int64_t job_create_ms(const struct job *job)
 {
     return job->create_ms;

@@ -8,6 +8,7 @@
 #define SERVICE_JOB_FACTS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "service/job_plan.h"
@@ -16,6 +17,8 @@ struct job; /* opaque */
 
 const struct job_id *job_id(const struct job *job);
 const struct job_plan *job_plan(const struct job *job);
+/* Whether its dataset's task is one: what its evaluations measure is then an rmse. */
+bool job_is_regression(const struct job *job);
 int64_t job_create_ms(const struct job *job);
 
 /* The number of its RESERVE entry; 0: nothing was reserved. */

@@ -184,12 +184,13 @@ bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model)
     return has_model;
 }
 
-bool job_quality(struct jobs *jobs, const struct job *job, double *quality)
+bool job_evaluation(struct jobs *jobs, const struct job *job,
+                    struct evaluation_point *point)
 {
     pthread_rwlock_rdlock(&jobs->lock);
     size_t count = job->now.made.point_count;
     if (count > 0)
-        *quality = job->points[count - 1].quality;
+        *point = job->points[count - 1];
     pthread_rwlock_unlock(&jobs->lock);
     return count > 0;
 }

@@ -68,8 +68,9 @@ struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
 /* Whether it has published a model, and which. */
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model);
-/* What its last evaluation found that is shown; false: there is none. */
-bool job_quality(struct jobs *jobs, const struct job *job, double *quality);
+/* Its last evaluation that is shown; false: there is none. */
+bool job_evaluation(struct jobs *jobs, const struct job *job,
+                    struct evaluation_point *point);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
 
 /* How many jobs on the dataset are queued or running. */

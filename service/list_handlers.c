@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "accountant/ledger_view.h"
-#include "api/model_view.h"
 #include "api/query.h"
 #include "base/check.h"
 #include "engine/dp/algorithms/registry.h"
 #include "service/handlers.h"
+#include "service/model_text.h"
 #include "service/page.h"
 
 enum { TAG_SIZE = 80 };
@@ -88,7 +88,7 @@ struct job_list {
 
 static bool job_wanted(void *context, size_t place)
 {
-    double unused;
+    struct evaluation_point unused;
     const struct job_list *list = context;
     const struct job *job = jobs_at(list->jobs, place);
     const struct job_request *request = &job_plan(job)->request;
@@ -102,7 +102,7 @@ static bool job_wanted(void *context, size_t place)
     if (list->states != every_job_state &&
         !has_bit(list->states, job_state(list->jobs, job)))
         return false;
-    return !list->evaluated || job_quality(list->jobs, job, &unused);
+    return !list->evaluated || job_evaluation(list->jobs, job, &unused);
 }
 
 static char *job_line(void *context, size_t place)
@@ -126,13 +126,14 @@ static struct page_key job_epsilon(void *context, size_t place)
 }
 
 /* An evaluation that came to no number counts as the least. */
-static struct page_key job_quality_key(void *context, size_t place)
+static struct page_key job_quality(void *context, size_t place)
 {
     const struct job_list *list = context;
+    struct evaluation_point point;
     struct page_key key = {.number = -INFINITY};
-    job_quality(list->jobs, jobs_at(list->jobs, place), &key.number);
-    if (isnan(key.number))
-        key.number = -INFINITY;
+    if (job_evaluation(list->jobs, jobs_at(list->jobs, place), &point) &&
+        !isnan(point.quality))
+        key.number = point.quality;
     return key;
 }
 
@@ -196,7 +197,7 @@ enum status handle_job_list(struct context *context, struct request *request,
     if (source.order == JOBS_BY_EPSILON)
         source.key = job_epsilon;
     if (source.order == JOBS_BY_QUALITY)
-        source.key = job_quality_key;
+        source.key = job_quality;
     if ((list.states & ~active_job_states) == 0)
         source.first = tally.oldest_active;
     snprintf(tag, sizeof tag, "\"%s-%llu\"", context->nonce,
@@ -206,10 +207,13 @@ enum status handle_job_list(struct context *context, struct request *request,
 
 /* --- datasets --- */
 
-enum { DATASETS_BY_TIME, DATASETS_BY_ID };
-static const char *const dataset_orders[] = {
-    [DATASETS_BY_TIME] = "create_time", [DATASETS_BY_ID] = "id", NULL};
-static const bool dataset_orders_ascend[] = {[DATASETS_BY_ID] = true};
+enum { DATASETS_BY_TIME, DATASETS_BY_ID, DATASETS_BY_LEFT };
+static const char *const dataset_orders[] = {[DATASETS_BY_TIME] = "create_time",
+                                             [DATASETS_BY_ID] = "id",
+                                             [DATASETS_BY_LEFT] = "left",
+                                             NULL};
+static const bool dataset_orders_ascend[] = {
+    [DATASETS_BY_ID] = true, [DATASETS_BY_LEFT] = true};
 
 enum { PRIVATE, PUBLIC };
 static const char *const privacies[] = {
@@ -219,7 +223,7 @@ static const unsigned every_dataset_state = (1u << DATASET_STATE_COUNT) - 1;
 
 struct dataset_list {
     struct context *context;
-    unsigned states, privacies;
+    unsigned view, states, privacies;
     const char *prefix; /* of the id; "": any */
 };
 
@@ -243,7 +247,21 @@ static char *dataset_line(void *context, size_t place)
 {
     const struct dataset_list *list = context;
     struct datasets *datasets = list->context->datasets;
-    return dataset_text(datasets, datasets_at(datasets, place), list->context->ledger);
+    const struct dataset *dataset = datasets_at(datasets, place);
+    return list->view == VIEW_SUMMARY
+               ? dataset_summary_text(datasets, dataset, list->context->ledger)
+               : dataset_text(datasets, dataset, list->context->ledger);
+}
+
+/* What has no budget is never used up. */
+static struct page_key dataset_left_key(void *context, size_t place)
+{
+    const struct dataset_list *list = context;
+    const struct dataset *dataset = datasets_at(list->context->datasets, place);
+    struct share share = {.left = INFINITY};
+    if (!dataset_spec(dataset)->is_public)
+        ledger_share(list->context->ledger, &dataset_spec(dataset)->id, &share, NULL);
+    return (struct page_key){.number = share.left};
 }
 
 static struct page_key dataset_id_key(void *context, size_t place)
@@ -267,7 +285,9 @@ static bool read_dataset_list(struct dataset_list *list, struct page_source *sou
                               const struct request *request, struct error *error)
 {
     static const struct order order = {dataset_orders, dataset_orders_ascend};
-    bool good = read_prefix(list, request, error);
+    bool good = query_choice(&list->view, "view", request_query(request, "view"), views,
+                             error) == ST_OK;
+    good = read_prefix(list, request, error) && good;
     good = query_choices(&list->states, "state", request_query(request, "state"),
                          dataset_state_names, error) == ST_OK &&
            good;
@@ -299,6 +319,8 @@ enum status handle_dataset_list(struct context *context, struct request *request
     source.by_text = source.order == DATASETS_BY_ID;
     if (source.by_text)
         source.key = dataset_id_key;
+    if (source.order == DATASETS_BY_LEFT)
+        source.key = dataset_left_key;
     snprintf(tag, sizeof tag, "\"%s-%llu-%llu\"", context->nonce,
              (unsigned long long)version, (unsigned long long)head.seq);
     return page_reply(request, &source, error);
@@ -327,7 +349,7 @@ static bool model_wanted(void *context, size_t place)
 static char *model_line(void *context, size_t place)
 {
     const struct model_list *list = context;
-    return model_render(models_at(list->context->models, place));
+    return model_text(list->context, models_at(list->context->models, place));
 }
 
 static bool read_job(struct model_list *list, const struct request *request,
@@ -345,6 +367,7 @@ enum status handle_model_list(struct context *context, struct request *request,
     char tag[TAG_SIZE];
     struct model_list list = {.context = context};
     size_t count = models_count(context->models); /* models only ever come */
+    const struct jobs_tally tally = jobs_tally(context->jobs);
     struct page_source source = {
         .name = "models",
         .count = count,
@@ -357,6 +380,9 @@ enum status handle_model_list(struct context *context, struct request *request,
     good = read_job(&list, request, error) && good;
     if (!read_order(&source, request, NULL, error) || !good)
         return ST_INVALID;
-    snprintf(tag, sizeof tag, "\"%s-%llu\"", context->nonce, (unsigned long long)count);
+    /* A model is there a moment before its job's end, which its evaluation is from. */
+    snprintf(tag, sizeof tag, "\"%s-%llu-%llu\"", context->nonce,
+             (unsigned long long)count,
+             (unsigned long long)tally.by_state[JOB_SUCCEEDED]);
     return page_reply(request, &source, error);
 }

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <microhttpd.h>
 
-#include "api/model_view.h"
 #include "base/hash.h"
 #include "service/byte_range.h"
 #include "service/handlers.h"
+#include "service/model_text.h"
 
 static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
@@ -23,7 +23,7 @@ enum status handle_model_get(struct context *context, struct request *request,
     const struct model_row *row;
     enum status status = find(context, request, &row, error);
     if (status == ST_OK)
-        request_answer(request, model_render(row));
+        request_answer(request, model_text(context, row));
     return status;
 }
 

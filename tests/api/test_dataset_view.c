@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "accountant/spending.h"
 #include "api/dataset_view.h"
 
 #define DECLARED                                                                       \
@@ -34,10 +35,45 @@ static void a_fresh_dataset_knows_nothing_yet(void **state)
                         "{" DECLARED BUDGET
                         ",\"state\":\"CREATED\",\"state_reason\":null,\"records\":null,"
                         "\"size\":null,\"sha256\":null,"
-                        "\"guarantee\":null,\"epochs\":null,"
+                        "\"guarantee\":null,\"epochs\":null,\"evaluations\":[],"
                         "\"create_time\":\"2025-12-31T23:59:59Z\","
                         "\"import_time\":null}");
     free(text);
+}
+
+static void a_summary_has_a_budget_and_no_schema(void **state)
+{
+    (void)state;
+    const struct balance balance = {.epsilon = 1,
+                                    .delta = 1e-5,
+                                    .epsilon_spent = 0.25,
+                                    .epsilon_held = 0.125,
+                                    .epsilon_remaining = 0.5,
+                                    .fraction_remaining = 0.75,
+                                    .capacity = {8, 4},
+                                    .weighted = {3, 2}};
+    struct dataset_spec spec;
+    char body[400];
+    sprintf(body, "{%s%s}", DECLARED, BUDGET);
+    assert_int_equal(dataset_spec_parse(&spec, body, strlen(body), NULL), ST_OK);
+    const struct dataset_view view = {.spec = &spec,
+                                      .state = "READY",
+                                      .records = 500,
+                                      .size = 4096,
+                                      .create_ms = 1767225599999,
+                                      .balance = &balance};
+    char *text = dataset_summary_render(&view);
+    static const char expected[] =
+        "{\"id\":\"a9a\",\"format\":\"libsvm\",\"task\":\"classification\","
+        "\"privacy\":" BUDGET
+        ",\"state\":\"READY\",\"state_reason\":null,\"records\":500,\"size\":4096,"
+        "\"budget\":{\"epsilon\":1.0,\"delta\":1e-05,\"frozen\":false,"
+        "\"epsilon_spent\":0.25,\"epsilon_held\":0.125,\"epsilon_remaining\":0.5,"
+        "\"fraction_remaining\":0.75,\"share\":{";
+    assert_memory_equal(text, expected, strlen(expected));
+    assert_non_null(strstr(text, "\"left\":1.0}},\"create_time\":"));
+    free(text);
+    dataset_spec_fini(&spec);
 }
 
 /* With fifteen digits these would be 1, which is refused, and infinity, which is null. */
@@ -212,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fresh_dataset_knows_nothing_yet),
         cmocka_unit_test(what_was_declared_is_shown_exactly),
+        cmocka_unit_test(a_summary_has_a_budget_and_no_schema),
         cmocka_unit_test(a_dataset_says_what_its_epochs_promise_together),
         cmocka_unit_test(the_digest_of_private_content_is_not_shown),
         cmocka_unit_test(why_an_import_failed_is_in_the_owners_answer_alone),

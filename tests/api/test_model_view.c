@@ -274,7 +274,16 @@ static void a_model_is_its_row(void **state)
                             .size = 4096,
                             .card = "{\"guarantee\":null}",
                             .create_ms = 1767225600000};
-    char *text = model_render(&row);
+    const struct evaluation_point point = {413, 0.31, 0.912};
+    struct model_course course = {.dataset = "digits", .algorithm = "dpsgd"};
+    char *text = model_render(&row, &course);
+    assert_non_null(strstr(text, "\"dataset\":\"digits\",\"algorithm\":\"dpsgd\","
+                                 "\"metrics\":{\"evaluation\":null}"));
+    free(text);
+    course.evaluation = &point;
+    text = model_render(&row, &course);
+    assert_non_null(strstr(text, "\"metrics\":{\"evaluation\":{\"step\":413,"
+                                 "\"accuracy\":0.912,\"loss\":0.31}}"));
     assert_non_null(strstr(text, "\"certificate\":{\"guarantee\":null},"));
     assert_non_null(strstr(text, "\"sha256\":\"cd00"));
     assert_non_null(strstr(text, "\"size\":4096"));

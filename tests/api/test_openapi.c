@@ -165,6 +165,12 @@ static void answer_datasets(json_t *answers)
         char *items[] = {dataset_render(&view)};
         take_answer(answers, "DatasetPage", page_render("datasets", items, 1, "p1"));
         free(items[0]);
+        struct balance balance = {.epsilon = 2, .delta = 1e-5, .capacity = {8, 4}};
+        view.balance = spec.is_public ? NULL : &balance;
+        view.evaluations = &spec.id;
+        view.evaluation_count = 1;
+        take_answer(answers, "Dataset", dataset_render(&view));
+        take_answer(answers, "DatasetSummary", dataset_summary_render(&view));
         take_answer(answers, "Import", import_render(&view));
         view.state = "FAILED";
         view.failure = (struct import_failure){ST_INTERNAL, "", 0, 0, "no"};
@@ -226,8 +232,11 @@ static void answer_model(json_t *answers, const struct dataset_spec *dataset,
     char *card = certificate_render(&view);
     struct model_row row = {.id = model_id, .job = job_id, .size = 4096, .card = card};
     row.create_ms = 1000;
-    take_answer(answers, "Model", model_render(&row));
-    char *items[] = {model_render(&row)};
+    struct evaluation_point point = {3, 0.5, 0.25};
+    struct model_course course = {.dataset = "b", .algorithm = "dpsgd"};
+    take_answer(answers, "Model", model_render(&row, &course));
+    course.evaluation = &point;
+    char *items[] = {model_render(&row, &course)};
     take_answer(answers, "ModelPage", page_render("models", items, 1, NULL));
     free(items[0]);
     take_answer(answers, "Certificate", card);

@@ -167,6 +167,7 @@ def datasets(replay):
     replay.call("post", "/v1/datasets", {"id": "mnist", "seed": 1})
     replay.call("post", "/v1/datasets:check", {"id": "mnist", "seed": 1})
     replay.call("get", "/v1/datasets", query="?page_size=2")
+    replay.call("get", "/v1/datasets", query="?view=summary&order_by=left")
     replay.call("get", "/v1/datasets", query="?page_size=-2")
     for method, path in (("get", ""), ("delete", ""), ("get", "/import"), ("get", "/budget"),
                          ("get", "/budget/history"), ("get", "/ledger")):

@@ -198,6 +198,7 @@ static void whatever_is_asked_wrongly_is_named(void **state)
         {"datasets?state=QUEUED", "state"},
         {"datasets?privacy=secret", "privacy"},
         {"datasets?order_by=epsilon", "order_by"},
+        {"datasets?view=budget", "view"},
         {"models?job=job_1", "job"},
         {"models?dataset=-", "dataset"},
         {"models?order_by=id", "order_by"},
@@ -230,6 +231,8 @@ static void datasets_are_listed_as_asked(void **state)
         {"&state=READY&privacy=public", "open "},
         {"&state=CREATED&q=a.&privacy=public", "a.c "},
         {"&state=FAILED,DELETED", ""},
+        {"&state=READY&order_by=left", "points open "},
+        {"&state=READY&order_by=left&order=desc", "open points "},
     };
     assert_status(declare_points(client, "a.c", SAMPLE_PUBLIC), 201);
     assert_status(declare_points(client, "ab", SAMPLE_PUBLIC), 201);
@@ -240,6 +243,72 @@ static void datasets_are_listed_as_asked(void **state)
             read_pages("datasets", cases[i].query, page_size, got);
             assert_string_equal(got, cases[i].ids);
         }
+}
+
+/* A line has the figures of the budget itself. */
+static void a_dataset_in_short_has_its_budget_and_no_schema(void **state)
+{
+    (void)state;
+    static const char *const figures[] = {"epsilon",
+                                          "delta",
+                                          "frozen",
+                                          "epsilon_spent",
+                                          "epsilon_held",
+                                          "epsilon_remaining",
+                                          "fraction_remaining",
+                                          "share"};
+    const struct reply *list =
+        client_get(client_of(), "/v1/datasets?view=summary&state=READY&order_by=left");
+    const struct reply *budget = client_get(client_of(), "/v1/datasets/points/budget");
+    assert_string_equal(reply_text(list, "datasets.0.id"), "points");
+    const json_t *line = reply_at(list, "datasets.0.budget");
+    assert_int_equal(json_object_size(line), sizeof figures / sizeof *figures);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        assert_true(json_equal(json_object_get(line, figures[i]),
+                               reply_at(budget, figures[i])));
+    assert_true(reply_number(list, "datasets.0.budget.share.left") < 1);
+    assert_null(json_object_get(reply_at(list, "datasets.0"), "columns"));
+    assert_true(reply_number(list, "datasets.0.records") == 500);
+    assert_true(json_is_null(reply_at(list, "datasets.1.budget")));
+}
+
+/* Those alone that agree, are ready and may be seen by everybody. */
+static void a_dataset_names_what_its_jobs_may_be_evaluated_on(void **state)
+{
+    (void)state;
+    struct client *client = client_of();
+    ready_points(client, "second", 40, 3, SAMPLE_PUBLIC);
+    ready_points(client, "own", 40, 4, SAMPLE_BUDGET(1));
+    assert_status(declare_points(client, "later", SAMPLE_PUBLIC), 201);
+    ready_digits(client, "digits", SAMPLE_TEST, SAMPLE_PUBLIC);
+    const struct reply *one = client_get(client, "/v1/datasets/points");
+    assert_int_equal(json_array_size(reply_at(one, "evaluations")), 2);
+    assert_string_equal(reply_text(one, "evaluations.0"), "second");
+    assert_string_equal(reply_text(one, "evaluations.1"), "open");
+    one = client_get(client, "/v1/datasets/open");
+    assert_int_equal(json_array_size(reply_at(one, "evaluations")), 1);
+    one = client_get(client, "/v1/datasets/digits");
+    assert_int_equal(json_array_size(reply_at(one, "evaluations")), 0);
+    assert_status(client_delete(client, "/v1/datasets/second"), 204);
+    one = client_get(client, "/v1/datasets/points");
+    assert_int_equal(json_array_size(reply_at(one, "evaluations")), 1);
+}
+
+/* What a table of models shows, without a request for each job. */
+static void a_model_says_how_good_it_is_and_of_what(void **state)
+{
+    (void)state;
+    struct client *client = client_of();
+    for (size_t i = 0; i < ENDED; i++) {
+        const struct reply *job = client_get(client, "/v1/jobs/%s", scene.ended[i]);
+        const struct reply *model =
+            client_get(client, "/v1/models/%s", reply_text(job, "model"));
+        assert_true(json_equal(reply_at(model, "metrics.evaluation"),
+                               reply_at(job, "metrics.evaluation")));
+        assert_string_equal(reply_text(model, "dataset"), reply_text(job, "dataset"));
+        assert_string_equal(reply_text(model, "algorithm"),
+                            reply_text(job, "algorithm.name"));
+    }
 }
 
 static void models_are_listed_by_dataset_and_job(void **state)
@@ -368,9 +437,12 @@ int main(void)
         cmocka_unit_test(a_summary_is_short_and_says_the_same),
         cmocka_unit_test(whatever_is_asked_wrongly_is_named),
         cmocka_unit_test(models_are_listed_by_dataset_and_job),
+        cmocka_unit_test(a_dataset_in_short_has_its_budget_and_no_schema),
+        cmocka_unit_test(a_model_says_how_good_it_is_and_of_what),
         cmocka_unit_test(datasets_are_listed_as_asked),
         cmocka_unit_test(who_knows_a_list_is_told_so_until_it_changes),
         cmocka_unit_test(the_queue_is_counted_and_moves_up),
+        cmocka_unit_test(a_dataset_names_what_its_jobs_may_be_evaluated_on),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
 }
