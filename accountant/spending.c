@@ -45,3 +45,17 @@ void spending_of(struct balance *balance)
                  : 0;
     balance->fraction_remaining = fraction;
 }
+
+double spending_ceiling(const struct balance *balance, double delta)
+{
+    double ceiling = 0;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        size_t at = balance->weighted[i];
+        double left =
+            balance->capacity[i] - balance->committed.at[at] - balance->held.at[at];
+        if (left > 0)
+            ceiling = fmax(ceiling, conversion_epsilon(left, curve_orders[at],
+                                                       filter_delta(delta)));
+    }
+    return fmin(ceiling, LEDGER_EPSILON_MAX);
+}

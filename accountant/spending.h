@@ -39,6 +39,11 @@ struct balance {
 /* conv of what is committed, at a grant's delta; 0 if nothing is. */
 double spending_epsilon(const struct curve *committed, double delta);
 
+/* What no job passes that fits in the balance, as an epsilon at its delta, rounded up: the
+ * larger, over the weighted orders a, of what all that is left there converts to at a
+ * (conversion_epsilon); at most LEDGER_EPSILON_MAX; 0 if nothing is left. */
+double spending_ceiling(const struct balance *balance, double delta);
+
 /* Fills the four figures in the last line from the other members. */
 void spending_of(struct balance *balance);
 

@@ -200,9 +200,10 @@ static void write_conditions(struct json_writer *writer,
     json_write_array_end(writer);
 }
 
-static void write_schema(struct json_writer *writer, const struct algorithm *algorithm)
+void algorithm_schema_write(struct json_writer *writer, const char *name,
+                            const struct algorithm *algorithm)
 {
-    json_write_object(writer, "schema");
+    json_write_object(writer, name);
     json_write_text(writer, "type", "object");
     json_write_object(writer, "properties");
     json_write_object(writer, "name");
@@ -228,6 +229,6 @@ void algorithm_view_write(struct json_writer *writer, const struct algorithm *al
     json_write_text(writer, "charge", algorithm->charge);
     json_write_text(writer, "when_to_use", algorithm->when_to_use);
     json_write_flag(writer, "private", algorithm->is_private);
-    write_schema(writer, algorithm);
+    algorithm_schema_write(writer, "schema", algorithm);
     json_write_object_end(writer);
 }

@@ -15,6 +15,10 @@ void algorithm_request_read(struct algorithm_spec *spec, const struct json_node 
 void algorithm_request_write(struct json_writer *writer, const char *name,
                              const struct algorithm_spec *spec);
 
+/* The JSON Schema of the object above, as a member called name. */
+void algorithm_schema_write(struct json_writer *writer, const char *name,
+                            const struct algorithm *algorithm);
+
 /* {"name","title","paper","charge","when_to_use","private","schema":JSON Schema of the
  *  object above} */
 void algorithm_view_write(struct json_writer *writer,

@@ -12,6 +12,7 @@
 
 #include "api/algorithm_request.h"
 #include "api/json_reader.h"
+#include "api/json_schema.h"
 #include "api/json_writer.h"
 #include "api/limits.h"
 #include "api/optimizer_request.h"
@@ -27,6 +28,8 @@ static const struct json_range target_ranges[] = {
                                  false, false},
     [TARGET_BUDGET_FRACTION] = {0, 1, true, false},
 };
+
+static const struct json_range delta_range = {LIMIT_DELTA_MIN, 1, true, true};
 
 const char *job_accountant_name(enum job_accountant accountant)
 {
@@ -126,8 +129,7 @@ static void read_privacy(struct job_request *request, struct json_node node,
         request->target_value = json_read_real(target, range);
     }
     if (json_present(delta))
-        request->delta =
-            json_read_real(delta, (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
+        request->delta = json_read_real(delta, delta_range);
     if (request->target == TARGET_NONE)
         json_refuse(node,
                     "must have one of epsilon, noise_multiplier and budget_fraction");
@@ -206,7 +208,7 @@ void job_request_write_run(struct json_writer *writer,
 {
     const struct train_spec *train = &request->train;
     algorithm_request_write(writer, "algorithm", &train->algorithm);
-    optimizer_request_write(writer, &train->optimizer);
+    optimizer_request_write(writer, "optimizer", &train->optimizer);
     json_write_count(writer, "batch_size", train->batch_size);
     if (request->has_steps)
         json_write_count(writer, "steps", train->steps);
@@ -227,4 +229,68 @@ char *job_request_render(const struct job_request *request)
     write_privacy(&writer, request);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
+}
+
+/* --- what a job's privacy may be --- */
+
+static void write_targets(struct json_writer *writer, bool is_public)
+{
+    for (int i = TARGET_EPSILON; i <= TARGET_BUDGET_FRACTION; i++)
+        if (i != TARGET_BUDGET_FRACTION || !is_public)
+            json_schema_real(writer, target_names[i], target_ranges[i], NULL);
+}
+
+/* Exactly one target is named. */
+static void write_choice(struct json_writer *writer)
+{
+    json_write_array(writer, "oneOf");
+    for (int i = TARGET_EPSILON; i <= TARGET_BUDGET_FRACTION; i++) {
+        json_write_object(writer, NULL);
+        json_write_array(writer, "required");
+        json_write_text(writer, NULL, target_names[i]);
+        json_write_array_end(writer);
+        json_write_object_end(writer);
+    }
+    json_write_array_end(writer);
+}
+
+/* What is left bounds an epsilon at the dataset's delta, which a job has unless it names
+ * another: at a smaller one the same charge is a larger epsilon. */
+static void write_ceiling(struct json_writer *writer, double epsilon_max)
+{
+    json_write_object(writer, "if");
+    json_write_object(writer, "properties");
+    json_write_flag(writer, "delta", false);
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+    json_write_object(writer, "then");
+    json_write_object(writer, "properties");
+    json_write_object(writer, target_names[TARGET_EPSILON]);
+    json_write_real(writer, "maximum", epsilon_max);
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+}
+
+void job_privacy_schema_write(struct json_writer *writer,
+                              const struct job_privacy_bounds *bounds)
+{
+    struct json_range delta = delta_range;
+    if (!bounds->is_public) {
+        delta.high = bounds->delta;
+        delta.high_open = false;
+        write_ceiling(writer, bounds->epsilon_max);
+    }
+    write_choice(writer);
+    json_schema_members(writer);
+    write_targets(writer, bounds->is_public);
+    json_schema_real(writer, "delta", delta, &bounds->delta);
+    json_write_object(writer, "accountant");
+    json_write_array(writer, "enum");
+    json_write_text(writer, NULL, job_accountant_name(ACCOUNTANT_RDP));
+    json_write_text(writer, NULL, job_accountant_name(ACCOUNTANT_PLD));
+    json_write_array_end(writer);
+    json_write_text(writer, "default", job_accountant_name(ACCOUNTANT_RDP));
+    json_write_object_end(writer);
+    json_schema_object_end(writer, (const char *const[]){NULL});
 }

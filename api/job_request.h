@@ -71,4 +71,14 @@ struct json_writer;
 void job_request_write_run(struct json_writer *writer,
                            const struct job_request *request);
 
+/* Writes what "privacy" may be, as JSON Schema: the members of an object that the caller
+ * has opened, and closes it. */
+struct job_privacy_bounds {
+    bool is_public;
+    double delta;       /* where none is named; of a private dataset no job has more */
+    double epsilon_max; /* no job of that delta that fits a private dataset passes it */
+};
+void job_privacy_schema_write(struct json_writer *writer,
+                              const struct job_privacy_bounds *bounds);
+
 #endif

@@ -147,35 +147,19 @@ static void write_loss(struct json_writer *writer, const struct model_spec *mode
     json_write_object_end(writer);
 }
 
-/* Checks that the model has no members but "loss", "init_seed" and those of its
- * kind. */
-static void check_members(const struct json_node *node, enum preset preset)
+static const char *const members_of[PRESETS][8] = {
+    [PRESET_NONE] = {"input", "layers", "loss", "init_seed"},
+    [PRESET_LINEAR] = {"preset", "loss", "init_seed"},
+    [PRESET_MLP] = {"preset", "hidden", "activation", "bias", "loss", "init_seed"},
+    [PRESET_CNN_MNIST] = {"preset", "input", "loss", "init_seed"},
+    [PRESET_CNN_CIFAR] = {"preset", "input", "loss", "init_seed"},
+    [PRESET_RESNET18_GN] = {"preset", "groups", "input", "loss", "init_seed"},
+    [PRESET_RESNET34_GN] = {"preset", "groups", "input", "loss", "init_seed"},
+};
+
+const char *const *model_request_members(enum preset preset)
 {
-    switch (preset) {
-    case PRESET_NONE:
-        json_read_object(
-            *node, (const char *const[]){"input", "layers", "loss", "init_seed", NULL});
-        return;
-    case PRESET_CNN_MNIST:
-    case PRESET_CNN_CIFAR:
-        json_read_object(
-            *node, (const char *const[]){"preset", "input", "loss", "init_seed", NULL});
-        return;
-    case PRESET_RESNET18_GN:
-    case PRESET_RESNET34_GN:
-        json_read_object(*node, (const char *const[]){"preset", "groups", "input",
-                                                      "loss", "init_seed", NULL});
-        return;
-    case PRESET_LINEAR:
-        json_read_object(*node,
-                         (const char *const[]){"preset", "loss", "init_seed", NULL});
-        return;
-    case PRESET_MLP:
-        json_read_object(*node,
-                         (const char *const[]){"preset", "hidden", "activation", "bias",
-                                               "loss", "init_seed", NULL});
-        return;
-    }
+    return members_of[preset];
 }
 
 static void read_common(struct model_spec *model, bool *has_loss,
@@ -208,7 +192,7 @@ void model_request_read(struct model_spec *model, bool *has_loss,
         json_refuse(*node, "must name a preset or its layers");
         return;
     }
-    check_members(node, model->preset);
+    json_read_object(*node, members_of[model->preset]);
     if (model->preset == PRESET_NONE)
         layer_request_read(model, json_member(node, "layers"));
     else if (model->preset == PRESET_MLP)

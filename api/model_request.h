@@ -28,6 +28,9 @@ struct json_writer;
 void model_request_read(struct model_spec *model, bool *has_loss,
                         const struct json_node *node);
 
+/* The members that a model of this preset may have, NULL-ended. */
+const char *const *model_request_members(enum preset preset);
+
 /* Writes the members above and leaves none out. */
 void model_request_write(struct json_writer *writer, const char *name,
                          const struct model_spec *model);

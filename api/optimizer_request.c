@@ -1,11 +1,15 @@
 #include "api/optimizer_request.h"
 
 #include "api/json_reader.h"
+#include "api/json_schema.h"
 #include "api/json_writer.h"
 #include "api/limits.h"
 
 /* Decay rates are shares of what is kept from step to step. */
 static const struct json_range decay_range = {0, 1, false, true};
+static const struct json_range rate_range = {0, LIMIT_LEARNING_RATE, true, false};
+static const struct json_range final_range = {0, LIMIT_LEARNING_RATE, false, false};
+static const struct json_range epsilon_range = {0, 1, true, false};
 
 void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kind kind)
 {
@@ -19,16 +23,16 @@ void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kin
 
 static void read_learning_rate(struct optimizer_spec *optimizer, struct json_node node)
 {
-    struct json_range rate = {0, LIMIT_LEARNING_RATE, true, false};
     if (!json_is_object(node.value)) {
-        optimizer->learning_rate = json_read_real(node, rate);
+        optimizer->learning_rate = json_read_real(node, rate_range);
         optimizer->learning_rate_final = optimizer->learning_rate;
         return;
     }
     json_read_object(node, (const char *const[]){"initial", "final", NULL});
-    optimizer->learning_rate = json_read_real(json_member(&node, "initial"), rate);
-    rate.low_open = false;
-    optimizer->learning_rate_final = json_read_real(json_member(&node, "final"), rate);
+    optimizer->learning_rate =
+        json_read_real(json_member(&node, "initial"), rate_range);
+    optimizer->learning_rate_final =
+        json_read_real(json_member(&node, "final"), final_range);
 }
 
 static void read_decay(double *decay, struct json_node node)
@@ -45,8 +49,7 @@ static void read_adam(struct optimizer_spec *optimizer, const struct json_node *
     read_decay(&optimizer->beta1, json_member(node, "beta1"));
     read_decay(&optimizer->beta2, json_member(node, "beta2"));
     if (json_present(epsilon))
-        optimizer->epsilon =
-            json_read_real(epsilon, (struct json_range){0, 1, true, false});
+        optimizer->epsilon = json_read_real(epsilon, epsilon_range);
 }
 
 void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning_rate,
@@ -89,10 +92,10 @@ static void write_learning_rate(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
-void optimizer_request_write(struct json_writer *writer,
+void optimizer_request_write(struct json_writer *writer, const char *name,
                              const struct optimizer_spec *optimizer)
 {
-    json_write_object(writer, "optimizer");
+    json_write_object(writer, name);
     json_write_text(writer, "name", optimizer_kind_name(optimizer->kind));
     write_learning_rate(writer, optimizer);
     switch (optimizer->kind) {
@@ -104,4 +107,40 @@ void optimizer_request_write(struct json_writer *writer,
         break;
     }
     json_write_object_end(writer);
+}
+
+static void write_rate_schema(struct json_writer *writer)
+{
+    json_write_object(writer, "learning_rate");
+    json_write_array(writer, "oneOf");
+    json_schema_real(writer, NULL, rate_range, NULL);
+    json_schema_object(writer, NULL);
+    json_schema_real(writer, "initial", rate_range, NULL);
+    json_schema_real(writer, "final", final_range, NULL);
+    json_schema_object_end(writer, (const char *const[]){"initial", "final", NULL});
+    json_write_array_end(writer);
+    json_write_object_end(writer);
+}
+
+void optimizer_schema_write(struct json_writer *writer)
+{
+    static const enum optimizer_kind kinds[] = {OPTIMIZER_SGD, OPTIMIZER_ADAM};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct optimizer_spec usual;
+        optimizer_request_init(&usual, kinds[i]);
+        json_schema_object(writer, NULL);
+        json_schema_word(writer, "name", optimizer_kind_name(kinds[i]));
+        write_rate_schema(writer);
+        switch (kinds[i]) {
+        case OPTIMIZER_SGD:
+            json_schema_real(writer, "momentum", decay_range, &usual.momentum);
+            break;
+        case OPTIMIZER_ADAM:
+            json_schema_real(writer, "beta1", decay_range, &usual.beta1);
+            json_schema_real(writer, "beta2", decay_range, &usual.beta2);
+            json_schema_real(writer, "epsilon", epsilon_range, &usual.epsilon);
+            break;
+        }
+        json_schema_object_end(writer, (const char *const[]){"name", NULL});
+    }
 }

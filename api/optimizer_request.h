@@ -21,9 +21,12 @@ void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kin
 void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning_rate,
                             const struct json_node *node);
 
+/* Writes the JSON Schema of the alternatives above, elements of a list. */
+void optimizer_schema_write(struct json_writer *writer);
+
 /* Writes the members above and leaves none out. RATE is a number where it does not
  * change. */
-void optimizer_request_write(struct json_writer *writer,
+void optimizer_request_write(struct json_writer *writer, const char *name,
                              const struct optimizer_spec *optimizer);
 
 #endif

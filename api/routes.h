@@ -57,6 +57,8 @@
       .streamed = true, .types = TYPE_JSON " application/x-ndjson")                    \
     X(ledger_head, AT_ONCE, .method = "GET", .path = "/v1/ledger/head",                \
       .scope = "budgets:read", .types = TYPE_JSON)                                     \
+    X(job_schema, ON_DESK, .method = "GET", .path = "/v1/job-schema",                  \
+      .scope = "jobs:submit", .query = "dataset", .types = TYPE_JSON)                  \
     X(job_estimate, ON_DESK, .method = "POST", .path = "/v1/jobs:estimate",            \
       .scope = "jobs:submit", .body = BODY_JSON, .query = "runs", .types = TYPE_JSON)  \
     X(job_create, ON_DESK, .method = "POST", .path = "/v1/jobs",                       \

@@ -7,6 +7,7 @@
 #include "accountant/ledger_view.h"
 #include "accountant/tuning.h"
 #include "api/budget_view.h"
+#include "api/job_schema.h"
 #include "api/limits.h"
 #include "api/query.h"
 #include "base/check.h"
@@ -171,6 +172,52 @@ enum status handle_job_estimate(struct context *context, struct request *request
     else
         refuse(context, request, &plan, error);
     job_plan_fini(&plan);
+    return ST_OK;
+}
+
+/* --- what a job on a dataset may be --- */
+
+static enum status find_imported(struct context *context, const struct request *request,
+                                 const struct dataset **dataset, struct error *error)
+{
+    struct dataset_info info;
+    const char *id = request_query(request, "dataset");
+    if (id == NULL)
+        return query_refuse("dataset", "is required", error);
+    *dataset = datasets_find(context->datasets, id);
+    if (*dataset == NULL)
+        return error_set_at(error, ST_NOT_FOUND, "?dataset", "no such dataset");
+    dataset_read(context->datasets, *dataset, &info);
+    if (info.state == DATASET_DELETED)
+        return error_set_at(error, ST_NOT_FOUND, "?dataset", "it was deleted");
+    if (info.state != DATASET_READY)
+        return error_set_at(error, ST_DATASET_NOT_READY, "?dataset",
+                            "it is not imported");
+    return ST_OK;
+}
+
+enum status handle_job_schema(struct context *context, struct request *request,
+                              struct error *error)
+{
+    const struct dataset *dataset = NULL;
+    struct balance balance;
+    struct job_schema_view view = {0};
+    enum status status = find_imported(context, request, &dataset, error);
+    if (status != ST_OK)
+        return status;
+    view.dataset = &dataset_spec(dataset)->id;
+    view.facts = dataset_facts(context->datasets, dataset);
+    if (!view.facts.is_public) {
+        status = ledger_balance(context->ledger, view.dataset, &balance, error);
+        if (status == ST_OK && balance.frozen)
+            status = error_set_at(error, ST_DATASET_FROZEN, "?dataset",
+                                  "a restored backup was found in it");
+        if (status != ST_OK)
+            return status;
+        view.epsilon_max = spending_ceiling(&balance, view.facts.delta);
+    }
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, job_schema_render(&view));
     return ST_OK;
 }
 

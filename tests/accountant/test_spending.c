@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "accountant/figures.h"
 #include "tests/expect.h"
 
 static const double delta = 1e-5;
@@ -89,12 +90,56 @@ static void nothing_remains_of_an_exhausted_budget(void **state)
     assert_close(balance.epsilon_spent, (double)converted(.5L), 1e-12);
 }
 
+/* Whatever its kind, what the ledger's filter admits costs no more. */
+static void no_job_that_fits_passes_the_ceiling(void **state)
+{
+    (void)state;
+    static const double rates[] = {1, 0.25, 0.01, 1e-4};
+    static const uint64_t steps[] = {1, 37, 5000};
+    struct balance balance = fresh(2);
+    spend(&balance.committed, 0.01);
+    spend(&balance.held, 0.003);
+    double ceiling = spending_ceiling(&balance, delta);
+    assert_true(ceiling > 0 && ceiling <= 2);
+    double largest = 0;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        for (size_t j = 0; j < sizeof steps / sizeof *steps; j++) {
+            struct mechanism_run run = {rates[i], 1, steps[j]};
+            struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                                  .relation = RELATION_ZERO_OUT,
+                                  .runs = &run,
+                                  .run_count = 1};
+            struct figure_room room = {0};
+            assert_int_equal(figure_room(&room, &m, &balance, delta, NULL), ST_OK);
+            assert_true(room.largest_epsilon <= ceiling);
+            largest = fmax(largest, room.largest_epsilon);
+        }
+    }
+    assert_true(largest > 0.5 * ceiling); /* and it is not far above them */
+}
+
+static void the_ceiling_is_what_is_left_and_at_most_what_is_proved(void **state)
+{
+    (void)state;
+    struct balance balance = fresh(2);
+    double whole = spending_ceiling(&balance, delta);
+    assert_true(spending_ceiling(&balance, delta / 1000) > whole);
+    spend(&balance.held, 0.01);
+    assert_true(spending_ceiling(&balance, delta) < whole);
+    spend(&balance.committed, 1000);
+    assert_true(spending_ceiling(&balance, delta) == 0);
+    balance = fresh(29);
+    assert_true(spending_ceiling(&balance, 1e-11) <= LEDGER_EPSILON_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_spent_is_zero_and_everything_remains),
         cmocka_unit_test(what_is_spent_and_held_is_the_tight_conversion),
         cmocka_unit_test(nothing_remains_of_an_exhausted_budget),
+        cmocka_unit_test(no_job_that_fits_passes_the_ceiling),
+        cmocka_unit_test(the_ceiling_is_what_is_left_and_at_most_what_is_proved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

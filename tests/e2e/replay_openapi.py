@@ -176,6 +176,8 @@ def datasets(replay):
 
 def jobs(replay):
     finished = []
+    replay.call("get", "/v1/job-schema", query="?dataset=mnist")
+    replay.call("get", "/v1/job-schema", query="?dataset=nowhere")
     for _, body in replay.examples("post", "/v1/jobs:estimate"):
         replay.call("post", "/v1/jobs:estimate", body)
     for name, body in replay.examples("post", "/v1/jobs"):

@@ -1,0 +1,24 @@
+/*
+ * model_schema.h - the JSON Schema of a model for one dataset: of a preset that fits it,
+ * of a list of layers, and of the losses that suit its task. What members there are, with
+ * their ranges and defaults, is what requests are read by: model_request.h, and the table
+ * of layers (engine/nn/layers/registry.h).
+ */
+#ifndef API_MODEL_SCHEMA_H
+#define API_MODEL_SCHEMA_H
+
+#include "engine/data/schema.h"
+#include "engine/nn/model_spec.h"
+
+struct json_writer;
+
+/* Writes one alternative of "model", an element of a list. model is of the preset, or of
+ * PRESET_NONE, and has every default filled in (api/job_defaults.h); its own layers are
+ * not read. "loss" and "layers" refer to the definitions below. */
+void model_schema_write(struct json_writer *writer, const struct model_spec *model);
+
+/* Write the definitions "loss" and "layer", members of "$defs". */
+void model_schema_write_loss(struct json_writer *writer, const struct schema *schema);
+void model_schema_write_layer(struct json_writer *writer);
+
+#endif
