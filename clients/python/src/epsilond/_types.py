@@ -159,6 +159,14 @@ class Import(TypedDict):
     failure: ImportFailure | None
 
 
+class Upload(TypedDict):
+    dataset: DatasetId
+    file: Literal["features", "labels", "data"]
+    complete: bool
+    offset: int | None
+    length: int | None
+
+
 class DatasetPage(TypedDict):
     datasets: list[Dataset]
     next_page_token: PageTokenOrNull
@@ -248,8 +256,45 @@ class LedgerEntry(TypedDict):
     hash: Digest
 
 
+class LedgerSummary(TypedDict):
+    """An entry for people who look."""
+
+    seq: int
+    kind: Literal["GRANT", "RESERVE", "COMMIT"]
+    dataset: DatasetId
+    epoch: int
+    job: JobId | None
+    epsilon: float | None
+    actor: str
+    time: Time
+
+
+class BudgetHistoryPointsItemExposure(TypedDict):
+    """What all epochs together had told by then, as in the budget; null in the first epoch."""
+
+    epsilon_spent: float
+    delta: float
+
+
+class BudgetHistoryPointsItem(TypedDict):
+    seq: int
+    time: Time
+    kind: Literal["GRANT", "RESERVE", "COMMIT"]
+    job: JobId | None
+    epoch: int
+    epsilon_spent: float | None
+    exposure: BudgetHistoryPointsItemExposure | None
+    share: Share
+
+
+class BudgetHistory(TypedDict):
+    dataset: DatasetId
+    entries: int
+    points: list[BudgetHistoryPointsItem]
+
+
 class LedgerPage(TypedDict):
-    entries: list[LedgerEntry]
+    entries: list[LedgerEntry | LedgerSummary]
     next_page_token: PageTokenOrNull
 
 
@@ -979,9 +1024,9 @@ ProblemCode = Literal[
     "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
     "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use",
     "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
-    "duplicate_content", "job_terminal", "idempotency_key_reused", "import_failed", "internal",
-    "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining", "cancelled",
-    "no_memory", "ledger_unavailable"
+    "duplicate_content", "upload_busy", "upload_offset", "upload_length", "job_terminal",
+    "idempotency_key_reused", "import_failed", "internal", "model_corrupt", "dataset_corrupt",
+    "queue_full", "disk_full", "draining", "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"
