@@ -1,9 +1,9 @@
-// One dataset: its budget, its jobs, its ledger, and what is public about it.
+// One dataset: its budget and what it came to, its jobs, its ledger, and what is public about it.
 import {html, nothing} from './lit-html.js';
 import {get} from './api.js';
 import {badge, reason} from './badge.js';
 import {budgetCard, roomCard} from './budget_card.js';
-import {age, bare, bytes, count, plain, quality, shortId, tail} from './format.js';
+import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail} from './format.js';
 import {swatch} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
 import {watch} from './watch.js';
@@ -14,8 +14,6 @@ const kinds = {
   GRANT: ['left', 'Budget granted'],
   RESERVE: ['held', 'Held for a job'],
   COMMIT: ['spent', 'Spent by a job'],
-  ROLLBACK: ['left', 'Given back, unspent'],
-  FREEZE: ['over', 'Frozen'],
 };
 
 function jobRow(job) {
@@ -69,33 +67,39 @@ function publicCard(dataset) {
     ${dataset.columns ? columnsTable(dataset.columns) : nothing}</section>`;
 }
 
+function historyCard(history, budget) {
+  const charges = history.points.filter(({kind}) => kind === 'COMMIT');
+  if (!charges.length) return nothing;
+  const whole = history.entries === history.points.length;
+  const chart = {
+    title: 'Guarantee after each job',
+    sentence: `ε at δ ${delta(budget.delta)}; the promise is ${epsilon(budget.epsilon)}.${whole ? '' : ' Not every job is shown.'}`,
+    x: {label: whole ? 'jobs charged' : 'jobs that are shown', show: (value) => (Number.isInteger(value) ? count(value) : ''), max: Math.max(4, charges.length)},
+    y: {label: 'epsilon', show: bare, min: 0},
+    points: [0, ...charges.map((one, i) => i + 1)],
+    series: [
+      {label: 'epsilon so far', kind: 'step', colour: 'spent', filled: true, values: [0, ...charges.map((one) => one.epsilon_spent)]},
+      {label: 'promised', kind: 'line', colour: 'bad', dashed: true, values: [budget.epsilon, ...charges.map(() => budget.epsilon)]},
+    ],
+  };
+  return html`<section class="card"><ui-chart .chart=${chart}></ui-chart></section>`;
+}
+
 function facts(dataset) {
   return html`${dataset.format} · ${dataset.task}${dataset.classes ? ` in ${dataset.classes} classes` : ''}
     ${dataset.records != null ? ` · ${count(dataset.records)} records · ${bytes(dataset.size)}` : ''} · ${badge(dataset.state)}
     ${reason(dataset.state_reason)}`;
 }
 
-function page({dataset, budget, jobs, entries, head}, problem) {
+function page({dataset, budget, jobs, entries, head, history}, problem) {
   const trains = dataset.state === 'READY';
   return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.id}</h1>
     <p class="quiet">${facts(dataset)}</p></div><div class="actions"><a class="button" href="/ui/jobs?dataset=${dataset.id}">Jobs</a>
     ${trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
     ${trouble(problem)}${budget ? budgetCard(budget) : nothing}
-    ${budget ? html`<div class="two">${roomCard(budget)}${publicCard(dataset)}</div>` : publicCard(dataset)}
+    ${budget ? html`<div class="two">${roomCard(budget)}<div>${historyCard(history, budget)}${publicCard(dataset)}</div></div>` : publicCard(dataset)}
     <div class="two">${jobsCard(jobs, dataset.id)}${budget ? ledgerCard(entries, head, dataset.id) : nothing}</div>`;
-}
-
-// The newest entries, newest first.
-async function newest(path, signal) {
-  const found = [];
-  let token = null;
-  do {
-    const answer = await get(`${path}?page_size=1000${token ? `&page_token=${token}` : ''}`, signal);
-    found.push(...answer.entries);
-    token = answer.next_page_token;
-  } while (token);
-  return found.slice(-LINES).reverse();
 }
 
 export function open(view) {
@@ -111,7 +115,10 @@ export function open(view) {
     shown.jobs = (await get(`/v1/jobs?view=summary&dataset=${view.id}&page_size=${LINES}`, signal)).jobs;
     if (protectedOne) {
       shown.head = await get('/v1/ledger/head', signal);
-      if (shown.head.seq !== seq) shown.entries = await newest(`${path}/ledger`, signal);
+      if (shown.head.seq !== seq) {
+        shown.entries = (await get(`${path}/ledger?order=desc&view=summary&page_size=${LINES}`, signal)).entries;
+        shown.history = await get(`${path}/budget/history`, signal);
+      }
       seq = shown.head.seq;
     }
     view.draw(page(shown, null));
