@@ -60,8 +60,7 @@ export async function open(view) {
   view.title('Compare · epsilond');
   draw();
   try {
-    const list = await all('/v1/datasets', 'datasets', view.signal);
-    datasets = list.filter((one) => one.privacy !== 'public' && one.state === 'READY').map((one) => one.id);
+    datasets = (await all('/v1/datasets?view=summary&privacy=private&state=READY&order_by=id', 'datasets', view.signal, 200)).map(({id}) => id);
     id ??= datasets[0];
     jobs = id ? measured(await all(`/v1/jobs?view=summary&state=SUCCEEDED&dataset=${encodeURIComponent(id)}`, 'jobs', view.signal)) : [];
     draw();

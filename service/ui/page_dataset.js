@@ -98,8 +98,8 @@ function page({dataset, budget, jobs, entries, head, history}, problem) {
     ${trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
     ${trouble(problem)}${budget ? budgetCard(budget) : nothing}
-    ${budget ? html`<div class="two">${roomCard(budget)}<div>${historyCard(history, budget)}${publicCard(dataset)}</div></div>` : publicCard(dataset)}
-    <div class="two">${jobsCard(jobs, dataset.id)}${budget ? ledgerCard(entries, head, dataset.id) : nothing}</div>`;
+    <div class="two"><div>${budget ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id)}</div>
+      <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${budget ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }
 
 export function open(view) {

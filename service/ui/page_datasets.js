@@ -1,6 +1,6 @@
 // All datasets, those with least left first.
 import {html, nothing} from './lit-html.js';
-import {all, get} from './api.js';
+import {get} from './api.js';
 import {badge} from './badge.js';
 import {bare, count, delta, epsilon, percent} from './format.js';
 import {gauge} from './gauge.js';
@@ -8,28 +8,20 @@ import {empty, loading, trouble} from './notice.js';
 import {share} from './share.js';
 import {watch} from './watch.js';
 
-async function withBudgets(signal) {
-  const list = (await all('/v1/datasets', 'datasets', signal)).filter((one) => one.state !== 'DELETED');
-  for (const one of list)
-    if (one.privacy !== 'public' && !one.budget) one.budget = await get(`/v1/datasets/${one.id}/budget`, signal);
-  return list;
-}
-
-function leastFirst(a, b) {
-  if (!a.budget || !b.budget) return !a.budget - !b.budget || a.id.localeCompare(b.id);
-  return share(a.budget).left - share(b.budget).left || a.id.localeCompare(b.id);
-}
+const SIZE = 50;
 
 function tile(number, text) {
   return html`<div class="tile"><b>${number}</b><span>${text}</span></div>`;
 }
 
-function tiles(list) {
+// Of the datasets that are shown; more: there are others, with at least as much left.
+function tiles(list, more) {
   const shares = list.filter((one) => one.budget).map((one) => share(one.budget));
-  return html`<div class="tiles">${tile(shares.length, 'protected datasets')}
+  const least = more ? '+' : '';
+  return html`<div class="tiles">${tile(shares.length + least, 'protected datasets')}
     ${tile(shares.filter(({left}) => left < 0.1).length, 'with less than a tenth left')}
-    ${tile(shares.filter(({held}) => held > 0).length, 'with budget held by open jobs')}
-    ${tile(list.length - shares.length, 'public, for measuring quality')}</div>`;
+    ${tile(shares.filter(({held}) => held > 0).length + least, 'with budget held by open jobs')}
+    ${tile(list.length - shares.length + least, 'public, for measuring quality')}</div>`;
 }
 
 function budgetCells({budget}) {
@@ -57,30 +49,54 @@ function table(list) {
 }
 
 export function open(view) {
-  let list = null;
+  const tokens = [null]; // of the pages up to the one that is shown
+  let page = null;
   let wanted = '';
   let problem = null;
-  const draw = () => {
-    const found = list?.filter((one) => one.id.startsWith(wanted));
-    view.draw(html`<div class="head"><div><h1>Datasets</h1>
-      <p class="quiet">What is protected, what was promised about it, and how much of the promise is used.</p></div>
-      <div class="actions"><input type="search" aria-label="Find a dataset" placeholder="Find a dataset" @input=${(event) => {
-        wanted = event.target.value.trim().toLowerCase();
-        draw();
-      }}><a class="button" href="/ui/register">Register a dataset</a></div></div>
-      ${trouble(problem)}${list ? tiles(list) : loading}
-      ${!list ? nothing : found.length ? table(found)
-        : empty(wanted ? 'No dataset begins like this' : 'No datasets yet', wanted ? '' : 'Register one to begin.')}`);
+  let turned = null; // AbortController of what is watched
+
+  const find = (event) => {
+    wanted = event.target.value.trim().toLowerCase().replace(/[^a-z0-9._-]/g, '').replace(/^[^a-z0-9]+/, '');
+    tokens.splice(1);
+    follow(0.2);
   };
-  view.title('Datasets · epsilond');
-  draw();
-  watch(view.signal, async (signal) => {
-    list = (await withBudgets(signal)).sort(leastFirst);
+  const turn = (change) => () => {
+    change();
+    follow();
+  };
+  const draw = () => view.draw(html`<div class="head"><div><h1>Datasets</h1>
+    <p class="quiet">What is protected, what was promised about it, and how much of the promise is used.</p></div>
+    <div class="actions"><input type="search" aria-label="Find a dataset" placeholder="Find a dataset" @input=${find}>
+    <a class="button" href="/ui/register">Register a dataset</a></div></div>
+    ${trouble(problem)}${page ? tiles(page.datasets, page.next_page_token) : loading}
+    ${!page ? nothing : page.datasets.length ? table(page.datasets)
+      : empty(wanted ? 'No dataset begins like this' : 'No datasets yet', wanted ? '' : 'Register one to begin.')}
+    ${tokens.length > 1 || page?.next_page_token ? html`<div class="pages">
+      <button class="button" ?disabled=${tokens.length === 1} @click=${turn(() => tokens.splice(1))}>Least left</button>
+      <button class="button" ?disabled=${!page?.next_page_token} @click=${turn(() => tokens.push(page.next_page_token))}>More</button></div>` : nothing}`);
+
+  async function load(signal) {
+    const asked = new URLSearchParams({view: 'summary', order_by: 'left', state: 'CREATED,IMPORTING,READY,FAILED', page_size: SIZE});
+    if (wanted) asked.set('q', wanted);
+    if (tokens.at(-1)) asked.set('page_token', tokens.at(-1));
+    page = await get(`/v1/datasets?${asked}`, signal);
     problem = null;
     draw();
     return 15;
-  }, (error) => {
-    problem = error;
-    draw();
-  });
+  }
+
+  function follow(after = 0) {
+    turned?.abort();
+    turned = new AbortController();
+    const {signal} = turned;
+    view.signal.addEventListener('abort', () => turned.abort(), {once: true});
+    setTimeout(() => watch(signal, load, (error) => {
+      problem = error;
+      draw();
+    }), 1000 * after);
+  }
+
+  view.title('Datasets · epsilond');
+  draw();
+  follow();
 }

@@ -85,8 +85,8 @@ export function open(view) {
   view.title('Jobs · epsilond');
   draw();
   follow();
-  all('/v1/datasets', 'datasets', view.signal).then((list) => {
-    datasets = list.filter(({state}) => state !== 'DELETED').map(({id}) => id).sort();
+  all('/v1/datasets?view=summary&order_by=id', 'datasets', view.signal, 200).then((list) => {
+    datasets = list.filter(({state}) => state !== 'DELETED').map(({id}) => id);
     draw();
   }).catch(() => {});
 }

@@ -101,8 +101,10 @@ class Page {
     const {query, signal} = this.view;
     this.view.title('New job · epsilond');
     this.view.draw(loading);
-    const [datasets, {algorithms}] = await Promise.all([all('/v1/datasets', 'datasets', signal), get('/v1/algorithms', signal)]);
-    this.datasets = datasets.filter((one) => one.state === 'READY').sort((a, b) => a.id.localeCompare(b.id));
+    const list = '/v1/datasets?state=READY&order_by=id';
+    const [secret, open, {algorithms}] = await Promise.all([all(`${list}&privacy=private&view=summary`, 'datasets', signal, 200),
+      all(`${list}&privacy=public`, 'datasets', signal, 200), get('/v1/algorithms', signal)]);
+    this.datasets = [...secret, ...open]; // whole where public, for they may be measured on
     this.algorithms = algorithms;
     if (query.get('from')) this.form = formOf(await get(`/v1/jobs/${encodeURIComponent(query.get('from'))}`, signal));
     const wanted = query.get('dataset') || this.form.dataset || this.datasets.find((one) => one.privacy !== 'public')?.id || this.datasets[0]?.id || '';
@@ -126,14 +128,15 @@ class Page {
   }
 
   async choose(id) {
+    const path = `/v1/datasets/${encodeURIComponent(id)}`;
     this.form.dataset = id;
+    if (this.dataset && this.dataset.privacy !== 'public') Object.assign(this.dataset, await get(path, this.view.signal));
     this.form.evaluation = this.publicOnes()[0]?.id ?? '';
     this.budget = this.earlier = this.estimate = null;
     if (this.dataset?.privacy === 'public') this.form.algorithm = 'sgd';
     else if (this.form.algorithm === 'sgd') this.form.algorithm = 'dpsgd';
     this.draw();
     if (!this.dataset) return;
-    const path = `/v1/datasets/${encodeURIComponent(id)}`;
     if (this.dataset.privacy !== 'public') this.budget = await get(`${path}/budget`, this.view.signal);
     this.earlier = measured((await get(`/v1/jobs?dataset=${encodeURIComponent(id)}&state=SUCCEEDED&view=summary&page_size=100`, this.view.signal)).jobs);
     this.draw();
