@@ -56,7 +56,7 @@ def literal(values: list[Any]) -> str:
         return "list[int]"
     if any(isinstance(value, float) for value in values):
         return "float"
-    written = ["None" if value is None else json.dumps(value) for value in values]
+    written = [json.dumps(value) if isinstance(value, str) else repr(value) for value in values]
     return f"Literal[{', '.join(written)}]"
 
 
@@ -177,8 +177,8 @@ class Writer:
 
 
 def class_text(name: str, description: str, typed: dict[str, str]) -> str:
-    if any(keyword.iskeyword(key) for key in typed):
-        members = [f'        "{key}": "{value}",\n' for key, value in typed.items()]
+    if any(keyword.iskeyword(key) or not key.isidentifier() for key in typed):
+        members = [f"        {key!r}: {value!r},\n" for key, value in typed.items()]
         return f'{name} = TypedDict(\n    "{name}",\n    {{\n{"".join(members)}    }},\n)\n'
     lines = [f"class {name}(TypedDict):"]
     if description:

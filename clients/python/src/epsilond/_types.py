@@ -139,6 +139,36 @@ class Dataset(TypedDict):
     sha256: Digest | None
     guarantee: Guarantee | None
     epochs: BudgetEpochs | None
+    evaluations: list[DatasetId]
+    create_time: Time
+    import_time: TimeOrNull
+
+
+class DatasetSummaryBudget(TypedDict):
+    """Figures of its budget, as in the budget itself; null of public data."""
+
+    epsilon: float
+    delta: float
+    frozen: bool
+    epsilon_spent: float | None
+    epsilon_held: float | None
+    epsilon_remaining: float | None
+    fraction_remaining: float
+    share: Share
+
+
+class DatasetSummary(TypedDict):
+    """A dataset in the view `summary` of a list."""
+
+    id: DatasetId
+    format: Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
+    task: Literal["classification", "regression"]
+    privacy: DatasetPrivacy
+    state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+    state_reason: Literal["import_failed", "disk_full", "internal", None]
+    records: int | None
+    size: int | None
+    budget: DatasetSummaryBudget | None
     create_time: Time
     import_time: TimeOrNull
 
@@ -168,7 +198,7 @@ class Upload(TypedDict):
 
 
 class DatasetPage(TypedDict):
-    datasets: list[Dataset]
+    datasets: list[Dataset | DatasetSummary]
     next_page_token: PageTokenOrNull
 
 
@@ -467,6 +497,21 @@ class ModelSpecLayers(TypedDict):
     layers: list[Layer]
     loss: NotRequired[Loss]
     init_seed: NotRequired[Seed]
+
+
+JobSchema = TypedDict(
+    "JobSchema",
+    {
+        '$schema': 'Literal["https://json-schema.org/draft/2020-12/schema"]',
+        '$defs': 'dict[str, Any]',
+        'allOf': 'list[dict[str, Any]]',
+        'not': 'dict[str, Any]',
+        'type': 'Literal["object"]',
+        'properties': 'dict[str, Any]',
+        'required': 'list[str]',
+        'additionalProperties': 'Literal[False]',
+    },
+)
 
 
 class AlgorithmDpsgd(TypedDict):
@@ -852,9 +897,18 @@ class Certificate(TypedDict):
     noise: CertificateNoise | None
 
 
+class ModelMetrics(TypedDict):
+    """Of public data, as its job has them."""
+
+    evaluation: Point | None
+
+
 class Model(TypedDict):
     id: ModelId
     job: JobId
+    dataset: DatasetId
+    algorithm: str
+    metrics: ModelMetrics
     sha256: Digest
     size: int
     certificate: Certificate
@@ -879,8 +933,8 @@ class PredictRequest(TypedDict):
 PredictAnswerOutputsItemClass = TypedDict(
     "PredictAnswerOutputsItemClass",
     {
-        "class": "str | float",
-        "probabilities": "list[float]",
+        'class': 'str | float',
+        'probabilities': 'list[float]',
     },
 )
 
