@@ -184,10 +184,8 @@ check-browser: all                         ## the dashboard in Chromium (SHOTS=d
 	@tests/browser/check $(BUILD)/epsilond $(SHOTS) || [ $$? = 77 ]
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
-# Folders in which files still include each other in a circle.
-circular := engine/nn
 layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing
-	@python3 tests/circles.py $(filter-out $(circular),$(LAYERS))
+	@python3 tests/circles.py $(LAYERS)
 	@python3 tests/citations.py
 	@cd service/ui/vendor && sha256sum --quiet --check SHA256SUMS
 layers/%:

@@ -77,9 +77,4 @@ struct network {
     struct weight_tile *tiles;
 };
 
-/* Fills in a zeroed network's nodes, values, layers and tensors. Statuses and pointers
- * are those of network_create; network_destroy frees what was allocated. */
-enum status graph_build(struct network *network, const struct model_spec *model,
-                        struct error *error);
-
 #endif

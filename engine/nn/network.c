@@ -1,4 +1,4 @@
-/* network_create has the graph built (graph.c) and cuts the flat vector of parameters into
+/* network_create has the graph built (graph_build.c) and cuts the flat vector of parameters into
  * tiles, the pieces in which gradients are summed: whole output rows of one weight, or a
  * piece of one bias. The rest of the file answers questions from what was built. */
 #include "engine/nn/network.h"
@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "engine/nn/graph.h"
+#include "engine/nn/graph_build.h"
 
 /* A block of a megabyte is still in cache when it is quantised, and a product that is as
  * large as that repays the packing of its operands (README.md). */

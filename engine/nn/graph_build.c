@@ -5,7 +5,7 @@
  * the layer. A layer that only changes how a value is read adds no node.
  *
  * Every refusal names the member of the request that is at fault. */
-#include "engine/nn/graph.h"
+#include "engine/nn/graph_build.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,15 @@
+/*
+ * graph_build.h - the nodes, values and weight layers of a model, from its list of layers.
+ */
+#ifndef ENGINE_NN_GRAPH_BUILD_H
+#define ENGINE_NN_GRAPH_BUILD_H
+
+#include "engine/nn/graph.h"
+#include "engine/nn/model_spec.h"
+
+/* Fills in a zeroed network's nodes, values, layers and tensors. Statuses and pointers
+ * are those of network_create; network_destroy frees what was allocated. */
+enum status graph_build(struct network *network, const struct model_spec *model,
+                        struct error *error);
+
+#endif
