@@ -17,10 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/nn/drop.h"
 #include "engine/nn/graph.h"
 #include "engine/nn/heights.h"
 #include "engine/nn/per_example_gradients.h"
-#include "engine/nn/workspace.h"
+#include "engine/nn/rows.h"
 
 struct workspace {
     const struct network *network;

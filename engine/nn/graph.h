@@ -15,8 +15,9 @@
 #define ENGINE_NN_GRAPH_H
 
 #include "engine/nn/layer.h"
-#include "engine/nn/network.h"
+#include "engine/nn/model_spec.h"
 #include "engine/nn/rows.h"
+#include "engine/nn/tensor.h"
 
 struct node {
     const struct node_kind *kind;

@@ -5,7 +5,6 @@
 #define ENGINE_NN_GRAPH_BUILD_H
 
 #include "engine/nn/graph.h"
-#include "engine/nn/model_spec.h"
 
 /* Fills in a zeroed network's nodes, values, layers and tensors. Statuses and pointers
  * are those of network_create; network_destroy frees what was allocated. */

@@ -26,37 +26,9 @@
 
 #include "base/status.h"
 #include "engine/nn/model_spec.h"
+#include "engine/nn/tensor.h"
 
 struct network; /* opaque */
-
-/* What a record looks like from outside, and what the model is asked for. */
-struct network_shape {
-    uint32_t features; /* floats of one record, > 0 */
-    uint32_t outputs;  /* floats of the last layer: model_spec_outputs */
-};
-
-enum { TENSOR_NAME_SIZE = 128, TENSOR_RANK_MAX = 4 };
-
-/* With which values a tensor starts: weights and biases of products are uniform
- * (network_init). */
-enum initial { INITIAL_UNIFORM, INITIAL_ONES, INITIAL_ZEROS };
-
-struct tensor {
-    char name[TENSOR_NAME_SIZE];
-    size_t offset, count; /* floats, in the flat vector */
-    size_t rank;
-    uint64_t shape[TENSOR_RANK_MAX]; /* as in the file */
-    size_t taps; /* each row, of shape[0], lies as (taps, channels) in the flat vector
-                    and as (channels, taps) in the file; at 1 both are the same */
-    enum initial initial;
-};
-
-/* A contiguous piece of the flat vector that one call of workspace_sum fills: small
- * enough for its block to stay in cache until it is quantised, and large enough for a
- * fast product. */
-struct tile {
-    size_t offset, count; /* floats */
-};
 
 /* Compiles model.
  *   ST_INVALID    the layers do not fit each other or the record, do not end in

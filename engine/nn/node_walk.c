@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "engine/nn/losses.h"
+#include "engine/nn/workspace.h"
 
 void node_forward(const struct node_work *work)
 {

@@ -21,6 +21,12 @@ struct row_layer {
     size_t weight, bias; /* offsets in the flat vector; no bias: SIZE_MAX */
 };
 
+/* The rows of a micro-batch that one sum takes: [first, first + count), count <= what
+ * forward was given. */
+struct row_range {
+    size_t first, count;
+};
+
 struct rows { /* a matrix; a layer uses its first inputs or outputs columns */
     float *data;
     size_t stride, count;

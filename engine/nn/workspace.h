@@ -45,8 +45,10 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/nn/drop.h"
 #include "engine/nn/heights.h"
 #include "engine/nn/network.h"
+#include "engine/nn/rows.h"
 
 struct workspace; /* opaque */
 
@@ -88,13 +90,6 @@ size_t workspace_stride(const struct workspace *workspace);
  * logistic, values for squared and huber. */
 uint32_t *workspace_classes(struct workspace *workspace);
 float *workspace_values(struct workspace *workspace);
-
-/* What a step drops: the key of the step, and the index in its dataset of the record in
- * each row. Both are borrowed for the passes that follow. */
-struct drop {
-    const uint8_t *key;      /* (STREAM_KEY_SIZE), or NULL: nothing is dropped */
-    const uint32_t *indices; /* (rows) */
-};
 
 /* From now on forward passes drop activations as drop says; none did before. A record's
  * mask depends on the key, its index and the layer alone (dropout.h). Evaluation and
@@ -148,12 +143,6 @@ void workspace_scale(struct workspace *workspace, const float *clip_factors);
 /* The same in one layer. */
 void workspace_scale_layer(struct workspace *workspace, size_t layer,
                            const float *clip_factors);
-
-/* The rows of a micro-batch that one sum takes: [first, first + count), count <= what
- * forward was given. */
-struct row_range {
-    size_t first, count;
-};
 
 /* block[0 .. tile.count) = the sum over the records of range of b_i x a_i, restricted
  * to coordinates [tile.offset, tile.offset + tile.count) of the flat vector; written,

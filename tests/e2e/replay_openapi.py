@@ -83,7 +83,7 @@ class Replay:
         for name, value in (headers or {}).items():
             request.add_header(name, value)
         try:
-            answer = self.open(request, timeout=60)
+            answer = self.open(request, timeout=600)
         except urllib.error.HTTPError as error:
             answer = error
         with answer:

@@ -1,6 +1,7 @@
 /* The schema of a job on a dataset is what jobs are read by: check_job_schema.py sends, for a
  * dataset of every format, bodies of its defaults and of what it forbids, and judges each by
- * the schema too. */
+ * the schema too. FULL=1 tries the residual networks as well. */
+#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "tests/expect.h"
@@ -12,8 +13,8 @@ static void what_it_names_is_taken_and_what_it_forbids_is_refused(void **state)
     char command[160];
     snprintf(command, sizeof command,
              "PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "
-             "tests/e2e/check_job_schema.py %s",
-             stage->daemon.base);
+             "tests/e2e/check_job_schema.py %s %s",
+             stage->daemon.base, getenv("FULL") != NULL ? "resnets" : "");
     int status = system(command);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
