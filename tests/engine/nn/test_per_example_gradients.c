@@ -1,4 +1,4 @@
-/* Goal: kept rows add up, each times its weight, over any columns. Method: double sums
+/* Goal: stored rows add up, each times its clip factor, over any columns. Method: double sums
  * of the same, at counts and widths around the steps of the loops. */
 #include "tests/expect.h"
 
@@ -16,7 +16,8 @@ static void the_sum_is_of_weighted_rows(void **state)
             struct rows rows = {calloc((count + 1) * stride, sizeof(float)), stride,
                                 count};
             float weights[9], *block = calloc(width, sizeof *block);
-            struct per_example_gradients kept = {.rows = rows, .clip_factors = weights};
+            struct per_example_gradients stored = {.rows = rows,
+                                                   .clip_factors = weights};
             struct row_span span = {.row = width / 3, .count = width - width / 3};
             for (size_t i = 0; i < count; i++) {
                 weights[i] = (float)sin((double)(i * i + 1));
@@ -25,7 +26,7 @@ static void the_sum_is_of_weighted_rows(void **state)
             }
             for (size_t j = 0; j < width; j++)
                 block[j] = NAN;
-            per_example_gradients_sum(&kept, span, block);
+            per_example_gradients_sum(&stored, span, block);
             for (size_t j = 0; j < span.count; j++) {
                 double sum = 0.0, size = 0.0;
                 for (size_t i = 0; i < count; i++) {
