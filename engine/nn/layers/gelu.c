@@ -1,3 +1,5 @@
+/* Two layers under one type: gelu by the error function, and its approximation by way of
+ * tanh, as GPT-2 has it. Functions that begin with erf_ or tanh_ are theirs. */
 #include <math.h>
 
 #include "engine/nn/layers/activation.h"
@@ -169,7 +171,6 @@ const struct layer_kind layer_gelu = {
     .build = activation_build,
 };
 
-/* As GPT-2 has it. */
 const struct layer_kind layer_gelu_tanh = {
     .name = "gelu_tanh",
     .type = "gelu",
