@@ -86,7 +86,8 @@ struct jobs_tally {
     size_t queued, running; /* running: those being cancelled too */
     struct job *next;       /* queued longest; NULL: none is */
     size_t oldest_active; /* no job below this place of jobs_at is queued or running */
-    /* Of all that is shown of jobs, and of by_state alone: a change makes a greater one. */
+    /* Versions: each change makes a greater one, of all that is shown of jobs and of
+     * by_state alone. */
     uint64_t version, states_version;
 };
 struct jobs_tally jobs_tally(struct jobs *jobs);

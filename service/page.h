@@ -26,7 +26,7 @@ struct page_key {     /* by number, then by text */
 struct page_source {
     const char *name;    /* "jobs" */
     size_t first, count; /* the places from first to count, which are looked at */
-    /* Of the order, among those that the list may have. */
+    /* The place of the order among those that the list may have. */
     unsigned char order;
     bool ascending;
     /* By what the list is ordered; NULL: by places. */

@@ -70,7 +70,7 @@ static void one_record_moves_its_own_cell_by_at_most_the_bound(void **state)
     bench_fini(&bench);
 }
 
-/* Its mask goes with it: nobody else's hangs on who is in the batch. */
+/* Its mask goes with it: nobody else's depends on who is in the batch. */
 static void one_record_moves_no_other_through_norms_and_masks(void **state)
 {
     (void)state;
