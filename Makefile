@@ -43,7 +43,7 @@ vendor.engine/nn   := cblas.h
 vendor.engine/rounding := cblas.h
 vendor.engine/model_file := jansson.h
 vendor.api         := jansson.h
-vendor.service     := microhttpd.h curl/
+vendor.service     := microhttpd.h curl/ gnutls/
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
 # Inside store two files alone call SQLite: another database is another two.
 sqlite             := store/database.c store/statement.c store/statement.h
@@ -62,7 +62,7 @@ libs.engine/noise  := -lm
 libs.engine/parallel := -lm -pthread
 libs.engine/dp/algorithms := -lm
 libs.api           := -ljansson -lm
-libs.service       := -lmicrohttpd
+libs.service       := -lmicrohttpd -lgnutls
 libs.tests         := -lcmocka -ljansson -lcurl -lcrypto -lz -lm
 
 # -ffp-contract=off: the same source gives the same epsilon with every compiler.

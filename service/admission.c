@@ -39,21 +39,23 @@ bool host_is_loopback(const char *value)
 }
 
 /* Our own origin is the scheme and the Host that was asked for. */
-static bool origin_is_ours(const char *origin, const char *host)
+static bool origin_is_ours(const char *origin, const char *host,
+                           const struct config *config)
 {
-    static const char scheme[] = "http://";
+    const char *scheme = config->tls_certificate[0] != '\0' ? "https://" : "http://";
     return strncasecmp(origin, scheme, strlen(scheme)) == 0 &&
            strcasecmp(origin + strlen(scheme), host) == 0;
 }
 
-static enum status check_origin(const struct request *request, struct error *error)
+static enum status check_origin(const struct request *request,
+                                const struct config *config, struct error *error)
 {
     const char *host = request_header(request, "Host");
     const char *origin = request_header(request, "Origin");
     if (host == NULL || !host_is_loopback(host))
         return error_set(error, ST_FORBIDDEN_ORIGIN,
                          "Host must be a loopback address or localhost");
-    if (origin != NULL && !origin_is_ours(origin, host))
+    if (origin != NULL && !origin_is_ours(origin, host, config))
         return error_set(error, ST_FORBIDDEN_ORIGIN, "a foreign Origin");
     return ST_OK;
 }
@@ -180,7 +182,7 @@ enum status admission_check(struct request *request, const struct config *config
     if (!any_host && (status == ST_OK || status == ST_NOT_FOUND ||
                       status == ST_METHOD_NOT_ALLOWED)) {
         struct error foreign = {0};
-        if (check_origin(request, &foreign) != ST_OK) {
+        if (check_origin(request, config, &foreign) != ST_OK) {
             *error = foreign;
             return foreign.status;
         }

@@ -42,22 +42,38 @@ static enum status small_count(unsigned *value, const char *text, unsigned low,
     return status;
 }
 
+/* Copies a path that has room for spare bytes behind it, for names made of it. */
+static enum status copy_path(char to[CONFIG_PATH_SIZE], size_t spare, const char *text,
+                             struct error *error)
+{
+    if (text[0] == '\0' || strlen(text) >= CONFIG_PATH_SIZE - spare)
+        return error_set(error, ST_INVALID, "not a usable path");
+    snprintf(to, CONFIG_PATH_SIZE, "%s", text);
+    return ST_OK;
+}
+
 static enum status set_data_dir(struct config *config, const char *text,
                                 struct error *error)
 {
-    if (text[0] == '\0' || strlen(text) >= sizeof config->data_dir - 128)
-        return error_set(error, ST_INVALID, "not a usable path");
-    snprintf(config->data_dir, sizeof config->data_dir, "%s", text);
-    return ST_OK;
+    return copy_path(config->data_dir, 128, text, error);
 }
 
 static enum status set_head_file(struct config *config, const char *text,
                                  struct error *error)
 {
-    if (text[0] == '\0' || strlen(text) >= sizeof config->head_file - 16)
-        return error_set(error, ST_INVALID, "not a usable path");
-    snprintf(config->head_file, sizeof config->head_file, "%s", text);
-    return ST_OK;
+    return copy_path(config->head_file, 16, text, error);
+}
+
+static enum status set_tls_certificate(struct config *config, const char *text,
+                                       struct error *error)
+{
+    return copy_path(config->tls_certificate, 1, text, error);
+}
+
+static enum status set_tls_key(struct config *config, const char *text,
+                               struct error *error)
+{
+    return copy_path(config->tls_key, 1, text, error);
 }
 
 static bool is_loopback(const char *address)
@@ -69,7 +85,19 @@ static bool is_loopback(const char *address)
     return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-/* ADDR:PORT, the address in brackets where it is IPv6. */
+static enum status set_socket_path(struct config *config, const char *path,
+                                   struct error *error)
+{
+    if (path[0] != '/' || strlen(path) >= sizeof config->socket_path)
+        return error_set(error, ST_INVALID,
+                         "unix: needs a path that begins with / and has less than %d "
+                         "bytes",
+                         UNIX_SOCKET_PATH_SIZE);
+    snprintf(config->socket_path, sizeof config->socket_path, "%s", path);
+    return ST_OK;
+}
+
+/* unix:PATH, or ADDR:PORT, the address in brackets where it is IPv6. */
 static enum status set_listen(struct config *config, const char *text,
                               struct error *error)
 {
@@ -77,6 +105,8 @@ static enum status set_listen(struct config *config, const char *text,
     char address[CONFIG_ADDRESS_SIZE];
     uint64_t port = 0;
 
+    if (strncmp(text, "unix:", 5) == 0)
+        return set_socket_path(config, text + 5, error);
     if (colon == NULL || (size_t)(colon - text) >= sizeof address)
         return error_set(error, ST_INVALID, "\"%s\" is not ADDR:PORT", text);
     snprintf(address, sizeof address, "%.*s", (int)(colon - text), text);
@@ -95,6 +125,7 @@ static enum status set_listen(struct config *config, const char *text,
                          address);
     memcpy(config->address, address, sizeof address);
     config->port = (uint16_t)port;
+    config->socket_path[0] = '\0';
     return ST_OK;
 }
 
@@ -174,6 +205,8 @@ static const struct option options[] = {
     {"log-level", set_log_level},
     {"head-file", set_head_file},
     {"ui", set_ui},
+    {"tls-cert", set_tls_certificate},
+    {"tls-key", set_tls_key},
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof *options };
@@ -356,6 +389,10 @@ enum status config_read(struct config *config, enum config_outcome *outcome, int
         return status;
     if (config->data_dir[0] == '\0')
         return error_set(error, ST_INVALID, "--data-dir is required");
+    if ((config->tls_certificate[0] == '\0') != (config->tls_key[0] == '\0'))
+        return error_set(error, ST_INVALID,
+                         "--tls-cert and --tls-key go together: a certificate and its "
+                         "key");
     derive(config);
     return ST_OK;
 }
@@ -370,6 +407,9 @@ const char *config_help(void)
            "  --data-dir DIR             where everything is kept (required)\n"
            "  --listen ADDR:PORT         loopback only; port 0 takes a free one\n"
            "                             [127.0.0.1:8080]\n"
+           "  --listen unix:PATH         a socket in the file system, mode 0660\n"
+           "  --tls-cert FILE            PEM: speak HTTPS; read again on SIGHUP\n"
+           "  --tls-key FILE             its key, which others must not read\n"
            "  --workers N                jobs that train at once [half the cores]\n"
            "  --threads N                threads of each job [cores / workers]\n"
            "  --queue-length-max N       jobs that may wait [1000]\n"

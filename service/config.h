@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/status.h"
+#include "service/unix_socket.h"
 
 enum { CONFIG_PATH_SIZE = 4096, CONFIG_ADDRESS_SIZE = 64 };
 
@@ -21,8 +22,11 @@ struct config {
     char data_dir[CONFIG_PATH_SIZE];
     char address[CONFIG_ADDRESS_SIZE]; /* numeric, loopback; without brackets */
     uint16_t port;                     /* 0: any that is free; logged when listening */
-    unsigned workers;                  /* how many jobs run at once */
-    unsigned threads;                  /* how many threads each of them has */
+    char socket_path[UNIX_SOCKET_PATH_SIZE]; /* listened on instead; "" for none */
+    char tls_certificate[CONFIG_PATH_SIZE];  /* both, or "" where HTTP is plain */
+    char tls_key[CONFIG_PATH_SIZE];
+    unsigned workers; /* how many jobs run at once */
+    unsigned threads; /* how many threads each of them has */
     uint64_t queue_length_max, upload_size_max, unpacked_size_max;
     uint64_t job_memory_max; /* bytes */
     unsigned drain_timeout_s;

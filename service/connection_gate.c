@@ -27,7 +27,8 @@ enum {
 
 struct connection_gate {
     int socket;
-    uint64_t begun; /* requests that the library has begun */
+    gnutls_session_t tls; /* NULL: what the socket holds is the request itself */
+    uint64_t begun;       /* requests that the library has begun */
     struct framing framing;
     char *kept; /* bytes read and not handed on; the first `passed` of them may go */
     size_t kept_size, kept_capacity, passed;
@@ -37,13 +38,14 @@ struct connection_gate {
  * no argument leads to, since recv has none for it. */
 static _Atomic(struct connection_gate *) gates[GATES_MAX];
 
-struct connection_gate *connection_gate_open(int socket)
+struct connection_gate *connection_gate_open(int socket, gnutls_session_t tls)
 {
     if (socket < 0 || socket >= GATES_MAX)
         return NULL;
     struct connection_gate *gate = calloc(1, sizeof *gate);
     CHECK(gate != NULL);
     gate->socket = socket;
+    gate->tls = tls;
     atomic_store(&gates[socket], gate);
     return gate;
 }
@@ -123,13 +125,23 @@ static void take_stand_in(struct connection_gate *gate)
 
 /* --- reading --- */
 
+/* Reads what a client sent, deciphered. It fails as recv does; under TLS, as
+ * gnutls_record_recv does, whose other form this is. */
+static ssize_t read_source(const struct connection_gate *gate, void *to, size_t room)
+{
+    unsigned char number[8]; /* of the record: not wanted */
+    if (gate->tls != NULL)
+        return gnutls_record_recv_seq(gate->tls, to, room, number);
+    return recvfrom(gate->socket, to, room, 0, NULL, NULL);
+}
+
 static void drop_the_rest(const struct connection_gate *gate)
 {
     char dropped[4096];
     size_t total = 0;
     ssize_t got = 1;
     while (got > 0 && total < DROPPED_MAX) {
-        got = recvfrom(gate->socket, dropped, sizeof dropped, 0, NULL, NULL);
+        got = read_source(gate, dropped, sizeof dropped);
         total += got > 0 ? (size_t)got : 0;
     }
 }
@@ -138,7 +150,7 @@ static void drop_the_rest(const struct connection_gate *gate)
 static ssize_t read_direct(struct connection_gate *gate, char *to, size_t room,
                            size_t *taken)
 {
-    ssize_t got = recvfrom(gate->socket, to, room, 0, NULL, NULL);
+    ssize_t got = read_source(gate, to, room);
     if (got <= 0)
         return got;
     *taken = framing_pass(&gate->framing, to, (size_t)got);
@@ -151,7 +163,7 @@ static ssize_t read_direct(struct connection_gate *gate, char *to, size_t room,
 static ssize_t read_kept(struct connection_gate *gate, char *to, size_t room,
                          size_t *taken)
 {
-    ssize_t got = recvfrom(gate->socket, kept_room(gate, room), room, 0, NULL, NULL);
+    ssize_t got = read_source(gate, kept_room(gate, room), room);
     if (got <= 0)
         return got;
     gate->kept_size += (size_t)got;
@@ -162,7 +174,8 @@ static ssize_t read_kept(struct connection_gate *gate, char *to, size_t room,
 
 /* Reads as recv does. It returns less than room only after the socket had less,
  * because libmicrohttpd takes that as a sign that the socket is empty and waits for
- * it to fill. */
+ * it to fill. TLS comes in records, each of which may have less and be followed by
+ * more. */
 static ssize_t gate_read(struct connection_gate *gate, char *to, size_t room)
 {
     size_t given = hand_on(gate, to, room);
@@ -175,7 +188,7 @@ static ssize_t gate_read(struct connection_gate *gate, char *to, size_t room)
         if (got <= 0)
             return given > 0 ? (ssize_t)given : got;
         given += taken;
-        more = (size_t)got == asked;
+        more = (size_t)got == asked || gate->tls != NULL;
         if (framing_stand_in(&gate->framing) != NULL) {
             take_stand_in(gate);
             given += hand_on(gate, to + given, room - given);
@@ -186,15 +199,30 @@ static ssize_t gate_read(struct connection_gate *gate, char *to, size_t room)
     if (given > 0)
         return (ssize_t)given;
     errno = EAGAIN;
-    return -1;
+    return gate->tls != NULL ? GNUTLS_E_AGAIN : -1;
+}
+
+static struct connection_gate *gate_of(int socket)
+{
+    return socket >= 0 && socket < GATES_MAX ? atomic_load(&gates[socket]) : NULL;
 }
 
 /* Stands in for the system's recv. libmicrohttpd gives no flags, so they are for
- * sockets without a gate. */
+ * sockets without a gate, and for GnuTLS, which reads what is still to be deciphered. */
 ssize_t recv(int socket, void *to, size_t room, int flags)
 {
-    struct connection_gate *gate =
-        socket >= 0 && socket < GATES_MAX ? atomic_load(&gates[socket]) : NULL;
-    return gate != NULL ? gate_read(gate, to, room)
-                        : recvfrom(socket, to, room, flags, NULL, NULL);
+    struct connection_gate *gate = gate_of(socket);
+    return gate != NULL && gate->tls == NULL
+               ? gate_read(gate, to, room)
+               : recvfrom(socket, to, room, flags, NULL, NULL);
+}
+
+/* Stands in for GnuTLS's function, by which libmicrohttpd reads what was deciphered. */
+ssize_t gnutls_record_recv(gnutls_session_t session, void *to, size_t room)
+{
+    unsigned char number[8];
+    struct connection_gate *gate = gate_of(gnutls_transport_get_int(session));
+    return gate != NULL && gate->tls == session
+               ? gate_read(gate, to, room)
+               : gnutls_record_recv_seq(session, to, room, number);
 }

@@ -4,8 +4,10 @@
  *
  * libmicrohttpd reads a connection by calling recv(2), which it takes, as every shared
  * library does, from where the dynamic linker finds it first: in the program itself.
- * connection_gate.c defines recv. On a socket with a gate it reads, checks, keeps what may not pass
- * yet, and hands on the rest; on any other it is the system's.
+ * connection_gate.c defines recv. On a socket with a gate it reads, checks, keeps what
+ * may not pass yet, and hands on the rest; on any other it is the system's. Where a
+ * connection speaks TLS the library reads by gnutls_record_recv instead, and
+ * connection_gate.c defines that too: what is checked is what was deciphered.
  *
  * Invariants
  *   (1) A request whose bytes did not come through its gate is refused: connection_gate_verdict
@@ -20,14 +22,16 @@
 #define SERVICE_CONNECTION_GATE_H
 
 #include <stdint.h>
+#include <gnutls/gnutls.h>
 
 #include "base/status.h"
 
 struct connection_gate; /* opaque */
 
-/* Sets a gate before the library reads the socket. The answer is NULL where the
+/* Sets a gate before the library reads the socket. tls is the session that deciphers
+ * what the socket holds; NULL where it speaks plain HTTP. The answer is NULL where the
  * descriptor is too high for a gate; then none of its requests will be taken. */
-struct connection_gate *connection_gate_open(int socket);
+struct connection_gate *connection_gate_open(int socket, gnutls_session_t tls);
 /* Must be called before the socket is closed. NULL is allowed. */
 void connection_gate_close(struct connection_gate *gate);
 

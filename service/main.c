@@ -30,29 +30,34 @@ static void close_off(void)
 #endif
 }
 
-/* Blocks the signals that end the process. Every later thread inherits the mask, so
- * only main takes them, by sigwait. */
-static void block_signals(sigset_t *ending)
+/* Blocks the signals that say something to the process. Every later thread inherits the
+ * mask, so only main takes them, by sigwait. */
+static void block_signals(sigset_t *awaited)
 {
-    sigemptyset(ending);
-    sigaddset(ending, SIGTERM);
-    sigaddset(ending, SIGINT);
-    pthread_sigmask(SIG_BLOCK, ending, NULL);
+    sigemptyset(awaited);
+    sigaddset(awaited, SIGTERM);
+    sigaddset(awaited, SIGINT);
+    sigaddset(awaited, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, awaited, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
 }
 
-static void wait_for_end(const sigset_t *ending)
+/* Waits for a signal to stop. SIGHUP has files read anew, and nothing else. */
+static void wait_for_end(const sigset_t *awaited, struct server *server)
 {
-    int number;
-    while (sigwait(ending, &number) != 0)
-        continue;
+    int number = SIGHUP;
+    while (number == SIGHUP) {
+        if (sigwait(awaited, &number) != 0)
+            continue;
+        if (number == SIGHUP)
+            server_reload(server);
+    }
     log_event(LOG_INFO, "stopping", "signal", number == SIGTERM ? "SIGTERM" : "SIGINT",
               (char *)NULL);
 }
 
 /* The exit code of a start that failed; ST_INVALID means a database of a newer
- * schema. */
+ * schema, or files of TLS that cannot be used. */
 static int exit_code(enum status status)
 {
     if (status == ST_INVALID)
@@ -62,11 +67,11 @@ static int exit_code(enum status status)
 
 static int serve(const struct config *config)
 {
-    sigset_t ending;
+    sigset_t awaited;
     struct context context;
     struct server *server = NULL;
     struct error error = {0};
-    block_signals(&ending);
+    block_signals(&awaited);
     enum status status = service_open(&context, config, &server_hooks, &error);
     if (status == ST_OK)
         status = server_open(&server, &context, &error);
@@ -76,7 +81,7 @@ static int serve(const struct config *config)
         return exit_code(status);
     }
     service_start(&context);
-    wait_for_end(&ending);
+    wait_for_end(&awaited, server);
     service_drain(&context);
     server_close(server);
     service_close(&context);

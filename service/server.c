@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
 
 #include "base/check.h"
 #include "base/log.h"
 #include "service/session.h"
+#include "service/unix_socket.h"
 
 enum {
     POOL_MIN = 2, /* one is no pool to libmicrohttpd */
@@ -24,8 +26,15 @@ enum {
     END_TIMEOUT_MS = 5000,
 };
 
+/* TLS with keys that are gone when a connection ends, and ciphers that authenticate. */
+static const char tls_priorities[] =
+    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-128-GCM:"
+    "+AES-256-GCM:+CHACHA20-POLY1305";
+
 struct server {
     struct sessions sessions;
+    struct certificates *certificates; /* NULL: plain HTTP */
+    int unix_socket;                   /* -1: it listens on an address, or not yet */
     struct MHD_Daemon *daemon;
 };
 
@@ -56,26 +65,42 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     *held = NULL;
 }
 
+static struct connection *connection_begin(struct server *server,
+                                           struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int socket = info->connect_fd;
+    gnutls_session_t tls = NULL;
+    struct connection *mine = calloc(1, sizeof *mine);
+    CHECK(mine != NULL);
+    if (server->certificates != NULL) {
+        info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+        CHECK(info != NULL && info->tls_session != NULL);
+        tls = info->tls_session;
+        mine->certificate = certificate_hold(server->certificates, tls);
+    }
+    mine->deadline = connection_deadline_add(server->sessions.deadlines, socket);
+    mine->gate = connection_gate_open(socket, tls);
+    return mine;
+}
+
+static void connection_end(struct connection *connection)
+{
+    connection_gate_close(connection->gate);
+    connection_deadline_remove(connection->deadline);
+    certificate_release(connection->certificate);
+    free(connection);
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection,
                           void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
 {
-    struct server *server = context;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct connection *mine = *socket_context;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        mine = calloc(1, sizeof *mine);
-        CHECK(mine != NULL);
-        mine->deadline =
-            connection_deadline_add(server->sessions.deadlines, info->connect_fd);
-        mine->gate = connection_gate_open(info->connect_fd);
-        *socket_context = mine;
-    } else {
-        connection_gate_close(mine->gate);
-        connection_deadline_remove(mine->deadline);
-        free(mine);
-    }
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *socket_context = connection_begin(context, connection);
+    else
+        connection_end(*socket_context);
 }
 
 static void on_log(void *context, const char *format, va_list arguments)
@@ -116,11 +141,13 @@ static bool address_parse(union address *address, const struct config *config)
 static void log_listening(const struct server *server)
 {
     char port[8];
+    const struct config *config = server->sessions.context->config;
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     snprintf(port, sizeof port, "%u", info != NULL ? info->port : 0u);
     log_event(LOG_INFO, "listening", "address",
-              server->sessions.context->config->address, "port", port, "version",
+              server->unix_socket >= 0 ? config->socket_path : config->address, "port",
+              port, "tls", server->certificates != NULL ? "on" : "off", "version",
               EPSILOND_VERSION, "libmicrohttpd", MHD_get_version(), (char *)NULL);
 }
 
@@ -150,22 +177,39 @@ static unsigned connection_limit(void)
     return left < CONNECTIONS_MAX ? (unsigned)left : CONNECTIONS_MAX;
 }
 
+/* libmicrohttpd wants to know where certificates come from before any connection is there.
+ * Each connection is given its own (connection_begin), so that this is asked for none;
+ * were it asked, there would be no handshake. */
+static int no_certificate(gnutls_session_t session,
+                          const struct gnutls_cert_retr_st *info,
+                          gnutls_pcert_st **list, unsigned *count,
+                          gnutls_ocsp_data_st **ocsp, unsigned *ocsp_count,
+                          gnutls_privkey_t *key, unsigned *flags)
+{
+    (void)session, (void)info, (void)list, (void)count, (void)ocsp, (void)ocsp_count;
+    (void)key, (void)flags;
+    return -1;
+}
+
 static struct MHD_Daemon *daemon_start(struct server *server)
 {
     union address address;
     const struct config *config = server->sessions.context->config;
-    bool six = address_parse(&address, config);
+    bool six = address_parse(&address, config), tls = server->certificates != NULL;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                     MHD_USE_ERROR_LOG | (six ? MHD_USE_IPv6 : 0u);
+                     MHD_USE_ERROR_LOG | (six ? MHD_USE_IPv6 : 0u) |
+                     (tls ? MHD_USE_TLS : 0u);
     return MHD_start_daemon(
         flags, config->port, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
-        on_log, NULL, MHD_OPTION_SOCK_ADDR, &address.any, MHD_OPTION_THREAD_POOL_SIZE,
-        pool_size(), MHD_OPTION_CONNECTION_LIMIT, connection_limit(),
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)DEADLINE_IDLE_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)BACKLOG, MHD_OPTION_STRICT_FOR_CLIENT,
-        1, MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        on_log, NULL, MHD_OPTION_SOCK_ADDR, &address.any, MHD_OPTION_LISTEN_SOCKET,
+        server->unix_socket, MHD_OPTION_THREAD_POOL_SIZE, pool_size(),
+        MHD_OPTION_CONNECTION_LIMIT, connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)DEADLINE_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)BACKLOG,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_uri, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, server, tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END,
+        tls_priorities, MHD_OPTION_HTTPS_CERT_CALLBACK2, no_certificate,
         MHD_OPTION_END);
 }
 
@@ -177,6 +221,31 @@ static bool library_is_known(void)
     return major > 0 || minor > 9 || (minor == 9 && patch >= 75);
 }
 
+static enum status open_certificates(struct server *server, const struct config *config,
+                                     struct error *error)
+{
+    if (config->tls_certificate[0] == '\0')
+        return ST_OK;
+    return certificates_open(&server->certificates, config->tls_certificate,
+                             config->tls_key, error);
+}
+
+static enum status listen_and_serve(struct server *server, const struct config *config,
+                                    struct error *error)
+{
+    bool local = config->socket_path[0] != '\0';
+    if (local && unix_socket_listen(&server->unix_socket, config->socket_path, BACKLOG,
+                                    error) != ST_OK)
+        return ST_IO;
+    errno = 0;
+    server->daemon = daemon_start(server);
+    if (server->daemon != NULL)
+        return ST_OK;
+    return error_set(error, ST_IO, "cannot listen on %s port %u: %s",
+                     local ? config->socket_path : config->address, config->port,
+                     errno != 0 ? strerror(errno) : "libmicrohttpd gives no reason");
+}
+
 enum status server_open(struct server **out, struct context *context,
                         struct error *error)
 {
@@ -185,29 +254,40 @@ enum status server_open(struct server **out, struct context *context,
                          MHD_get_version());
     struct server *server = calloc(1, sizeof *server);
     CHECK(server != NULL);
+    server->unix_socket = -1;
     sessions_init(&server->sessions, context);
-    errno = 0;
-    server->daemon = daemon_start(server);
-    if (server->daemon == NULL) {
-        const char *why =
-            errno != 0 ? strerror(errno) : "libmicrohttpd gives no reason";
-        error_set(error, ST_IO, "cannot listen on %s port %u: %s",
-                  context->config->address, context->config->port, why);
+    enum status status = open_certificates(server, context->config, error);
+    if (status == ST_OK)
+        status = listen_and_serve(server, context->config, error);
+    if (status != ST_OK) {
         server_close(server);
-        return ST_IO;
+        return status;
     }
     log_listening(server);
     *out = server;
     return ST_OK;
 }
 
+void server_reload(struct server *server)
+{
+    struct error error = {0};
+    if (server->certificates == NULL)
+        return;
+    if (certificates_reload(server->certificates, &error) == ST_OK)
+        log_event(LOG_INFO, "certificate_read", (char *)NULL);
+    else
+        log_event(LOG_ERROR, "certificate_kept", "detail", error.text, (char *)NULL);
+}
+
 void server_close(struct server *server)
 {
     if (server == NULL)
         return;
-    MHD_socket listening = MHD_INVALID_SOCKET;
+    MHD_socket listening = server->unix_socket;
     if (server->daemon != NULL)
         listening = MHD_quiesce_daemon(server->daemon);
+    if (server->unix_socket >= 0)
+        unlink(server->sessions.context->config->socket_path);
     sessions_close(&server->sessions);
     sessions_await_end(&server->sessions, END_TIMEOUT_MS);
     if (server->daemon != NULL)
@@ -215,5 +295,6 @@ void server_close(struct server *server)
     if (listening != MHD_INVALID_SOCKET)
         close(listening);
     sessions_fini(&server->sessions);
+    certificates_close(server->certificates);
     free(server);
 }

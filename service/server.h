@@ -20,9 +20,14 @@ struct server; /* opaque */
 extern const struct service_hooks server_hooks;
 
 /* Listens as the configuration says and logs where.
- *   ST_IO  the address cannot be had */
+ *   ST_IO       the address cannot be had, or a file of TLS not be read
+ *   ST_INVALID  the files of TLS cannot be used (service/certificates.h) */
 enum status server_open(struct server **out, struct context *context,
                         struct error *error);
+
+/* Reads anew the files that may be renewed while the server runs, and logs what came of
+ * it. Where one cannot be used, what was read before stays in force. */
+void server_reload(struct server *server);
 
 /* Accepts nothing more, answers what is under way, ends. NULL is allowed. */
 void server_close(struct server *server);

@@ -21,6 +21,7 @@
 #include <microhttpd.h>
 
 #include "api/limits.h"
+#include "service/certificates.h"
 #include "service/connection_deadlines.h"
 #include "service/connection_gate.h"
 #include "service/request.h"
@@ -32,6 +33,7 @@ enum { SESSION_DROPPED_MAX = LIMIT_PREDICT_BODY }; /* bytes, read and not kept *
 struct connection {
     struct connection_deadline *deadline;
     struct connection_gate *gate;
+    struct certificate *certificate; /* NULL: it speaks plain HTTP */
 };
 
 struct session; /* opaque */

@@ -114,6 +114,8 @@ const struct reply *client_send(struct client *client, const struct request *req
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)REQUEST_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_CAINFO, client->daemon->certificate);
+    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->daemon->socket_path);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, append);

@@ -132,19 +132,20 @@ bool daemon_logged(const struct daemon *daemon, const char *text)
     return found;
 }
 
-/* The port of the last complete "listening" line that begins at or after from, or 0. */
-static unsigned listening_port(const char *log, size_t from)
+/* The port of the last complete "listening" line that begins at or after from, 0 of a unix
+ * socket; -1 if there is no such line. */
+static int listening_port(const char *log, size_t from)
 {
-    unsigned port = 0;
+    int port = -1;
     if (strlen(log) < from)
-        return 0;
+        return -1;
     for (const char *line = log + from, *end; (end = strchr(line, '\n')) != NULL;
          line = end + 1) {
         json_t *entry = json_loadb(line, (size_t)(end - line), 0, NULL);
         const char *event = json_string_value(json_object_get(entry, "event"));
         const char *text = json_string_value(json_object_get(entry, "port"));
         if (event != NULL && text != NULL && strcmp(event, "listening") == 0)
-            port = (unsigned)strtoul(text, NULL, 10);
+            port = (int)strtoul(text, NULL, 10);
         json_decref(entry);
     }
     return port;
@@ -162,10 +163,12 @@ static void wait_until_listening(struct daemon *daemon, size_t log_size)
 {
     for (int waited = 0; waited <= START_TIMEOUT_MS; waited += 10) {
         char *log = read_log(daemon);
-        daemon->port = listening_port(log, log_size);
+        int port = listening_port(log, log_size);
         free(log);
-        if (daemon->port != 0)
+        if (port >= 0) {
+            daemon->port = (unsigned)port;
             return;
+        }
         int code = reap(daemon->pid);
         if (code >= 0)
             fail_to_start(daemon, "the daemon ended before it listened", code);
@@ -176,8 +179,18 @@ static void wait_until_listening(struct daemon *daemon, size_t log_size)
     fail_to_start(daemon, "the daemon does not say that it listens", -1);
 }
 
+/* The value that stands behind an option, or NULL. */
+static const char *option_value(const char *const *options, const char *name)
+{
+    for (size_t i = 0; options != NULL && options[i] != NULL; i++)
+        if (strcmp(options[i], name) == 0)
+            return options[i + 1];
+    return NULL;
+}
+
 void daemon_start(struct daemon *daemon, const char *const *options)
 {
+    const char *listen = option_value(options, "--listen");
     assert_int_equal(daemon->pid, 0);
     const char *arguments[ARGUMENTS_MAX] = {"--data-dir", daemon->data_dir, "--listen",
                                             "127.0.0.1:0"};
@@ -191,7 +204,11 @@ void daemon_start(struct daemon *daemon, const char *const *options)
     free(log);
     daemon->pid = spawn(daemon, arguments);
     wait_until_listening(daemon, log_size);
-    snprintf(daemon->base, sizeof daemon->base, "http://127.0.0.1:%u", daemon->port);
+    daemon->certificate = option_value(options, "--tls-cert");
+    daemon->socket_path =
+        listen != NULL && strncmp(listen, "unix:", 5) == 0 ? listen + 5 : NULL;
+    snprintf(daemon->base, sizeof daemon->base, "%s://127.0.0.1:%u",
+             daemon->certificate != NULL ? "https" : "http", daemon->port);
 }
 
 int daemon_stop(struct daemon *daemon, int signal)

@@ -16,14 +16,16 @@ struct daemon {
     unsigned port;
     char directory[64]; /* fresh; holds data/ and log */
     char data_dir[80];
-    char base[48]; /* http://127.0.0.1:PORT */
+    char base[48];           /* http://127.0.0.1:PORT, or https: with --tls-cert */
+    const char *certificate; /* what --tls-cert named, or NULL */
+    const char *socket_path; /* what --listen unix: named, or NULL */
 };
 
 /* Makes the directory and starts nothing. */
 void daemon_init(struct daemon *daemon);
 
-/* Starts it on 127.0.0.1:0 with further options (NULL-ended, or NULL), and waits until
- * it listens. May be called again after daemon_stop. */
+/* Starts it on 127.0.0.1:0 with further options (NULL-ended, or NULL; they are kept), and
+ * waits until it listens. May be called again after daemon_stop. */
 void daemon_start(struct daemon *daemon, const char *const *options);
 
 /* Sends the signal and waits for the end: the exit code, or 128 + the signal that ended

@@ -17,15 +17,21 @@ enum {
     ATTEMPTS = 5, /* a port found free may be taken before nginx binds it */
 };
 
-static const char site[] = "deploy/nginx/epsilond.conf";
+static const char *const programs[][4] = {
+    [FRONT_NGINX] = {"/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"},
+    [FRONT_CADDY] = {"/usr/bin/caddy", "/usr/local/bin/caddy"},
+};
+static const char *const names[] = {[FRONT_NGINX] = "nginx", [FRONT_CADDY] = "caddy"};
+static const char *const sites[] = {
+    [FRONT_NGINX] = "deploy/nginx/epsilond.conf",
+    [FRONT_CADDY] = "deploy/caddy/Caddyfile",
+};
 
-static const char *binary(void)
+static const char *binary(enum front_kind kind)
 {
-    static const char *const paths[] = {"/usr/sbin/nginx", "/usr/bin/nginx",
-                                        "/usr/local/sbin/nginx"};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (access(paths[i], X_OK) == 0)
-            return paths[i];
+    for (size_t i = 0; programs[kind][i] != NULL; i++)
+        if (access(programs[kind][i], X_OK) == 0)
+            return programs[kind][i];
     return NULL;
 }
 
@@ -56,42 +62,86 @@ static bool answers(unsigned port)
     return connected;
 }
 
-/* A line of the site as the test runs it. */
-static void write_line(FILE *file, const char *line, const struct front *front,
-                       const struct daemon *daemon)
+/* Writes text with every `from` in it replaced. */
+static void write_replaced(FILE *file, const char *text, const char *from,
+                           const char *to)
 {
-    const char *upstream = strstr(line, "http://127.0.0.1:8080");
+    const char *at = strstr(text, from);
+    if (at != NULL)
+        fprintf(file, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    else
+        fputs(text, file);
+}
+
+/* A line of nginx's site as the test runs it. */
+static void write_nginx_line(FILE *file, const char *line, const struct front *front,
+                             const struct daemon *daemon)
+{
+    char origin[64];
+    snprintf(origin, sizeof origin, "http://127.0.0.1:%u", front->port);
     if (strstr(line, " ssl_") != NULL || strstr(line, " auth_") != NULL)
         return;
     if (strstr(line, "listen 443 ssl") != NULL)
         fprintf(file, "listen 127.0.0.1:%u%s;\n", front->port,
                 strstr(line, "default_server") != NULL ? " default_server" : "");
-    else if (upstream != NULL)
+    else if (strstr(line, "http://127.0.0.1:8080") != NULL)
         fprintf(file, "proxy_pass http://127.0.0.1:%u;\n", daemon->port);
     else if (strstr(line, "server_name") != NULL)
         fprintf(file, "server_name 127.0.0.1 localhost;\n");
     else
-        fputs(line, file);
+        write_replaced(file, line, "https://epsilond.example", origin);
 }
 
-static void write_configuration(const struct front *front, const struct daemon *daemon)
+static void write_caddy_line(FILE *file, const char *line, const struct front *front,
+                             const struct daemon *daemon)
+{
+    char origin[64], upstream[64];
+    snprintf(origin, sizeof origin, "http://127.0.0.1:%u", front->port);
+    snprintf(upstream, sizeof upstream, "127.0.0.1:%u", daemon->port);
+    if (strstr(line, "basicauth") != NULL)
+        fputs("handle_errors {\n", file);
+    else if (strstr(line, "HASH") != NULL)
+        fputs("respond 500\n", file);
+    else if (strstr(line, "127.0.0.1:8080") != NULL)
+        write_replaced(file, line, "127.0.0.1:8080", upstream);
+    else if (strstr(line, "https://epsilond.example") != NULL)
+        write_replaced(file, line, "https://epsilond.example", origin);
+    else
+        write_replaced(file, line, "epsilond.example", origin);
+}
+
+static void write_prologue(FILE *file, const struct front *front)
 {
     static const char *const kinds[] = {"client_body", "proxy", "fastcgi", "uwsgi",
                                         "scgi"};
-    char path[96], line[256];
-    snprintf(path, sizeof path, "%s/nginx.conf", front->directory);
-    FILE *file = fopen(path, "w"), *from = fopen(site, "r");
-    if (file == NULL || from == NULL)
-        fail_msg("%s or %s: %s", path, site, strerror(errno));
+    if (front->kind == FRONT_CADDY) {
+        fprintf(file, "{\nadmin off\nauto_https off\nstorage file_system %s\n}\n",
+                front->directory);
+        return;
+    }
     fprintf(file,
             "daemon off; master_process off; pid %s/pid; events {}\n"
             "http { access_log off;\n",
             front->directory);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         fprintf(file, "%s_temp_path %s/%s;\n", kinds[i], front->directory, kinds[i]);
+}
+
+static void write_configuration(const struct front *front, const struct daemon *daemon)
+{
+    char path[96], line[256];
+    snprintf(path, sizeof path, "%s/configuration", front->directory);
+    FILE *file = fopen(path, "w"), *from = fopen(sites[front->kind], "r");
+    if (file == NULL || from == NULL)
+        fail_msg("%s or %s: %s", path, sites[front->kind], strerror(errno));
+    write_prologue(file, front);
     while (fgets(line, sizeof line, from) != NULL)
-        write_line(file, line, front, daemon);
-    fprintf(file, "}\n");
+        if (front->kind == FRONT_NGINX)
+            write_nginx_line(file, line, front, daemon);
+        else
+            write_caddy_line(file, line, front, daemon);
+    if (front->kind == FRONT_NGINX)
+        fprintf(file, "}\n");
     fclose(from);
     assert_int_equal(fclose(file), 0);
 }
@@ -99,15 +149,22 @@ static void write_configuration(const struct front *front, const struct daemon *
 static pid_t spawn(const struct front *front)
 {
     char configuration[96], log[96];
-    snprintf(configuration, sizeof configuration, "%s/nginx.conf", front->directory);
+    const char *program = binary(front->kind);
+    snprintf(configuration, sizeof configuration, "%s/configuration", front->directory);
     snprintf(log, sizeof log, "%s/log", front->directory);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(126);
-        execl(binary(), "nginx", "-p", front->directory, "-e", log, "-c", configuration,
-              (char *)NULL);
+        if (front->kind == FRONT_NGINX)
+            execl(program, "nginx", "-p", front->directory, "-e", log, "-c",
+                  configuration, (char *)NULL);
+        int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        dup2(out, STDERR_FILENO);
+        setenv("HOME", front->directory, 1);
+        execl(program, "caddy", "run", "--adapter", "caddyfile", "--config",
+              configuration, (char *)NULL);
         _exit(127);
     }
     assert_true(pid > 0);
@@ -124,17 +181,17 @@ static bool wait_until_it_answers(const struct front *front)
             return true;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
-    fail_msg("nginx does not answer");
+    fail_msg("%s does not answer", names[front->kind]);
     return false;
 }
 
-bool front_start(struct front *front, const struct daemon *daemon)
+bool front_start(struct front *front, enum front_kind kind, const struct daemon *daemon)
 {
-    if (binary() == NULL) {
-        print_message("SKIPPED, proves nothing: there is no nginx (nginx-light)\n");
+    if (binary(kind) == NULL) {
+        print_message("SKIPPED, not run: there is no %s\n", names[kind]);
         return false;
     }
-    *front = (struct front){.directory = "/tmp/epsilond-front.XXXXXX"};
+    *front = (struct front){.kind = kind, .directory = "/tmp/epsilond-front.XXXXXX"};
     assert_non_null(mkdtemp(front->directory));
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         front->port = free_port();
@@ -143,7 +200,7 @@ bool front_start(struct front *front, const struct daemon *daemon)
         if (wait_until_it_answers(front))
             return true;
     }
-    fail_msg("nginx does not start: see %s/log", front->directory);
+    fail_msg("%s does not start: see %s/log", names[kind], front->directory);
     return false;
 }
 

@@ -1,7 +1,7 @@
 /* Requests that two readers could take differently: each gets one problem and a closed
  * connection, and what is hidden in it or behind it is never run. The same bytes are
- * sent to nginx in front of the daemon (deploy/nginx): nothing gets past it that is
- * refused without it, but for what nginx itself mends. And thousands of heads with a few
+ * sent by TLS, and to nginx in front of the daemon (deploy/nginx): nothing gets past it
+ * that is refused without it, but for what nginx itself mends. And thousands of heads with a few
  * bytes changed at random: every answer is one of ours.
  *
  * What is hidden would register a dataset: afterwards there is none of that name. */
@@ -9,6 +9,7 @@
 
 #include "tests/expect.h"
 #include "tests/e2e/front_fixture.h"
+#include "tests/e2e/identity_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 #include "tests/e2e/wire_fixture.h"
@@ -231,19 +232,24 @@ static void what_is_hidden_would_be_run_alone(void **state)
     free(exchange);
 }
 
-static void each_gets_one_problem_and_hides_nothing(void **state)
+/* Sends each by itself, under ids that begin with prefix, and counts those that get
+ * anything but one problem. */
+static unsigned send_each(struct client *client, const char *prefix)
 {
-    struct stage *stage = *state;
+    const struct daemon *daemon = client->daemon;
     struct exchange *exchange = malloc(sizeof *exchange);
     struct bytes *bytes = malloc(sizeof *bytes);
     assert_true(exchange != NULL && bytes != NULL);
     unsigned wrong = 0;
     for (size_t i = 0; i < CRAFTED; i++) {
         char id[32];
-        snprintf(id, sizeof id, "direct-%zu", i);
+        snprintf(id, sizeof id, "%s-%zu", prefix, i);
         fill(bytes, crafted[i].bytes, id);
-        wire_exchange(exchange, stage->daemon.port, bytes->text, bytes->size, CLOSE_MS);
-        bool ran = was_registered(&stage->client, id);
+        if (daemon->certificate != NULL)
+            wire_exchange_tls(exchange, daemon, bytes->text, bytes->size, CLOSE_MS);
+        else
+            wire_exchange(exchange, daemon->port, bytes->text, bytes->size, CLOSE_MS);
+        bool ran = was_registered(client, id);
         if (!ran && exchange->answers == 1 && exchange->problems == 1 &&
             exchange->whole && exchange->closed && exchange->status >= 400 &&
             exchange->status < 500 && strstr(exchange->received, "<html") == NULL &&
@@ -254,7 +260,40 @@ static void each_gets_one_problem_and_hides_nothing(void **state)
     }
     free(bytes);
     free(exchange);
-    assert_int_equal(wrong, 0);
+    return wrong;
+}
+
+static void each_gets_one_problem_and_hides_nothing(void **state)
+{
+    struct stage *stage = *state;
+    assert_int_equal(send_each(&stage->client, "direct"), 0);
+}
+
+static void by_tls_each_gets_the_same(void **state)
+{
+    struct daemon daemon;
+    struct client client;
+    struct identity identity;
+    struct exchange *exchange = malloc(sizeof *exchange);
+    struct bytes *bytes = malloc(sizeof *bytes);
+    assert_true(exchange != NULL && bytes != NULL);
+    (void)state;
+    daemon_init(&daemon);
+    client_init(&client, &daemon);
+    identity_make(&identity, daemon.directory, "daemon");
+    daemon_start(&daemon, (const char *const[]){"--tls-cert", identity.certificate,
+                                                "--tls-key", identity.key, NULL});
+    fill(bytes, LIST HOST "\r\n@R" LAST, "in-order");
+    wire_exchange_tls(exchange, &daemon, bytes->text, bytes->size, CLOSE_MS);
+    assert_int_equal(exchange->answers, 3);
+    assert_int_equal(exchange->successes, 3);
+    assert_true(was_registered(&client, "in-order"));
+    assert_int_equal(send_each(&client, "by-tls"), 0);
+    assert_false(daemon_logged(&daemon, "bytes were not checked"));
+    free(bytes);
+    free(exchange);
+    client_fini(&client);
+    daemon_fini(&daemon);
 }
 
 /* Requests before it are answered, and then it. */
@@ -318,7 +357,7 @@ static void behind_a_front_nothing_more_is_taken(void **state)
 {
     struct stage *stage = *state;
     struct front front;
-    if (!front_start(&front, &stage->daemon))
+    if (!front_start(&front, FRONT_NGINX, &stage->daemon))
         skip();
     struct exchange *exchange = malloc(sizeof *exchange);
     struct bytes *bytes = malloc(sizeof *bytes);
@@ -456,6 +495,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_hidden_would_be_run_alone),
         cmocka_unit_test(each_gets_one_problem_and_hides_nothing),
+        cmocka_unit_test(by_tls_each_gets_the_same),
         cmocka_unit_test(what_came_before_is_answered_first),
         cmocka_unit_test(an_upload_cut_short_is_no_file),
         cmocka_unit_test(a_head_request_is_refused_without_a_body),

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <curl/curl.h>
 
 #include "tests/expect.h"
 
@@ -100,6 +101,46 @@ void wire_exchange(struct exchange *exchange, unsigned port, const void *bytes,
     int fd = dial(port);
     send_all(fd, bytes, size);
     receive_all(exchange, fd, quiet_ms);
+}
+
+static CURL *dial_tls(const struct daemon *daemon)
+{
+    CURL *curl = curl_easy_init();
+    assert_non_null(curl);
+    curl_easy_setopt(curl, CURLOPT_URL, daemon->base);
+    curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+    curl_easy_setopt(curl, CURLOPT_CAINFO, daemon->certificate);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    assert_int_equal(curl_easy_perform(curl), CURLE_OK);
+    return curl;
+}
+
+void wire_exchange_tls(struct exchange *exchange, const struct daemon *daemon,
+                       const void *bytes, size_t size, int quiet_ms)
+{
+    *exchange = (struct exchange){0};
+    CURL *curl = dial_tls(daemon);
+    curl_socket_t fd;
+    assert_int_equal(curl_easy_getinfo(curl, CURLINFO_ACTIVESOCKET, &fd), CURLE_OK);
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    CURLcode code = CURLE_OK;
+    size_t done = 0;
+    for (const char *from = bytes; size > 0 && code == CURLE_OK; size -= done) {
+        code = curl_easy_send(curl, from, size, &done);
+        from += done;
+    }
+    code = CURLE_AGAIN;
+    while (exchange->size + 1 < sizeof exchange->received && !exchange->closed) {
+        code = curl_easy_recv(curl, exchange->received + exchange->size,
+                              sizeof exchange->received - 1 - exchange->size, &done);
+        if (code == CURLE_AGAIN && poll(&ready, 1, quiet_ms) != 1)
+            break;
+        if (code == CURLE_OK)
+            exchange->size += done;
+        exchange->closed = code != CURLE_AGAIN && (code != CURLE_OK || done == 0);
+    }
+    curl_easy_cleanup(curl);
+    count_answers(exchange);
 }
 
 bool wire_dribble(unsigned port, const char *head, size_t most)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tests/e2e/daemon_fixture.h"
+
 struct exchange {
     char received[1 << 16]; /* ends in NUL */
     size_t size;
@@ -22,6 +24,10 @@ struct exchange {
 /* Sends the bytes to 127.0.0.1:port and reads until it closes or is silent for quiet_ms. */
 void wire_exchange(struct exchange *exchange, unsigned port, const void *bytes,
                    size_t size, int quiet_ms);
+
+/* The same, enciphered, to a daemon that was started with --tls-cert. */
+void wire_exchange_tls(struct exchange *exchange, const struct daemon *daemon,
+                       const void *bytes, size_t size, int quiet_ms);
 
 /* Sends head, then a byte x a second, at most so many. True if the daemon closed before
  * the last of them. */

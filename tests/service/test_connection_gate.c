@@ -29,7 +29,7 @@ static struct scene *begin(void)
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
     scene->far = ends[0];
     scene->near = ends[1];
-    scene->gate = connection_gate_open(scene->near);
+    scene->gate = connection_gate_open(scene->near, NULL);
     assert_non_null(scene->gate);
     return scene;
 }
@@ -163,7 +163,7 @@ static void a_socket_without_a_gate_is_read_as_ever(void **state)
     assert_memory_equal(bytes, BAD, strlen(BAD));
     assert_int_equal(recv(scene->far, bytes, sizeof bytes, 0), -1);
     assert_int_equal(errno, EAGAIN);
-    assert_null(connection_gate_open(1 << 20));
+    assert_null(connection_gate_open(1 << 20, NULL));
     end(scene);
 }
 
