@@ -16,6 +16,7 @@ unsigned problem_http_status(enum status status)
     case ST_JOB_TOO_LARGE: return 400;
     case ST_NOT_FLOAT_SAFE: return 400;
     case ST_FORBIDDEN_ORIGIN: return 403;
+    case ST_FORBIDDEN: return 403;
     case ST_NOT_FOUND: return 404;
     case ST_METHOD_NOT_ALLOWED: return 405;
     case ST_NOT_ACCEPTABLE: return 406;

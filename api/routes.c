@@ -7,7 +7,8 @@
 #include "base/check.h"
 
 static const struct route routes[ROUTE_COUNT] = {
-#define X(symbol, where, ...) {.name = #symbol, .run = RUN_##where, __VA_ARGS__},
+#define X(symbol, where, needed, ...)                                                  \
+    {.name = #symbol, .run = RUN_##where, .scope = SCOPE_##needed, __VA_ARGS__},
     ROUTE_LIST(X)
 #undef X
 };

@@ -15,93 +15,91 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/roles.h"
 #include "base/status.h"
 
 #define QUERY_PAGE "page_size page_token"
 #define TYPE_JSON  "application/json"
 
-/* A row is X(name, run, members...): the operationId of openapi.yaml, an enum route_run
- * without its prefix, and members of struct route. What a row does not name is "", false
- * or BODY_NONE. */
+/* A row is X(name, run, scope, members...): the operationId of openapi.yaml, an enum
+ * route_run and an enum scope (api/roles.h) without their prefixes, and members of struct
+ * route. What of these a row does not name is "", false or BODY_NONE. A row without a scope
+ * does not compile. */
 /* clang-format off */
 #define ROUTE_LIST(X)                                                                  \
-    X(dataset_create, ON_DESK, .method = "POST", .path = "/v1/datasets",               \
-      .scope = "datasets:admin", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON) \
-    X(dataset_check, ON_DESK, .method = "POST", .path = "/v1/datasets:check",          \
-      .scope = "datasets:admin", .body = BODY_JSON, .types = TYPE_JSON)                \
-    X(dataset_list, AT_ONCE, .method = "GET", .path = "/v1/datasets",                  \
-      .scope = "budgets:read",                                                         \
-      .query = "view q state privacy order_by order " QUERY_PAGE, .types = TYPE_JSON)       \
-    X(dataset_get, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}",              \
-      .scope = "budgets:read", .types = TYPE_JSON)                                     \
-    X(dataset_delete, ON_DESK, .method = "DELETE", .path = "/v1/datasets/{id}",        \
-      .scope = "datasets:admin")                                                       \
-    X(dataset_file_put, ON_DESK,                                                       \
-      .method = "PUT", .path = "/v1/datasets/{id}/files/{name}",                       \
-      .scope = "datasets:admin", .body = BODY_FILE)                                    \
-    X(dataset_file_get, ON_DESK,                                                       \
-      .method = "GET", .path = "/v1/datasets/{id}/files/{name}",                       \
-      .scope = "datasets:admin", .types = TYPE_JSON)                                   \
-    X(dataset_import, ON_DESK_THEN_LONG_POLL,                                          \
-      .method = "POST", .path = "/v1/datasets/{id}:import",                            \
-      .scope = "datasets:admin", .body = BODY_EMPTY, .types = TYPE_JSON)               \
-    X(dataset_import_get, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}/import",\
-      .scope = "datasets:admin", .types = TYPE_JSON)                                   \
-    X(dataset_budget, AT_ONCE, .method = "GET", .path = "/v1/datasets/{id}/budget",    \
-      .scope = "budgets:read", .types = TYPE_JSON)                                     \
-    X(dataset_budget_history, ON_DESK,                                                 \
-      .method = "GET", .path = "/v1/datasets/{id}/budget/history",                     \
-      .scope = "budgets:read", .query = "points", .types = TYPE_JSON)                  \
-    X(dataset_ledger, ON_DESK, .method = "GET", .path = "/v1/datasets/{id}/ledger",    \
-      .scope = "budgets:audit", .query = QUERY_PAGE " order view",                     \
+    X(dataset_create, ON_DESK, DATASETS_ADMIN, .method = "POST",                       \
+      .path = "/v1/datasets", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)    \
+    X(dataset_check, ON_DESK, DATASETS_ADMIN, .method = "POST",                        \
+      .path = "/v1/datasets:check", .body = BODY_JSON, .types = TYPE_JSON)             \
+    X(dataset_list, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/datasets",    \
+      .query = "view q state privacy order_by order " QUERY_PAGE, .types = TYPE_JSON)  \
+    X(dataset_get, AT_ONCE, BUDGETS_READ, .method = "GET",                             \
+      .path = "/v1/datasets/{id}", .types = TYPE_JSON)                                 \
+    X(dataset_delete, ON_DESK, DATASETS_ADMIN, .method = "DELETE",                     \
+      .path = "/v1/datasets/{id}")                                                     \
+    X(dataset_file_put, ON_DESK, DATASETS_ADMIN, .method = "PUT",                      \
+      .path = "/v1/datasets/{id}/files/{name}", .body = BODY_FILE)                     \
+    X(dataset_file_get, ON_DESK, DATASETS_ADMIN, .method = "GET",                      \
+      .path = "/v1/datasets/{id}/files/{name}", .types = TYPE_JSON)                    \
+    X(dataset_import, ON_DESK_THEN_LONG_POLL, DATASETS_ADMIN, .method = "POST",        \
+      .path = "/v1/datasets/{id}:import", .body = BODY_EMPTY, .types = TYPE_JSON)      \
+    X(dataset_import_get, AT_ONCE, DATASETS_ADMIN, .method = "GET",                    \
+      .path = "/v1/datasets/{id}/import", .types = TYPE_JSON)                          \
+    X(dataset_budget, AT_ONCE, BUDGETS_READ, .method = "GET",                          \
+      .path = "/v1/datasets/{id}/budget", .types = TYPE_JSON)                          \
+    X(dataset_budget_history, ON_DESK, BUDGETS_READ, .method = "GET",                  \
+      .path = "/v1/datasets/{id}/budget/history", .query = "points",                   \
+      .types = TYPE_JSON)                                                              \
+    X(dataset_ledger, ON_DESK, BUDGETS_AUDIT, .method = "GET",                         \
+      .path = "/v1/datasets/{id}/ledger", .query = QUERY_PAGE " order view",           \
       .streamed = true, .types = TYPE_JSON " application/x-ndjson")                    \
-    X(ledger_head, AT_ONCE, .method = "GET", .path = "/v1/ledger/head",                \
-      .scope = "budgets:read", .types = TYPE_JSON)                                     \
-    X(job_schema, ON_DESK, .method = "GET", .path = "/v1/job-schema",                  \
-      .scope = "jobs:submit", .query = "dataset", .types = TYPE_JSON)                  \
-    X(job_estimate, ON_DESK, .method = "POST", .path = "/v1/jobs:estimate",            \
-      .scope = "jobs:submit", .body = BODY_JSON, .query = "runs", .types = TYPE_JSON)  \
-    X(job_create, ON_DESK, .method = "POST", .path = "/v1/jobs",                       \
-      .scope = "jobs:submit", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)    \
-    X(job_list, AT_ONCE, .method = "GET", .path = "/v1/jobs", .scope = "jobs:read",    \
+    X(ledger_head, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/ledger/head",  \
+      .types = TYPE_JSON)                                                              \
+    X(job_schema, ON_DESK, JOBS_SUBMIT, .method = "GET", .path = "/v1/job-schema",     \
+      .query = "dataset", .types = TYPE_JSON)                                          \
+    X(job_estimate, ON_DESK, JOBS_SUBMIT, .method = "POST",                            \
+      .path = "/v1/jobs:estimate", .body = BODY_JSON, .query = "runs",                 \
+      .types = TYPE_JSON)                                                              \
+    X(job_create, ON_DESK, JOBS_SUBMIT, .method = "POST", .path = "/v1/jobs",          \
+      .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)                            \
+    X(job_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/jobs",               \
       .query = "view state dataset algorithm created_after order_by order " QUERY_PAGE,\
       .types = TYPE_JSON)                                                              \
-    X(job_get, AS_LONG_POLL, .method = "GET", .path = "/v1/jobs/{id}",                 \
-      .scope = "jobs:read", .query = "wait", .types = TYPE_JSON)                       \
-    X(job_cancel, ON_DESK, .method = "POST", .path = "/v1/jobs/{id}:cancel",           \
-      .scope = "jobs:cancel", .body = BODY_EMPTY, .types = TYPE_JSON)                  \
-    X(model_list, AT_ONCE, .method = "GET", .path = "/v1/models",                      \
-      .scope = "models:read", .query = "dataset job order " QUERY_PAGE,                \
+    X(job_get, AS_LONG_POLL, JOBS_READ, .method = "GET", .path = "/v1/jobs/{id}",      \
+      .query = "wait", .types = TYPE_JSON)                                             \
+    X(job_cancel, ON_DESK, JOBS_CANCEL, .method = "POST",                              \
+      .path = "/v1/jobs/{id}:cancel", .body = BODY_EMPTY, .types = TYPE_JSON)          \
+    X(model_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/models",   \
+      .query = "dataset job order " QUERY_PAGE, .types = TYPE_JSON)                    \
+    X(model_get, AT_ONCE, CERTIFICATES_READ, .method = "GET",                          \
+      .path = "/v1/models/{id}", .types = TYPE_JSON)                                   \
+    X(model_content, ON_PREDICTORS, MODELS_READ, .method = "GET",                      \
+      .path = "/v1/models/{id}/content", .streamed = true,                             \
+      .types = "application/octet-stream")                                             \
+    X(model_predict, ON_PREDICTORS, MODELS_READ, .method = "POST",                     \
+      .path = "/v1/models/{id}/predict", .body = BODY_PREDICT, .types = TYPE_JSON)     \
+    X(status, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/status",               \
       .types = TYPE_JSON)                                                              \
-    X(model_get, AT_ONCE, .method = "GET", .path = "/v1/models/{id}",                  \
-      .scope = "models:read", .types = TYPE_JSON)                                      \
-    X(model_content, ON_PREDICTORS,                                                    \
-      .method = "GET", .path = "/v1/models/{id}/content",                              \
-      .scope = "models:read", .streamed = true, .types = "application/octet-stream")   \
-    X(model_predict, ON_PREDICTORS,                                                    \
-      .method = "POST", .path = "/v1/models/{id}/predict",                             \
-      .scope = "models:read", .body = BODY_PREDICT, .types = TYPE_JSON)                \
-    X(status, AT_ONCE, .method = "GET", .path = "/v1/status", .scope = "jobs:read",    \
+    X(algorithm_list, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/algorithms",   \
       .types = TYPE_JSON)                                                              \
-    X(algorithm_list, AT_ONCE, .method = "GET", .path = "/v1/algorithms",              \
-      .types = TYPE_JSON)                                                              \
-    X(root, AT_ONCE, .method = "GET", .path = "/")                                     \
-    X(dashboard, AT_ONCE, .method = "GET", .path = "/ui/", .types = "text/html")       \
-    X(dashboard_page, AT_ONCE, .method = "GET", .path = "/ui/{id}",                    \
+    X(root, AT_ONCE, EVERYBODY, .method = "GET", .path = "/")                          \
+    X(dashboard, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/",                  \
+      .types = "text/html")                                                            \
+    X(dashboard_page, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}",         \
       .query = "dataset state algorithm from", .types = "text/html")                   \
-    X(dashboard_item, AT_ONCE, .method = "GET", .path = "/ui/{id}/{name}",             \
+    X(dashboard_item, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}/{name}",  \
       .types = "text/html text/css text/javascript image/svg+xml")                     \
-    X(openapi, AT_ONCE, .method = "GET", .path = "/openapi.yaml", .any_host = true,    \
-      .types = "application/yaml")                                                     \
-    X(version, AT_ONCE, .method = "GET", .path = "/v1/version", .any_host = true,      \
+    X(openapi, AT_ONCE, EVERYBODY, .method = "GET", .path = "/openapi.yaml",           \
+      .any_host = true, .types = "application/yaml")                                   \
+    X(version, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/version",             \
+      .any_host = true, .types = TYPE_JSON)                                            \
+    X(livez, AT_ONCE, EVERYBODY, .method = "GET", .path = "/livez", .any_host = true,  \
       .types = TYPE_JSON)                                                              \
-    X(livez, AT_ONCE, .method = "GET", .path = "/livez", .any_host = true,             \
-      .types = TYPE_JSON)                                                              \
-    X(readyz, AT_ONCE, .method = "GET", .path = "/readyz", .any_host = true,           \
-      .types = TYPE_JSON)
+    X(readyz, AT_ONCE, EVERYBODY, .method = "GET", .path = "/readyz",                  \
+      .any_host = true, .types = TYPE_JSON)
 /* clang-format on */
 
-#define ROUTE_ONE(name, run, ...) +1
+#define ROUTE_ONE(name, ...) +1
 enum { ROUTE_COUNT = ROUTE_LIST(ROUTE_ONE) };
 #undef ROUTE_ONE
 
@@ -125,7 +123,7 @@ enum route_body {
 struct route {
     char name[24], method[8];
     char path[40];  /* may hold {id} once, and {name} behind it */
-    char scope[16]; /* "": everybody's */
+    enum scope scope;
     enum route_run run;
     enum route_body body;
     bool keyed;     /* it creates something and takes an Idempotency-Key */

@@ -22,10 +22,11 @@ struct faults;
     X(IDEMPOTENCY_KEY_MISSING, "idempotency_key_missing",                              \
       "send an Idempotency-Key header of 1 to 255 printable ASCII characters")         \
     X(NOT_FLOAT_SAFE, "not_float_safe",                                                \
-      "ask for another model, or for a service with OPENBLAS_CORETYPE=Sandybridge")     \
+      "ask for another model, or for a service with OPENBLAS_CORETYPE=Sandybridge")    \
     X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")              \
     X(FORBIDDEN_ORIGIN, "forbidden_origin",                                            \
       "call the service by its loopback address")                                      \
+    X(FORBIDDEN, "forbidden", "use a key whose role or scopes allow it")               \
     X(NOT_FOUND, "not_found", "check the identifier")                                  \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", "use a method named by Allow")         \
     X(NOT_ACCEPTABLE, "not_acceptable", "accept one of the types the route offers")    \

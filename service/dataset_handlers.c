@@ -9,9 +9,11 @@
 #include "api/dataset_view.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/access.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/importer.h"
+#include "service/twins.h"
 #include "service/upload_kind.h"
 
 static const int64_t import_answer_ns = INT64_C(10000000000);
@@ -20,11 +22,12 @@ static enum status find(struct context *context, const struct request *request,
                         struct dataset **dataset, struct dataset_info *info,
                         struct error *error)
 {
-    *dataset = datasets_find(context->datasets, request->match.id);
-    if (*dataset == NULL)
-        return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", request->match.id);
-    dataset_read(context->datasets, *dataset, info);
-    return ST_OK;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, dataset, error);
+    if (status == ST_OK)
+        dataset_read(context->datasets, *dataset, info);
+    return status;
 }
 
 /* --- create, check --- */
@@ -34,7 +37,8 @@ static enum status add(struct context *context, struct store_tx *tx,
                        const struct request *request, struct dataset_spec *spec_take,
                        struct dataset **dataset, struct error *error)
 {
-    enum status status = datasets_add(context->datasets, tx, spec_take, dataset, error);
+    const struct dataset_addition addition = {spec_take, &request->principal};
+    enum status status = datasets_add(context->datasets, tx, &addition, dataset, error);
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(*dataset);
@@ -43,22 +47,31 @@ static enum status add(struct context *context, struct store_tx *tx,
     return spec->is_public ? ST_OK : ledger_grant(context->ledger, tx, &promise, error);
 }
 
+/* This is all that is said of another project's dataset, whose id cannot be had. */
+static enum status refuse_used(const struct dataset_spec *spec, struct error *error)
+{
+    return error_set_at(error, ST_ALREADY_EXISTS, "/id",
+                        "\"%s\" was used before; ids are never free again",
+                        spec->id.text);
+}
+
 /* Checks whether a dataset of this id may be declared anew as spec. It may if it never
  * had content: then nothing was ever reserved on it, and its budget stays as it was
  * granted. */
-static enum status check_anew(struct context *context, const struct dataset *dataset,
+static enum status check_anew(struct context *context, const struct request *request,
+                              const struct dataset *dataset,
                               const struct dataset_spec *spec, struct error *error)
 {
     struct dataset_info info;
     dataset_read(context->datasets, dataset, &info);
+    if (!access_sees_dataset(request, dataset))
+        return refuse_used(spec, error);
     if (info.state == DATASET_IMPORTING)
         return error_set_at(error, ST_DATASET_BUSY, "/id", "\"%s\" is being imported",
                             spec->id.text);
     if ((info.state != DATASET_CREATED && info.state != DATASET_FAILED) ||
         ledger_touched(context->ledger, &spec->id))
-        return error_set_at(error, ST_ALREADY_EXISTS, "/id",
-                            "\"%s\" was used before; ids are never free again",
-                            spec->id.text);
+        return refuse_used(spec, error);
     if (!dataset_spec_same_privacy(dataset_spec(dataset), spec))
         return error_set_at(error, ST_ALREADY_EXISTS, "/privacy",
                             "\"%s\" was declared with another privacy, which never "
@@ -114,7 +127,7 @@ static enum status read_declaration(struct context *context,
         return status;
     *known = datasets_find(context->datasets, spec->id.text);
     if (*known != NULL)
-        status = check_anew(context, *known, spec, error);
+        status = check_anew(context, request, *known, spec, error);
     if (status != ST_OK)
         dataset_spec_fini(spec);
     return status;
@@ -261,8 +274,12 @@ enum status handle_dataset_file_get(struct context *context, struct request *req
                                     struct error *error)
 {
     struct upload_view view;
-    enum status status =
-        upload_read(context, &request->match, &request->principal, &view, error);
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status = find(context, request, &dataset, &info, error);
+    if (status == ST_OK)
+        status =
+            upload_read(context, &request->match, &request->principal, &view, error);
     if (status != ST_OK)
         return status;
     say_offset(request, view.is_whole, view.offset);
@@ -305,7 +322,8 @@ enum status poll_dataset_import(struct context *context, struct request *request
     struct dataset *dataset = datasets_find(context->datasets, request->match.id);
     CHECK(dataset != NULL);
     dataset_read(context->datasets, dataset, &info);
-    const struct import_failure *failure = &info.detail.failure;
+    const struct import_failure failure =
+        twins_told(&info.detail.failure, dataset_owner(dataset), &request->principal);
     if (request->deadline_ns == 0)
         request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
     if (info.state == DATASET_IMPORTING &&
@@ -314,8 +332,8 @@ enum status poll_dataset_import(struct context *context, struct request *request
         return ST_OK;
     }
     if (info.state == DATASET_FAILED) {
-        error_set(error, failure->status, "%s", failure->text);
-        return refuse_import(request, failure->file[0] != '\0' ? failure : NULL, error);
+        error_set(error, failure.status, "%s", failure.text);
+        return refuse_import(request, failure.file[0] != '\0' ? &failure : NULL, error);
     }
     if (info.state == DATASET_CREATED)
         return error_set(
@@ -335,7 +353,9 @@ enum status handle_dataset_import_get(struct context *context, struct request *r
     enum status status = find(context, request, &dataset, &info, error);
     if (status != ST_OK)
         return status;
+    const struct import_failure failure =
+        twins_told(&info.detail.failure, dataset_owner(dataset), &request->principal);
     reply_header_add(&request->reply, "Cache-Control", "no-store");
-    request_answer(request, dataset_import_text(context->datasets, dataset));
+    request_answer(request, dataset_import_text(dataset, &info, &failure));
     return ST_OK;
 }

@@ -13,6 +13,7 @@
 
 struct dataset {
     struct dataset_spec spec; /* begins with the id, as registry.h asks */
+    struct principal owner;   /* name and project */
     struct dataset_info info; /* guarded by the lock of datasets */
     struct dataset *before;   /* as declared before, for whoever still holds it */
 };
@@ -84,6 +85,15 @@ struct loading {
     struct error *error;
 };
 
+static enum status read_owner(struct principal *owner, const struct dataset_row *row,
+                              struct error *error)
+{
+    if (!principal_parse(owner, row->created_by) || !project_name_is_good(row->project))
+        return error_set(error, ST_CORRUPT, "its owner or project is no name");
+    strcpy(owner->project, row->project); /* a good name has room */
+    return ST_OK;
+}
+
 static bool load_row(void *context, const struct dataset_row *row)
 {
     struct loading *loading = context;
@@ -99,6 +109,8 @@ static bool load_row(void *context, const struct dataset_row *row)
     if (loading->status == ST_OK && strcmp(dataset->spec.id.text, row->id.text) != 0)
         loading->status = error_set(loading->error, ST_CORRUPT, "its spec is of \"%s\"",
                                     dataset->spec.id.text);
+    if (loading->status == ST_OK)
+        loading->status = read_owner(&dataset->owner, row, loading->error);
     if (loading->status != ST_OK) {
         error_within(loading->error, loading->status, "table dataset, row %s",
                      row->id.text);
@@ -160,8 +172,7 @@ const struct dataset_spec *dataset_spec(const struct dataset *dataset)
 
 const struct principal *dataset_owner(const struct dataset *dataset)
 {
-    (void)dataset;
-    return &principal_local;
+    return &dataset->owner;
 }
 
 struct file_seal dataset_info_seal(const struct dataset_info *info)
@@ -253,6 +264,8 @@ static enum status write_row(struct store_tx *tx, const struct dataset *dataset,
         .detail = detail,
         .sha256 = info->has_sha256 ? info->sha256 : NULL,
         .create_ms = info->create_ms,
+        .project = dataset->owner.project,
+        .created_by = dataset->owner.name,
     };
     switch (writing) {
     case ROW_INSERT: status = dataset_row_insert(tx, &row, error); break;
@@ -273,22 +286,26 @@ static struct change *change_create(struct datasets *datasets, struct dataset *d
     return change;
 }
 
-/* Makes a dataset in state CREATED from the spec. */
-static struct dataset *dataset_take(struct dataset_spec *spec_take)
+/* Makes a dataset in state CREATED from the spec. Of its owner name and project are
+ * kept. */
+static struct dataset *dataset_take(struct dataset_spec *spec_take,
+                                    const struct principal *owner)
 {
     struct dataset *dataset = calloc(1, sizeof *dataset);
     CHECK(dataset != NULL);
     dataset->spec = *spec_take;
     *spec_take = (struct dataset_spec){0};
+    memcpy(dataset->owner.name, owner->name, sizeof owner->name);
+    memcpy(dataset->owner.project, owner->project, sizeof owner->project);
     dataset->info.state = DATASET_CREATED;
     return dataset;
 }
 
 enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
-                         struct dataset_spec *spec_take, struct dataset **out,
+                         const struct dataset_addition *addition, struct dataset **out,
                          struct error *error)
 {
-    struct dataset *dataset = dataset_take(spec_take);
+    struct dataset *dataset = dataset_take(addition->spec_take, addition->owner);
     dataset->info.version = 1;
     dataset->info.create_ms = clock_wall_ms();
     enum status status = write_row(tx, dataset, &dataset->info, ROW_INSERT, error);
@@ -311,7 +328,7 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
     dataset_read(datasets, old, &info);
     CHECK(info.state == DATASET_CREATED || info.state == DATASET_FAILED);
     CHECK(dataset_spec_same_privacy(&old->spec, spec_take));
-    struct dataset *dataset = dataset_take(spec_take);
+    struct dataset *dataset = dataset_take(spec_take, &old->owner);
     dataset->info.version = info.version + 1;
     dataset->info.create_ms = info.create_ms;
     enum status status = write_row(tx, dataset, &dataset->info, ROW_DECLARE, error);
@@ -376,8 +393,8 @@ static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *l
     return epochs;
 }
 
-/* The newest public datasets that a job on dataset may be evaluated on, beside itself:
- * at most LIMIT_EVALUATIONS into found. */
+/* The newest public datasets that a job on dataset may be evaluated on, those of its
+ * project beside itself: at most LIMIT_EVALUATIONS into found. */
 static size_t find_evaluations(struct datasets *datasets, const struct dataset *dataset,
                                struct dataset_id *found)
 {
@@ -386,6 +403,7 @@ static size_t find_evaluations(struct datasets *datasets, const struct dataset *
     for (size_t i = datasets->public_count; i-- > 0 && count < LIMIT_EVALUATIONS;) {
         const struct dataset *other = datasets->publics[i];
         if (other != dataset && other->info.state == DATASET_READY &&
+            strcmp(other->owner.project, dataset->owner.project) == 0 &&
             schema_agrees(&other->spec.schema, &dataset->spec.schema))
             found[count++] = other->spec.id;
     }
@@ -422,11 +440,12 @@ char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
     return text;
 }
 
-char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset)
+char *dataset_import_text(const struct dataset *dataset,
+                          const struct dataset_info *info,
+                          const struct import_failure *told)
 {
-    struct dataset_info info;
-    dataset_read(datasets, dataset, &info);
-    struct dataset_view view = view_of(dataset, &info);
+    struct dataset_view view = view_of(dataset, info);
+    view.failure = *told;
     return import_render(&view);
 }
 

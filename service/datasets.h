@@ -29,6 +29,7 @@
 #include "api/dataset_view.h"
 #include "api/job_defaults.h"
 #include "base/file_seal.h"
+#include "base/principal.h"
 #include "store/store.h"
 
 enum dataset_state {
@@ -66,7 +67,8 @@ void datasets_close(struct datasets *datasets); /* NULL is allowed */
 struct dataset *datasets_find(struct datasets *datasets, const char *id);
 
 const struct dataset_spec *dataset_spec(const struct dataset *dataset);
-/* Who registered it: the local principal, as long as there is no other. */
+/* Who registered it, in which project; both never change. What else a principal has is
+ * not kept. */
 const struct principal *dataset_owner(const struct dataset *dataset);
 void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info);
@@ -78,15 +80,20 @@ struct file_seal dataset_info_seal(const struct dataset_info *info);
 struct job_dataset dataset_facts(struct datasets *datasets,
                                  const struct dataset *dataset);
 
-/* Inserts a dataset in state CREATED; takes spec (on failure too).
+struct dataset_addition {
+    struct dataset_spec *spec_take;
+    const struct principal *owner; /* of whose project it will be */
+};
+
+/* Inserts a dataset in state CREATED; takes its spec (on failure too).
  *   out  found by datasets_find once the transaction is durable, gone if it is not
  *   ST_ALREADY_EXISTS  the id was used before */
 enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
-                         struct dataset_spec *spec_take, struct dataset **out,
+                         const struct dataset_addition *addition, struct dataset **out,
                          struct error *error);
 
-/* Declares a dataset that is CREATED or FAILED anew: another schema, the same id and
- * privacy. It is CREATED again, its next version; takes spec (on failure too).
+/* Declares a dataset that is CREATED or FAILED anew: another schema, the same id, owner
+ * and privacy. It is CREATED again, its next version; takes spec (on failure too).
  *   out  found by datasets_find, in the place of dataset, once the transaction is
  *        durable; gone if it is not */
 enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx,
@@ -104,13 +111,16 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
 size_t datasets_importing(struct datasets *datasets);
 
 /* The dataset as it is answered to whoever may read budgets, with what ledger says of
- * its epochs, and its last import as its owner is answered. Both are to be freed. */
+ * its epochs, and its last import, with as much of its failure as whoever asks is told.
+ * Both are to be freed. */
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
                    struct ledger *ledger);
 /* Its line of a list, with its balance; likewise. */
 char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
                            struct ledger *ledger);
-char *dataset_import_text(struct datasets *datasets, const struct dataset *dataset);
+char *dataset_import_text(const struct dataset *dataset,
+                          const struct dataset_info *info,
+                          const struct import_failure *told);
 
 /* Whatever changes of any dataset makes a greater one. */
 uint64_t datasets_version(struct datasets *datasets);

@@ -18,6 +18,16 @@ static void route_name(const struct request *request, char name[ROUTE_SIZE])
     snprintf(name, ROUTE_SIZE, "%s %s", route->method, route->path);
 }
 
+static struct idempotency_name name_of(const struct request *request, const char *route)
+{
+    return (struct idempotency_name){
+        .project = request->principal.project,
+        .owner = request->principal.name,
+        .route = route,
+        .key = request_header(request, "Idempotency-Key"),
+    };
+}
+
 static enum status fingerprint_of(const struct request *request,
                                   uint8_t fingerprint[SHA256_SIZE], struct error *error)
 {
@@ -53,8 +63,7 @@ enum status idempotency_find(struct context *context, struct request *request,
 {
     char route[ROUTE_SIZE];
     uint8_t fingerprint[SHA256_SIZE];
-    const struct idempotency_name name = {route,
-                                          request_header(request, "Idempotency-Key")};
+    const struct idempotency_name name = name_of(request, route);
     struct finding finding = {.request = request, .fingerprint = fingerprint};
     struct store_tx *tx = NULL;
     enum status status = fingerprint_of(request, fingerprint, error);
@@ -77,7 +86,7 @@ enum status idempotency_keep(struct request *request, struct store_tx *tx,
 {
     char route[ROUTE_SIZE];
     struct idempotency_row row = {
-        .name = {route, request_header(request, "Idempotency-Key")},
+        .name = name_of(request, route),
         .location = location,
         .body = body,
         .time_ms = clock_wall_ms(),

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "api/job_view.h"
+#include "base/principal.h"
 #include "service/job_answer.h"
 #include "service/job_plan.h"
 #include "service/job_state.h"
@@ -44,6 +45,8 @@ struct job {
     uint64_t ledger_seq;
     struct model_id drawn; /* the id that its model will have */
     int64_t create_ms;
+    char owner[PRINCIPAL_NAME_SIZE]; /* who submitted it */
+    const char *project;             /* its dataset's */
     atomic_bool stop;
     struct job_now now;
     struct job_made recorded;

@@ -12,6 +12,16 @@ const struct job_plan *job_plan(const struct job *job)
     return &job->plan;
 }
 
+const char *job_owner(const struct job *job)
+{
+    return job->owner;
+}
+
+const char *job_project(const struct job *job)
+{
+    return job->project;
+}
+
 uint64_t job_ledger_seq(const struct job *job)
 {
     return job->ledger_seq;

@@ -21,6 +21,10 @@ const struct job_plan *job_plan(const struct job *job);
 bool job_is_regression(const struct job *job);
 int64_t job_create_ms(const struct job *job);
 
+/* The name of who submitted it, and the project of its dataset. */
+const char *job_owner(const struct job *job);
+const char *job_project(const struct job *job);
+
 /* The number of its RESERVE entry; 0: nothing was reserved. */
 uint64_t job_ledger_seq(const struct job *job);
 

@@ -12,6 +12,7 @@
 #include "api/query.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/access.h"
 #include "service/course.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
@@ -178,15 +179,17 @@ enum status handle_job_estimate(struct context *context, struct request *request
 /* --- what a job on a dataset may be --- */
 
 static enum status find_imported(struct context *context, const struct request *request,
-                                 const struct dataset **dataset, struct error *error)
+                                 struct dataset **dataset, struct error *error)
 {
     struct dataset_info info;
+    struct access_question question = access_question_of(request);
     const char *id = request_query(request, "dataset");
     if (id == NULL)
         return query_refuse("dataset", "is required", error);
-    *dataset = datasets_find(context->datasets, id);
-    if (*dataset == NULL)
-        return error_set_at(error, ST_NOT_FOUND, "?dataset", "no such dataset");
+    question.pointer = "?dataset";
+    enum status status = access_find_dataset(context, &question, id, dataset, error);
+    if (status != ST_OK)
+        return status;
     dataset_read(context->datasets, *dataset, &info);
     if (info.state == DATASET_DELETED)
         return error_set_at(error, ST_NOT_FOUND, "?dataset", "it was deleted");
@@ -199,7 +202,7 @@ static enum status find_imported(struct context *context, const struct request *
 enum status handle_job_schema(struct context *context, struct request *request,
                               struct error *error)
 {
-    const struct dataset *dataset = NULL;
+    struct dataset *dataset = NULL;
     struct balance balance;
     struct job_schema_view view = {0};
     enum status status = find_imported(context, request, &dataset, error);
@@ -248,7 +251,8 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     char location[64];
     struct context *context = creation->context;
     struct ledger_entry_name entry = {0};
-    struct job_addition addition = {.plan_take = &creation->plan};
+    struct job_addition addition = {.plan_take = &creation->plan,
+                                    .owner = &creation->request->principal};
     const struct ledger_claim claim = {&creation->plan.request.dataset, &addition.id,
                                        &creation->plan.mechanism,
                                        &creation->request->principal};
@@ -315,10 +319,8 @@ enum status handle_job_create(struct context *context, struct request *request,
 static enum status find(struct context *context, const struct request *request,
                         struct job **job, struct error *error)
 {
-    *job = jobs_find(context->jobs, request->match.id);
-    if (*job == NULL)
-        return error_set(error, ST_NOT_FOUND, "no job \"%s\"", request->match.id);
-    return ST_OK;
+    const struct access_question question = access_question_of(request);
+    return access_find_job(context, &question, request->match.id, job, error);
 }
 
 /* Reads ?wait= once; afterwards request->deadline_ns holds. */

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "service/active_jobs.h"
 #include "service/job.h"
+#include "service/job_counts.h"
 #include "service/kept_answers.h"
 #include "service/registry.h"
 #include "service/restored_job.h"
@@ -25,8 +26,7 @@ struct jobs {
     pthread_rwlock_t lock; /* guards all but base, and all of a job that changes */
     struct registry registry;
     struct active_jobs active;
-    size_t by_state[JOB_STATE_COUNT]; /* how many there are, ended ones too */
-    uint64_t version, states_version; /* as jobs_tally answers them */
+    struct job_counts counts;
     struct kept_answers answers;
     struct jobs_base base;
 };
@@ -65,20 +65,13 @@ static enum status write_row(struct jobs *jobs, struct store_tx *tx,
         .detail = detail,
         .create_ms = job->create_ms,
         .update_ms = clock_wall_ms(),
+        .created_by = job->owner,
     };
     enum status status =
         is_new ? job_row_insert(tx, &row, error) : job_row_update(tx, &row, error);
     free(detail);
     free(spec);
     return status;
-}
-
-/* A job is in this state now. */
-static void count_state(struct jobs *jobs, enum job_state state)
-{
-    jobs->by_state[state]++;
-    jobs->version++;
-    jobs->states_version++;
 }
 
 /* Lists the job and counts it. The lock is held, for writing. */
@@ -88,7 +81,7 @@ static void enter(struct jobs *jobs, struct job *job)
     registry_add(&jobs->registry, job);
     if (!job_state_is_terminal(job->now.state))
         active_jobs_add(&jobs->active, job);
-    count_state(jobs, job->now.state);
+    job_counts_add(&jobs->counts, job->project, job->now.state);
 }
 
 /* --- opening --- */
@@ -113,7 +106,7 @@ static bool load_row(void *context, const struct job_row *row)
     }
     enter(jobs, job);
     if (job->now.state == JOB_QUEUED)
-        job->now.queue_position = jobs->by_state[JOB_QUEUED];
+        job->now.queue_position = jobs->counts.by_state[JOB_QUEUED];
     return true;
 }
 
@@ -144,6 +137,7 @@ void jobs_close(struct jobs *jobs)
         return;
     registry_fini(&jobs->registry, job_destroy);
     active_jobs_fini(&jobs->active);
+    job_counts_fini(&jobs->counts);
     pthread_rwlock_destroy(&jobs->lock);
     free(jobs);
 }
@@ -284,17 +278,26 @@ struct job **jobs_active(struct jobs *jobs, size_t *count)
     return active;
 }
 
-struct jobs_tally jobs_tally(struct jobs *jobs)
+void jobs_tally_project(struct jobs *jobs, const char *project,
+                        size_t by_state[JOB_STATE_COUNT])
 {
     pthread_rwlock_rdlock(&jobs->lock);
+    job_counts_of(&jobs->counts, project, by_state);
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
+struct jobs_tally jobs_tally(struct jobs *jobs)
+{
+    const size_t *by_state = jobs->counts.by_state;
+    pthread_rwlock_rdlock(&jobs->lock);
     struct jobs_tally tally = {
-        .queued = jobs->by_state[JOB_QUEUED],
-        .running = jobs->by_state[JOB_RUNNING] + jobs->by_state[JOB_CANCELLING],
+        .queued = by_state[JOB_QUEUED],
+        .running = by_state[JOB_RUNNING] + by_state[JOB_CANCELLING],
         .next = active_jobs_next(&jobs->active),
-        .version = jobs->version,
-        .states_version = jobs->states_version,
+        .version = jobs->counts.version,
+        .states_version = jobs->counts.states_version,
     };
-    memcpy(tally.by_state, jobs->by_state, sizeof tally.by_state);
+    memcpy(tally.by_state, by_state, sizeof tally.by_state);
     tally.oldest_active =
         jobs->active.count > 0 ? jobs->active.items[0]->place : jobs->registry.count;
     pthread_rwlock_unlock(&jobs->lock);
@@ -341,6 +344,8 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     const struct dataset *dataset =
         datasets_find(jobs->base.datasets, job->plan.request.dataset.text);
     job->regression = dataset_spec(dataset)->schema.task == TASK_REGRESSION;
+    job->project = dataset_owner(dataset)->project;
+    memcpy(job->owner, addition->owner->name, sizeof job->owner);
     job->ledger_seq = addition->ledger_seq;
     job->create_ms = clock_wall_ms();
     model_id_make(&job->drawn);
@@ -365,8 +370,7 @@ static void moved(void *context)
     pthread_rwlock_wrlock(&jobs->lock);
     struct job_made shown = job->now.made;
     uint64_t version = job->now.version + 1;
-    jobs->by_state[job->now.state]--;
-    count_state(jobs, change->now.state);
+    job_counts_move(&jobs->counts, job->project, job->now.state, change->now.state);
     job->now = change->now;
     job->now.version = version;
     job->now.made = shown;
@@ -463,7 +467,7 @@ void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued
     if (waits)
         now->queue_position = *queued;
     now->version += changes;
-    jobs->version += changes;
+    jobs->counts.version += changes;
     pthread_rwlock_unlock(&jobs->lock);
     if (changes)
         long_polls_wake(jobs->base.long_polls, job);

@@ -51,7 +51,8 @@ void jobs_close(struct jobs *jobs); /* NULL is allowed */
 struct job_addition {
     struct job_id id;
     struct job_plan *plan_take;
-    uint64_t ledger_seq; /* of its RESERVE entry; 0: nothing is reserved */
+    uint64_t ledger_seq;           /* of its RESERVE entry; 0: nothing is reserved */
+    const struct principal *owner; /* who submits it */
 };
 
 /* Inserts a QUEUED job; takes its plan (on failure too).
@@ -91,6 +92,10 @@ struct jobs_tally {
     uint64_t version, states_version;
 };
 struct jobs_tally jobs_tally(struct jobs *jobs);
+
+/* How many of them are of the project, in each state. */
+void jobs_tally_project(struct jobs *jobs, const char *project,
+                        size_t by_state[JOB_STATE_COUNT]);
 
 struct job_move {
     enum job_state state;

@@ -9,14 +9,18 @@
 #include "api/page_view.h"
 #include "api/query.h"
 #include "base/check.h"
+#include "service/access.h"
 #include "service/handlers.h"
 
 static enum status find_private(struct context *context, const struct request *request,
                                 const struct dataset_spec **spec, struct error *error)
 {
-    const struct dataset *dataset = datasets_find(context->datasets, request->match.id);
-    if (dataset == NULL)
-        return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", request->match.id);
+    struct dataset *dataset;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
+    if (status != ST_OK)
+        return status;
     *spec = dataset_spec(dataset);
     if ((*spec)->is_public)
         return error_set(error, ST_DATASET_PUBLIC, "\"%s\" is public: it has no budget",

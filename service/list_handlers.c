@@ -11,6 +11,7 @@
 #include "api/query.h"
 #include "base/check.h"
 #include "engine/dp/algorithms/registry.h"
+#include "service/access.h"
 #include "service/handlers.h"
 #include "service/model_text.h"
 #include "service/page.h"
@@ -79,12 +80,19 @@ static const unsigned active_job_states =
     1u << JOB_QUEUED | 1u << JOB_RUNNING | 1u << JOB_CANCELLING;
 
 struct job_list {
+    const struct request *request; /* of who asks */
     struct jobs *jobs;
     unsigned view, states;
     const char *dataset, *algorithm; /* NULL: any */
     int64_t after_ms;                /* those made since; INT64_MIN: all */
     bool evaluated;                  /* those alone that were */
 };
+
+static bool job_seen(void *context, size_t place)
+{
+    const struct job_list *list = context;
+    return access_sees_job(list->request, jobs_at(list->jobs, place));
+}
 
 static bool job_wanted(void *context, size_t place)
 {
@@ -183,10 +191,12 @@ enum status handle_job_list(struct context *context, struct request *request,
 {
     char tag[TAG_SIZE];
     const struct jobs_tally tally = jobs_tally(context->jobs);
-    struct job_list list = {.jobs = context->jobs, .states = every_job_state};
+    struct job_list list = {
+        .request = request, .jobs = context->jobs, .states = every_job_state};
     struct page_source source = {
         .name = "jobs",
         .count = jobs_count(context->jobs),
+        .seen = job_seen,
         .wanted = job_wanted,
         .text = job_line,
         .context = &list,
@@ -222,10 +232,18 @@ static const unsigned every_privacy = 1u << PRIVATE | 1u << PUBLIC;
 static const unsigned every_dataset_state = (1u << DATASET_STATE_COUNT) - 1;
 
 struct dataset_list {
+    const struct request *request; /* of who asks */
     struct context *context;
     unsigned view, states, privacies;
     const char *prefix; /* of the id; "": any */
 };
+
+static bool dataset_seen(void *context, size_t place)
+{
+    const struct dataset_list *list = context;
+    return access_sees_dataset(list->request,
+                               datasets_at(list->context->datasets, place));
+}
 
 static bool dataset_wanted(void *context, size_t place)
 {
@@ -302,13 +320,16 @@ enum status handle_dataset_list(struct context *context, struct request *request
 {
     char tag[TAG_SIZE];
     struct ledger_entry_name head; /* what a dataset promises is the ledger's */
-    struct dataset_list list = {
-        .context = context, .states = every_dataset_state, .privacies = every_privacy};
+    struct dataset_list list = {.request = request,
+                                .context = context,
+                                .states = every_dataset_state,
+                                .privacies = every_privacy};
     uint64_t version = datasets_version(context->datasets);
     ledger_head(context->ledger, &head);
     struct page_source source = {
         .name = "datasets",
         .count = datasets_count(context->datasets),
+        .seen = dataset_seen,
         .wanted = dataset_wanted,
         .text = dataset_line,
         .context = &list,
@@ -329,9 +350,17 @@ enum status handle_dataset_list(struct context *context, struct request *request
 /* --- models --- */
 
 struct model_list {
+    const struct request *request; /* of who asks */
     struct context *context;
     const char *dataset, *job; /* NULL: any */
 };
+
+static bool model_seen(void *context, size_t place)
+{
+    const struct model_list *list = context;
+    return access_sees_model(list->context, list->request,
+                             models_at(list->context->models, place));
+}
 
 static bool model_wanted(void *context, size_t place)
 {
@@ -365,12 +394,13 @@ enum status handle_model_list(struct context *context, struct request *request,
                               struct error *error)
 {
     char tag[TAG_SIZE];
-    struct model_list list = {.context = context};
+    struct model_list list = {.request = request, .context = context};
     size_t count = models_count(context->models); /* models only ever come */
     const struct jobs_tally tally = jobs_tally(context->jobs);
     struct page_source source = {
         .name = "models",
         .count = count,
+        .seen = model_seen,
         .wanted = model_wanted,
         .text = model_line,
         .context = &list,

@@ -4,6 +4,7 @@
 #include <microhttpd.h>
 
 #include "base/hash.h"
+#include "service/access.h"
 #include "service/byte_range.h"
 #include "service/handlers.h"
 #include "service/model_text.h"
@@ -11,10 +12,8 @@
 static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
 {
-    *row = models_find(context->models, request->match.id);
-    if (*row == NULL)
-        return error_set(error, ST_NOT_FOUND, "no model \"%s\"", request->match.id);
-    return ST_OK;
+    const struct access_question question = access_question_of(request);
+    return access_find_model(context, &question, request->match.id, row, error);
 }
 
 enum status handle_model_get(struct context *context, struct request *request,
@@ -102,6 +101,7 @@ enum status handle_model_content(struct context *context, struct request *reques
 uint64_t cost_model_content(struct context *context, const struct request *request)
 {
     enum { BYTES_PER_NS = 2 };
-    const struct model_row *row = models_find(context->models, request->match.id);
-    return row != NULL ? row->size / BYTES_PER_NS : 0;
+    const struct model_row *row;
+    bool found = find(context, request, &row, NULL) == ST_OK;
+    return found ? row->size / BYTES_PER_NS : 0;
 }

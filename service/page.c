@@ -19,9 +19,15 @@ struct page { /* what is to be shown of a source, and what is found */
     bool more;
 };
 
+static bool is_seen(const struct page_source *source, size_t place)
+{
+    return source->seen == NULL || source->seen(source->context, place);
+}
+
 static bool is_wanted(const struct page_source *source, size_t place)
 {
-    return source->wanted == NULL || source->wanted(source->context, place);
+    return is_seen(source, place) &&
+           (source->wanted == NULL || source->wanted(source->context, place));
 }
 
 static void show(struct page *page, size_t place)
@@ -168,7 +174,9 @@ static enum status read_mark(struct page *page, const char *token, struct error 
     if (token == NULL)
         return ST_OK;
     enum status status = page_mark_parse(&page->mark, token, error);
-    if (status == ST_OK && source->key != NULL && page->mark.position >= source->count)
+    if (status == ST_OK && source->key != NULL &&
+        (page->mark.position >= source->count ||
+         !is_seen(source, (size_t)page->mark.position)))
         return query_refuse("page_token", "is not one that was given out", error);
     return status;
 }

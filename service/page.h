@@ -32,7 +32,9 @@ struct page_source {
     /* By what the list is ordered; NULL: by places. */
     struct page_key (*key)(void *context, size_t place);
     bool by_text; /* its keys have texts */
-    /* Whether the thing at that place is listed. NULL: all are. */
+    /* Whether whoever asks sees the thing at that place. NULL: all are seen. */
+    bool (*seen)(void *context, size_t place);
+    /* Whether the thing at that place, which is seen, is listed. NULL: all are. */
     bool (*wanted)(void *context, size_t place);
     /* The thing at that place as JSON text, to be freed. */
     char *(*text)(void *context, size_t place);

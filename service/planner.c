@@ -12,6 +12,7 @@
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
 #include "api/limits.h"
+#include "service/access.h"
 #include "service/twins.h"
 
 /* Where the search for a noise multiplier starts; never its answer. */
@@ -33,10 +34,13 @@ static enum status find_ready(const struct planning *planning,
     struct datasets *datasets = planning->context->datasets;
     const struct twins_search search = {datasets, planning->context->ledger,
                                         planning->principal, pointer};
-    const struct dataset *dataset = datasets_find(datasets, id->text);
-    if (dataset == NULL)
-        return error_set_at(error, ST_NOT_FOUND, pointer, "no dataset \"%s\"",
-                            id->text);
+    const struct access_question question = {planning->principal, SCOPE_JOBS_SUBMIT,
+                                             pointer};
+    struct dataset *dataset;
+    enum status status =
+        access_find_dataset(planning->context, &question, id->text, &dataset, error);
+    if (status != ST_OK)
+        return status;
     dataset_read(datasets, dataset, &info);
     if (info.state == DATASET_DELETED)
         return error_set_at(error, ST_NOT_FOUND, pointer, "dataset \"%s\" was deleted",
@@ -44,7 +48,7 @@ static enum status find_ready(const struct planning *planning,
     if (info.state != DATASET_READY)
         return error_set_at(error, ST_DATASET_NOT_READY, pointer,
                             "dataset \"%s\" is not imported", id->text);
-    enum status status = twins_check(&search, dataset, &info, error);
+    status = twins_check(&search, dataset, &info, error);
     if (status == ST_OK)
         *out = dataset;
     return status;

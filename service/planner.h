@@ -21,7 +21,9 @@ struct planner_inquiry { /* what is asked, and by whom */
 /* Completes plan from the inquiry's request, which it takes (on failure too), and says
  * what the run takes. The same call answers :estimate and starts a job; it changes
  * nothing.
- *   ST_NOT_FOUND          a dataset is named that never was, or was deleted
+ *   ST_NOT_FOUND          a dataset is named that never was, was deleted, or that the
+ *                         principal does not see
+ *   ST_FORBIDDEN          the principal may submit nothing
  *   ST_DATASET_NOT_READY  a dataset is named that is not imported
  *   ST_DATASET_PRIVATE    a private dataset is to be evaluated on, or to be trained on by
  *                         an algorithm without privacy

@@ -7,6 +7,7 @@
 #include "api/predict_request.h"
 #include "base/check.h"
 #include "engine/predictor.h"
+#include "service/access.h"
 #include "service/handlers.h"
 
 /* For estimates: a core does this many products of a forward pass in a nanosecond. */
@@ -24,9 +25,11 @@ struct prediction {
 static enum status find(struct context *context, const struct request *request,
                         struct prediction *prediction, struct error *error)
 {
-    prediction->row = models_find(context->models, request->match.id);
-    if (prediction->row == NULL)
-        return error_set(error, ST_NOT_FOUND, "no model \"%s\"", request->match.id);
+    const struct access_question question = access_question_of(request);
+    enum status status = access_find_model(context, &question, request->match.id,
+                                           &prediction->row, error);
+    if (status != ST_OK)
+        return status;
     const struct job *job = jobs_find(context->jobs, prediction->row->job.text);
     CHECK(job != NULL);
     const struct job_request *asked = &job_plan(job)->request;

@@ -21,6 +21,7 @@ static enum status restore_plan(struct job *job, const struct job_detail *detail
         return status;
     request->train.noise_multiplier = detail->noise_multiplier;
     job->regression = facts.schema->task == TASK_REGRESSION;
+    job->project = dataset_owner(dataset)->project;
     job->plan.is_private = !facts.is_public;
     job->plan.epsilon_planned = detail->epsilon_planned;
     job->ledger_seq = detail->ledger_seq;
@@ -59,6 +60,15 @@ static void restore_now(struct job *job, const struct job_row *row,
     }
 }
 
+static bool read_owner(struct job *job, const struct job_row *row)
+{
+    struct principal owner;
+    bool good = principal_parse(&owner, row->created_by);
+    if (good)
+        memcpy(job->owner, owner.name, sizeof job->owner);
+    return good;
+}
+
 static enum status read_states(struct job *job, const struct job_row *row,
                                const struct job_detail *detail, struct error *error)
 {
@@ -83,6 +93,8 @@ static enum status restore(struct job *job, const struct job_row *row,
     job->released = detail.released;
     if (status == ST_OK)
         status = read_states(job, row, &detail, error);
+    if (status == ST_OK && !read_owner(job, row))
+        status = error_set(error, ST_CORRUPT, "its owner is no name");
     if (status == ST_OK)
         status = restore_plan(job, &detail, datasets, error);
     if (status == ST_OK)

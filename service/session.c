@@ -21,6 +21,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "service/access.h"
 #include "service/admission.h"
 #include "service/handlers.h"
 #include "service/response.h"
@@ -209,7 +210,12 @@ static enum status begin_upload(struct context *context, struct request *request
         .offset = request_header(request, "Upload-Offset"),
         .length = request_header(request, "Upload-Length"),
     };
-    return upload_begin(context, &request->upload, &start, error);
+    struct dataset *dataset;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
+    return status == ST_OK ? upload_begin(context, &request->upload, &start, error)
+                           : status;
 }
 
 static enum MHD_Result admit(struct session *session)
@@ -225,6 +231,8 @@ static enum MHD_Result admit(struct session *session)
         connection_gate_verdict(session->connection->gate, session->number, &error);
     if (status == ST_OK)
         status = admission_check(request, context->config, &error);
+    if (status == ST_OK)
+        status = access_check_scope(request, &error);
     if (status == ST_OK && request->match.route->body == BODY_FILE)
         status = begin_upload(context, request, &error);
     if (status != ST_OK) {

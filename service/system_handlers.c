@@ -5,6 +5,7 @@
 #include "accountant/ledger_view.h"
 #include "api/system_view.h"
 #include "base/check.h"
+#include "service/access.h"
 #include "service/assets.h"
 #include "service/handlers.h"
 #include "service/kernel.h"
@@ -43,7 +44,9 @@ enum status handle_status(struct context *context, struct request *request,
     char tag[80];
     struct ledger_entry_name head;
     (void)error;
-    const struct jobs_tally tally = jobs_tally(context->jobs);
+    struct jobs_tally tally = jobs_tally(context->jobs);
+    if (!access_is_everywhere(request))
+        jobs_tally_project(context->jobs, request->principal.project, tally.by_state);
     ledger_head(context->ledger, &head);
     bool draining = atomic_load(&context->draining);
     bool ready = !draining && !store_poisoned(context->store);

@@ -7,8 +7,8 @@ enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *ro
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO dataset(id,version,state,spec,detail,sha256,create_ms)"
-                   " VALUES(?,?,?,?,?,?,?)");
+                   "INSERT INTO dataset(id,version,state,spec,detail,sha256,create_ms,"
+                   "project,created_by) VALUES(?,?,?,?,?,?,?,?,?)");
     statement_bind_text(&statement, row->id.text);
     statement_bind_int(&statement, row->version);
     statement_bind_text(&statement, row->state);
@@ -16,6 +16,8 @@ enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *ro
     statement_bind_text(&statement, row->detail);
     statement_bind_blob(&statement, row->sha256, SHA256_SIZE);
     statement_bind_time(&statement, row->create_ms);
+    statement_bind_text(&statement, row->project);
+    statement_bind_text(&statement, row->created_by);
     return statement_run(&statement, error);
 }
 
@@ -52,15 +54,17 @@ enum status dataset_rows_walk(struct store_tx *tx,
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "SELECT id,version,state,spec,detail,sha256,create_ms FROM dataset"
-                   " ORDER BY create_ms,id");
+                   "SELECT id,version,state,spec,detail,sha256,create_ms,project,"
+                   "created_by FROM dataset ORDER BY create_ms,id");
     while (statement_next(&statement)) {
         struct dataset_row row = {.version = statement_int(&statement, 1),
                                   .state = statement_text(&statement, 2),
                                   .spec = statement_text(&statement, 3),
                                   .detail = statement_text(&statement, 4),
                                   .sha256 = statement_blob(&statement, 5),
-                                  .create_ms = statement_time(&statement, 6)};
+                                  .create_ms = statement_time(&statement, 6),
+                                  .project = statement_text(&statement, 7),
+                                  .created_by = statement_text(&statement, 8)};
         statement_copy_text(&statement, 0, row.id.text, sizeof row.id.text);
         if (!statement_good(&statement) || !visit(context, &row))
             break;

@@ -7,9 +7,12 @@ enum status idempotency_row_insert(struct store_tx *tx,
                                    struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO replay(route,key,fingerprint,location,body,time_ms)"
-                   " VALUES(?,?,?,?,?,?)");
+    statement_open(
+        &statement, store_tx_database(tx),
+        "INSERT INTO replay(project,owner,route,key,fingerprint,location,body,"
+        "time_ms) VALUES(?,?,?,?,?,?,?,?)");
+    statement_bind_text(&statement, row->name.project);
+    statement_bind_text(&statement, row->name.owner);
     statement_bind_text(&statement, row->name.route);
     statement_bind_text(&statement, row->name.key);
     statement_bind_blob(&statement, row->fingerprint, SHA256_SIZE);
@@ -26,17 +29,21 @@ idempotency_row_find(struct store_tx *tx, const struct idempotency_name *name,
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "SELECT route,key,fingerprint,location,body,time_ms FROM replay"
-                   " WHERE route=? AND key=?");
+                   "SELECT project,owner,route,key,fingerprint,location,body,time_ms"
+                   " FROM replay WHERE project=? AND owner=? AND route=? AND key=?");
+    statement_bind_text(&statement, name->project);
+    statement_bind_text(&statement, name->owner);
     statement_bind_text(&statement, name->route);
     statement_bind_text(&statement, name->key);
     if (statement_next(&statement)) {
-        struct idempotency_row row = {.name = {.route = statement_text(&statement, 0),
-                                               .key = statement_text(&statement, 1)},
-                                      .location = statement_text(&statement, 3),
-                                      .body = statement_text(&statement, 4),
-                                      .time_ms = statement_time(&statement, 5)};
-        statement_copy(&statement, 2, row.fingerprint, sizeof row.fingerprint);
+        struct idempotency_row row = {.name = {.project = statement_text(&statement, 0),
+                                               .owner = statement_text(&statement, 1),
+                                               .route = statement_text(&statement, 2),
+                                               .key = statement_text(&statement, 3)},
+                                      .location = statement_text(&statement, 5),
+                                      .body = statement_text(&statement, 6),
+                                      .time_ms = statement_time(&statement, 7)};
+        statement_copy(&statement, 4, row.fingerprint, sizeof row.fingerprint);
         if (statement_good(&statement))
             visit(context, &row);
     }

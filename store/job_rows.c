@@ -8,8 +8,8 @@ enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
     struct statement statement;
     statement_open(
         &statement, store_tx_database(tx),
-        "INSERT INTO job(id,version,state,attempt,spec,detail,create_ms,update_ms)"
-        " VALUES(?,?,?,?,?,?,?,?)");
+        "INSERT INTO job(id,version,state,attempt,spec,detail,create_ms,update_ms,"
+        "created_by) VALUES(?,?,?,?,?,?,?,?,?)");
     statement_bind_text(&statement, row->id.text);
     statement_bind_int(&statement, row->version);
     statement_bind_text(&statement, row->state);
@@ -18,6 +18,7 @@ enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
     statement_bind_text(&statement, row->detail);
     statement_bind_time(&statement, row->create_ms);
     statement_bind_time(&statement, row->update_ms);
+    statement_bind_text(&statement, row->created_by);
     return statement_run(&statement, error);
 }
 
@@ -44,8 +45,8 @@ enum status job_rows_walk(struct store_tx *tx,
     struct statement statement;
     statement_open(
         &statement, store_tx_database(tx),
-        "SELECT id,version,state,attempt,spec,detail,create_ms,update_ms FROM job"
-        " ORDER BY number");
+        "SELECT id,version,state,attempt,spec,detail,create_ms,update_ms,created_by"
+        " FROM job ORDER BY number");
     while (statement_next(&statement)) {
         struct job_row row = {.version = statement_int(&statement, 1),
                               .state = statement_text(&statement, 2),
@@ -53,7 +54,8 @@ enum status job_rows_walk(struct store_tx *tx,
                               .spec = statement_text(&statement, 4),
                               .detail = statement_text(&statement, 5),
                               .create_ms = statement_time(&statement, 6),
-                              .update_ms = statement_time(&statement, 7)};
+                              .update_ms = statement_time(&statement, 7),
+                              .created_by = statement_text(&statement, 8)};
         statement_copy_text(&statement, 0, row.id.text, sizeof row.id.text);
         if (!statement_good(&statement) || !visit(context, &row))
             break;

@@ -27,6 +27,7 @@ struct dataset_row {
     const char *detail;    /* what has become of it since, JSON */
     const uint8_t *sha256; /* (32) the stored matrix's; NULL before an import */
     int64_t create_ms;
+    const char *project, *created_by; /* never change; the owner's name */
 };
 
 /*   ST_ALREADY_EXISTS  the id was used before, even if its dataset is deleted by now */
@@ -53,6 +54,7 @@ struct job_row {
     const char *spec;   /* the request with every default written in, JSON */
     const char *detail; /* figures of its plan, progress, metrics, times, JSON */
     int64_t create_ms, update_ms;
+    const char *created_by; /* never changes; the owner's name */
 };
 
 enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
@@ -81,9 +83,10 @@ enum status model_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct model_row *row),
                             void *context, struct error *error);
 
-struct idempotency_name { /* what a client calls a request, to send it twice */
-    const char *route;    /* "POST /v1/jobs" */
-    const char *key;      /* the Idempotency-Key */
+struct idempotency_name {        /* what a client calls a request, to send it twice */
+    const char *project, *owner; /* whose request it is */
+    const char *route;           /* "POST /v1/jobs" */
+    const char *key;             /* the Idempotency-Key */
 };
 
 struct idempotency_row {

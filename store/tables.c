@@ -88,7 +88,23 @@ static const char step_1[] =
 /* The entries of one dataset, in the order of seq, which an index ends with. */
 static const char step_2[] = "CREATE INDEX ledger_dataset ON ledger(dataset);";
 
-static const char *const steps[] = {step_1, step_2};
+/* Things belong to projects and to who made them. What was made before is the local
+ * principal's (base/principal.h). Answers that are remembered are so for whoever asked. */
+static const char step_3[] =
+    "ALTER TABLE dataset ADD COLUMN project TEXT NOT NULL DEFAULT 'default';"
+    "ALTER TABLE dataset ADD COLUMN created_by TEXT NOT NULL DEFAULT 'local';"
+    "ALTER TABLE job ADD COLUMN created_by TEXT NOT NULL DEFAULT 'local';"
+    "ALTER TABLE replay RENAME TO replay_before;"
+    "CREATE TABLE replay("
+    "  project TEXT NOT NULL, owner TEXT NOT NULL, route TEXT NOT NULL,"
+    "  key TEXT NOT NULL, fingerprint BLOB NOT NULL CHECK(length(fingerprint)=32),"
+    "  location TEXT NOT NULL, body TEXT NOT NULL, time_ms INTEGER NOT NULL,"
+    "  PRIMARY KEY(project,owner,route,key)) STRICT;"
+    "INSERT INTO replay SELECT 'default','local',route,key,fingerprint,location,body,"
+    "  time_ms FROM replay_before;"
+    "DROP TABLE replay_before;";
+
+static const char *const steps[] = {step_1, step_2, step_3};
 
 const struct tables *tables_current(void)
 {

@@ -88,6 +88,8 @@ static inline enum status kit_end(struct store_tx *tx, enum status status)
 static inline enum status kit_dataset_row(struct store_tx *tx, const char *name)
 {
     struct dataset_row row = {.id = kit_dataset(name),
+                              .project = "default",
+                              .created_by = "local",
                               .version = 1,
                               .state = "CREATED",
                               .spec = "{}",

@@ -354,7 +354,8 @@ static bool note_actor(void *context, const struct ledger_row *row)
 static void an_entry_names_who_promised_and_who_reserved(void **state)
 {
     (void)state;
-    static const struct principal ward = {"ward"}, mallory = {"mallory"};
+    static const struct principal ward = {.name = "ward"},
+                                  mallory = {.name = "mallory"};
     const char *const expected[] = {"ward", "mallory", "ward", "mallory", "ward"};
     struct kit kit = kit_open(":memory:");
     struct actors actors = {0};

@@ -60,9 +60,15 @@ static bool submit(struct kit *kit, unsigned job, struct fuse *fuse)
     char key[16];
     snprintf(key, sizeof key, "key-%u", job);
     struct idempotency_row key_row = {
-        .name = {"POST /v1/jobs", key}, .location = "/v1/jobs/x", .body = "{}"};
-    struct job_row row = {
-        .id = id, .version = 1, .state = "QUEUED", .spec = "{}", .detail = "{}"};
+        .name = {"default", "local", "POST /v1/jobs", key},
+        .location = "/v1/jobs/x",
+        .body = "{}"};
+    struct job_row row = {.id = id,
+                          .version = 1,
+                          .state = "QUEUED",
+                          .spec = "{}",
+                          .detail = "{}",
+                          .created_by = "local"};
     bool good = store_begin(kit->store, &tx, NULL) == ST_OK;
     pass(fuse);
     good = good && idempotency_row_insert(tx, &key_row, NULL) == ST_OK;
@@ -154,8 +160,10 @@ static unsigned check(const char *path, const struct told *told)
         unsigned keys = counts.keys;
         snprintf(key, sizeof key, "key-%u", job);
         assert_int_equal(
-            idempotency_row_find(tx, &(struct idempotency_name){"POST /v1/jobs", key},
-                                 count_key, &counts, NULL),
+            idempotency_row_find(
+                tx,
+                &(struct idempotency_name){"default", "local", "POST /v1/jobs", key},
+                count_key, &counts, NULL),
             ST_OK);
         bool here = ledger_reservation(kit.ledger, &id, &entry);
         assert_int_equal(here, counts.keys - keys);

@@ -60,8 +60,8 @@ static json_t *routes(void)
             list,
             json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b}", "name", route->name,
                       "method", route->method, "path", route->path, "scope",
-                      route->scope, "body", bodies[route->body], "query", route->query,
-                      "types", route->types, "keyed", (int)route->keyed));
+                      scope_name(route->scope), "body", bodies[route->body], "query",
+                      route->query, "types", route->types, "keyed", (int)route->keyed));
     }
     return list;
 }

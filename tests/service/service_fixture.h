@@ -100,7 +100,10 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
              id, privacy);
     assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
     struct store_tx *tx = scene_begin(scene);
-    assert_int_equal(datasets_add(context->datasets, tx, &spec, &dataset, NULL), ST_OK);
+    assert_int_equal(datasets_add(context->datasets, tx,
+                                  &(struct dataset_addition){&spec, &principal_local},
+                                  &dataset, NULL),
+                     ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
     const struct ledger_promise promise = {&added->id, &added->grant, &principal_local};
     scene_commit(tx, added->is_public
@@ -155,7 +158,7 @@ static inline struct job *scene_submit(struct scene *scene, struct job_plan *pla
 {
     struct job *job = NULL;
     struct ledger_entry_name entry = {0};
-    struct job_addition addition = {.plan_take = plan_take};
+    struct job_addition addition = {.plan_take = plan_take, .owner = &principal_local};
     job_id_make(&addition.id);
     const struct ledger_claim claim = {&plan_take->request.dataset, &addition.id, m,
                                        &principal_local};

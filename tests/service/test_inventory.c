@@ -84,7 +84,10 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
         assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
         struct store_tx *tx = scene_begin(&scene);
         assert_int_equal(
-            datasets_add(scene.context.datasets, tx, &spec, &dataset, NULL), ST_OK);
+            datasets_add(scene.context.datasets, tx,
+                         &(struct dataset_addition){&spec, &principal_local}, &dataset,
+                         NULL),
+            ST_OK);
         const struct ledger_promise promise = {&dataset_spec(dataset)->id, &granted[i],
                                                &principal_local};
         scene_commit(tx, ledger_grant(scene.context.ledger, tx, &promise, NULL));

@@ -61,7 +61,10 @@ static void add_dataset(struct context *context)
     struct dataset_info info = {.state = DATASET_IMPORTING};
     assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
     struct store_tx *tx = begin_tx(context);
-    assert_int_equal(datasets_add(context->datasets, tx, &spec, &dataset, NULL), ST_OK);
+    assert_int_equal(datasets_add(context->datasets, tx,
+                                  &(struct dataset_addition){&spec, &principal_local},
+                                  &dataset, NULL),
+                     ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
     const struct ledger_promise promise = {&added->id, &added->grant, &principal_local};
     end_tx(tx, ledger_grant(context->ledger, tx, &promise, NULL));
@@ -117,7 +120,7 @@ static struct job *submit(struct context *context)
     struct trainer_cost cost;
     struct job *job = NULL;
     struct ledger_entry_name entry = {0};
-    struct job_addition addition = {.plan_take = &plan};
+    struct job_addition addition = {.plan_take = &plan, .owner = &principal_local};
     const struct planner_inquiry inquiry = {&request, &principal_local};
     assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
     assert_int_equal(planner_plan(context, &inquiry, &plan, &cost, NULL), ST_OK);

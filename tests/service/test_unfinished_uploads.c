@@ -10,7 +10,7 @@
 #include "tests/store/place_fixture.h"
 
 static const uint64_t untouched = 77;
-static const struct principal ann = {"ann"}, bob = {"bob"};
+static const struct principal ann = {.name = "ann"}, bob = {.name = "bob"};
 
 struct scene {
     struct place place;

@@ -22,7 +22,12 @@ static struct store *open_at(const char *path)
 
 static enum status put(struct store_tx *tx, unsigned number)
 {
-    struct dataset_row row = {.version = 1, .state = "s", .spec = "{}", .detail = "{}"};
+    struct dataset_row row = {.version = 1,
+                              .state = "s",
+                              .spec = "{}",
+                              .detail = "{}",
+                              .project = "p",
+                              .created_by = "o"};
     snprintf(row.id.text, sizeof row.id.text, "d%04u", number);
     return dataset_row_insert(tx, &row, NULL);
 }
@@ -188,8 +193,12 @@ static void the_log_is_cut_when_it_has_grown(void **state)
     snprintf(wal, sizeof wal, "%s-wal", place.path);
     for (unsigned i = 0; i < 200; i++) { /* 12 MB in all */
         struct store_tx *tx;
-        struct dataset_row row = {
-            .version = 1, .state = "s", .spec = spec, .detail = ""};
+        struct dataset_row row = {.version = 1,
+                                  .state = "s",
+                                  .spec = spec,
+                                  .detail = "",
+                                  .project = "p",
+                                  .created_by = "o"};
         snprintf(row.id.text, sizeof row.id.text, "d%u", i);
         assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
         assert_int_equal(dataset_row_insert(tx, &row, NULL), ST_OK);

@@ -37,7 +37,9 @@ static struct dataset_row dataset(const char *id, int64_t create_ms)
                               .state = "CREATED",
                               .spec = "{\"id\":1}",
                               .detail = "{}",
-                              .create_ms = create_ms};
+                              .create_ms = create_ms,
+                              .project = "fraud",
+                              .created_by = "ana"};
     assert_true(dataset_id_parse(&row.id, id));
     return row;
 }
@@ -51,9 +53,10 @@ struct seen {
 static bool see_dataset(void *context, const struct dataset_row *row)
 {
     struct seen *seen = context;
-    snprintf(seen->texts[seen->count++], 200, "%s %d %s %s %s %d %lld", row->id.text,
-             (int)row->version, row->state, row->spec, row->detail,
-             row->sha256 == NULL ? -1 : row->sha256[31], (long long)row->create_ms);
+    snprintf(seen->texts[seen->count++], 200, "%s %d %s %s %s %d %lld %s %s",
+             row->id.text, (int)row->version, row->state, row->spec, row->detail,
+             row->sha256 == NULL ? -1 : row->sha256[31], (long long)row->create_ms,
+             row->project, row->created_by);
     return seen->count != seen->stop_at;
 }
 
@@ -76,8 +79,9 @@ static void datasets_keep_what_was_declared_and_take_what_became_of_it(void **st
     assert_int_equal(dataset_row_update(tx, &c, NULL), ST_NOT_FOUND);
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.texts[0], "b 1 CREATED {\"id\":1} {} -1 10");
-    assert_string_equal(seen.texts[1], "a 2 READY {\"id\":1} {\"n\":3} 40 20");
+    assert_string_equal(seen.texts[0], "b 1 CREATED {\"id\":1} {} -1 10 fraud ana");
+    assert_string_equal(seen.texts[1],
+                        "a 2 READY {\"id\":1} {\"n\":3} 40 20 fraud ana");
     b.version = 2;
     b.spec = "another";
     b.state = "FAILED";
@@ -86,7 +90,7 @@ static void datasets_keep_what_was_declared_and_take_what_became_of_it(void **st
     seen.count = 0;
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.texts[0], "b 2 FAILED another {} -1 10");
+    assert_string_equal(seen.texts[0], "b 2 FAILED another {} -1 10 fraud ana");
     seen = (struct seen){.stop_at = 1};
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
@@ -100,7 +104,8 @@ static struct job_row job(const char *id)
                           .spec = "{}",
                           .detail = "[]",
                           .create_ms = 5,
-                          .update_ms = 5};
+                          .update_ms = 5,
+                          .created_by = "ana"};
     snprintf(row.id.text, sizeof row.id.text, "%s", id);
     return row;
 }
@@ -108,9 +113,10 @@ static struct job_row job(const char *id)
 static bool see_job(void *context, const struct job_row *row)
 {
     struct seen *seen = context;
-    snprintf(seen->texts[seen->count++], 200, "%s %d %s %u %s %s %lld %lld",
+    snprintf(seen->texts[seen->count++], 200, "%s %d %s %u %s %s %lld %lld %s",
              row->id.text, (int)row->version, row->state, row->attempt, row->spec,
-             row->detail, (long long)row->create_ms, (long long)row->update_ms);
+             row->detail, (long long)row->create_ms, (long long)row->update_ms,
+             row->created_by);
     return seen->count != seen->stop_at;
 }
 
@@ -131,8 +137,8 @@ static void jobs_come_back_in_the_order_of_submission(void **state)
     assert_int_equal(job_row_update(tx, &no, NULL), ST_NOT_FOUND);
     assert_int_equal(job_rows_walk(tx, see_job, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.texts[0], "job_z 7 RUNNING 1 {} {} 5 99");
-    assert_string_equal(seen.texts[1], "job_a 1 QUEUED 0 {} [] 5 5");
+    assert_string_equal(seen.texts[0], "job_z 7 RUNNING 1 {} {} 5 99 ana");
+    assert_string_equal(seen.texts[1], "job_a 1 QUEUED 0 {} [] 5 5 ana");
 }
 
 static bool see_model(void *context, const struct model_row *row)
@@ -165,17 +171,17 @@ static void a_job_has_at_most_one_model(void **state)
 static bool see_key(void *context, const struct idempotency_row *row)
 {
     struct seen *seen = context;
-    snprintf(seen->texts[seen->count++], 200, "%s|%s|%d|%s|%s|%d", row->name.route,
-             row->name.key, row->fingerprint[1], row->location, row->body,
-             (int)row->time_ms);
+    snprintf(seen->texts[seen->count++], 200, "%s|%s|%s|%s|%d|%s|%s|%d",
+             row->name.project, row->name.owner, row->name.route, row->name.key,
+             row->fingerprint[1], row->location, row->body, (int)row->time_ms);
     return true;
 }
 
-static void a_key_is_remembered_once_a_route(void **state)
+static void a_key_is_remembered_once_a_route_and_principal(void **state)
 {
     (void)state;
     struct seen seen = {0};
-    struct idempotency_row row = {.name = {"POST /v1/jobs", "k'1"},
+    struct idempotency_row row = {.name = {"p", "ana", "POST /v1/jobs", "k'1"},
                                   .location = "/v1/jobs/x",
                                   .body = "{}",
                                   .time_ms = 4};
@@ -186,13 +192,19 @@ static void a_key_is_remembered_once_a_route(void **state)
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 0);
     assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
-    const struct idempotency_name unused = {"POST /v1/jobs", "k"};
-    const struct idempotency_name used = {"POST /v1/jobs", "k'1"};
+    row.name.owner = "bob";
+    assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
+    row.name = (struct idempotency_name){"q", "ana", "POST /v1/jobs", "k'1"};
+    assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 0);
+    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
+    const struct idempotency_name unused = {"p", "ana", "POST /v1/jobs", "k"};
+    const struct idempotency_name used = {"p", "ana", "POST /v1/jobs", "k'1"};
     assert_int_equal(idempotency_row_find(tx, &unused, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 0);
     assert_int_equal(idempotency_row_find(tx, &used, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
-    assert_string_equal(seen.texts[0], "POST /v1/jobs|k'1|4|/v1/jobs/x|{}|4");
+    assert_string_equal(seen.texts[0], "p|ana|POST /v1/jobs|k'1|4|/v1/jobs/x|{}|4");
 }
 
 static const uint8_t curve[16] = {1, 2, 3};
@@ -355,7 +367,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(jobs_come_back_in_the_order_of_submission,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_job_has_at_most_one_model, begin, end),
-        cmocka_unit_test_setup_teardown(a_key_is_remembered_once_a_route, begin, end),
+        cmocka_unit_test_setup_teardown(a_key_is_remembered_once_a_route_and_principal,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(
             entries_are_appended_in_a_chain_and_nothing_else, begin, end),
         cmocka_unit_test_setup_teardown(marks_only_grow, begin, end),

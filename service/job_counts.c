@@ -1,0 +1,64 @@
+#include "service/job_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+struct project_jobs {
+    const char *project;
+    size_t by_state[JOB_STATE_COUNT];
+};
+
+void job_counts_fini(struct job_counts *counts)
+{
+    free(counts->projects);
+    *counts = (struct job_counts){0};
+}
+
+static struct project_jobs *find(const struct job_counts *counts, const char *project)
+{
+    for (size_t i = 0; i < counts->project_count; i++)
+        if (strcmp(counts->projects[i].project, project) == 0)
+            return &counts->projects[i];
+    return NULL;
+}
+
+/* The counts of the project, which are made where there are none. */
+static struct project_jobs *have(struct job_counts *counts, const char *project)
+{
+    struct project_jobs *found = find(counts, project);
+    if (found != NULL)
+        return found;
+    counts->projects = reallocarray(counts->projects, counts->project_count + 1,
+                                    sizeof *counts->projects);
+    CHECK(counts->projects != NULL);
+    found = &counts->projects[counts->project_count++];
+    *found = (struct project_jobs){.project = project};
+    return found;
+}
+
+void job_counts_add(struct job_counts *counts, const char *project,
+                    enum job_state state)
+{
+    counts->by_state[state]++;
+    have(counts, project)->by_state[state]++;
+    counts->version++;
+    counts->states_version++;
+}
+
+void job_counts_move(struct job_counts *counts, const char *project,
+                     enum job_state from, enum job_state to)
+{
+    counts->by_state[from]--;
+    have(counts, project)->by_state[from]--;
+    job_counts_add(counts, project, to);
+}
+
+void job_counts_of(const struct job_counts *counts, const char *project,
+                   size_t by_state[JOB_STATE_COUNT])
+{
+    const struct project_jobs *found = find(counts, project);
+    for (size_t i = 0; i < JOB_STATE_COUNT; i++)
+        by_state[i] = found != NULL ? found->by_state[i] : 0;
+}
