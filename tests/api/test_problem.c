@@ -17,6 +17,7 @@ static const struct {
     {"job_too_large", 400},
     {"not_float_safe", 400},
     {"forbidden_origin", 403},
+    {"forbidden", 403},
     {"not_found", 404},
     {"method_not_allowed", 405},
     {"not_acceptable", 406},

@@ -56,7 +56,7 @@ static void append_only_tables_cannot_be_edited(void **state)
     run(db, "PRAGMA recursive_triggers=ON;PRAGMA foreign_keys=ON");
     assert_int_equal(
         run(db,
-            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0);"
+            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0,'p','o');"
             "INSERT INTO ledger VALUES(1,'a',1,'','GRANT',zeroblob(8),NULL,'{}','me',"
             "0,zeroblob(32),randomblob(32));"
             "INSERT INTO mark VALUES('j',5);"
@@ -142,7 +142,7 @@ static void a_file_whose_tables_or_rows_differ_is_named(void **state)
         {"PRAGMA ignore_check_constraints=ON;INSERT INTO mark VALUES('j',0)",
          "table mark, row j: authorised>0"},
         {"PRAGMA ignore_check_constraints=ON;INSERT INTO dataset "
-         "VALUES('d',1,'','','',zeroblob(31),0)",
+         "VALUES('d',1,'','','',zeroblob(31),0,'p','o')",
          "table dataset, row d: length(sha256)=32"},
         {"CREATE INDEX ours ON job(state)", NULL}, /* more is no matter */
     };
@@ -181,6 +181,8 @@ static void a_file_of_the_first_schema_is_read_on(void **state)
     assert_int_equal(
         run(database_handle(database),
             "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0);"
+            "INSERT INTO job VALUES(1,'j',1,'s',0,'','',0,0);"
+            "INSERT INTO replay VALUES('r','k',zeroblob(32),'l','b',7);"
             "INSERT INTO ledger VALUES(1,'a',1,'','GRANT',zeroblob(8),NULL,'{}','me',"
             "0,zeroblob(32),randomblob(32))"),
         SQLITE_OK);
@@ -191,6 +193,15 @@ static void a_file_of_the_first_schema_is_read_on(void **state)
     sqlite3 *db = open_raw(place.path);
     assert_int_equal(number(db, "PRAGMA user_version"), tables_current()->count);
     assert_int_equal(number(db, "SELECT count(*) FROM ledger WHERE actor='me'"), 1);
+    assert_int_equal(number(db, "SELECT count(*) FROM dataset WHERE project='default'"
+                                " AND created_by='local'"),
+                     1);
+    assert_int_equal(number(db, "SELECT count(*) FROM job WHERE created_by='local'"),
+                     1);
+    assert_int_equal(number(db,
+                            "SELECT count(*) FROM replay WHERE project='default' AND"
+                            " owner='local' AND key='k' AND time_ms=7"),
+                     1);
     sqlite3_close(db);
     place_remove(&place);
 }

@@ -176,7 +176,9 @@ class DatasetSummary(TypedDict):
 class ImportFailure(TypedDict):
     """Of FAILED."""
 
-    code: Literal["import_failed", "duplicate_content", "disk_full", "internal"]
+    code: Literal[
+        "import_failed", "duplicate_content", "dataset_unavailable", "disk_full", "internal"
+    ]
     detail: str
     file: Literal["features", "labels", "data", None]
     line: int | None
@@ -1073,11 +1075,11 @@ Epochs = int
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 ProblemCode = Literal[
     "invalid_argument", "idempotency_key_missing", "job_too_large", "not_float_safe",
-    "forbidden_origin", "not_found", "method_not_allowed", "not_acceptable", "precondition_failed",
-    "body_too_large", "uri_too_long", "head_too_large", "unsupported_media_type",
-    "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
-    "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use",
-    "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
+    "forbidden_origin", "forbidden", "not_found", "method_not_allowed", "not_acceptable",
+    "precondition_failed", "body_too_large", "uri_too_long", "head_too_large",
+    "unsupported_media_type", "range_not_satisfiable", "expectation_failed", "budget_exhausted",
+    "budget_held", "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable",
+    "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
     "duplicate_content", "upload_busy", "upload_offset", "upload_length", "job_terminal",
     "idempotency_key_reused", "import_failed", "internal", "model_corrupt", "dataset_corrupt",
     "queue_full", "disk_full", "draining", "cancelled", "no_memory", "ledger_unavailable"
