@@ -3,34 +3,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "tests/expect.h"
+#include "tests/e2e/page_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
-
-/* The first block of sh after the heading, as text to be freed. */
-static char *readme_session(void)
-{
-    FILE *file = fopen("README.md", "r");
-    assert_non_null(file);
-    char line[512], *text = calloc(1, 1 << 16), *end = text;
-    assert_non_null(text);
-    bool heading = false, inside = false;
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (strcmp(line, "## A session\n") == 0)
-            heading = true;
-        else if (heading && !inside && strcmp(line, "```sh\n") == 0)
-            inside = true;
-        else if (inside && strcmp(line, "```\n") == 0)
-            break;
-        else if (inside)
-            end = stpcpy(end, line);
-    }
-    fclose(file);
-    assert_true(end > text);
-    return text;
-}
 
 static void write_bytes(const char *folder, const char *name, const void *bytes,
                         size_t size)
@@ -80,25 +57,6 @@ static void write_images(const char *folder, enum sample_part part, const char *
     free(pixels);
 }
 
-/* Runs the README's session in folder against base; its output is written there too. */
-static int run_session(const char *folder, const char *base)
-{
-    char *session = readme_session(), *rest = strchr(session, '\n');
-    const char first[] = "B=http://127.0.0.1:8080\n";
-    assert_int_equal(strncmp(session, first, strlen(first)), 0);
-    char head[128], command[256];
-    snprintf(head, sizeof head, "set -eu\nB=%s", base);
-    char *script = malloc(strlen(head) + strlen(rest) + 1);
-    assert_non_null(script);
-    strcpy(stpcpy(script, head), rest);
-    write_bytes(folder, "session", script, strlen(script));
-    free(script);
-    free(session);
-    snprintf(command, sizeof command, "cd '%s' && sh ./session > output 2>&1", folder);
-    int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 static void the_session_of_the_readme_works_as_typed(void **state)
 {
     struct stage *stage = *state;
@@ -108,7 +66,9 @@ static void the_session_of_the_readme_works_as_typed(void **state)
                  "train-labels-idx1-ubyte.gz");
     write_images(folder, SAMPLE_TEST, "t10k-images-idx3-ubyte.gz",
                  "t10k-labels-idx1-ubyte.gz");
-    assert_int_equal(run_session(folder, stage->daemon.base), 0);
+    char *session = page_session("README.md", "## A session\n");
+    assert_int_equal(page_run(session, folder, stage->daemon.base), 0);
+    free(session);
 
     const struct reply *jobs = client_get(client, "/v1/jobs?dataset=mnist");
     assert_int_equal(json_array_size(reply_at(jobs, "jobs")), 2);
@@ -122,13 +82,7 @@ static void the_session_of_the_readme_works_as_typed(void **state)
     snprintf(path, sizeof path, "%s/model.safetensors", folder);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_size, content->size);
-    snprintf(path, sizeof path, "%s/output", folder);
-    FILE *output = fopen(path, "r");
-    assert_non_null(output);
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (1 << 20) - 1, output) > 0);
-    fclose(output);
+    char *text = page_output(folder);
     assert_null(strstr(text, "application/problem+json"));
     assert_null(strstr(text, "\"invalid_argument\""));
     const char *words[] = {"\"READY\"",         "\"fits\"",  "\"epsilon_remaining\"",
