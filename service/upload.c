@@ -162,8 +162,9 @@ enum status upload_begin(struct context *context, struct upload *upload,
     enum status status = check(context, start->place, error);
     if (status != ST_OK)
         return status;
-    return start->offset != NULL ? begin_piece(context, upload, start, error)
-                                 : begin_whole(context, upload, start, error);
+    bool is_piece = start->offset != NULL || start->length != NULL;
+    return is_piece ? begin_piece(context, upload, start, error)
+                    : begin_whole(context, upload, start, error);
 }
 
 /* --- the body --- */

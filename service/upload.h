@@ -48,8 +48,8 @@ struct upload_start {                /* what a request says before its body */
 };
 
 /* Before the first byte: opens the draft of the file at start->place.
- *   ST_INVALID  Upload-Offset is no number or beyond Upload-Length, which is absent or
- *               none, or the announced body goes beyond it
+ *   ST_INVALID  of Upload-Offset and Upload-Length one is absent or no number, or the
+ *               offset is beyond the length, or the announced body goes beyond it
  *   ST_UPLOAD_OFFSET, ST_UPLOAD_LENGTH, ST_UPLOAD_BUSY, ST_QUEUE_FULL
  *               as unfinished_uploads_take; of the first two, size says where the upload
  *               goes on

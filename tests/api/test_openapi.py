@@ -160,6 +160,7 @@ def check_algorithms(document, algorithms):
         schema = deref(document, item)
         written[schema["properties"]["name"]["const"]] = without_words(schema)
     coded = {item["name"]: without_words(item["schema"]) for item in algorithms}
+    check(schemas["AlgorithmName"]["enum"] == list(coded), f"AlgorithmName: code {list(coded)}")
     for name in written.keys() | coded.keys():
         check(written.get(name) == coded.get(name),
               f"algorithm {name}: code {coded.get(name)}, document {written.get(name)}")

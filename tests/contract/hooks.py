@@ -16,11 +16,17 @@ import schemathesis
 
 TOMBSTONE = "UseAfterFree"  # schemathesis' name of "deleted resource still available"
 ANY = {"malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"}
-REFUSALS = {  # name: status, problem code, operations, codes of faults
+REFUSALS = {  # name: status, problem code, operations, codes of faults[, their parameters]
     "members_that_forbid_each_other":
-        (400, "invalid_argument", "^(dataset_create|job_create|job_estimate)$", {"invalid"}),
+        (400, "invalid_argument", "^(dataset_create|dataset_check|job_create|job_estimate)$",
+         {"invalid"}),
     "a_job_beyond_the_machine":
         (400, "job_too_large", "^(job_create|job_estimate)$", ANY),
+    "a_page_of_another_order":
+        (400, "invalid_argument", "^((dataset|job|model)_list|dataset_ledger)$", {"invalid"},
+         {"page_token"}),
+    "a_piece_that_does_not_fit":
+        (400, "invalid_argument", "^dataset_file_put$", {"invalid"}),
     "rows_of_another_model":
         (400, "invalid_argument", "^model_predict$", {"invalid", "wrong_type", "out_of_range"}),
     "another_body_under_the_key":
@@ -38,10 +44,12 @@ def refusal(operation, response):
     if "problem+json" not in response.headers.get("content-type", [""])[0]:
         return None
     problem = response.json()
-    for name, (status, code, operations, faults) in REFUSALS.items():
+    for name, (status, code, operations, faults, *parameters) in REFUSALS.items():
         if (status == response.status_code and code == problem["code"]
                 and re.search(operations, operation)
-                and {fault["code"] for fault in problem["errors"]} <= faults):
+                and {fault["code"] for fault in problem["errors"]} <= faults
+                and all({fault["parameter"] for fault in problem["errors"]} <= named
+                        for named in parameters)):
             return name
     return None
 
