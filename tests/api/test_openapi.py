@@ -19,7 +19,7 @@ import jsonschema  # noqa: E402
 
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 BODY = {"json": "application/json", "predict": "application/json",
-        "empty": "application/json", "file": "*/*"}
+        "empty": "application/json", "file": "application/octet-stream"}
 failures = []
 
 
@@ -153,13 +153,31 @@ def without_words(schema):
             for key, value in schema.items() if key != "description"}
 
 
+def plain(schema):
+    """The schema as the code writes it. Generators of clients want a type beside an enum, an
+    enum in the place of a const, and no schema that is only true or false."""
+    if isinstance(schema, list):
+        return [plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {key: plain(value) for key, value in without_words(schema).items()}
+    if "enum" in schema and schema.get("type") == "string":
+        del schema["type"]
+    if len(schema.get("enum", [])) == 1:
+        schema["const"] = schema.pop("enum")[0]
+    forbidden = [name for name, value in schema.get("properties", {}).items() if value is False]
+    if len(forbidden) == 1 and len(schema) == 1 and len(schema["properties"]) == 1:
+        return {"not": {"required": forbidden}}
+    return schema
+
+
 def check_algorithms(document, algorithms):
     schemas = document["components"]["schemas"]
     written = {}
     for item in schemas["Algorithm"]["oneOf"]:
-        schema = deref(document, item)
-        written[schema["properties"]["name"]["const"]] = without_words(schema)
-    coded = {item["name"]: without_words(item["schema"]) for item in algorithms}
+        schema = plain(deref(document, item))
+        written[schema["properties"]["name"]["const"]] = schema
+    coded = {item["name"]: plain(item["schema"]) for item in algorithms}
     check(schemas["AlgorithmName"]["enum"] == list(coded), f"AlgorithmName: code {list(coded)}")
     for name in written.keys() | coded.keys():
         check(written.get(name) == coded.get(name),
@@ -169,26 +187,27 @@ def check_algorithms(document, algorithms):
 def check_layers(document, layers):
     """Each type of layer has the members, ranges and defaults of its row."""
     written = {}
-    for schema in document["components"]["schemas"]["Layer"]["oneOf"]:
+    for item in document["components"]["schemas"]["Layer"]["oneOf"]:
+        schema = deref(document, item)
         members = dict(schema["properties"])
         for name in values_of(members.pop("type")):
             check(name not in written, f"layer {name} stands twice")
             check(schema["additionalProperties"] is False, f"layer {name} is open")
-            written[name] = {"members": without_words(members),
+            written[name] = {"members": plain(members),
                              "required": [member for member in schema["required"]
                                           if member != "type"]}
     for name in written.keys() | layers.keys():
-        check(written.get(name) == layers.get(name),
+        check(written.get(name) == plain(layers.get(name)),
               f"layer {name}: code {layers.get(name)}, document {written.get(name)}")
 
 
 def takes(document, schema, format_name, classes):
     """Whether an alternative of DatasetRequest allows the format so many classes."""
     facts = {"format": format_name, "classes": classes, "task": "classification"}
-    return all(validator(document, schema["properties"][name]).is_valid(value)
-               for name, value in facts.items()) and any(
-        validator(document, {"properties": alternative.get("properties", {})}).is_valid(facts)
-        for alternative in schema["oneOf"])
+    conditions = {name: schema[name] for name in ("if", "then", "else")}
+    return validator(document, conditions).is_valid(facts) and all(
+        validator(document, schema["properties"][name]).is_valid(value)
+        for name, value in facts.items())
 
 
 def check_formats(document, formats):
@@ -196,16 +215,17 @@ def check_formats(document, formats):
     schemas = document["components"]["schemas"]
     member = {"shaped": "features", "indexed": "labels", "columns": "columns"}
     names = [item["name"] for item in formats]
-    written = [name for schema in schemas["DatasetRequest"]["oneOf"]
+    requests = [deref(document, item) for item in schemas["DatasetRequest"]["oneOf"]]
+    written = [name for schema in requests
                for name in values_of(schema["properties"]["format"])]
     check(sorted(written) == sorted(names), f"formats: code {names}, document {written}")
-    check(schemas["Dataset"]["properties"]["format"]["enum"] == names, "Dataset.format")
+    check(schemas["DatasetFormat"]["enum"] == names, "DatasetFormat")
     upload = document["paths"]["/v1/datasets/{id}/files/{name}"]["put"]
     uploads = next(item["schema"]["enum"] for item in upload["parameters"]
                    if item.get("name") == "name")
     check({file for item in formats for file in item["files"]} == set(uploads), "files/{name}")
     for item in formats:
-        for schema in schemas["DatasetRequest"]["oneOf"]:
+        for schema in requests:
             if item["name"] not in values_of(schema["properties"]["format"]):
                 continue
             check(member[item["form"]] in schema["properties"],
@@ -214,6 +234,20 @@ def check_formats(document, formats):
                 check(takes(document, schema, item["name"], classes)
                       == (not item["classes"] or classes in item["classes"]),
                       f"{item['name']} with {classes} classes")
+
+
+def check_discriminators(document):
+    """What tells the alternatives of a choice apart names each of them, by all its words."""
+    for name, schema in document["components"]["schemas"].items():
+        if "discriminator" not in schema:
+            continue
+        member, mapping = schema["discriminator"]["propertyName"], {}
+        for item in schema["oneOf"]:
+            alternative = deref(document, item)
+            check(member in alternative["required"], f"{name}: {member} is not required")
+            for value in values_of(alternative["properties"][member]):
+                mapping[value] = item["$ref"]
+        check(schema["discriminator"]["mapping"] == mapping, f"{name}: its discriminator")
 
 
 def values_of(schema):
@@ -289,6 +323,7 @@ def main():
     check_limits(document, header)
     check_formats(document, facts["formats"])
     check_layers(document, facts["layers"])
+    check_discriminators(document)
     check_algorithms(document, facts["algorithms"])
     bodies = check_examples(copy.deepcopy(document))
     check_answers(document, facts["answers"])

@@ -34,6 +34,8 @@ class LibsvmFeatures(TypedDict):
 
 
 class ColumnNumeric(TypedDict):
+    """Clipped to its range and mapped to [-1, 1]."""
+
     name: CellText
     kind: Literal["numeric"]
     range: Range
@@ -41,6 +43,8 @@ class ColumnNumeric(TypedDict):
 
 
 class ColumnCategorical(TypedDict):
+    """One feature a value; another value is an error."""
+
     name: CellText
     kind: Literal["categorical"]
     values: Values
@@ -48,45 +52,44 @@ class ColumnCategorical(TypedDict):
 
 
 class ColumnLabel(TypedDict):
+    """The answer, with its values or, for a regression, with its range. Its default is of the same
+    kind."""
+
     name: CellText
     kind: Literal["label"]
-    values: Values
-    default: NotRequired[CellText]
-
-
-class ColumnLabelRange(TypedDict):
-    name: CellText
-    kind: Literal["label"]
-    range: Range
-    default: NotRequired[float]
+    values: NotRequired[Values]
+    range: NotRequired[Range]
+    default: NotRequired[CellText | float]
 
 
 class ColumnIgnored(TypedDict):
+    """Not read."""
+
     name: CellText
     kind: Literal["ignored"]
 
 
-class DatasetPrivacyEpsilon(TypedDict):
+class DatasetPrivacyBudget(TypedDict):
     epsilon: float
     delta: float
     relation: NotRequired[Relation]
     order: NotRequired[GridOrder]
 
 
-class DatasetRequestIdxNpy(TypedDict):
+class DatasetRequestArrays(TypedDict):
     """Files `features` and `labels`. npy: what numpy.save writes (versions 1.0 to 3.0) of u1, i1,
     i2, i4, i8, f4 or f8, little-endian, in C order. Labels of classes are whole numbers."""
 
     id: DatasetId
     format: Literal["idx", "npy"]
-    task: Literal["classification", "regression"]
+    task: Task
     classes: NotRequired[Classes]
     features: ArrayFeatures
     target: NotRequired[Target]
     privacy: DatasetPrivacy
 
 
-class DatasetRequestCifar10Cifar100(TypedDict):
+class DatasetRequestCifar(TypedDict):
     """File `data`: the binary batches, one behind the other. The number of classes of cifar100 says
     which label is meant: 100 the fine one, 20 the coarse one."""
 
@@ -101,7 +104,7 @@ class DatasetRequestCifar10Cifar100(TypedDict):
 class DatasetRequestLibsvm(TypedDict):
     id: DatasetId
     format: Literal["libsvm"]
-    task: Literal["classification", "regression"]
+    task: Task
     classes: NotRequired[Classes]
     features: LibsvmFeatures
     labels: NotRequired[Labels]
@@ -112,7 +115,7 @@ class DatasetRequestLibsvm(TypedDict):
 class DatasetRequestCsv(TypedDict):
     id: DatasetId
     format: Literal["csv"]
-    task: Literal["classification", "regression"]
+    task: Task
     classes: NotRequired[Classes]
     header: NotRequired[bool]
     columns: Columns
@@ -123,8 +126,8 @@ class Dataset(TypedDict):
     """As declared, every default written in, and what has become of it."""
 
     id: DatasetId
-    format: Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
-    task: Literal["classification", "regression"]
+    format: DatasetFormat
+    task: Task
     classes: NotRequired[Classes]
     features: NotRequired[ArrayFeatures | LibsvmFeatures]
     labels: NotRequired[Labels]
@@ -132,7 +135,7 @@ class Dataset(TypedDict):
     header: NotRequired[bool]
     columns: NotRequired[Columns]
     privacy: DatasetPrivacy
-    state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+    state: DatasetState
     state_reason: Literal["import_failed", "disk_full", "internal", None]
     records: int | None
     size: int | None
@@ -161,10 +164,10 @@ class DatasetSummary(TypedDict):
     """A dataset in the view `summary` of a list."""
 
     id: DatasetId
-    format: Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
-    task: Literal["classification", "regression"]
+    format: DatasetFormat
+    task: Task
     privacy: DatasetPrivacy
-    state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+    state: DatasetState
     state_reason: Literal["import_failed", "disk_full", "internal", None]
     records: int | None
     size: int | None
@@ -187,7 +190,7 @@ class ImportFailure(TypedDict):
 
 class Import(TypedDict):
     dataset: DatasetId
-    state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+    state: DatasetState
     failure: ImportFailure | None
 
 
@@ -390,7 +393,7 @@ class LayerCrop(TypedDict):
     size: int
 
 
-class LayerRelu(TypedDict):
+class LayerPlain(TypedDict):
     """A dense layer takes the whole of the record, of a vector and of what was flattened; of any
     other image it takes each pixel."""
 
@@ -511,7 +514,7 @@ JobSchema = TypedDict(
         'type': 'Literal["object"]',
         'properties': 'dict[str, Any]',
         'required': 'list[str]',
-        'additionalProperties': 'Literal[False]',
+        'additionalProperties': 'bool',
     },
 )
 
@@ -635,7 +638,7 @@ class AlgorithmSgd(TypedDict):
     name: Literal["sgd"]
 
 
-class LearningRateInitial(TypedDict):
+class LearningRateLine(TypedDict):
     initial: float
     final: float
 
@@ -1036,38 +1039,49 @@ ModelId = str
 Time = str
 TimeOrNull = Time | None
 Digest = str
+PlainText = str
+PathPart = str
 Relation = Literal["zero_out", "replace_one"]
 Range = list[float]
 CellText = str
 Classes = int
+Task = Literal["classification", "regression"]
 Labels = list[float]
-Column = ColumnNumeric | ColumnCategorical | ColumnLabel | ColumnLabelRange | ColumnIgnored
+Column = ColumnNumeric | ColumnCategorical | ColumnLabel | ColumnIgnored
 Values = list[CellText]
 Columns = list[Column]
-DatasetPrivacy = Literal["public"] | DatasetPrivacyEpsilon
+DatasetPrivacyPublic = Literal["public"]
+DatasetPrivacy = DatasetPrivacyPublic | DatasetPrivacyBudget
 GridOrder = float
 DatasetRequest = (
-    DatasetRequestIdxNpy | DatasetRequestCifar10Cifar100 | DatasetRequestLibsvm | DatasetRequestCsv
+    DatasetRequestArrays | DatasetRequestCifar | DatasetRequestLibsvm | DatasetRequestCsv
 )
+DatasetFormat = Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
+DatasetState = Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
 Vector = list[float | None]
 BudgetEpochs = list[BudgetEpochsItem]
 Rooms = list[RoomsItem]
-Loss = Literal["softmax_cross_entropy", "logistic", "squared"] | LossHuber
+LossName = Literal["softmax_cross_entropy", "logistic", "squared"]
+Loss = LossName | LossHuber
 Layer = (
     LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerReplicate | LayerCrop |
-    LayerRelu | LayerGelu | LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual
+    LayerPlain | LayerGelu | LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual
 )
 Kernel = int | list[int]
-ModelSpec = (
-    ModelSpecLinear | ModelSpecMlp | ModelSpecCnnMnist | ModelSpecCnnCifar | ModelSpecResnetGn |
-    ModelSpecLayers
+ModelPreset = (
+    ModelSpecLinear | ModelSpecMlp | ModelSpecCnnMnist | ModelSpecCnnCifar | ModelSpecResnetGn
 )
+ModelSpec = ModelPreset | ModelSpecLayers
 Seed = int
 Algorithm = (
     AlgorithmDpsgd | AlgorithmAdp | AlgorithmDcsgdP | AlgorithmDcsgdE | AlgorithmValueClip |
     AlgorithmDicesgd | AlgorithmDpgd | AlgorithmDiff2Gd | AlgorithmDiff2BvrLSgd | AlgorithmSgd
 )
-LearningRate = float | LearningRateInitial
+AlgorithmName = Literal[
+    "dpsgd", "adp", "dcsgd_p", "dcsgd_e", "value_clip", "dicesgd", "dpgd", "diff2_gd",
+    "diff2_bvr_l_sgd", "sgd"
+]
+LearningRate = float | LearningRateLine
 Optimizer = OptimizerSgd | OptimizerAdam
 BatchSize = int
 Steps = int
