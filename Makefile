@@ -43,7 +43,7 @@ vendor.engine/nn   := cblas.h
 vendor.engine/rounding := cblas.h
 vendor.engine/model_file := jansson.h
 vendor.api         := jansson.h
-vendor.service     := microhttpd.h curl/ gnutls/
+vendor.service     := microhttpd.h curl/ gnutls/ zlib.h
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
 # Inside store two files alone call SQLite: another database is another two.
 sqlite             := store/database.c store/statement.c store/statement.h
@@ -62,7 +62,7 @@ libs.engine/noise  := -lm
 libs.engine/parallel := -lm -pthread
 libs.engine/dp/algorithms := -lm
 libs.api           := -ljansson -lm
-libs.service       := -lmicrohttpd -lgnutls
+libs.service       := -lmicrohttpd -lgnutls -lz
 libs.tests         := -lcmocka -ljansson -lcurl -lcrypto -lz -lm
 
 # -ffp-contract=off: the same source gives the same epsilon with every compiler.
@@ -138,9 +138,9 @@ $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	$< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond
 
-$(BUILD)/service/assets.o $(BUILD)/tests/api/test_openapi.ok: openapi.yaml
-# The dashboard's files, as they are and by gzip, become part of the program.
-ui := $(wildcard $(foreach kind,html css js svg,service/ui/*.$(kind) service/ui/vendor/*.$(kind)))
+$(BUILD)/tests/api/test_openapi.ok: openapi.yaml
+# The dashboard's files and openapi.yaml, as they are and by gzip, become part of the program.
+ui := openapi.yaml $(wildcard $(foreach kind,html css js svg,service/ui/*.$(kind) service/ui/vendor/*.$(kind)))
 $(BUILD)/service/assets.o: CPPFLAGS += -I$(BUILD)
 $(BUILD)/service/assets.o: $(BUILD)/service/ui_files.h
 $(BUILD)/service/ui_files.h: service/ui/embed $(ui)

@@ -88,7 +88,9 @@
     X(dashboard_page, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}",         \
       .query = "dataset state algorithm from", .types = "text/html")                   \
     X(dashboard_item, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}/{name}",  \
-      .types = "text/html text/css text/javascript image/svg+xml")                     \
+      .types = "text/html text/css text/javascript image/svg+xml application/yaml")    \
+    X(docs, AT_ONCE, EVERYBODY, .method = "GET", .path = "/docs",                      \
+      .types = "text/html")                                                            \
     X(openapi, AT_ONCE, EVERYBODY, .method = "GET", .path = "/openapi.yaml",           \
       .any_host = true, .types = "application/yaml")                                   \
     X(version, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/version",             \
@@ -130,7 +132,7 @@ struct route {
     bool any_host;  /* it shows nothing, and probes ask for it by any Host */
     bool streamed;  /* its answer may be made while it is sent */
     char query[96]; /* names of parameters, a blank between them; "": none */
-    char types[64]; /* that 200 answers in, likewise, preferred first; "": 204 */
+    char types[96]; /* that 200 answers in, likewise, preferred first; "": 204 */
 };
 
 /* These answer the row at index, which is below ROUTE_COUNT, and the index of a row. */

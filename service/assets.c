@@ -14,8 +14,6 @@
             ".byte 0\n"                                                                \
             ".previous\n");
 
-EMBED(asset_openapi, "openapi.yaml")
-
 #define X(number, name, type, path)                                                    \
     EMBED(asset_ui_##number, path)                                                     \
     EMBED(asset_ui_packed_##number, path ".gz")                                        \

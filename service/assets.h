@@ -7,19 +7,16 @@
 
 #include <stddef.h>
 
-extern const char asset_openapi[]; /* openapi.yaml */
-extern const char asset_openapi_end[];
-
 struct asset {
     const char *name, *type;
     const char *plain, *plain_end;
     const char *packed, *packed_end; /* the same by gzip */
 };
 
-/* Finds a file of the dashboard by its name, without a folder; NULL if there is none. */
+/* Finds a file by its name, without a folder; NULL if there is none. */
 const struct asset *asset_find(const char *name);
 
-/* A hash of the dashboard's files, which changes with any of them. */
+/* A hash of the files, which changes with any of them. */
 const char *asset_version(void);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * How a browser comes to the dashboard. Its pages have paths of their own, and each of
- * them is answered by the same index.html, which is asked for anew each time. It names
- * the files that it wants below /ui/VERSION/, and those never change.
+ * How a browser comes to the dashboard and to the API's page. The dashboard's pages have
+ * paths of their own, and each of them is answered by the same index.html; the API's page
+ * is docs.html. Both are asked for anew each time. They name the files that they want below
+ * /ui/VERSION/, and those never change.
  */
 #include <string.h>
 #include <microhttpd.h>
 
-#include "api/accept.h"
 #include "base/check.h"
 #include "service/assets.h"
 #include "service/handlers.h"
@@ -25,34 +25,24 @@ static bool is_one_of(const char *id, const char *const *names, size_t count)
     return false;
 }
 
-static void reply_asset(struct request *request, const struct asset *asset)
+static void reply_file_of_ui(struct request *request, const struct asset *asset)
 {
-    const char *codings = request_header(request, "Accept-Encoding");
-    bool packed = codings != NULL && accept_choose("gzip", codings) == 0;
     reply_header_add(&request->reply, "Content-Security-Policy", "%s", policy);
     reply_header_add(&request->reply, "Referrer-Policy", "no-referrer");
     reply_header_add(&request->reply, "Cross-Origin-Opener-Policy", "same-origin");
     reply_header_add(&request->reply, "Cross-Origin-Resource-Policy", "same-origin");
-    reply_header_add(&request->reply, "Vary", "Accept-Encoding");
-    if (packed) {
-        reply_header_add(&request->reply, "Content-Encoding", "gzip");
-        reply_constant(&request->reply, asset->type, asset->packed,
-                       (size_t)(asset->packed_end - asset->packed));
-        return;
-    }
-    reply_constant(&request->reply, asset->type, asset->plain,
-                   (size_t)(asset->plain_end - asset->plain));
+    reply_asset(&request->reply, asset, request_wants_packed(request));
 }
 
 static enum status reply_page(struct context *context, struct request *request,
-                              struct error *error)
+                              const char *name, struct error *error)
 {
-    const struct asset *index = asset_find("index.html");
-    CHECK(index != NULL);
+    const struct asset *page = asset_find(name);
+    CHECK(page != NULL);
     if (!context->config->ui)
         return error_set(error, ST_NOT_FOUND, "this daemon serves no dashboard");
     reply_header_add(&request->reply, "Cache-Control", "no-cache");
-    reply_asset(request, index);
+    reply_file_of_ui(request, page);
     return ST_OK;
 }
 
@@ -69,7 +59,13 @@ enum status handle_root(struct context *context, struct request *request,
 enum status handle_dashboard(struct context *context, struct request *request,
                              struct error *error)
 {
-    return reply_page(context, request, error);
+    return reply_page(context, request, "index.html", error);
+}
+
+enum status handle_docs(struct context *context, struct request *request,
+                        struct error *error)
+{
+    return reply_page(context, request, "docs.html", error);
 }
 
 enum status handle_dashboard_page(struct context *context, struct request *request,
@@ -79,7 +75,7 @@ enum status handle_dashboard_page(struct context *context, struct request *reque
                                         "register"};
     if (!is_one_of(request->match.id, pages, sizeof pages / sizeof *pages))
         return error_set(error, ST_NOT_FOUND, "the dashboard has no such page");
-    return reply_page(context, request, error);
+    return reply_page(context, request, "index.html", error);
 }
 
 enum status handle_dashboard_item(struct context *context, struct request *request,
@@ -88,13 +84,13 @@ enum status handle_dashboard_item(struct context *context, struct request *reque
     static const char *const lists[] = {"datasets", "jobs"};
     const struct route_match *match = &request->match;
     if (is_one_of(match->id, lists, sizeof lists / sizeof *lists))
-        return reply_page(context, request, error);
+        return reply_page(context, request, "index.html", error);
     const struct asset *asset = asset_find(match->name);
     if (!context->config->ui || strcmp(match->id, asset_version()) != 0 ||
         asset == NULL)
         return error_set(error, ST_NOT_FOUND, "the dashboard has no such file");
     reply_header_add(&request->reply, "Cache-Control",
                      "public, max-age=31536000, immutable");
-    reply_asset(request, asset);
+    reply_file_of_ui(request, asset);
     return ST_OK;
 }

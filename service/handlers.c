@@ -34,6 +34,7 @@ static void call(handle_function *function, struct context *context,
     faults.count = 0;
     if (function(context, request, &error) != ST_OK)
         request_refuse(request, &error, NULL);
+    request_pack(request);
     CHECK(!reply_is_streamed(&request->reply) || request->match.route->streamed);
 }
 

@@ -6,12 +6,20 @@
 #include <microhttpd.h>
 
 #include "base/check.h"
+#include "service/entity_tag.h"
+#include "service/packing.h"
 
 static void header_add(struct MHD_Response *response, const char *name,
                        const char *value)
 {
     CHECK(response != NULL &&
           MHD_add_response_header(response, name, value) == MHD_YES);
+}
+
+static void vary(struct MHD_Response *response, const struct job_answer *answer)
+{
+    if (answer->is_packed || packing_pays(answer->size))
+        header_add(response, "Vary", "Accept-Encoding");
 }
 
 static void headers_add(struct MHD_Response *found, const struct job_answer *answer)
@@ -22,6 +30,9 @@ static void headers_add(struct MHD_Response *found, const struct job_answer *ans
     header_add(found, "Cache-Control", "private, no-cache");
     if (!answer->terminal)
         header_add(found, "Retry-After", "2");
+    if (answer->is_packed)
+        header_add(found, "Content-Encoding", "gzip");
+    vary(found, answer);
 }
 
 struct MHD_Response *job_answer_not_modified(const struct job_answer *answer)
@@ -30,26 +41,34 @@ struct MHD_Response *job_answer_not_modified(const struct job_answer *answer)
         MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     header_add(response, "X-Content-Type-Options", "nosniff");
     header_add(response, "ETag", answer->tag);
+    vary(response, answer);
     return response;
 }
 
-struct job_answer *job_answer_create(char *text_take, const char *nonce,
-                                     uint64_t version, bool terminal)
+/* Makes the ready responses around the text, which is taken. */
+static struct job_answer *compose(const struct job_answer *parts, char *text_take)
 {
     struct job_answer *answer = malloc(sizeof *answer);
     CHECK(answer != NULL && text_take != NULL);
-    *answer = (struct job_answer){.holders = 1,
-                                  .version = version,
-                                  .terminal = terminal,
-                                  .size = strlen(text_take),
-                                  .text = text_take};
-    snprintf(answer->tag, sizeof answer->tag, "\"%.16s-%llu\"", nonce,
-             (unsigned long long)version);
+    *answer = *parts;
+    answer->holders = 1;
+    answer->text = text_take;
     answer->found =
         MHD_create_response_from_buffer(answer->size, text_take, MHD_RESPMEM_MUST_FREE);
     headers_add(answer->found, answer);
     answer->not_modified = job_answer_not_modified(answer);
     return answer;
+}
+
+struct job_answer *job_answer_create(char *text_take, const char *nonce,
+                                     uint64_t version, bool terminal)
+{
+    CHECK(text_take != NULL);
+    struct job_answer parts = {
+        .version = version, .terminal = terminal, .size = strlen(text_take)};
+    snprintf(parts.tag, sizeof parts.tag, "\"%.16s-%llu\"", nonce,
+             (unsigned long long)version);
+    return compose(&parts, text_take);
 }
 
 struct job_answer *job_answer_hold(struct job_answer *answer)
@@ -64,9 +83,41 @@ void job_answer_drop(void *dropped)
     if (answer == NULL ||
         atomic_fetch_sub_explicit(&answer->holders, 1, memory_order_acq_rel) > 1)
         return;
+    job_answer_drop(atomic_load(&answer->packed));
     MHD_destroy_response(answer->found);
     MHD_destroy_response(answer->not_modified);
     free(answer);
+}
+
+/* Packs the text; NULL where that saves nothing. */
+static struct job_answer *pack(const struct job_answer *answer)
+{
+    struct job_answer parts = {
+        .version = answer->version, .terminal = answer->terminal, .is_packed = true};
+    char *packed = packing_pack(&parts.size, answer->text, answer->size);
+    if (packed == NULL)
+        return NULL;
+    tag_pack(parts.tag, sizeof parts.tag, answer->tag);
+    return compose(&parts, packed);
+}
+
+struct job_answer *job_answer_packed(struct job_answer *answer_take)
+{
+    struct job_answer *none = NULL;
+    struct job_answer *packed = atomic_load(&answer_take->packed);
+    if (packed == NULL && packing_pays(answer_take->size)) {
+        packed = pack(answer_take);
+        if (packed != NULL &&
+            !atomic_compare_exchange_strong(&answer_take->packed, &none, packed)) {
+            job_answer_drop(packed); /* another thread was first */
+            packed = none;
+        }
+    }
+    if (packed == NULL)
+        return answer_take;
+    job_answer_hold(packed);
+    job_answer_drop(answer_take);
+    return packed;
 }
 
 struct MHD_Response *job_answer_found(struct job_answer *answer)

@@ -6,6 +6,8 @@
  * Invariants
  *   (1) Nothing in an answer changes but the number of its holders, and the last to
  *       drop it frees it. A response that is being sent lives on until it is sent.
+ *   (2) The same by gzip (packing.h) is an answer of its own, made when it is first asked
+ *       for, and kept with that of the text.
  *
  * Threads: any.
  */
@@ -24,12 +26,14 @@ struct MHD_Response;
 struct job_answer {
     atomic_uint holders;
     uint64_t version;
-    bool terminal;                     /* whether the state that it shows is */
-    char tag[JOB_TAG_SIZE];            /* ETag: "NONCE-VERSION" with its quotes */
-    size_t size;                       /* bytes of text, without its end */
-    const char *text;                  /* JSON; found owns it */
-    struct MHD_Response *found;        /* 200, with every header but X-Request-Id */
-    struct MHD_Response *not_modified; /* 304, likewise */
+    bool terminal;                       /* whether the state that it shows is */
+    bool is_packed;                      /* by gzip */
+    char tag[JOB_TAG_SIZE];              /* ETag: "NONCE-VERSION" with its quotes */
+    size_t size;                         /* bytes of text, without its end */
+    const char *text;                    /* JSON, or that by gzip; found owns it */
+    struct MHD_Response *found;          /* 200, with every header but X-Request-Id */
+    struct MHD_Response *not_modified;   /* 304, likewise */
+    _Atomic(struct job_answer *) packed; /* held; NULL: nobody asked for it yet */
 };
 
 /* Composes the answer, which the caller then holds. nonce is this start's, at most 16
@@ -40,6 +44,10 @@ struct job_answer *job_answer_create(char *text_take, const char *nonce,
 /* Holds it once more. The caller holds it already, or has the lock of whoever does. */
 struct job_answer *job_answer_hold(struct job_answer *answer);
 void job_answer_drop(void *answer); /* NULL is allowed */
+
+/* Answers the same by gzip, held, in exchange for the caller's hold of the answer; or the
+ * answer itself, where packing does not pay. */
+struct job_answer *job_answer_packed(struct job_answer *answer_take);
 
 /* A response of the caller's own like found or not_modified, to which headers may be
  * added. */

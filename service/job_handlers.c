@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "service/access.h"
 #include "service/course.h"
+#include "service/entity_tag.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
+#include "service/packing.h"
 #include "service/planner.h"
 
 /* --- what a refusal says beyond its code --- */
@@ -347,6 +349,17 @@ static bool is_due(struct request *request, const struct job_answer *answer,
     return !waits || clock_monotonic_ns() >= request->deadline_ns;
 }
 
+/* Of 304 the ETag alone is sent, which is the one that the client knows. */
+static bool wants_packed(const struct request *request, const struct job_answer *answer,
+                         bool unchanged)
+{
+    if (!packing_pays(answer->size))
+        return false;
+    return unchanged ? tag_list_holds_packed(request_header(request, "If-None-Match"),
+                                             answer->tag)
+                     : request_wants_packed(request);
+}
+
 enum status poll_job_get(struct context *context, struct request *request,
                          struct error *error)
 {
@@ -360,11 +373,13 @@ enum status poll_job_get(struct context *context, struct request *request,
         return status;
     struct job_answer *answer = job_answer(context->jobs, job);
     request->awaited = job;
-    if (is_due(request, answer, &unchanged))
-        reply_job(&request->reply, unchanged ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
-                  answer);
-    else
+    if (!is_due(request, answer, &unchanged)) {
         job_answer_drop(answer);
+        return ST_OK;
+    }
+    if (wants_packed(request, answer, unchanged))
+        answer = job_answer_packed(answer);
+    reply_job(&request->reply, unchanged ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, answer);
     return ST_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "service/access.h"
 #include "service/byte_range.h"
+#include "service/entity_tag.h"
 #include "service/handlers.h"
 #include "service/model_text.h"
 

@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 
 #include "base/check.h"
+#include "service/entity_tag.h"
 
 void reply_header_add(struct reply *reply, const char *name, const char *format, ...)
 {
@@ -21,6 +22,25 @@ void reply_header_add(struct reply *reply, const char *name, const char *format,
     header->name = name;
     header->value = strdup(value);
     CHECK(header->value != NULL);
+}
+
+void reply_repack(struct reply *reply, char *bytes_take, size_t size)
+{
+    char tag[PACKED_TAG_SIZE];
+    CHECK(reply->body == REPLY_TEXT);
+    free(reply->of.text.bytes);
+    reply->of.text.bytes = bytes_take;
+    reply->of.text.size = size;
+    reply_header_add(reply, "Content-Encoding", "gzip");
+    for (size_t i = 0; i < reply->header_count; i++) {
+        struct reply_header *header = &reply->headers[i];
+        if (strcmp(header->name, "ETag") != 0)
+            continue;
+        tag_pack(tag, sizeof tag, header->value);
+        free(header->value);
+        header->value = strdup(tag);
+        CHECK(header->value != NULL);
+    }
 }
 
 void reply_empty(struct reply *reply, unsigned status)
@@ -45,6 +65,16 @@ void reply_constant(struct reply *reply, const char *type, const void *bytes,
     reply->body = REPLY_CONSTANT;
     reply->of.constant.bytes = bytes;
     reply->of.constant.size = size;
+}
+
+void reply_asset(struct reply *reply, const struct asset *asset, bool packed)
+{
+    reply_header_add(reply, "Vary", "Accept-Encoding");
+    if (packed)
+        reply_header_add(reply, "Content-Encoding", "gzip");
+    const char *bytes = packed ? asset->packed : asset->plain;
+    const char *end = packed ? asset->packed_end : asset->plain_end;
+    reply_constant(reply, asset->type, bytes, (size_t)(end - bytes));
 }
 
 void reply_job(struct reply *reply, unsigned status, struct job_answer *answer_take)
@@ -112,21 +142,4 @@ void reply_fini(struct reply *reply)
     case REPLY_STREAM: reply->of.stream.close(reply->of.stream.context); break;
     }
     *reply = (struct reply){0};
-}
-
-bool tag_list_holds(const char *list, const char *tag)
-{
-    size_t length = strlen(tag);
-    while (list != NULL && *list != '\0') {
-        list += strspn(list, " \t,");
-        if (*list == '*')
-            return true;
-        if (strncmp(list, "W/", 2) == 0)
-            list += 2;
-        if (strncmp(list, tag, length) == 0 &&
-            (list[length] == '\0' || strchr(" \t,", list[length]) != NULL))
-            return true;
-        list += strcspn(list, ",");
-    }
-    return false;
 }

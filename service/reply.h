@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "service/assets.h"
 #include "service/byte_range.h"
 #include "service/job_answer.h"
 
@@ -81,6 +82,10 @@ struct reply {        /* zeroed: none yet */
 void reply_header_add(struct reply *reply, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The text of the reply becomes the same by gzip, which is taken: with Content-Encoding,
+ * and where it has an ETag with that of the packed form. */
+void reply_repack(struct reply *reply, char *bytes_take, size_t size);
+
 void reply_empty(struct reply *reply, unsigned status);
 
 /* The reply is JSON text, taken. */
@@ -89,6 +94,9 @@ void reply_json(struct reply *reply, unsigned status, char *text_take);
 /* The reply of 200 is bytes[0..size) of a type, which outlive every request. */
 void reply_constant(struct reply *reply, const char *type, const void *bytes,
                     size_t size);
+
+/* The reply of 200 is a file of the program, packed or plain. */
+void reply_asset(struct reply *reply, const struct asset *asset, bool packed);
 
 /* The reply is the job as answered: 200, or 304. */
 void reply_job(struct reply *reply, unsigned status, struct job_answer *answer_take);
@@ -114,8 +122,5 @@ uint64_t reply_held(const struct reply *reply);
 
 /* Lets go of the body and the headers. */
 void reply_fini(struct reply *reply);
-
-/* Tells whether the list of entity tags (or *) holds tag, by weak comparison. */
-bool tag_list_holds(const char *list, const char *tag);
 
 #endif

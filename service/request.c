@@ -9,6 +9,8 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "service/entity_tag.h"
+#include "service/packing.h"
 
 const char *request_header(const struct request *request, const char *name)
 {
@@ -41,10 +43,16 @@ const char *request_query(const struct request *request, const char *name)
 
 bool request_knows(struct request *request, const char *tag)
 {
-    reply_header_add(&request->reply, "ETag", "%s", tag);
-    bool knows = tag_list_holds(request_header(request, "If-None-Match"), tag);
-    if (knows)
+    char packed[PACKED_TAG_SIZE];
+    const char *known = request_header(request, "If-None-Match");
+    bool knows = tag_list_holds(known, tag);
+    tag_pack(packed, sizeof packed, tag);
+    reply_header_add(&request->reply, "ETag", "%s",
+                     tag_list_holds_packed(known, tag) ? packed : tag);
+    if (knows) {
+        reply_header_add(&request->reply, "Vary", "Accept-Encoding");
         reply_empty(&request->reply, MHD_HTTP_NOT_MODIFIED);
+    }
     return knows;
 }
 
@@ -60,6 +68,32 @@ void request_answer(struct request *request, char *text_take)
         free(text_take);
     else
         reply_json(&request->reply, MHD_HTTP_OK, text_take);
+}
+
+bool request_wants_packed(const struct request *request)
+{
+    return packing_is_wanted(request_header(request, "Accept-Encoding"));
+}
+
+static bool is_read(const struct request *request)
+{
+    return strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+}
+
+void request_pack(struct request *request)
+{
+    struct reply *reply = &request->reply;
+    size_t packed_size;
+    if (reply->status != MHD_HTTP_OK || reply->body != REPLY_TEXT ||
+        !packing_pays(reply->of.text.size) || !is_read(request))
+        return;
+    reply_header_add(reply, "Vary", "Accept-Encoding");
+    if (!request_wants_packed(request))
+        return;
+    char *packed =
+        packing_pack(&packed_size, reply->of.text.bytes, reply->of.text.size);
+    if (packed != NULL)
+        reply_repack(reply, packed, packed_size);
 }
 
 void request_refuse(struct request *request, const struct error *error,

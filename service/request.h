@@ -50,6 +50,12 @@ const char *request_query(const struct request *request, const char *name);
  * the reply is 304; else it is still to be made. */
 bool request_knows(struct request *request, const char *tag);
 
+/* Tells whether the client would rather have a packed answer (packing.h). */
+bool request_wants_packed(const struct request *request);
+
+/* Packs the reply that was made, if it is one that is packed. */
+void request_pack(struct request *request);
+
 /* The reply is JSON text, taken, for a GET that may be polled: 200 with an ETag made of the
  * text, or 304 where If-None-Match names it. */
 void request_answer(struct request *request, char *text_take);

@@ -6,7 +6,6 @@
 #include "api/system_view.h"
 #include "base/check.h"
 #include "service/access.h"
-#include "service/assets.h"
 #include "service/handlers.h"
 #include "service/kernel.h"
 
@@ -21,9 +20,10 @@ enum status handle_algorithm_list(struct context *context, struct request *reque
 enum status handle_openapi(struct context *context, struct request *request,
                            struct error *error)
 {
+    const struct asset *document = asset_find("openapi.yaml");
     (void)context, (void)error;
-    reply_constant(&request->reply, "application/yaml", asset_openapi,
-                   (size_t)(asset_openapi_end - asset_openapi));
+    CHECK(document != NULL);
+    reply_asset(&request->reply, document, request_wants_packed(request));
     return ST_OK;
 }
 

@@ -8,9 +8,12 @@ to anything but the daemon, and no scrolling sideways at 390 pixels, light and d
 
 import csv
 import gzip
+import json
 import os
 import sys
 import tempfile
+
+import yaml
 
 from chromium import Chromium
 from daemon import Daemon
@@ -234,6 +237,31 @@ class Walk:
         check(browser.faults == [], f"at the end: {browser.faults}")
         check(not [url for url in browser.requests if url.endswith(".map")], "no source map is asked for")
 
+    def docs(self):
+        """The API's page: every route of openapi.yaml, found by a word and by its address."""
+        browser = self.browser
+        with open(os.path.join(HERE, "../../openapi.yaml"), encoding="utf-8") as file:
+            contract = yaml.safe_load(file)
+        browser.go("/docs")
+        browser.await_that("document.querySelector('.operation')", "the routes")
+        version = browser.run("document.querySelector('script[type=module]').src.split('/').at(-2)")
+        seen = browser.run(f"""Promise.all([import('/ui/{version}/yaml.js'), fetch('/openapi.yaml').then((answer) => answer.text())])
+            .then(([yaml, text]) => JSON.stringify(yaml.parse(text)))""")
+        check(json.loads(seen) == json.loads(json.dumps(contract)), "the page reads the document as PyYAML does")
+        routes = [method for path in contract["paths"].values() for method in path if method in ("get", "put", "post", "patch", "delete")]
+        check(browser.run("document.querySelectorAll('.operation').length") == len(routes), "every route is there")
+        self.look_at("docs")
+        browser.run("location.hash = 'job_create'")
+        browser.await_that("document.getElementById('job_create').open && document.activeElement.closest('#job_create')", "the route of the address")
+        browser.await_text("Idempotency-Key")
+        browser.run("[...document.querySelectorAll('#job_create details.within')].forEach((part) => { part.open = true })")
+        browser.await_that("document.querySelector('#job_create pre')?.innerText.includes('mnist')", "an example")
+        browser.run("[...document.querySelectorAll('.operation')].forEach((part) => { part.open = part.id == 'job_create' || part.id == 'dataset_get' })")
+        self.look_at("docs-open")
+        browser.type("input[type=search]", "ledger")
+        browser.await_that("[...document.querySelectorAll('.operation')].filter((part) => part.checkVisibility()).length == 2", "the routes that were looked for")
+        browser.type("input[type=search]", "")
+
     def hidden(self):
         """A hidden tab asks for nothing."""
         browser = self.browser
@@ -267,7 +295,7 @@ def main():
         browser.scheme("light")
         walk = Walk(daemon, browser, folder, shots[0] if shots else None, axe)
         digits(daemon)
-        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.the_rest, walk.hidden):
+        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.the_rest, walk.docs, walk.hidden):
             part()
     return 1 if failures else 0
 

@@ -221,7 +221,7 @@ def models(replay, published):
 
 def rest(replay):
     for path in ("/v1/ledger/head", "/v1/algorithms", "/openapi.yaml", "/v1/version",
-                 "/livez", "/readyz", "/"):
+                 "/livez", "/readyz", "/", "/docs"):
         replay.call("get", path)
     for query in ("?view=summary&order=desc&page_size=1", "?view=short", "?order=sideways"):
         replay.call("get", "/v1/datasets/{id}/ledger", id="mnist", query=query)
@@ -232,7 +232,7 @@ def rest(replay):
     replay.call("get", "/ui/{id}", id="jobs", query="?state=RUNNING")
     replay.call("get", "/ui/{id}", id="nothing")
     replay.call("get", "/ui/{id}/{name}", id="datasets", name="mnist")
-    for name in ("app.js", "look.css", "mark.svg", "nothing.js"):
+    for name in ("app.js", "look.css", "mark.svg", "openapi.yaml", "nothing.js"):
         replay.call("get", "/ui/{id}/{name}", id=version, name=name)
     replay.call("get", "/v1/datasets/{id}/ledger", id="mnist",
                 headers={"Accept": "application/x-ndjson"})

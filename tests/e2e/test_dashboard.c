@@ -55,6 +55,28 @@ static void every_page_is_the_index_and_asked_for_anew(void **state)
     }
 }
 
+static void the_page_of_the_api_has_the_same_headers_and_its_files(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    char version[16];
+    const struct reply *page = client_get(client, "/docs");
+    assert_status(page, 200);
+    expect_header(page, "Content-Type", "text/html");
+    expect_header(page, "Cache-Control", "no-cache");
+    expect_header(page, "Content-Security-Policy", "default-src 'none'; ");
+    read_version(version, page);
+    const struct reply *kept = client_get(client, "/ui/%s/openapi.yaml", version);
+    const struct reply *served = client_get(client, "/openapi.yaml");
+    assert_status(kept, 200);
+    expect_header(kept, "Content-Type", "application/yaml");
+    expect_header(kept, "Cache-Control", "immutable");
+    assert_string_equal(kept->body, served->body);
+    assert_status(client_get(client, "/ui/%s/docs.js", version), 200);
+    assert_status(client_get(client, "/ui/%s/yaml.js", version), 200);
+    assert_status(client_get(client, "/ui/%s/docs.css", version), 200);
+}
+
 static void files_are_kept_for_ever_and_packed_on_request(void **state)
 {
     struct stage *stage = *state;
@@ -106,7 +128,9 @@ static void it_can_be_left_out(void **state)
     assert_problem(client_get(client, "/"), 404, "not_found");
     assert_problem(client_get(client, "/ui/"), 404, "not_found");
     assert_problem(client_get(client, "/ui/jobs"), 404, "not_found");
+    assert_problem(client_get(client, "/docs"), 404, "not_found");
     assert_problem(client_get(client, "/ui/%s/lit-html.js", version), 404, "not_found");
+    assert_status(client_get(client, "/openapi.yaml"), 200);
     assert_status(client_get(client, "/v1/datasets"), 200);
 }
 
@@ -115,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_root_leads_to_the_dashboard),
         cmocka_unit_test(every_page_is_the_index_and_asked_for_anew),
+        cmocka_unit_test(the_page_of_the_api_has_the_same_headers_and_its_files),
         cmocka_unit_test(files_are_kept_for_ever_and_packed_on_request),
         cmocka_unit_test(what_is_not_there_is_a_problem),
         cmocka_unit_test(it_can_be_left_out),

@@ -70,6 +70,51 @@ static void it_stays_until_the_last_holder_drops_it(void **state)
     job_answer_drop(NULL);
 }
 
+/* A text that is worth packing, of a made-up job. */
+static struct job_answer *long_answer(void)
+{
+    enum { SIZE = 5000 };
+    char *text = malloc(SIZE + 1);
+    for (size_t i = 0; i < SIZE; i++)
+        text[i] = "{\"step\":1},"[i % 11];
+    text[SIZE] = '\0';
+    return job_answer_create(text, "0123456789abcdef", 7, false);
+}
+
+static void it_is_packed_once_with_a_tag_of_its_own(void **state)
+{
+    (void)state;
+    struct job_answer *answer = long_answer();
+    assert_header(answer->found, "Vary", "Accept-Encoding");
+    assert_null(MHD_get_response_header(answer->found, "Content-Encoding"));
+    struct job_answer *packed = job_answer_packed(job_answer_hold(answer));
+    struct job_answer *again = job_answer_packed(job_answer_hold(answer));
+    assert_ptr_not_equal(packed, answer);
+    assert_ptr_equal(packed, again);
+    assert_string_equal(packed->tag, "\"0123456789abcdef-7-gzip\"");
+    assert_true(packed->size < answer->size);
+    assert_memory_equal(packed->text, "\x1f\x8b", 2);
+    assert_header(packed->found, "Content-Encoding", "gzip");
+    assert_header(packed->found, "Vary", "Accept-Encoding");
+    assert_header(packed->found, "ETag", packed->tag);
+    assert_header(packed->found, "Retry-After", "2");
+    assert_header(packed->not_modified, "ETag", packed->tag);
+    assert_header(packed->not_modified, "Vary", "Accept-Encoding");
+    job_answer_drop(answer); /* the packed one outlives it where it is held */
+    assert_int_equal(packed->version, 7);
+    job_answer_drop(packed);
+    job_answer_drop(again);
+}
+
+static void what_is_too_small_to_pay_is_never_packed(void **state)
+{
+    (void)state;
+    struct job_answer *answer = answer_of(true);
+    assert_ptr_equal(job_answer_packed(answer), answer);
+    assert_null(MHD_get_response_header(answer->found, "Vary"));
+    job_answer_drop(answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -77,6 +122,8 @@ int main(void)
         cmocka_unit_test(only_a_job_that_goes_on_is_to_be_asked_again),
         cmocka_unit_test(a_fresh_response_has_the_headers_of_the_ready_one),
         cmocka_unit_test(it_stays_until_the_last_holder_drops_it),
+        cmocka_unit_test(it_is_packed_once_with_a_tag_of_its_own),
+        cmocka_unit_test(what_is_too_small_to_pay_is_never_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,49 @@
+#include "service/entity_tag.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void tag_pack(char *packed, size_t size, const char *tag)
+{
+    snprintf(packed, size, "%.*s-gzip\"", (int)strlen(tag) - 1, tag);
+}
+
+/* Tells whether the entry of a list is the tag. */
+static bool is_tag(const char *entry, const char *tag)
+{
+    size_t length = strlen(tag);
+    return strncmp(entry, tag, length) == 0 &&
+           (entry[length] == '\0' || strchr(" \t,", entry[length]) != NULL);
+}
+
+/* Steps over the blanks, commas and the mark of a weak tag in front of the next entry of
+ * the list, and answers it; NULL at the end. */
+static const char *next_entry(const char *list)
+{
+    list += strspn(list, " \t,");
+    return *list == '\0' ? NULL : strncmp(list, "W/", 2) == 0 ? list + 2 : list;
+}
+
+bool tag_list_holds_packed(const char *list, const char *tag)
+{
+    char packed[PACKED_TAG_SIZE];
+    tag_pack(packed, sizeof packed, tag);
+    while (list != NULL && (list = next_entry(list)) != NULL) {
+        if (is_tag(list, packed))
+            return true;
+        list += strcspn(list, ",");
+    }
+    return false;
+}
+
+bool tag_list_holds(const char *list, const char *tag)
+{
+    char packed[PACKED_TAG_SIZE];
+    tag_pack(packed, sizeof packed, tag);
+    while (list != NULL && (list = next_entry(list)) != NULL) {
+        if (*list == '*' || is_tag(list, tag) || is_tag(list, packed))
+            return true;
+        list += strcspn(list, ",");
+    }
+    return false;
+}

@@ -1,0 +1,165 @@
+// Reads the YAML that openapi.yaml is written in: block and flow mappings and sequences, plain
+// and quoted scalars, | and |- texts, anchors, aliases, comments. No tags, no merge keys, no
+// several documents. Throws where it meets anything else.
+
+const word = (text) => {
+  if (text === 'null' || text === '~' || text === '') return null;
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (/^[-+]?\d+$/.test(text) || /^[-+]?\d*\.\d*(e[-+]\d+)?$/i.test(text) && /\d/.test(text)) return Number(text);
+  return text;
+};
+
+class Reader {
+  constructor(text) {
+    this.text = text;
+    this.at = 0;
+    this.anchors = new Map();
+  }
+
+  fail(what) {
+    throw new Error(`line ${this.text.slice(0, this.at).split('\n').length}: ${what}`);
+  }
+
+  // Steps over blanks, line ends and comments, to the next thing that says something.
+  skip() {
+    this.match(/(?:\s|(?<=^|\s)#[^\n]*)*/y);
+    return this.at < this.text.length;
+  }
+
+  // How far the place is from the beginning of its line.
+  column() {
+    return this.at - this.text.lastIndexOf('\n', this.at - 1) - 1;
+  }
+
+  match(form) {
+    form.lastIndex = this.at;
+    const found = form.exec(this.text);
+    if (found) this.at += found[0].length;
+    return found;
+  }
+
+  // --- scalars ---
+
+  quoted() {
+    const found = this.match(/'((?:[^']|'')*)'|"((?:[^"\\]|\\[^])*)"/y) ?? this.fail('a quote without an end');
+    const folded = (found[1] ?? found[2]).replace(/[ \t]*\n\s*/g, ' ');
+    return found[1] != null ? folded.replaceAll("''", "'") : JSON.parse(`"${folded}"`);
+  }
+
+  // A text behind | or |-: the lines that lie deeper than the owner, without their common indent.
+  literal(owner) {
+    const keep = this.match(/\|(-?)[ \t]*\n/y)[1] === '';
+    const lines = [];
+    for (let line; (line = /[^\n]*\n?/y, line.lastIndex = this.at, line = line.exec(this.text)[0]) !== '';) {
+      const indent = line.search(/\S/);
+      if (indent >= 0 && indent <= owner) break;
+      lines.push(line.trimEnd());
+      this.at += line.length;
+    }
+    const depth = lines.find((line) => line !== '').search(/\S/);
+    return lines.map((line) => line.slice(depth)).join('\n').trimEnd() + (keep ? '\n' : '');
+  }
+
+  plain(form) {
+    return word((this.match(form) ?? this.fail('a value that is not read here'))[0].trim().replace(/\s*\n\s*/g, ' '));
+  }
+
+  // --- inside brackets ---
+
+  flow() {
+    this.skip();
+    const mark = this.text[this.at];
+    if (mark === '{') return this.members();
+    if (mark === '[') return this.items();
+    if (mark === "'" || mark === '"') return this.quoted();
+    if (mark === '*') return this.alias();
+    return this.plain(/(?:[^,{}[\]:#]|:(?![\s,{}[\]])|(?<!\s)#)+/y);
+  }
+
+  items() {
+    const list = [];
+    for (this.at++; this.skip() && this.text[this.at] !== ']'; this.match(/,/y)) {
+      list.push(this.flow());
+      this.skip();
+    }
+    this.at++;
+    return list;
+  }
+
+  members() {
+    const object = {};
+    for (this.at++; this.skip() && this.text[this.at] !== '}'; this.match(/,/y)) {
+      const key = String(this.flow());
+      this.skip();
+      if (!this.match(/:/y)) this.fail(`no value of ${key}`);
+      object[key] = this.flow();
+      this.skip();
+    }
+    this.at++;
+    return object;
+  }
+
+  alias() {
+    const [, name] = this.match(/\*(\w+)/y);
+    return this.anchors.has(name) ? this.anchors.get(name) : this.fail(`no anchor ${name}`);
+  }
+
+  // --- by indents ---
+
+  // A value behind a key or a dash, which stand at the column `owner`.
+  value(owner) {
+    this.match(/[ \t]*(?:#[^\n]*)?/y);
+    const anchor = this.match(/&(\w+)[ \t]*/y);
+    const value = this.bare(owner);
+    if (anchor) this.anchors.set(anchor[1], value);
+    return value;
+  }
+
+  bare(owner) {
+    const mark = this.text[this.at];
+    if (mark === '|') return this.literal(owner);
+    if (mark === '{' || mark === '[' || mark === "'" || mark === '"' || mark === '*') return this.flow();
+    if (mark !== '\n' && mark !== undefined)
+      return this.plain(new RegExp(`(?:[^\\n#]|(?<=\\S)#)+(?:\\n {${owner + 1},}[^\\n]*)*`, 'y'));
+    this.skip();
+    const dash = /-\s/y;
+    dash.lastIndex = this.at;
+    return this.column() > owner || (this.column() === owner && dash.test(this.text)) ? this.block() : null;
+  }
+
+  block() {
+    const column = this.column();
+    const dash = /-(?=\s)/y;
+    dash.lastIndex = this.at;
+    return dash.test(this.text) ? this.sequence(column) : this.mapping(column);
+  }
+
+  sequence(column) {
+    const list = [];
+    while (this.skip() && this.column() === column && this.match(/-(?=\s)/y)) {
+      this.match(/ */y);
+      const key = /(?:'(?:[^']|'')*'|[^\s'"{[&*|#][^\n]*?):(?=\s)/y;
+      key.lastIndex = this.at;
+      list.push(key.test(this.text) ? this.mapping(this.column()) : this.value(column));
+    }
+    return list;
+  }
+
+  mapping(column) {
+    const object = {};
+    while (this.skip() && this.column() === column) {
+      const key = this.text[this.at] === "'" ? this.quoted() : this.match(/[^\n]*?(?=:(?:\s|$))/y)?.[0];
+      if (key == null || !this.match(/:/y)) this.fail('no key');
+      object[key] = this.value(column);
+    }
+    return object;
+  }
+}
+
+export function parse(text) {
+  const reader = new Reader(text);
+  reader.skip();
+  const value = reader.block();
+  if (reader.skip()) reader.fail('something is left');
+  return value;
+}
