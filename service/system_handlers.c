@@ -6,6 +6,7 @@
 #include "api/system_view.h"
 #include "base/check.h"
 #include "service/access.h"
+#include "service/assets.h"
 #include "service/handlers.h"
 #include "service/kernel.h"
 
