@@ -30,6 +30,8 @@ enum {
     LIMIT_PREDICT_ROWS = 10000,
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
+    LIMIT_FOLLOWERS = 3000,         /* event streams that are open at once */
+    LIMIT_FOLLOWERS_EACH = 64,      /* of one principal, where there are keys */
     LIMIT_TUNING_RUNS = 10000,      /* that an estimate prices */
     LIMIT_JOBS_LIKE_THIS = 1000000, /* that an estimate counts */
     LIMIT_HISTORY = 101,            /* evaluations that a job keeps */

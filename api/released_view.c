@@ -55,16 +55,18 @@ void released_append(struct released_history *history, uint64_t step,
     }
 }
 
-static void write_shown(struct json_writer *writer,
-                        const struct released_history *history, const double *point)
+void released_point_write(struct json_writer *writer,
+                          const struct released_history *history, size_t index,
+                          bool lists)
 {
+    const double *point = history->points + index * (1 + history->width);
     json_write_object(writer, NULL);
     json_write_count(writer, "step", (uint64_t)*point++);
     for (size_t k = 0; k < history->series_count; k++) {
         const struct released_series *series = &history->series[k];
-        if (series->is_list)
+        if (series->is_list && lists)
             json_write_reals(writer, series->name, point, series->count);
-        else
+        else if (!series->is_list)
             json_write_real(writer, series->name, *point);
         point += series->count;
     }
@@ -76,7 +78,7 @@ void released_write(struct json_writer *writer, const char *name,
 {
     json_write_array(writer, name);
     for (size_t i = 0; history != NULL && i < point_count; i++)
-        write_shown(writer, history, history->points + i * (1 + history->width));
+        released_point_write(writer, history, i, true);
     json_write_array_end(writer);
 }
 

@@ -41,6 +41,12 @@ struct released_history *released_create(const struct released_value *values,
 void released_append(struct released_history *history, uint64_t step,
                      const struct released_value *values);
 
+/* Writes the point at index, which is there: {"step":1,"clip_norm":1.0,...}; its lists, such
+ * as a histogram, only where they are asked for. */
+void released_point_write(struct json_writer *writer,
+                          const struct released_history *history, size_t index,
+                          bool lists);
+
 /* As answered: [{"step":1,"clip_norm":1.0,"histogram":[...]},...] of the first
  * point_count points; [] of NULL. */
 void released_write(struct json_writer *writer, const char *name,

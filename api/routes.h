@@ -20,6 +20,7 @@
 
 #define QUERY_PAGE "page_size page_token"
 #define TYPE_JSON  "application/json"
+#define TYPE_EVENTS "text/event-stream"
 
 /* A row is X(name, run, scope, members...): the operationId of openapi.yaml, an enum
  * route_run and an enum scope (api/roles.h) without their prefixes, and members of struct
@@ -69,6 +70,11 @@
       .query = "wait", .types = TYPE_JSON)                                             \
     X(job_cancel, ON_DESK, JOBS_CANCEL, .method = "POST",                              \
       .path = "/v1/jobs/{id}:cancel", .body = BODY_EMPTY, .types = TYPE_JSON)          \
+    X(job_events, AT_ONCE, JOBS_READ, .method = "GET",                                 \
+      .path = "/v1/jobs/{id}/events", .query = "histograms", .streamed = true,         \
+      .types = TYPE_EVENTS)                                                            \
+    X(events, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/events",               \
+      .query = "dataset", .streamed = true, .types = TYPE_EVENTS)                      \
     X(model_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/models",   \
       .query = "dataset job order " QUERY_PAGE, .types = TYPE_JSON)                    \
     X(model_get, AT_ONCE, CERTIFICATES_READ, .method = "GET",                          \

@@ -143,6 +143,11 @@ void connection_deadline_reply_starts(struct connection_deadline *deadline,
     move(deadline, in_seconds(DEADLINE_BODY_S + (int64_t)(size / DEADLINE_BODY_RATE)));
 }
 
+void connection_deadline_reply_waits(struct connection_deadline *deadline)
+{
+    move(deadline, INT64_MAX);
+}
+
 void connection_deadline_request_done(struct connection_deadline *deadline)
 {
     move(deadline, in_seconds(DEADLINE_IDLE_S + DEADLINE_HEADERS_S));

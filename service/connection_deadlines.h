@@ -40,6 +40,8 @@ void connection_deadline_body_received(struct connection_deadline *deadline,
 void connection_deadline_body_done(struct connection_deadline *deadline);
 void connection_deadline_reply_starts(struct connection_deadline *deadline,
                                       uint64_t size);
+/* A stream has nothing to send for now. It is sent the next thing from reply_starts on. */
+void connection_deadline_reply_waits(struct connection_deadline *deadline);
 void connection_deadline_request_done(struct connection_deadline *deadline);
 
 #endif

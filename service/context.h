@@ -4,7 +4,7 @@
  * whoever works in between is handed it.
  *
  * Locks, outermost first: the public clock's gate; the store's transaction; the long
- * polls; then one of datasets, jobs, models, pool, ledger, sessions or unfinished
+ * polls or the followers; then one of datasets, jobs, models, pool, ledger, sessions or unfinished
  * uploads at a time.
  *
  * Threads
@@ -29,6 +29,7 @@
 #include "service/datasets.h"
 #include "service/disk_room.h"
 #include "service/float_safety.h"
+#include "service/followers.h"
 #include "service/jobs.h"
 #include "service/loaded_models.h"
 #include "service/long_polls.h"
@@ -49,6 +50,7 @@ struct context {
     struct jobs *jobs;
     struct models *models;
     struct long_polls *long_polls;
+    struct followers *followers;
     struct pool *desk, *importer, *runners;
     struct public_clock *clock;
     struct predictors *predictors;

@@ -51,6 +51,9 @@ void job_destroy(void *item)
     if (job == NULL)
         return;
     job_answer_drop(job->answer);
+    free(job->line);
+    free(job->changes.points);
+    free(job->changes.released);
     job_plan_fini(&job->plan);
     free(job->points);
     free(job->released);

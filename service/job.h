@@ -1,7 +1,9 @@
 /*
  * job.h - one job in memory, as jobs.c keeps it. The files that make up that room are
- * jobs (reading and changing), active_jobs (those that have not ended) and restored_job
- * (rows at start); everybody else knows a job by the functions of jobs.h.
+ * jobs (reading and changing), active_jobs (those that have not ended), restored_job
+ * (rows at start), kept_answers and job_changes (what was answered and shown), job_events
+ * and list_events (what followers are sent); everybody else knows a job by the functions
+ * of jobs.h.
  *
  * Threads: what stands below `stop` is guarded by the lock of jobs; what stands above
  * it never changes once the job is in the registry.
@@ -16,6 +18,7 @@
 #include "api/job_view.h"
 #include "base/principal.h"
 #include "service/job_answer.h"
+#include "service/job_changes.h"
 #include "service/job_plan.h"
 #include "service/job_state.h"
 
@@ -55,6 +58,9 @@ struct job {
     struct evaluation_point *points;   /* (LIMIT_HISTORY), NULL before the first */
     struct released_history *released; /* NULL before the first */
     struct job_answer *answer; /* of the last version asked for; NULL: none is kept */
+    char *line;                /* of a list, likewise; owned */
+    uint64_t line_version;
+    struct job_changes changes;
 };
 
 /* The view of job as of now; its points are borrowed from job. The caller holds the

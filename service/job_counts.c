@@ -43,7 +43,6 @@ void job_counts_add(struct job_counts *counts, const char *project,
 {
     counts->by_state[state]++;
     have(counts, project)->by_state[state]++;
-    counts->version++;
     counts->states_version++;
 }
 

@@ -16,7 +16,7 @@ struct project_jobs; /* the counts of one project, opaque */
 
 struct job_counts { /* zeroed: none */
     size_t by_state[JOB_STATE_COUNT];
-    uint64_t version, states_version; /* as jobs_tally answers them (jobs.h) */
+    uint64_t states_version; /* as jobs_tally answers it (jobs.h) */
     size_t project_count;
     struct project_jobs *projects; /* (project_count), owned */
 };

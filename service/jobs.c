@@ -3,7 +3,7 @@
  * at a tick. A move (job_move) works on a copy of now, writes the row from it, and
  * makes it the job's own when the transaction is durable (moved); progress that was
  * recorded meanwhile stays. Every change of now makes a new version, whose answer is
- * composed when somebody asks for it first (keep_answer). */
+ * composed when somebody asks for it first (kept_answers). */
 #include "service/jobs.h"
 
 #include <pthread.h>
@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "service/active_jobs.h"
 #include "service/job.h"
+#include "service/job_changes.h"
 #include "service/job_counts.h"
 #include "service/kept_answers.h"
 #include "service/registry.h"
@@ -27,7 +28,8 @@ struct jobs {
     struct registry registry;
     struct active_jobs active;
     struct job_counts counts;
-    struct kept_answers answers;
+    struct changed_jobs changed;
+    struct kept_answers kept;
     struct jobs_base base;
 };
 
@@ -82,6 +84,8 @@ static void enter(struct jobs *jobs, struct job *job)
     if (!job_state_is_terminal(job->now.state))
         active_jobs_add(&jobs->active, job);
     job_counts_add(&jobs->counts, job->project, job->now.state);
+    changed_jobs_touch_state(&jobs->changed, job);
+    job->changes.charge = job->changes.any; /* it was reserved */
 }
 
 /* --- opening --- */
@@ -212,6 +216,15 @@ struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
     return job_latest(jobs, job).made.progress;
 }
 
+void jobs_look(struct jobs *jobs,
+               void (*look)(void *context, const struct changed_jobs *changed),
+               void *context)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    look(context, &jobs->changed);
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
 char *job_text(struct jobs *jobs, const struct job *job)
 {
     pthread_rwlock_rdlock(&jobs->lock);
@@ -221,43 +234,28 @@ char *job_text(struct jobs *jobs, const struct job *job)
     return text;
 }
 
-char *job_summary_text(struct jobs *jobs, const struct job *job)
+char *job_summary_text(struct jobs *jobs, struct job *job)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    struct job_view view = job_view_of(job, &job->now);
-    char *text = job_summary_render(&view);
+    char *text = kept_line_find(job);
+    pthread_rwlock_unlock(&jobs->lock);
+    if (text != NULL)
+        return text;
+    pthread_rwlock_wrlock(&jobs->lock);
+    text = kept_line_make(&jobs->kept, job);
     pthread_rwlock_unlock(&jobs->lock);
     return text;
 }
 
-/* Composes the answer of the job's version. The lock is held, for writing. */
-static void keep_answer(struct jobs *jobs, struct job *job)
-{
-    struct job_view view = job_view_of(job, &job->now);
-    kept_answers_put(&jobs->answers, job,
-                     job_answer_create(job_render(&view), jobs->base.nonce,
-                                       job->now.version,
-                                       job_state_is_terminal(job->now.state)));
-}
-
-static bool is_answered(const struct job *job)
-{
-    return job->answer != NULL && job->answer->version == job->now.version;
-}
-
 struct job_answer *job_answer(struct jobs *jobs, struct job *job)
 {
-    struct job_answer *answer = NULL;
     pthread_rwlock_rdlock(&jobs->lock);
-    if (is_answered(job))
-        answer = job_answer_hold(job->answer);
+    struct job_answer *answer = kept_answer_find(job);
     pthread_rwlock_unlock(&jobs->lock);
     if (answer != NULL)
         return answer;
     pthread_rwlock_wrlock(&jobs->lock);
-    if (!is_answered(job))
-        keep_answer(jobs, job);
-    answer = job_answer_hold(job->answer);
+    answer = kept_answer_make(&jobs->kept, job, jobs->base.nonce);
     pthread_rwlock_unlock(&jobs->lock);
     return answer;
 }
@@ -294,7 +292,7 @@ struct jobs_tally jobs_tally(struct jobs *jobs)
         .queued = by_state[JOB_QUEUED],
         .running = by_state[JOB_RUNNING] + by_state[JOB_CANCELLING],
         .next = active_jobs_next(&jobs->active),
-        .version = jobs->counts.version,
+        .version = jobs->changed.version,
         .states_version = jobs->counts.states_version,
     };
     memcpy(tally.by_state, by_state, sizeof tally.by_state);
@@ -371,12 +369,13 @@ static void moved(void *context)
     struct job_made shown = job->now.made;
     uint64_t version = job->now.version + 1;
     job_counts_move(&jobs->counts, job->project, job->now.state, change->now.state);
+    changed_jobs_touch_state(&jobs->changed, job);
     job->now = change->now;
     job->now.version = version;
     job->now.made = shown;
     if (job_state_is_terminal(job->now.state)) {
-        job->now.made = job->recorded;
-        job->unshown = false;
+        job_changes_show(job);
+        job->changes.charge = job->changes.any; /* it is settled */
         train_spec_drop_network(&job->plan.request.train);
         active_jobs_remove(&jobs->active, job);
     }
@@ -443,18 +442,6 @@ void job_released(struct jobs *jobs, struct job *job, uint64_t step,
     pthread_rwlock_unlock(&jobs->lock);
 }
 
-/* Takes over what was recorded. The lock is held, for writing. */
-static void show_recorded(struct job *job, int64_t second)
-{
-    struct job_now *now = &job->now;
-    uint64_t step = job->recorded.progress.step;
-    if (now->state == JOB_RUNNING && step > now->made.progress.step)
-        now->seconds_left = job_seconds_left(step, job->plan.request.train.steps,
-                                             second - now->start_ms / MS_PER_S);
-    now->made = job->recorded;
-    job->unshown = false;
-}
-
 void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued)
 {
     pthread_rwlock_wrlock(&jobs->lock);
@@ -462,12 +449,13 @@ void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued
     bool waits = now->state == JOB_QUEUED;
     *queued += waits;
     bool changes = job->unshown || (waits && now->queue_position != *queued);
+    if (changes)
+        changed_jobs_touch(&jobs->changed, job);
     if (job->unshown)
-        show_recorded(job, second);
+        job_changes_show_at(job, second);
     if (waits)
-        now->queue_position = *queued;
+        job_changes_place(job, *queued);
     now->version += changes;
-    jobs->counts.version += changes;
     pthread_rwlock_unlock(&jobs->lock);
     if (changes)
         long_polls_wake(jobs->base.long_polls, job);

@@ -143,10 +143,17 @@ enum status job_save(struct jobs *jobs, struct store *store, const struct job *j
  * The job is in the registry. */
 struct job_answer *job_answer(struct jobs *jobs, struct job *job);
 
-/* The job's line of a list, as JSON text; to be freed. */
-char *job_summary_text(struct jobs *jobs, const struct job *job);
+/* The job's line of a list, as JSON text, to be freed. It is composed and kept likewise. */
+char *job_summary_text(struct jobs *jobs, struct job *job);
 
 /* The job as JSON text, whether or not it is in the registry; to be freed. */
 char *job_text(struct jobs *jobs, const struct job *job);
+
+/* Calls look while nothing of any job changes, for the files that know a job (job.h). It
+ * must be brief, and call nothing of this file. */
+struct changed_jobs;
+void jobs_look(struct jobs *jobs,
+               void (*look)(void *context, const struct changed_jobs *changed),
+               void *context);
 
 #endif

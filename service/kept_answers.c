@@ -1,24 +1,82 @@
 #include "service/kept_answers.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
 #include "service/job.h"
 
-/* Makes room for job: the oldest place of the ring becomes its own. */
-static void enter(struct kept_answers *kept, struct job *job)
+/* Makes room for job: the oldest place of the ring becomes its own. Answers whose place
+ * it was, if it was one's. */
+static struct job *enter(struct kept_jobs *kept, struct job *job)
 {
     struct job **oldest = &kept->jobs[kept->next];
-    if (*oldest != NULL) {
-        job_answer_drop((*oldest)->answer);
-        (*oldest)->answer = NULL;
-    }
+    struct job *before = *oldest;
     *oldest = job;
     kept->next = (kept->next + 1) % ANSWERS_KEPT;
+    return before;
 }
 
-void kept_answers_put(struct kept_answers *kept, struct job *job,
-                      struct job_answer *answer_take)
+/* --- answers --- */
+
+static bool is_answered(const struct job *job)
 {
-    if (job->answer == NULL)
-        enter(kept, job);
+    return job->answer != NULL && job->answer->version == job->now.version;
+}
+
+struct job_answer *kept_answer_find(const struct job *job)
+{
+    return is_answered(job) ? job_answer_hold(job->answer) : NULL;
+}
+
+struct job_answer *kept_answer_make(struct kept_answers *kept, struct job *job,
+                                    const char *nonce)
+{
+    if (is_answered(job))
+        return job_answer_hold(job->answer);
+    struct job *before = job->answer == NULL ? enter(&kept->answers, job) : NULL;
+    if (before != NULL) {
+        job_answer_drop(before->answer);
+        before->answer = NULL;
+    }
+    struct job_view view = job_view_of(job, &job->now);
     job_answer_drop(job->answer);
-    job->answer = answer_take;
+    job->answer = job_answer_create(job_render(&view), nonce, job->now.version,
+                                    job_state_is_terminal(job->now.state));
+    return job_answer_hold(job->answer);
+}
+
+/* --- lines --- */
+
+static char *copy(const char *text)
+{
+    char *copied = strdup(text);
+    CHECK(copied != NULL);
+    return copied;
+}
+
+static bool has_line(const struct job *job)
+{
+    return job->line != NULL && job->line_version == job->now.version;
+}
+
+char *kept_line_find(const struct job *job)
+{
+    return has_line(job) ? copy(job->line) : NULL;
+}
+
+char *kept_line_make(struct kept_answers *kept, struct job *job)
+{
+    if (has_line(job))
+        return copy(job->line);
+    struct job *before = job->line == NULL ? enter(&kept->lines, job) : NULL;
+    if (before != NULL) {
+        free(before->line);
+        before->line = NULL;
+    }
+    struct job_view view = job_view_of(job, &job->now);
+    free(job->line);
+    job->line = job_summary_render(&view);
+    job->line_version = job->now.version;
+    return copy(job->line);
 }

@@ -21,7 +21,8 @@
 
 enum {
     REPLY_HEADERS_MAX = 10,
-    STREAM_END = -1,    /* what pull answers behind the last byte, */
+    STREAM_WAITS = 0, /* what pull answers where it has had the connection suspended, */
+    STREAM_END = -1,  /* behind the last byte, */
     STREAM_BROKEN = -2, /* and where there should be more but is not: no more is sent */
 };
 
@@ -30,7 +31,8 @@ static const uint64_t stream_size_unknown = UINT64_MAX;
 /* A body that is made piece by piece while it is sent, and is never in memory as a whole.
  * pull puts what comes at position, where the last piece ended, into to[0..room) and
  * answers how much that is, at least one byte. It runs on the HTTP server's thread and
- * waits for nothing. close is called once, whether all was sent, some or nothing. */
+ * waits for nothing; where nothing comes for now it has the request's connection suspended
+ * (sessions.h), and is called again when that is resumed. close is called once, whether all was sent, some or nothing. */
 struct stream {
     uint64_t size; /* all pieces together, or stream_size_unknown */
     uint64_t held; /* bytes of memory that context takes until close */

@@ -2,10 +2,16 @@
 
 #include "base/check.h"
 
-enum { STREAM_PIECE = 32 << 10 }; /* the room that a stream is given at a time */
+enum {
+    STREAM_PIECE = 32 << 10, /* the room that a stream is given at a time */
+    /* Likewise where its size is not known: libmicrohttpd then has it fill the
+     * connection's memory, and this is for clients of HTTP/1.0 alone. */
+    STREAM_PIECE_UNKNOWN = 1 << 10,
+};
 
 _Static_assert(STREAM_END == (int)MHD_CONTENT_READER_END_OF_STREAM,
                "as it is answered");
+_Static_assert(STREAM_WAITS == 0, "nothing for now");
 _Static_assert(STREAM_BROKEN == (int)MHD_CONTENT_READER_END_WITH_ERROR, "likewise");
 
 /* MHD never writes to a persistent buffer. */
@@ -20,10 +26,11 @@ static struct MHD_Response *response_of_constant(const void *bytes, size_t size)
 
 static struct MHD_Response *response_of_stream(const struct stream *stream)
 {
-    uint64_t size =
-        stream->size == stream_size_unknown ? MHD_SIZE_UNKNOWN : stream->size;
-    return MHD_create_response_from_callback(size, STREAM_PIECE, stream->pull,
-                                             stream->context, stream->close);
+    bool known = stream->size != stream_size_unknown;
+    return MHD_create_response_from_callback(
+        known ? stream->size : MHD_SIZE_UNKNOWN,
+        known ? STREAM_PIECE : STREAM_PIECE_UNKNOWN, stream->pull, stream->context,
+        stream->close);
 }
 
 /* Makes a response of the reply's body, which it takes. */

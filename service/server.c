@@ -18,7 +18,8 @@
 enum {
     POOL_MIN = 2, /* one is no pool to libmicrohttpd */
     POOL_MAX = 4,
-    CONNECTIONS_MAX = 4096,
+    CONNECTIONS_MAX =
+        4096, /* LIMIT_FOLLOWERS, LONG_POLLS_MAX, and some that do not wait */
     CONNECTION_MEMORY = 32 << 10, /* cleared after every request */
     BACKLOG = 1024,
     FILES_MAX = 16384,
@@ -38,7 +39,8 @@ struct server {
     struct MHD_Daemon *daemon;
 };
 
-const struct service_hooks server_hooks = {session_run, session_late, session_wake};
+const struct service_hooks server_hooks = {session_run, session_late, session_wake,
+                                           session_suspend};
 
 /* --- what libmicrohttpd calls --- */
 

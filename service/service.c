@@ -24,7 +24,7 @@ enum {
     PREDICTOR_THREADS_MAX = 4,
     PREDICTION_WAIT_MS = 30000,     /* after that its client may wait no longer */
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of those that are idle */
-    LONG_POLLS_MAX = 1024,          /* at once (api.md 7) */
+    LONG_POLLS_MAX = 1024,          /* beside LIMIT_FOLLOWERS streams (server.c) */
     STOP_TIMEOUT_MS = 60000,
 };
 
@@ -118,6 +118,8 @@ enum status service_open(struct context *context, const struct config *config,
     make_nonce(context);
     context->float_safety = float_safety_create();
     context->long_polls = long_polls_create(LONG_POLLS_MAX, hooks->resume);
+    const struct followers_hooks following = {hooks->suspend, hooks->resume};
+    context->followers = followers_create(&following);
     enum status status = open_store(context, error);
     if (status == ST_OK)
         status = open_rows(context, error);
@@ -201,6 +203,7 @@ void service_close(struct context *context)
     loaded_models_destroy(context->loaded_models);
     pool_destroy(context->desk);
     end_leftovers(context);
+    followers_destroy(context->followers);
     long_polls_destroy(context->long_polls);
     unfinished_uploads_destroy(context->unfinished_uploads);
     models_close(context->models);

@@ -15,7 +15,8 @@
 struct service_hooks { /* what the HTTP server does on this service's threads */
     void (*run)(void *context, void *item);  /* struct context; item is a request */
     void (*late)(void *context, void *item); /* the request waited too long to be run */
-    void (*resume)(void *waiting);           /* of a long poll */
+    void (*resume)(void *waiting);           /* of a long poll, or a stream */
+    bool (*suspend)(void *waiting);          /* of a stream: session_suspend */
 };
 
 /* Opens the directory, verifies the ledger and recovers what a dead process left

@@ -13,9 +13,11 @@
  * (hand_over); or as soon as something changes (poll). */
 #include "service/session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "api/fault.h"
 #include "base/check.h"
@@ -97,9 +99,36 @@ void session_late(void *context, void *item)
     resume(session);
 }
 
+/* A stream that is woken has its deadline again. */
 void session_wake(void *waiting)
 {
-    resume(session_of(waiting));
+    struct session *session = session_of(waiting);
+    if (session->sent)
+        connection_deadline_reply_starts(session->connection->deadline, 0);
+    resume(session);
+}
+
+/* --- streams, on the connection's own thread --- */
+
+/* Whether the client has closed its end: libmicrohttpd looks at what comes from a client
+ * only where it reads a request. */
+static bool has_gone(const struct session *session)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        session->request.connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char next;
+    ssize_t got =
+        recvfrom(info->connect_fd, &next, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+bool session_suspend(void *waiting)
+{
+    struct session *session = session_of(waiting);
+    if (has_gone(session))
+        return false;
+    connection_deadline_reply_waits(session->connection->deadline);
+    return sessions_suspend(session->sessions, session->request.connection);
 }
 
 /* --- from its first line to its end --- */

@@ -4,7 +4,7 @@
  *
  *   HEADERS --> BODY --> [work on another thread] --> ANSWER --> sent
  *                                                     |   ^
- *                                                     +---+ waits (long poll)
+ *                                                     +---+ waits (long poll, stream)
  *
  * Invariants
  *   (1) A reply is handed to libmicrohttpd once, whatever it then asks.
@@ -52,7 +52,9 @@ enum MHD_Result session_step(struct session *session, const char *method,
 void session_run(void *argument, void *item);
 /* This is the late function of the predictors: it refuses the request. */
 void session_late(void *context, void *item);
-/* This is the resume function of long polls. */
+/* These are the resume function of long polls and streams, and the suspend function of
+ * streams: false where the server is closing, or nobody is there to read any more. */
 void session_wake(void *waiting);
+bool session_suspend(void *waiting);
 
 #endif

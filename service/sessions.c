@@ -23,6 +23,7 @@ void sessions_close(struct sessions *sessions)
     sessions->closing = true;
     pthread_mutex_unlock(&sessions->lock);
     long_polls_close(sessions->context->long_polls);
+    followers_close(sessions->context->followers);
     pthread_mutex_lock(&sessions->lock);
     while (sessions->suspended > 0)
         pthread_cond_wait(&sessions->fewer, &sessions->lock);

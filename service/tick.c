@@ -113,6 +113,7 @@ void tick_run(void *argument, int64_t second)
     for (size_t i = 0; i < count; i++)
         job_show(context->jobs, jobs[i], second, &queued);
     free(jobs);
+    followers_tick(context->followers);
     disk_room_measure(&context->disk_room);
     context_guard(context);
 }

@@ -95,6 +95,28 @@ class Replay:
             self.succeeded.add((method, template))
         return status, json.loads(content) if "json" in kind and "nd" not in kind else content
 
+    def follow(self, template, query="", headers=None, **names):
+        """Reads a stream of events up to the first id and, where it has ended by then, to its
+        end. Each event must be as the document promises; answers the id."""
+        where = f"GET {template}"
+        request = urllib.request.Request(self.base + template.format(**names) + query,
+                                         headers=headers or {})
+        operation = self.document["paths"][template]["get"]
+        promised = operation["responses"]["200"]["content"]["text/event-stream"]["x-events"]
+        with self.open(request, timeout=600) as answer:
+            if answer.headers.get("Content-Type") != "text/event-stream":
+                self.failures.append(f"{where} as {answer.headers.get('Content-Type')}")
+            event = {}
+            while "id" not in event:
+                line = answer.readline().decode().rstrip("\n")
+                name, _, value = line.partition(": ")
+                event[name] = value
+                if name == "data":
+                    self.validate(promised[event["event"]], json.loads(value),
+                                  f"{where}: {event['event']}")
+        self.succeeded.add(("get", template))
+        return event["id"]
+
     def compare(self, responses, status, kind, content, where):
         if str(status) not in responses:
             self.failures.append(f"{where}, which the document does not name")
@@ -194,6 +216,18 @@ def jobs(replay):
     replay.call("get", "/v1/status")
     replay.call("get", "/v1/jobs/{id}", id="job_" + UNKNOWN)
     replay.call("post", "/v1/jobs", {"dataset": "nowhere"})
+    events = "/v1/jobs/{id}/events"
+    last = replay.follow(events, id=finished[0]["id"], query="?histograms=1")
+    status, _ = replay.call("get", events, id=finished[0]["id"], headers={"Last-Event-ID": last})
+    if status != 204:
+        replay.failures.append(f"behind the end of a job: {status}")
+    replay.follow("/v1/events")
+    for query in ("?histograms=2", "?histograms=x"):
+        replay.call("get", events, id=finished[0]["id"], query=query)
+    replay.call("get", events, id="job_" + UNKNOWN)
+    replay.follow("/v1/events", query="?dataset=mnist")
+    for query in ("?dataset=NO", "?dataset=nowhere"):
+        replay.call("get", "/v1/events", query=query)
     long = {"dataset": "mnist-test", "model": {"preset": "linear"}, "algorithm": {"name": "sgd"},
             "steps": 10000000}
     _, job = replay.call("post", "/v1/jobs", long)

@@ -35,12 +35,18 @@ static inline void scene_wake_nobody(void *waiting)
     (void)waiting;
 }
 
+static inline bool scene_suspend_nobody(void *waiting)
+{
+    (void)waiting;
+    return false;
+}
+
 static inline void scene_open(struct scene *scene)
 {
     enum config_outcome outcome;
     struct error error = {0};
     const struct service_hooks hooks = {scene_do_nothing, scene_do_nothing,
-                                        scene_wake_nobody};
+                                        scene_wake_nobody, scene_suspend_nobody};
     scene->place = place_make();
     snprintf(scene->database, sizeof scene->database, "%s/epsilond.db",
              scene->place.folder);

@@ -35,6 +35,12 @@ static void wake_nobody(void *waiting)
     (void)waiting;
 }
 
+static bool suspend_nobody(void *waiting)
+{
+    (void)waiting;
+    return false;
+}
+
 static void end_tx(struct store_tx *tx, enum status status)
 {
     assert_int_equal(status, ST_OK);
@@ -81,7 +87,8 @@ static struct scene *scene_make(const char *workers)
 {
     enum config_outcome outcome;
     struct error error = {0};
-    const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody};
+    const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody,
+                                        suspend_nobody};
     struct scene *scene = calloc(1, sizeof *scene);
     assert_non_null(scene);
     scene->place = place_make();
@@ -428,7 +435,8 @@ static void the_disk_is_measured_at_ticks(void **state)
 static void the_model_id_is_drawn_at_submission_and_kept_over_a_restart(void **state)
 {
     (void)state;
-    const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody};
+    const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody,
+                                        suspend_nobody};
     struct scene *scene = scene_make("1");
     struct context *context = &scene->context;
     struct job *running = submit(context), *queued = submit(context);

@@ -715,7 +715,7 @@ class JobMetrics(TypedDict):
 
     evaluation: Point | None
     history: NotRequired[list[Point]]
-    released: NotRequired[list[dict[str, Any]]]
+    released: NotRequired[list[Released]]
 
 
 class Job(TypedDict):
@@ -741,6 +741,44 @@ class Job(TypedDict):
     create_time: Time
     start_time: TimeOrNull
     end_time: TimeOrNull
+
+
+class StateEvent(TypedDict):
+    """A job is in another state, or in another place of the queue."""
+
+    id: JobId
+    state: JobState
+    state_reason: str | None
+    queue_position: int | None
+
+
+class ProgressEvent(TypedDict):
+    """A job has come further; the figures are those of the job at the same tick."""
+
+    id: JobId
+    step: int
+    steps: int
+    epsilon_spent: float | None
+    seconds_left: int | None
+
+
+class EndEvent(TypedDict):
+    """A job has ended; nothing comes behind it."""
+
+    state: JobState
+    model: ModelId | None
+
+
+class BudgetEvent(TypedDict):
+    """A job that was submitted, or has ended, changed what is taken of a budget."""
+
+    dataset: DatasetId
+    share: Share
+    epsilon_spent: float
+
+
+class ListsEvent(TypedDict):
+    dataset: DatasetId | None
 
 
 class JobPage(TypedDict):
@@ -1087,6 +1125,7 @@ BatchSize = int
 Steps = int
 Epochs = int
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
+Released = dict[str, Any]
 ProblemCode = Literal[
     "invalid_argument", "idempotency_key_missing", "job_too_large", "not_float_safe",
     "forbidden_origin", "forbidden", "not_found", "method_not_allowed", "not_acceptable",

@@ -1,0 +1,64 @@
+/*
+ * event_view.h - what followers are sent: server-sent events, text/event-stream, as the
+ * HTML standard describes them.
+ *
+ *   event: progress
+ *   data: {"id":"job_...","step":420,...}
+ *   id: 1f0c...-17
+ *
+ * with an empty line behind each. A text of several events has one id, with the last of
+ * them: whoever reads a part of it alone asks for all of it again.
+ *
+ * Threads: pure; a writer belongs to one.
+ */
+#ifndef API_EVENT_VIEW_H
+#define API_EVENT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "accountant/spending.h"
+#include "api/job_view.h"
+
+struct event_writer {
+    FILE *stream;
+    char *text;
+    size_t size;
+    bool open; /* the last event has no end yet */
+};
+
+void event_writer_open(struct event_writer *writer);
+
+/* Writes an event of that name. data is the text of one JSON value, taken. */
+void event_write(struct event_writer *writer, const char *name, char *data_take);
+
+/* The last event has the id NONCE-VERSION. */
+void event_write_id(struct event_writer *writer, const char *nonce, uint64_t version);
+
+/* Answers the text, to be freed, and its size, which is 0 where nothing was written. */
+char *event_writer_close(struct event_writer *writer, size_t *size);
+
+/* Reads an id that event_write_id has written with this nonce. Answers false, and leaves
+ * version untouched, where it is none. */
+bool event_id_parse(uint64_t *version, const char *text, const char *nonce);
+
+/* The data of events, as JSON text to be freed:
+ *   state      {"id","state","state_reason","queue_position"}
+ *   progress   {"id","step","steps","epsilon_spent","seconds_left"}
+ *   evaluation {"step","accuracy" or "rmse","loss"}, the point at index
+ *   released   {"step",...}, the point at index; its lists only with histograms
+ *   end        {"state","model"}
+ *   budget     {"dataset","share","epsilon_spent"}
+ *   snapshot   of lists: {"dataset"}, which is null of all; that of a job is the job */
+char *event_state_render(const struct job_view *view);
+char *event_progress_render(const struct job_view *view);
+char *event_evaluation_render(const struct job_view *view, size_t index);
+char *event_released_render(const struct job_view *view, size_t index, bool histograms);
+char *event_end_render(const struct job_view *view);
+char *event_budget_render(const struct dataset_id *dataset,
+                          const struct balance *balance);
+char *event_lists_render(const char *dataset);
+
+#endif

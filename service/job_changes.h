@@ -1,0 +1,50 @@
+/*
+ * job_changes.h - what of a job was shown when, and which jobs changed last: so whoever
+ * follows finds what is newer than what was sent, without a list of their own.
+ *
+ * All jobs share one count of versions. Every change of what is shown of any of them
+ * makes the next version, and the job remembers it beside what has changed.
+ *
+ *   newest --> job --older--> job --older--> job ...     by the version of the last change
+ *
+ * Threads: the lock of jobs guards all of it.
+ */
+#ifndef SERVICE_JOB_CHANGES_H
+#define SERVICE_JOB_CHANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct job; /* job.h */
+
+struct job_changes {             /* part of a job; zeroed: nothing was shown */
+    uint64_t any;                /* the version of the last change */
+    uint64_t state;              /* of its state, or its place in the queue */
+    uint64_t progress, charge;   /* of its progress; of what it holds or has spent */
+    uint64_t *points, *released; /* (LIMIT_HISTORY), that which showed each of them;
+                                    NULL: whatever there is was there at the start */
+    struct job *newer, *older;
+};
+
+struct changed_jobs { /* zeroed: none */
+    uint64_t version; /* of the last change; 0: there was none */
+    struct job *newest;
+};
+
+/* Makes the next version, which changes the job, and puts it first. */
+void changed_jobs_touch(struct changed_jobs *changed, struct job *job);
+/* The same, and the change is one of its state. */
+void changed_jobs_touch_state(struct changed_jobs *changed, struct job *job);
+
+/* Each shows something as part of the job's last change, which was made for it: all that
+ * was recorded; the same at a tick, with how long the rest takes by that; a place in the
+ * queue. */
+void job_changes_show(struct job *job);
+void job_changes_show_at(struct job *job, int64_t second);
+void job_changes_place(struct job *job, uint64_t queue_position);
+
+/* How many of the job's points a version had shown. */
+size_t job_changes_points(const struct job *job, uint64_t version);
+size_t job_changes_released(const struct job *job, uint64_t version);
+
+#endif

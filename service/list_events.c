@@ -1,0 +1,140 @@
+#include "service/list_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "accountant/ledger_view.h"
+#include "api/event_view.h"
+#include "service/context.h"
+#include "service/job.h"
+#include "service/job_changes.h"
+
+enum { JOBS_MAX = 64 }; /* of a batch: some 400 bytes each */
+
+/* --- versions and cursors --- */
+
+static void read_version(void *context, const struct changed_jobs *changed)
+{
+    uint64_t *version = context;
+    *version = changed->version;
+}
+
+static uint64_t version_of(const struct event_feed *feed)
+{
+    uint64_t version = 0;
+    jobs_look(feed->context->jobs, read_version, &version);
+    return version;
+}
+
+struct event_cursor list_events_cursor(const struct event_feed *feed, const char *id)
+{
+    struct event_cursor cursor = {0};
+    uint64_t version;
+    if (event_id_parse(&version, id, feed->context->nonce) &&
+        version <= version_of(feed))
+        cursor = (struct event_cursor){.begun = true, .version = version};
+    return cursor;
+}
+
+/* --- composing --- */
+
+struct composing {
+    const struct event_feed *feed;
+    uint64_t after, to; /* versions */
+    struct event_writer writer;
+    struct dataset_id charged[JOBS_MAX]; /* datasets, each once */
+    size_t charged_count;
+};
+
+static void add_charged(struct composing *composing, const struct dataset_id *dataset)
+{
+    for (size_t i = 0; i < composing->charged_count; i++)
+        if (strcmp(composing->charged[i].text, dataset->text) == 0)
+            return;
+    composing->charged[composing->charged_count++] = *dataset;
+}
+
+static bool is_wanted(const char *wanted, const char *text)
+{
+    return wanted[0] == '\0' || strcmp(wanted, text) == 0;
+}
+
+static void write_job(struct composing *composing, const struct job *job)
+{
+    const struct dataset_id *dataset = &job->plan.request.dataset;
+    struct job_view view = job_view_of(job, &job->now);
+    if (!is_wanted(composing->feed->dataset.text, dataset->text) ||
+        !is_wanted(composing->feed->project, job->project))
+        return;
+    if (job->changes.state > composing->after)
+        event_write(&composing->writer, "state", event_state_render(&view));
+    if (job->changes.progress > composing->after)
+        event_write(&composing->writer, "progress", event_progress_render(&view));
+    if (job->changes.charge > composing->after && job->ledger_seq > 0)
+        add_charged(composing, dataset);
+}
+
+/* Writes the first jobs that have changed since, oldest change first. */
+static void write_jobs(void *context, const struct changed_jobs *changed)
+{
+    struct composing *composing = context;
+    const struct job *next = NULL;
+    size_t count = 0;
+    for (const struct job *job = changed->newest;
+         job != NULL && job->changes.any > composing->after; job = job->changes.older)
+        next = job;
+    composing->to = composing->after;
+    for (; next != NULL && count < JOBS_MAX; next = next->changes.newer, count++) {
+        write_job(composing, next);
+        composing->to = next->changes.any;
+    }
+    if (next == NULL)
+        composing->to = changed->version;
+}
+
+static void write_budgets(struct composing *composing)
+{
+    struct balance balance;
+    for (size_t i = 0; i < composing->charged_count; i++)
+        if (ledger_balance(composing->feed->context->ledger, &composing->charged[i],
+                           &balance, NULL) == ST_OK)
+            event_write(&composing->writer, "budget",
+                        event_budget_render(&composing->charged[i], &balance));
+}
+
+static struct event_batch *compose(const struct event_feed *feed,
+                                   const struct event_key *key)
+{
+    size_t size;
+    struct composing composing = {
+        .feed = feed, .after = key->from.version, .to = key->version};
+    event_writer_open(&composing.writer);
+    if (key->from.begun) {
+        jobs_look(feed->context->jobs, write_jobs, &composing);
+        write_budgets(&composing);
+    } else {
+        const char *dataset = feed->dataset.text;
+        event_write(&composing.writer, "snapshot",
+                    event_lists_render(dataset[0] != '\0' ? dataset : NULL));
+    }
+    if (composing.writer.open)
+        event_write_id(&composing.writer, feed->context->nonce, composing.to);
+    char *text = event_writer_close(&composing.writer, &size);
+    struct event_batch *batch = event_batch_create(key, text, size);
+    batch->to = (struct event_cursor){.begun = true, .version = composing.to};
+    return batch;
+}
+
+struct event_feed list_events_feed(struct context *context,
+                                   const struct dataset *dataset, const char *project)
+{
+    static const struct event_feed_kind kind = {version_of, compose};
+    struct event_feed feed = {.kind = &kind,
+                              .context = context,
+                              .subject = dataset,
+                              .order = UINT64_MAX}; /* behind those of jobs */
+    if (dataset != NULL)
+        feed.dataset = dataset_spec(dataset)->id;
+    snprintf(feed.project, sizeof feed.project, "%s", project);
+    return feed;
+}
