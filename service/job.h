@@ -18,7 +18,6 @@
 #include "api/job_view.h"
 #include "base/principal.h"
 #include "service/job_answer.h"
-#include "service/job_changes.h"
 #include "service/job_plan.h"
 #include "service/job_state.h"
 
@@ -38,6 +37,16 @@ struct job_now { /* all of a job that may change, as shown */
     int64_t start_ms, end_ms;
     uint64_t queue_position; /* of QUEUED, from 1; else 0 */
     uint64_t seconds_left;   /* of RUNNING, once it can be told; else 0 */
+};
+
+struct
+    job_changes { /* versions (job_changes.h) that showed something of a job; 0: none */
+    uint64_t any; /* the version of the last change */
+    uint64_t state;              /* of its state, or its place in the queue */
+    uint64_t progress, charge;   /* of its progress; of what it holds or has spent */
+    uint64_t *points, *released; /* (LIMIT_HISTORY), that which showed each of them;
+                                    NULL: whatever there is was there at the start */
+    struct job *newer, *older;
 };
 
 struct job {

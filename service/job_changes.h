@@ -3,7 +3,7 @@
  * follows finds what is newer than what was sent, without a list of their own.
  *
  * All jobs share one count of versions. Every change of what is shown of any of them
- * makes the next version, and the job remembers it beside what has changed.
+ * makes the next version, and the job remembers it beside what has changed (job.h).
  *
  *   newest --> job --older--> job --older--> job ...     by the version of the last change
  *
@@ -16,15 +16,6 @@
 #include <stdint.h>
 
 struct job; /* job.h */
-
-struct job_changes {             /* part of a job; zeroed: nothing was shown */
-    uint64_t any;                /* the version of the last change */
-    uint64_t state;              /* of its state, or its place in the queue */
-    uint64_t progress, charge;   /* of its progress; of what it holds or has spent */
-    uint64_t *points, *released; /* (LIMIT_HISTORY), that which showed each of them;
-                                    NULL: whatever there is was there at the start */
-    struct job *newer, *older;
-};
 
 struct changed_jobs { /* zeroed: none */
     uint64_t version; /* of the last change; 0: there was none */
