@@ -9,52 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chain_hash.h"
 #include "base/check.h"
-
-static void put_number(uint8_t bytes[8], uint64_t number)
-{
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-}
-
-static void hash_bytes(struct sha256 *hash, const void *data, size_t size)
-{
-    uint8_t length[8];
-    put_number(length, size);
-    sha256_update(hash, length, sizeof length);
-    sha256_update(hash, data, size);
-}
-
-static void hash_text(struct sha256 *hash, const char *text)
-{
-    hash_bytes(hash, text, strlen(text));
-}
-
-static void hash_number(struct sha256 *hash, uint64_t number)
-{
-    uint8_t bytes[8];
-    put_number(bytes, number);
-    hash_bytes(hash, bytes, sizeof bytes);
-}
 
 void entry_hash(uint8_t hash[SHA256_SIZE], const struct ledger_row *row)
 {
-    struct sha256 *running = sha256_create();
-    sha256_update(running, "v1", 2);
-    sha256_update(running, row->prev, SHA256_SIZE);
-    hash_number(running, row->seq);
-    hash_text(running, row->dataset);
-    hash_number(running, row->epoch);
-    hash_text(running, row->job);
-    hash_text(running, row->kind);
-    hash_bytes(running, row->curve, row->curve_size);
-    hash_bytes(running, row->released != NULL ? row->released : row->prev,
-               row->released != NULL ? row->curve_size : 0);
-    hash_text(running, row->meta);
-    hash_text(running, row->actor);
-    hash_number(running, (uint64_t)row->time_ms);
-    sha256_finish(running, hash);
-    sha256_destroy(running);
+    struct chain_hash running;
+    chain_hash_begin(&running, "v1", row->prev);
+    chain_hash_number(&running, row->seq);
+    chain_hash_text(&running, row->dataset);
+    chain_hash_number(&running, row->epoch);
+    chain_hash_text(&running, row->job);
+    chain_hash_text(&running, row->kind);
+    chain_hash_bytes(&running, row->curve, row->curve_size);
+    chain_hash_bytes(&running, row->released != NULL ? row->released : row->prev,
+                     row->released != NULL ? row->curve_size : 0);
+    chain_hash_text(&running, row->meta);
+    chain_hash_text(&running, row->actor);
+    chain_hash_number(&running, (uint64_t)row->time_ms);
+    chain_hash_end(&running, hash);
 }
 
 void entry_curve_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct curve *curve)
@@ -62,7 +35,7 @@ void entry_curve_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct curve *cur
     for (size_t i = 0; i < CURVE_ORDERS; i++) {
         uint64_t bits;
         memcpy(&bits, &curve->at[i], sizeof bits);
-        put_number(bytes + 8 * i, bits);
+        chain_number_encode(bytes + 8 * i, bits);
     }
 }
 

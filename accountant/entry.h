@@ -2,10 +2,9 @@
  * entry.h - the form of a ledger entry: its hash, its curve as bytes, its meta as one
  * canonical line of JSON. Reading accepts what rendering writes and nothing else.
  *
- *   hash   SHA-256("v1", prev, then seq, dataset, epoch, job, kind, curve, released,
- *          meta, actor, time_ms, each preceded by its size): sizes and numbers as 8
- *          bytes, little-endian, texts without their end, released empty where there
- *          is none
+ *   hash   that of a link of a chain (base/chain_hash.h) of version "v1": seq, dataset,
+ *          epoch, job, kind, curve, released, meta, actor, time_ms; released empty where
+ *          there is none
  *   curve  50 doubles, 8 bytes each, little-endian, in the order of g1
  *
  *   GRANT    {"grid":"g1","relation":R,"epsilon":E,"delta":D,"order":null or A,

@@ -29,7 +29,8 @@
 /* clang-format off */
 #define ROUTE_LIST(X)                                                                  \
     X(dataset_create, ON_DESK, DATASETS_ADMIN, .method = "POST",                       \
-      .path = "/v1/datasets", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)    \
+      .path = "/v1/datasets", .act = "dataset.create", .keyed = true,                  \
+      .body = BODY_JSON, .types = TYPE_JSON)                                           \
     X(dataset_check, ON_DESK, DATASETS_ADMIN, .method = "POST",                        \
       .path = "/v1/datasets:check", .body = BODY_JSON, .types = TYPE_JSON)             \
     X(dataset_list, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/datasets",    \
@@ -37,13 +38,15 @@
     X(dataset_get, AT_ONCE, BUDGETS_READ, .method = "GET",                             \
       .path = "/v1/datasets/{id}", .types = TYPE_JSON)                                 \
     X(dataset_delete, ON_DESK, DATASETS_ADMIN, .method = "DELETE",                     \
-      .path = "/v1/datasets/{id}")                                                     \
+      .path = "/v1/datasets/{id}", .act = "dataset.delete")                            \
     X(dataset_file_put, ON_DESK, DATASETS_ADMIN, .method = "PUT",                      \
-      .path = "/v1/datasets/{id}/files/{name}", .body = BODY_FILE)                     \
+      .path = "/v1/datasets/{id}/files/{name}", .act = "dataset.upload",               \
+      .body = BODY_FILE)                                                               \
     X(dataset_file_get, ON_DESK, DATASETS_ADMIN, .method = "GET",                      \
       .path = "/v1/datasets/{id}/files/{name}", .types = TYPE_JSON)                    \
     X(dataset_import, ON_DESK_THEN_LONG_POLL, DATASETS_ADMIN, .method = "POST",        \
-      .path = "/v1/datasets/{id}:import", .body = BODY_EMPTY, .types = TYPE_JSON)      \
+      .path = "/v1/datasets/{id}:import", .act = "dataset.import", .body = BODY_EMPTY, \
+      .types = TYPE_JSON)                                                              \
     X(dataset_import_get, AT_ONCE, DATASETS_ADMIN, .method = "GET",                    \
       .path = "/v1/datasets/{id}/import", .types = TYPE_JSON)                          \
     X(dataset_budget, AT_ONCE, BUDGETS_READ, .method = "GET",                          \
@@ -62,14 +65,15 @@
       .path = "/v1/jobs:estimate", .body = BODY_JSON, .query = "runs",                 \
       .types = TYPE_JSON)                                                              \
     X(job_create, ON_DESK, JOBS_SUBMIT, .method = "POST", .path = "/v1/jobs",          \
-      .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)                            \
+      .act = "job.create", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)       \
     X(job_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/jobs",               \
       .query = "view state dataset algorithm created_after order_by order " QUERY_PAGE,\
       .types = TYPE_JSON)                                                              \
     X(job_get, AS_LONG_POLL, JOBS_READ, .method = "GET", .path = "/v1/jobs/{id}",      \
       .query = "wait", .types = TYPE_JSON)                                             \
     X(job_cancel, ON_DESK, JOBS_CANCEL, .method = "POST",                              \
-      .path = "/v1/jobs/{id}:cancel", .body = BODY_EMPTY, .types = TYPE_JSON)          \
+      .path = "/v1/jobs/{id}:cancel", .act = "job.cancel", .body = BODY_EMPTY,         \
+      .types = TYPE_JSON)                                                              \
     X(job_events, AT_ONCE, JOBS_READ, .method = "GET",                                 \
       .path = "/v1/jobs/{id}/events", .query = "histograms", .streamed = true,         \
       .types = TYPE_EVENTS)                                                            \
@@ -80,7 +84,7 @@
     X(model_get, AT_ONCE, CERTIFICATES_READ, .method = "GET",                          \
       .path = "/v1/models/{id}", .types = TYPE_JSON)                                   \
     X(model_content, ON_PREDICTORS, MODELS_READ, .method = "GET",                      \
-      .path = "/v1/models/{id}/content", .streamed = true,                             \
+      .path = "/v1/models/{id}/content", .act = "model.download", .streamed = true,    \
       .types = "application/octet-stream")                                             \
     X(model_predict, ON_PREDICTORS, MODELS_READ, .method = "POST",                     \
       .path = "/v1/models/{id}/predict", .body = BODY_PREDICT, .types = TYPE_JSON)     \
@@ -88,11 +92,15 @@
       .types = TYPE_JSON)                                                              \
     X(algorithm_list, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/algorithms",   \
       .types = TYPE_JSON)                                                              \
+    X(audit_list, ON_DESK, AUDIT_READ, .method = "GET", .path = "/v1/audit",           \
+      .query = "actor action object result after order " QUERY_PAGE,                   \
+      .streamed = true, .types = TYPE_JSON " application/x-ndjson")                    \
     X(root, AT_ONCE, EVERYBODY, .method = "GET", .path = "/")                          \
     X(dashboard, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/",                  \
       .types = "text/html")                                                            \
     X(dashboard_page, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}",         \
-      .query = "dataset state algorithm from", .types = "text/html")                   \
+      .query = "dataset state algorithm from actor action object result",              \
+      .types = "text/html")                                                            \
     X(dashboard_item, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}/{name}",  \
       .types = "text/html text/css text/javascript image/svg+xml application/yaml")    \
     X(docs, AT_ONCE, EVERYBODY, .method = "GET", .path = "/docs",                      \
@@ -132,6 +140,7 @@ struct route {
     char name[24], method[8];
     char path[40];  /* may hold {id} once, and {name} behind it */
     enum scope scope;
+    char act[24]; /* what the audit trail calls what it does; "": it does nothing */
     enum route_run run;
     enum route_body body;
     bool keyed;     /* it creates something and takes an Idempotency-Key */

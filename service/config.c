@@ -171,12 +171,23 @@ static enum status set_drain(struct config *config, const char *text,
     return small_count(&config->drain_timeout_s, text, 0, 86400, error);
 }
 
-static enum status set_ui(struct config *config, const char *text, struct error *error)
+static enum status on_or_off(bool *on, const char *text, struct error *error)
 {
-    config->ui = strcmp(text, "on") == 0;
-    if (!config->ui && strcmp(text, "off") != 0)
+    *on = strcmp(text, "on") == 0;
+    if (!*on && strcmp(text, "off") != 0)
         return error_set(error, ST_INVALID, "one of on, off");
     return ST_OK;
+}
+
+static enum status set_ui(struct config *config, const char *text, struct error *error)
+{
+    return on_or_off(&config->ui, text, error);
+}
+
+static enum status set_audit_ip(struct config *config, const char *text,
+                                struct error *error)
+{
+    return on_or_off(&config->audit_ip, text, error);
 }
 
 static enum status set_log_level(struct config *config, const char *text,
@@ -207,6 +218,7 @@ static const struct option options[] = {
     {"ui", set_ui},
     {"tls-cert", set_tls_certificate},
     {"tls-key", set_tls_key},
+    {"audit-ip", set_audit_ip},
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof *options };
@@ -244,6 +256,7 @@ static void config_defaults(struct config *config)
         .job_memory_max = (uint64_t)pages * (uint64_t)page / 2,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,
         .ui = true,
+        .audit_ip = true,
         .log_level = LOG_INFO,
     };
 }
@@ -419,6 +432,7 @@ const char *config_help(void)
            "  --drain-timeout SECONDS    for running jobs after SIGTERM [120]\n"
            "  --head-file PATH           the ledger's head, kept on another disk too\n"
            "  --ui on|off                the dashboard, for a browser, at /ui/ [on]\n"
+           "  --audit-ip on|off          addresses of clients in the audit trail [on]\n"
            "  --log-level LEVEL          debug, info, warning, error [info]\n"
            "  --config FILE              lines of `name = value`\n"
            "\n"

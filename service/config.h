@@ -30,7 +30,8 @@ struct config {
     uint64_t queue_length_max, upload_size_max, unpacked_size_max;
     uint64_t job_memory_max; /* bytes */
     unsigned drain_timeout_s;
-    bool ui; /* whether the dashboard is served */
+    bool ui;       /* whether the dashboard is served */
+    bool audit_ip; /* whether the audit trail keeps the addresses of clients */
     enum log_level log_level;
     char head_file[CONFIG_PATH_SIZE]; /* "" for none */
 };

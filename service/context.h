@@ -4,8 +4,8 @@
  * whoever works in between is handed it.
  *
  * Locks, outermost first: the public clock's gate; the store's transaction; the long
- * polls or the followers; then one of datasets, jobs, models, pool, ledger, sessions or unfinished
- * uploads at a time.
+ * polls or the followers; then one of datasets, jobs, models, pool, ledger, sessions,
+ * unfinished uploads, refusals or downloads at a time.
  *
  * Threads
  *   desk        one: whatever writes to the store on behalf of a request, so that twins
@@ -28,6 +28,7 @@
 #include "service/config.h"
 #include "service/datasets.h"
 #include "service/disk_room.h"
+#include "service/downloads.h"
 #include "service/float_safety.h"
 #include "service/followers.h"
 #include "service/jobs.h"
@@ -37,6 +38,7 @@
 #include "service/pool.h"
 #include "service/predictors.h"
 #include "service/public_clock.h"
+#include "service/refusals.h"
 #include "service/unfinished_uploads.h"
 #include "store/blob.h"
 #include "store/store.h"
@@ -58,10 +60,12 @@ struct context {
     struct float_safety *float_safety; /* of the models that were asked for */
     struct disk_room disk_room;
     struct unfinished_uploads *unfinished_uploads;
-    char nonce[17];            /* of this start, part of every job's ETag */
-    int64_t start_ms;          /* of the wall clock: when it was opened */
-    atomic_bool draining;      /* no new jobs */
-    atomic_bool stop_training; /* running jobs end as FAILED (shutdown) */
+    struct refusals *refusals;   /* on their way into the audit trail */
+    struct downloads *downloads; /* that it has a row of */
+    char nonce[17];              /* of this start, part of every job's ETag */
+    int64_t start_ms;            /* of the wall clock: when it was opened */
+    atomic_bool draining;        /* no new jobs */
+    atomic_bool stop_training;   /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;
 };
 

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "service/audit_trail.h"
 #include "service/settlement.h"
 
 /* --- beginning --- */
@@ -45,12 +46,14 @@ void course_begin(struct context *context, int64_t second)
 
 /* --- cancelling --- */
 
+/* Moves the job; *moved tells whether there was anything to move. */
 static enum status cancel_in(struct context *context, struct store_tx *tx,
-                             struct job *job, struct error *error)
+                             struct job *job, bool *moved, struct error *error)
 {
     struct settlement settlement = {
         .job = job, .move = {.reason = REASON_USER_CANCEL, .second = clock_wall_s()}};
     struct job_move *move = &settlement.move;
+    *moved = true;
     switch (job_state(context->jobs, job)) {
     case JOB_QUEUED:
         move->state = JOB_CANCELLED;
@@ -59,18 +62,23 @@ static enum status cancel_in(struct context *context, struct store_tx *tx,
         move->state = JOB_CANCELLING;
         return job_move(context->jobs, tx, job, move, error);
     case JOB_CANCELLING:
-    case JOB_CANCELLED: return ST_OK;
+    case JOB_CANCELLED: *moved = false; return ST_OK;
     case JOB_SUCCEEDED:
     case JOB_FAILED: break;
     }
     return error_set(error, ST_JOB_TERMINAL, "the job has ended");
 }
 
-enum status course_cancel(struct context *context, struct job *job, struct error *error)
+enum status course_cancel(struct context *context, struct job *job,
+                          const struct audit_row *act, struct error *error)
 {
     struct store_tx *tx = NULL;
+    bool moved = false;
     enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    return store_end(tx, cancel_in(context, tx, job, error), error);
+    status = cancel_in(context, tx, job, &moved, error);
+    if (status == ST_OK && moved)
+        status = audit_trail_append(tx, act, error);
+    return store_end(tx, status, error);
 }

@@ -20,17 +20,18 @@
 
 #include "service/context.h"
 #include "service/jobs.h"
+#include "store/table_rows.h"
 
 /* Begins queued jobs, the oldest first, while fewer run than there are workers; none when
  * the service is stopping. */
 void course_begin(struct context *context, int64_t second);
 
-/* Cancels job: at once where it is queued (nothing is charged); else it is CANCELLING, and
+/* Cancels job, and appends the act in the same transaction: at once where it is queued (nothing is charged); else it is CANCELLING, and
  * is stopped at the next tick if it has not ended by then. A job that is being cancelled
- * already, or was, is left as it is.
+ * already, or was, is left as it is, without an act.
  *   ST_JOB_TERMINAL  it ended otherwise
  *   ST_IO            the store is poisoned */
 enum status course_cancel(struct context *context, struct job *job,
-                          struct error *error);
+                          const struct audit_row *act, struct error *error);
 
 #endif

@@ -5,11 +5,13 @@
 #include <microhttpd.h>
 
 #include "accountant/ledger_view.h"
+#include "api/audit_view.h"
 #include "api/dataset_request.h"
 #include "api/dataset_view.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/access.h"
+#include "service/act.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/importer.h"
@@ -99,6 +101,27 @@ static void drop_uploads(struct context *context, const struct dataset_spec *spe
     }
 }
 
+struct creation { /* what was declared, and whether the schema alone was */
+    const struct dataset_spec *spec;
+    bool anew;
+};
+
+/* Appends that the dataset was declared: the promise, which is public, and whether its
+ * schema was declared before. */
+static enum status tell_created(const struct context *context, struct store_tx *tx,
+                                const struct request *request,
+                                const struct creation *creation, struct error *error)
+{
+    struct act act;
+    char *detail = dataset_act_render(creation->spec, creation->anew);
+    act_begin(&act, context, request);
+    act.row.object = creation->spec->id.text;
+    act.row.detail = detail;
+    enum status status = audit_trail_append(tx, &act.row, error);
+    free(detail);
+    return status;
+}
+
 static enum status remember(struct context *context, struct store_tx *tx,
                             struct request *request, const struct dataset *dataset,
                             struct error *error)
@@ -152,11 +175,11 @@ enum status handle_dataset_create(struct context *context, struct request *reque
                  : datasets_declare_anew(context->datasets, tx, &spec, &dataset, error);
     if (status == ST_OK)
         status = remember(context, tx, request, dataset, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
+    if (status == ST_OK) {
+        const struct creation creation = {dataset_spec(dataset), known != NULL};
+        status = tell_created(context, tx, request, &creation, error);
     }
-    status = store_commit(tx, error);
+    status = store_end(tx, status, error);
     if (status == ST_OK && known != NULL)
         drop_uploads(context, dataset_spec(dataset));
     return status;
@@ -191,21 +214,22 @@ enum status handle_dataset_get(struct context *context, struct request *request,
 
 /* --- delete --- */
 
-static enum status delete_row(struct context *context, struct dataset *dataset,
-                              struct dataset_info *info, struct error *error)
+static enum status delete_row(struct context *context, const struct request *request,
+                              struct dataset *dataset, struct dataset_info *info,
+                              struct error *error)
 {
+    struct act act;
     struct store_tx *tx = NULL;
+    act_begin(&act, context, request);
     enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
     info->state = DATASET_DELETED;
     info->detail.failure = (struct import_failure){0}; /* it may speak of records */
     status = dataset_move(context->datasets, tx, dataset, info, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    return store_commit(tx, error);
+    if (status == ST_OK)
+        status = audit_trail_append(tx, &act.row, error);
+    return store_end(tx, status, error);
 }
 
 /* What is left by a crash in the middle is removed at the next start. */
@@ -237,7 +261,7 @@ enum status handle_dataset_delete(struct context *context, struct request *reque
     if (jobs_active_on(context->jobs, id) > 0)
         return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
     if (info.state != DATASET_DELETED)
-        status = delete_row(context, dataset, &info, error);
+        status = delete_row(context, request, dataset, &info, error);
     if (status == ST_OK)
         status = delete_files(context, id, error);
     if (status == ST_OK)
@@ -255,6 +279,20 @@ static void say_offset(struct request *request, bool whole, uint64_t offset)
         reply_header_add(&request->reply, "Upload-Offset", "%" PRIu64, offset);
 }
 
+/* Appends that a file is there, before its sender is answered: how large it is, is the
+ * sender's to know. */
+static enum status tell_upload(struct context *context, const struct request *request,
+                               struct error *error)
+{
+    struct act act;
+    char detail[96];
+    /* It is the name of a file of the format, so it fits. */
+    snprintf(detail, sizeof detail, "{\"file\":\"%s\"}", request->match.name);
+    act_begin(&act, context, request);
+    act.row.detail = detail;
+    return act_keep(context, &act, error);
+}
+
 enum status handle_dataset_file_put(struct context *context, struct request *request,
                                     struct error *error)
 {
@@ -262,6 +300,8 @@ enum status handle_dataset_file_put(struct context *context, struct request *req
     bool whole = upload_is_whole(upload);
     enum status status = whole ? upload_publish(context, upload, &request->match, error)
                                : upload_pause(context, upload, &request->match, error);
+    if (status == ST_OK && whole)
+        status = tell_upload(context, request, error);
     if (status != ST_OK)
         return status;
     if (upload->unfinished != NULL)
@@ -307,9 +347,11 @@ enum status handle_dataset_import(struct context *context, struct request *reque
     struct dataset *dataset;
     struct dataset_info info;
     struct import_failure failure = {0};
+    struct act act;
     enum status status = find(context, request, &dataset, &info, error);
+    act_begin(&act, context, request);
     if (status == ST_OK)
-        status = importer_start(context, dataset, &failure, error);
+        status = importer_start(context, dataset, &act.row, &failure, error);
     if (status != ST_OK && failure.status != ST_OK)
         return refuse_import(request, &failure, error);
     return status;

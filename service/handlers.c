@@ -2,6 +2,7 @@
 
 #include "api/fault.h"
 #include "base/check.h"
+#include "service/act.h"
 #include "service/idempotency.h"
 
 struct handler {
@@ -51,6 +52,7 @@ void handler_handle(struct context *context, struct request *request)
 {
     call(request->match.route->keyed ? handle_keyed : handler_of(request)->handle,
          context, request);
+    act_refused(context, request);
 }
 
 bool handler_poll(struct context *context, struct request *request)

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "service/audit_trail.h"
 #include "service/twins.h"
 #include "service/upload.h"
 #include "service/upload_kind.h"
@@ -36,19 +37,24 @@ static enum status check_uploads(struct context *context,
     return ST_OK;
 }
 
+/* Moves the dataset, by an act of somebody's (NULL: by nobody's). */
 static enum status move(struct context *context, struct dataset *dataset,
-                        const struct dataset_info *info, struct error *error)
+                        const struct dataset_info *info, const struct audit_row *act,
+                        struct error *error)
 {
     struct store_tx *tx = NULL;
     enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    return store_end(tx, dataset_move(context->datasets, tx, dataset, info, error),
-                     error);
+    status = dataset_move(context->datasets, tx, dataset, info, error);
+    if (status == ST_OK && act != NULL)
+        status = audit_trail_append(tx, act, error);
+    return store_end(tx, status, error);
 }
 
 enum status importer_start(struct context *context, struct dataset *dataset,
-                           struct import_failure *failure, struct error *error)
+                           const struct audit_row *act, struct import_failure *failure,
+                           struct error *error)
 {
     struct dataset_info info;
     dataset_read(context->datasets, dataset, &info);
@@ -72,7 +78,7 @@ enum status importer_start(struct context *context, struct dataset *dataset,
         return error_set(error, ST_QUEUE_FULL, "too many imports wait");
     info.state = DATASET_IMPORTING;
     info.detail = (struct dataset_detail){0};
-    status = move(context, dataset, &info, error);
+    status = move(context, dataset, &info, act, error);
     if (status != ST_OK)
         return status;
     CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
@@ -192,7 +198,7 @@ void importer_run(void *argument, void *item)
         info = (struct dataset_info){.state = DATASET_FAILED};
         info.detail.failure = told(&failure);
     }
-    if (move(context, dataset, &info, &moving) == ST_OK && status == ST_OK)
+    if (move(context, dataset, &info, NULL, &moving) == ST_OK && status == ST_OK)
         remove_uploads(context, spec);
     /* Texts of a failed import may speak of private rows: they are the owner's. */
     log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",

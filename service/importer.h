@@ -13,12 +13,14 @@
 
 #include "engine/data/readers/import.h"
 #include "service/context.h"
+#include "store/table_rows.h"
 
 /* Imports that have been asked for and have not ended, the one under way among them. */
 enum { IMPORTS_MAX = 65 };
 
-/* Moves the dataset to IMPORTING and hands it to the importer's thread; long polls on
- * the dataset are woken when it has ended. Where the dataset is READY nothing is done.
+/* Moves the dataset to IMPORTING, appends the act in the same transaction, and hands the
+ * dataset to the importer's thread; long polls on it are woken when the import has ended.
+ * Where the dataset is READY nothing is done.
  *   ST_DATASET_BUSY   it is being imported
  *   ST_NOT_FOUND      it was deleted
  *   ST_IMPORT_FAILED  a file is not uploaded, and failure says which
@@ -28,7 +30,8 @@ enum { IMPORTS_MAX = 65 };
  *   ST_IO             the store is poisoned
  * On failure nothing has changed. */
 enum status importer_start(struct context *context, struct dataset *dataset,
-                           struct import_failure *failure, struct error *error);
+                           const struct audit_row *act, struct import_failure *failure,
+                           struct error *error);
 
 /* The pool's run function: argument is the context, item the dataset. */
 void importer_run(void *argument, void *item);

@@ -6,6 +6,7 @@
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
 #include "accountant/tuning.h"
+#include "api/audit_view.h"
 #include "api/budget_view.h"
 #include "api/job_schema.h"
 #include "api/limits.h"
@@ -13,6 +14,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/access.h"
+#include "service/act.h"
 #include "service/course.h"
 #include "service/entity_tag.h"
 #include "service/handlers.h"
@@ -237,6 +239,31 @@ static enum status check_room(struct context *context, struct error *error)
     return disk_room_check(&context->disk_room, error);
 }
 
+/* Appends that the job was submitted: on what, for which epsilon, and its entry in the
+ * ledger. */
+static enum status tell_created(struct context *context, struct store_tx *tx,
+                                const struct request *request,
+                                const struct job_addition *addition,
+                                struct error *error)
+{
+    struct act act;
+    const struct job_plan *plan = addition->plan_take;
+    const struct job_act told = {
+        .dataset = plan->request.dataset.text,
+        .algorithm = plan->request.train.algorithm.algorithm->name,
+        .is_private = plan->is_private,
+        .epsilon = plan->epsilon_planned,
+        .ledger_seq = addition->ledger_seq,
+    };
+    char *detail = job_act_render(&told);
+    act_begin(&act, context, request);
+    act.row.object = addition->id.text;
+    act.row.detail = detail;
+    enum status status = audit_trail_append(tx, &act.row, error);
+    free(detail);
+    return status;
+}
+
 struct creation { /* a job on its way into the store */
     struct context *context;
     struct request *request;
@@ -267,7 +294,9 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     addition.ledger_seq = entry.seq;
-    status = jobs_add(context->jobs, tx, &addition, &creation->job, error);
+    status = tell_created(context, tx, creation->request, &addition, error);
+    if (status == ST_OK)
+        status = jobs_add(context->jobs, tx, &addition, &creation->job, error);
     if (status != ST_OK)
         return status;
     snprintf(location, sizeof location, "/v1/jobs/%s", addition.id.text);
@@ -387,9 +416,11 @@ enum status handle_job_cancel(struct context *context, struct request *request,
                               struct error *error)
 {
     struct job *job;
+    struct act act;
     enum status status = find(context, request, &job, error);
+    act_begin(&act, context, request);
     if (status == ST_OK)
-        status = course_cancel(context, job, error);
+        status = course_cancel(context, job, &act.row, error);
     if (status == ST_OK)
         reply_job(&request->reply, MHD_HTTP_OK, job_answer(context->jobs, job));
     return status;

@@ -1,10 +1,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <microhttpd.h>
 
 #include "base/hash.h"
 #include "service/access.h"
+#include "service/act.h"
 #include "service/byte_range.h"
 #include "service/entity_tag.h"
 #include "service/handlers.h"
@@ -28,6 +30,22 @@ enum status handle_model_get(struct context *context, struct request *request,
 }
 
 /* --- content --- */
+
+/* Appends that the file is about to be sent, before it is; one row for a file that is
+ * fetched in parts, and none for whoever only asks how large it is. */
+static enum status tell_download(struct context *context, const struct request *request,
+                                 bool part, struct error *error)
+{
+    struct act act;
+    act_begin(&act, context, request);
+    if (strcmp(request->method, "HEAD") == 0 ||
+        (part && downloads_know(context->downloads, &act.row)))
+        return ST_OK;
+    enum status status = act_keep(context, &act, error);
+    if (status == ST_OK && part)
+        downloads_remember(context->downloads, &act.row);
+    return status;
+}
 
 /* Replies with a range of the file and the digest of the whole. */
 static void reply_content(struct request *request, const struct model_row *row,
@@ -89,8 +107,13 @@ enum status handle_model_content(struct context *context, struct request *reques
     status = models_open_file(context->models, context->blobs, row,
                               kind == BYTES_PART ? CHECK_REMEMBERED : CHECK_ANEW, &file,
                               error);
-    if (status != ST_OK)
+    if (status == ST_OK)
+        status = tell_download(context, request, kind == BYTES_PART, error);
+    if (status != ST_OK) {
+        if (file >= 0)
+            close(file);
         return status;
+    }
     if (kind == BYTES_PART)
         reply_content(request, row, file, MHD_HTTP_PARTIAL_CONTENT, part);
     else

@@ -8,7 +8,9 @@
 #include "accountant/ledger.h"
 #include "accountant/ledger_freeze.h"
 #include "accountant/ledger_view.h"
+#include "base/clock.h"
 #include "engine/data/encode.h"
+#include "service/audit_trail.h"
 #include "service/config.h"
 #include "service/service.h"
 
@@ -53,6 +55,29 @@ static enum status read_arguments(struct regrant *regrant, int argc, char **argv
     return config_read(&regrant->config, &outcome, kept, argv, error);
 }
 
+static enum status tell_regrant(struct store_tx *tx, const struct regrant *regrant,
+                                struct error *error)
+{
+    char detail[96];
+    snprintf(detail, sizeof detail, "{\"epsilon\":%.17g,\"delta\":%.17g}",
+             regrant->grant.epsilon, regrant->grant.delta);
+    const struct audit_row act = {
+        .second = clock_wall_s(),
+        .actor = principal_local.name,
+        .key = "",
+        .project = "",
+        .via = "cli",
+        .address = "",
+        .action = "dataset.regrant",
+        .object = regrant->dataset.text,
+        .result = "ok",
+        .code = "",
+        .request = "",
+        .detail = detail,
+    };
+    return audit_trail_append(tx, &act, error);
+}
+
 static enum status grant_in(struct context *context, struct regrant *regrant,
                             struct error *error)
 {
@@ -69,6 +94,8 @@ static enum status grant_in(struct context *context, struct regrant *regrant,
         return status;
     const struct ledger_promise promise = {&regrant->dataset, &grant, &principal_local};
     status = ledger_regrant(context->ledger, tx, &promise, error);
+    if (status == ST_OK)
+        status = tell_regrant(tx, regrant, error);
     status = store_end(tx, status, error);
     struct epochs epochs;
     if (status == ST_OK)

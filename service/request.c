@@ -105,6 +105,7 @@ void request_refuse(struct request *request, const struct error *error,
     if (more != NULL)
         problem = *more;
     problem.instance = request->id;
+    request->refused = error->status;
     if (problem_http_status(error->status) >= 500)
         log_event(LOG_ERROR, "request_failed", "id", request->id, "code",
                   status_wire(error->status), "detail", error->text, (char *)NULL);

@@ -36,6 +36,7 @@ struct request {
     size_t body_size, body_capacity;
     struct upload upload; /* where the body is BODY_FILE */
     struct reply reply;
+    enum status refused; /* what the reply is a problem of; ST_OK: it is none */
     const void *awaited; /* what it waits for, while it waits */
     int64_t deadline_ns;
     int64_t start_ns;

@@ -117,6 +117,8 @@ enum status service_open(struct context *context, const struct config *config,
     *context = (struct context){.config = config, .start_ms = clock_wall_ms()};
     make_nonce(context);
     context->float_safety = float_safety_create();
+    context->refusals = refusals_create();
+    context->downloads = downloads_create();
     context->long_polls = long_polls_create(LONG_POLLS_MAX, hooks->resume);
     const struct followers_hooks following = {hooks->suspend, hooks->resume};
     context->followers = followers_create(&following);
@@ -185,7 +187,8 @@ void service_drain(struct context *context)
     pool_wait_idle(context->importer, STOP_TIMEOUT_MS);
 }
 
-/* Ends the runs that took no notice of their stop until after the last tick. */
+/* Ends the runs that took no notice of their stop until after the last tick, and writes
+ * what is left of refusals. */
 static void end_leftovers(struct context *context)
 {
     if (context->clock == NULL)
@@ -193,6 +196,7 @@ static void end_leftovers(struct context *context)
     atomic_store(&context->draining, true);
     public_clock_destroy(context->clock);
     tick_run(context, clock_wall_s());
+    refusals_write(context->refusals, context->store, INT64_MAX, NULL);
 }
 
 void service_close(struct context *context)
@@ -210,6 +214,8 @@ void service_close(struct context *context)
     jobs_close(context->jobs);
     datasets_close(context->datasets);
     float_safety_destroy(context->float_safety);
+    refusals_destroy(context->refusals);
+    downloads_destroy(context->downloads);
     ledger_close(context->ledger);
     store_close(context->store);
     blobs_close(context->blobs);

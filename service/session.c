@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/access.h"
+#include "service/act.h"
 #include "service/admission.h"
 #include "service/handlers.h"
 #include "service/response.h"
@@ -199,6 +200,7 @@ static enum MHD_Result session_refuse(struct session *session,
                                       const struct error *error)
 {
     request_refuse(&session->request, error, NULL);
+    act_refused(session->sessions->context, &session->request);
     return session_reply(session);
 }
 

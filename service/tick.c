@@ -115,5 +115,6 @@ void tick_run(void *argument, int64_t second)
     free(jobs);
     followers_tick(context->followers);
     disk_room_measure(&context->disk_room);
+    refusals_write(context->refusals, context->store, second, NULL);
     context_guard(context);
 }

@@ -7,6 +7,7 @@
 #include "accountant/head_file.h"
 #include "accountant/ledger_freeze.h"
 #include "accountant/verify.h"
+#include "service/audit_trail.h"
 #include "service/config.h"
 #include "service/inventory.h"
 
@@ -49,6 +50,7 @@ struct inspection { /* one moment of the store, and the files that it names */
     bool is_kept;
     struct store *store;
     struct verify_report report;
+    struct audit_head audit; /* the newest row of the audit trail */
     struct inventory inventory;
 };
 
@@ -69,7 +71,7 @@ static enum status check_head(const struct inspection *inspection,
         (unsigned long long)inspection->kept.entry.seq);
 }
 
-/* Checks all that a start checks, and the price of every charge. */
+/* Checks all that a start checks, the price of every charge, and the audit trail. */
 static enum status check_rows(struct inspection *inspection, struct store_tx *tx,
                               struct error *error)
 {
@@ -85,6 +87,8 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
         status = inventory_open(&inspection->inventory, tx, &base, error);
     if (status == ST_OK)
         status = inventory_check(&inspection->inventory, ledger, error);
+    if (status == ST_OK)
+        status = audit_trail_verify(tx, &inspection->audit, error);
     ledger_close(ledger);
     return status;
 }
@@ -132,6 +136,9 @@ static int verify_blobs(const struct config *config, const struct blobs *blobs)
     printf("epsilond verify: ok, %llu entries, %llu datasets, head %llu %s\n",
            (unsigned long long)report->entries, (unsigned long long)report->datasets,
            (unsigned long long)report->head.seq, hash);
+    sha256_render(hash, inspection.audit.hash);
+    printf("epsilond verify: ok, audit trail of %llu acts, head %s\n",
+           (unsigned long long)inspection.audit.seq, hash);
     return EX_OK;
 }
 

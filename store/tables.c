@@ -104,7 +104,34 @@ static const char step_3[] =
     "  time_ms FROM replay_before;"
     "DROP TABLE replay_before;";
 
-static const char *const steps[] = {step_1, step_2, step_3};
+/* The audit trail: a row for each act, chained and append-only as the ledger is. An index
+ * ends with seq, so the acts of one person, on one thing or of one kind come in order;
+ * that of refusals holds those alone. */
+static const char step_4[] =
+    "CREATE TABLE audit("
+    "  seq INTEGER PRIMARY KEY CHECK(seq>0), second INTEGER NOT NULL,"
+    "  actor TEXT NOT NULL, key TEXT NOT NULL, project TEXT NOT NULL,"
+    "  via TEXT NOT NULL, address TEXT NOT NULL, action TEXT NOT NULL,"
+    "  object TEXT NOT NULL, result TEXT NOT NULL CHECK(result "
+    "IN('ok','denied','error')),"
+    "  code TEXT NOT NULL, request TEXT NOT NULL, detail TEXT NOT NULL,"
+    "  prev BLOB NOT NULL CHECK(length(prev)=32),"
+    "  hash BLOB NOT NULL CHECK(length(hash)=32)) STRICT;"
+    "CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit"
+    "  BEGIN SELECT RAISE(ABORT,'append-only'); END;"
+    "CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit"
+    "  BEGIN SELECT RAISE(ABORT,'append-only'); END;"
+    "CREATE TRIGGER audit_dense BEFORE INSERT ON audit"
+    "  WHEN NEW.seq<>(SELECT coalesce(max(seq),0)+1 FROM audit)"
+    "  OR NEW.prev<>coalesce((SELECT hash FROM audit ORDER BY seq DESC LIMIT 1),"
+    "                        zeroblob(32))"
+    "  BEGIN SELECT RAISE(ABORT,'does not continue the chain'); END;"
+    "CREATE INDEX audit_actor ON audit(actor);"
+    "CREATE INDEX audit_object ON audit(object);"
+    "CREATE INDEX audit_action ON audit(action);"
+    "CREATE INDEX audit_refused ON audit(result) WHERE result<>'ok';";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4};
 
 const struct tables *tables_current(void)
 {

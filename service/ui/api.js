@@ -45,6 +45,18 @@ export async function wait(path, seen, signal) {
   return {tag: response.headers.get('ETag'), value: await read(response)};
 }
 
+// All rows of a list that is answered as lines, page by page: the texts of the pages.
+export async function lines(path, signal) {
+  const texts = [];
+  for (let next = path; next; ) {
+    const response = await ask(next, {signal, headers: {Accept: 'application/x-ndjson'}});
+    if (!response.ok) await read(response);
+    texts.push(await response.text());
+    next = /^<([^>]*)>/.exec(response.headers.get('Link') ?? '')?.[1];
+  }
+  return texts;
+}
+
 export async function post(path, body, {signal, key} = {}) {
   const headers = {'Content-Type': 'application/json'};
   if (key) headers['Idempotency-Key'] = key;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "api/audit_view.h"
 #include "api/budget_view.h"
 #include "api/dataset_view.h"
 #include "api/fault.h"
@@ -333,6 +334,27 @@ static void answer_ledger(json_t *answers)
     }
 }
 
+static void answer_audit(json_t *answers)
+{
+    struct audit_row act = {.seq = 7,
+                            .second = 1753000000,
+                            .actor = "ana",
+                            .key = "",
+                            .project = "",
+                            .via = "bearer",
+                            .address = "",
+                            .action = "job.create",
+                            .object = job_id.text,
+                            .result = "ok",
+                            .code = "",
+                            .request = "r1",
+                            .detail = "{}"};
+    take_answer(answers, "AuditRow", audit_row_render(&act));
+    char *acts[] = {audit_row_render(&act)};
+    take_answer(answers, "AuditPage", page_render("acts", acts, 1, NULL));
+    free(acts[0]);
+}
+
 static void answer_problems(json_t *answers)
 {
     static const enum status statuses[] = {
@@ -392,6 +414,7 @@ static json_t *answers(void)
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         answer_job(all, &dataset, requests[i]);
     answer_ledger(all);
+    answer_audit(all);
     answer_problems(all);
     take_answer(all, "PredictAnswer", predict_text(&classes, outputs, 1));
     take_answer(all, "PredictAnswer", predict_text(&dataset.schema, outputs, 2));

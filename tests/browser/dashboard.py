@@ -262,6 +262,25 @@ class Walk:
         browser.await_that("[...document.querySelectorAll('.operation')].filter((part) => part.checkVisibility()).length == 2", "the routes that were looked for")
         browser.type("input[type=search]", "")
 
+    def audit(self):
+        browser = self.browser
+        browser.go("/ui/audit")
+        browser.await_that("document.querySelectorAll('tbody tr').length >= 10", "the newest acts")
+        self.look_at("audit")
+        browser.choose("[aria-label='Act']", "job.cancel")
+        browser.await_that("location.search == '?action=job.cancel' && document.querySelectorAll('tbody tr').length == 1", "the one cancellation")
+        browser.choose("[aria-label='Act']", "")
+        browser.choose("[aria-label='Result']", "error")
+        browser.await_text("invalid_argument")
+        browser.choose("[aria-label='Result']", "")
+        browser.await_that("document.querySelectorAll('tbody tr').length >= 10", "all acts again")
+        browser.run("""URL.createObjectURL = (blob) => (blob.text().then((text) => window.saved = text), 'about:blank#saved')""")
+        browser.click_text("Export")
+        browser.await_that("window.saved", "the lines")
+        rows = [json.loads(line) for line in browser.run("window.saved").splitlines()]
+        check([row["seq"] for row in rows] == list(range(1, len(rows) + 1)), "the export has every row, in order")
+        check(rows == self.daemon.get("/v1/audit?page_size=1000")["acts"], "and they are the rows of the trail")
+
     def hidden(self):
         """A hidden tab asks for nothing."""
         browser = self.browser
@@ -295,7 +314,7 @@ def main():
         browser.scheme("light")
         walk = Walk(daemon, browser, folder, shots[0] if shots else None, axe)
         digits(daemon)
-        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.the_rest, walk.docs, walk.hidden):
+        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.the_rest, walk.audit, walk.docs, walk.hidden):
             part()
     return 1 if failures else 0
 

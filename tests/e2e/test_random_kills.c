@@ -1,6 +1,6 @@
 /* SIGKILL at random moments, while clients submit and jobs run: KILLS rounds (50), a fresh
- * directory every 50. After each: what was acknowledged is there, no step ran that is not
- * charged, a repeated request is the same job, `epsilond verify` agrees, and at some
+ * directory every 50. After each: what was acknowledged is there, and told by one act; no
+ * step ran that is not charged, a repeated request is the same job, `epsilond verify` agrees, and at some
  * weighted order committed + held is within the capacity. */
 #include <pthread.h>
 #include <signal.h>
@@ -159,6 +159,21 @@ static void ask_again(struct life *life, struct client *client)
     life->unanswered = false;
 }
 
+/* A job and the act of submitting it are there both or neither: each listed job has one
+ * row in the audit trail, and each row its job. */
+static void check_acts(const struct life *life, struct client *client)
+{
+    const struct reply *page =
+        client_get(client, "/v1/audit?action=job.create&result=ok&page_size=1000");
+    assert_status(page, 200);
+    const json_t *acts = reply_at(page, "acts");
+    assert_int_equal(json_array_size(acts), life->count);
+    for (size_t i = 0; i < life->count; i++) { /* one after the other: the same order */
+        const json_t *object = json_object_get(json_array_get(acts, i), "object");
+        assert_string_equal(json_string_value(object), life->jobs[i].id);
+    }
+}
+
 static void expect_charged(const struct known *known, const struct reply *ledger)
 {
     double curve[ACCOUNT_ORDERS], whole[ACCOUNT_ORDERS];
@@ -224,6 +239,7 @@ static void play_round(struct life *life)
     daemon_start(daemon, two_workers);
     client_init(&client, daemon);
     ask_again(life, &client);
+    check_acts(life, &client);
     check(life, &client);
     client_fini(&client);
 }

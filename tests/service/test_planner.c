@@ -7,6 +7,7 @@
 #include "service/runner.h"
 #include "service/tick.h"
 #include "tests/expect.h"
+#include "tests/service/act_fixture.h"
 #include "tests/service/service_fixture.h"
 
 static size_t created, destroyed;
@@ -84,7 +85,7 @@ static void a_job_that_is_cancelled_in_the_queue_leaves_nothing(void **state)
     struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"",
                                       "\"privacy\":{\"noise_multiplier\":1000}");
     struct job *job = scene_submit(&scene, &plan, &plan.mechanism);
-    assert_int_equal(course_cancel(&scene.context, job, NULL), ST_OK);
+    assert_int_equal(course_cancel(&scene.context, job, &act_of_test, NULL), ST_OK);
     assert_int_equal(created, 1);
     assert_int_equal(destroyed, 1);
     scene_close(&scene);

@@ -14,6 +14,7 @@
 #include "service/planner.h"
 #include "service/service.h"
 #include "tests/expect.h"
+#include "tests/service/act_fixture.h"
 #include "tests/store/place_fixture.h"
 
 enum { FIRST = 1000, SECOND = 2000, THIRD = 3000 }; /* seconds at which it ticks */
@@ -278,15 +279,16 @@ static void a_cancellation_of_what_had_ended_changes_nothing(void **state)
     struct context *context = &scene->context;
     struct job *early = submit(context), *late = submit(context);
     end_run(context, early, ST_OK);
-    assert_int_equal(course_cancel(context, early, NULL), ST_OK);
+    assert_int_equal(course_cancel(context, early, &act_of_test, NULL), ST_OK);
     end_run(context, late, ST_INTERNAL);
-    assert_int_equal(course_cancel(context, late, NULL), ST_OK);
+    assert_int_equal(course_cancel(context, late, &act_of_test, NULL), ST_OK);
     assert_int_equal(job_state(context->jobs, early), JOB_CANCELLING);
     assert_int_equal(job_state(context->jobs, late), JOB_CANCELLING);
     tick_run(context, FIRST);
     assert_int_equal(job_state(context->jobs, early), JOB_SUCCEEDED);
     assert_int_equal(job_state(context->jobs, late), JOB_FAILED);
-    assert_int_equal(course_cancel(context, early, NULL), ST_JOB_TERMINAL);
+    assert_int_equal(course_cancel(context, early, &act_of_test, NULL),
+                     ST_JOB_TERMINAL);
     scene_end(scene);
 }
 
@@ -300,7 +302,7 @@ static void a_cancellation_takes_effect_at_the_tick_and_then_counts(void **state
     struct job *done = submit(context), *failed = submit(context);
     struct job *const jobs[] = {done, failed};
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(course_cancel(context, jobs[i], NULL), ST_OK);
+        assert_int_equal(course_cancel(context, jobs[i], &act_of_test, NULL), ST_OK);
         assert_int_equal(job_state(context->jobs, jobs[i]), JOB_CANCELLING);
         assert_false(atomic_load(job_stop_flag(jobs[i])));
     }
@@ -325,7 +327,7 @@ static void a_queued_job_is_cancelled_at_once(void **state)
     struct context *context = &scene->context;
     struct job *running = submit(context), *queued = submit(context);
     end_run(context, running, ST_OK); /* which is not known yet */
-    assert_int_equal(course_cancel(context, queued, NULL), ST_OK);
+    assert_int_equal(course_cancel(context, queued, &act_of_test, NULL), ST_OK);
     assert_int_equal(job_state(context->jobs, queued), JOB_CANCELLED);
     tick_run(context, FIRST);
     assert_int_equal(job_state(context->jobs, queued), JOB_CANCELLED);

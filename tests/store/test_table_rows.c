@@ -359,6 +359,86 @@ static void an_epoch_freezes_once(void **state)
     assert_string_equal(seen.texts[0], "a 1 17 5 8");
 }
 
+static struct audit_row act(uint64_t seq, const char *actor, const char *object,
+                            const char *result)
+{
+    struct audit_row row = {.seq = seq,
+                            .second = 100 + (int64_t)seq,
+                            .actor = actor,
+                            .key = "k",
+                            .project = "p",
+                            .via = "v",
+                            .address = "i",
+                            .action = seq % 2 == 0 ? "even" : "odd",
+                            .object = object,
+                            .result = result,
+                            .code = "c",
+                            .request = "r",
+                            .detail = "{}"};
+    bytes(row.hash, (uint8_t)seq);
+    if (seq > 1)
+        bytes(row.prev, (uint8_t)(seq - 1));
+    return row;
+}
+
+static bool see_act(void *context, const struct audit_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%d %d %s%s%s%s%s %s %s %s%s%s%s %d %d",
+             (int)row->seq, (int)row->second, row->actor, row->key, row->project,
+             row->via, row->address, row->action, row->object, row->result, row->code,
+             row->request, row->detail, row->prev[31], row->hash[0]);
+    return seen->count != seen->stop_at;
+}
+
+/* The numbers of the rows in the range. */
+static void expect_acts(const struct audit_range *range, const char *numbers)
+{
+    char text[32] = "";
+    struct seen seen = {0};
+    assert_int_equal(audit_rows_walk(tx, range, see_act, &seen, NULL), ST_OK);
+    for (int i = 0; i < seen.count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.1s",
+                 seen.texts[i]);
+    assert_string_equal(text, numbers);
+}
+
+static void acts_are_chained_and_found_by_who_what_and_how(void **state)
+{
+    (void)state;
+    struct audit_head head = {.seq = 9};
+    struct audit_row rows[] = {act(1, "ana", "x", "ok"), act(2, "bob", "x", "denied"),
+                               act(3, "ana", "y", "error"), act(4, "ana", "x", "ok")};
+    assert_int_equal(audit_rows_head(tx, &head, NULL), ST_OK);
+    assert_int_equal(head.seq, 0);
+    assert_int_equal(audit_row_insert(tx, &rows[1], NULL), ST_CORRUPT);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(audit_row_insert(tx, &rows[i], NULL), ST_OK);
+    assert_int_equal(audit_row_insert(tx, &rows[3], NULL), ST_CORRUPT);
+    struct audit_row fork = act(5, "ana", "x", "ok");
+    bytes(fork.prev, 3);
+    assert_int_equal(audit_row_insert(tx, &fork, NULL), ST_CORRUPT);
+    assert_int_equal(audit_rows_head(tx, &head, NULL), ST_OK);
+    assert_int_equal(head.seq, 4);
+    assert_int_equal(head.hash[0], 4);
+    struct seen seen = {.stop_at = 2};
+    const struct audit_range all = {0};
+    assert_int_equal(audit_rows_walk(tx, &all, see_act, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[1], "2 102 bobkpvi even x deniedcr{} 32 2");
+    expect_acts(&all, "1234");
+    expect_acts(&(struct audit_range){.newest_first = true, .before = 4}, "321");
+    expect_acts(&(struct audit_range){.actor = "ana", .after = 1}, "34");
+    expect_acts(&(struct audit_range){.object = "x"}, "124");
+    expect_acts(&(struct audit_range){.action = "odd", .newest_first = true}, "31");
+    expect_acts(&(struct audit_range){.result = "ok"}, "14");
+    expect_acts(&(struct audit_range){.result = "denied"}, "2");
+    expect_acts(
+        &(struct audit_range){
+            .actor = "ana", .object = "x", .action = "even", .result = "ok"},
+        "4");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +453,8 @@ int main(void)
             entries_are_appended_in_a_chain_and_nothing_else, begin, end),
         cmocka_unit_test_setup_teardown(marks_only_grow, begin, end),
         cmocka_unit_test_setup_teardown(an_epoch_freezes_once, begin, end),
+        cmocka_unit_test_setup_teardown(acts_are_chained_and_found_by_who_what_and_how,
+                                        begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

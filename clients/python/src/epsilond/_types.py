@@ -338,6 +338,29 @@ class LedgerHead(TypedDict):
     hash: Digest
 
 
+class AuditRow(TypedDict):
+    seq: int
+    time: Time
+    actor: str | None
+    key: str | None
+    project: str | None
+    via: str | None
+    ip: str | None
+    action: str
+    object: str | None
+    result: Literal["ok", "denied", "error"]
+    code: str | None
+    request_id: str | None
+    detail: dict[str, Any]
+    prev: Digest
+    hash: Digest
+
+
+class AuditPage(TypedDict):
+    acts: list[AuditRow]
+    next_page_token: PageTokenOrNull
+
+
 class LossHuberHuber(TypedDict):
     delta: float
 
@@ -1099,6 +1122,7 @@ DatasetState = Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
 Vector = list[float | None]
 BudgetEpochs = list[BudgetEpochsItem]
 Rooms = list[RoomsItem]
+AuditFilter = str
 LossName = Literal["softmax_cross_entropy", "logistic", "squared"]
 Loss = LossName | LossHuber
 Layer = (

@@ -1,0 +1,105 @@
+#include "service/act.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "service/refusals.h"
+
+/* Writes the address of the client, without its port; "" of a socket that has none. */
+static void read_address(char address[ACT_ADDRESS_SIZE], const struct request *request)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *client = info != NULL ? info->client_addr : NULL;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    address[0] = '\0';
+    if (client == NULL)
+        return;
+    if (client->sa_family == AF_INET) {
+        memcpy(&four, client, sizeof four);
+        inet_ntop(AF_INET, &four.sin_addr, address, ACT_ADDRESS_SIZE);
+    } else if (client->sa_family == AF_INET6) {
+        memcpy(&six, client, sizeof six);
+        inet_ntop(AF_INET6, &six.sin6_addr, address, ACT_ADDRESS_SIZE);
+    }
+}
+
+/* Answers the thing that the path names, and "" where it names none. What could not be an
+ * id is not copied: a person may have pasted anything into a path. */
+static const char *object_of(const struct request *request)
+{
+    struct dataset_id dataset;
+    struct job_id job;
+    struct model_id model;
+    const char *id = request->match.id;
+    return dataset_id_parse(&dataset, id) || job_id_parse(&job, id) ||
+                   model_id_parse(&model, id)
+               ? id
+               : "";
+}
+
+void act_begin(struct act *act, const struct context *context,
+               const struct request *request)
+{
+    act->address[0] = '\0';
+    if (context->config->audit_ip)
+        read_address(act->address, request);
+    act->row = (struct audit_row){
+        .second = clock_wall_s(),
+        .actor = request->principal.name,
+        .key = "",
+        .project = "",
+        .via = "local",
+        .address = act->address,
+        .action = request->match.route->act,
+        .object = object_of(request),
+        .result = "ok",
+        .code = "",
+        .request = request->id,
+        .detail = "{}",
+    };
+}
+
+enum status act_keep(struct context *context, const struct act *act,
+                     struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, audit_trail_append(tx, &act->row, error), error);
+}
+
+/* --- refusals --- */
+
+static bool is_denial(enum status status)
+{
+    return status == ST_FORBIDDEN_ORIGIN;
+}
+
+/* Whose content was found to be the same is told to the owner of both datasets alone
+ * (privacy.md, duplicates); the trail says what everybody else reads. */
+static enum status told(enum status status)
+{
+    return status == ST_DUPLICATE_CONTENT ? ST_DATASET_UNAVAILABLE : status;
+}
+
+void act_refused(struct context *context, const struct request *request)
+{
+    struct act act;
+    const struct route *route = request->match.route;
+    bool denied = is_denial(request->refused);
+    if (request->refused == ST_OK || route == NULL ||
+        (!denied && route->act[0] == '\0'))
+        return;
+    act_begin(&act, context, request);
+    if (route->act[0] == '\0')
+        act.row.action = "read";
+    act.row.result = denied ? "denied" : "error";
+    act.row.code = status_wire(told(request->refused));
+    refusals_note(context->refusals, &act.row);
+}

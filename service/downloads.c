@@ -1,0 +1,60 @@
+#include "service/downloads.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum { NAME_SIZE = 256, HOUR_S = 3600 };
+
+struct downloads {
+    pthread_mutex_t lock; /* guards all below */
+    char names[DOWNLOADS_KNOWN_MAX][NAME_SIZE];
+    size_t next; /* to be written over */
+};
+
+struct downloads *downloads_create(void)
+{
+    struct downloads *downloads = calloc(1, sizeof *downloads);
+    CHECK(downloads != NULL);
+    pthread_mutex_init(&downloads->lock, NULL);
+    return downloads;
+}
+
+void downloads_destroy(struct downloads *downloads)
+{
+    if (downloads == NULL)
+        return;
+    pthread_mutex_destroy(&downloads->lock);
+    free(downloads);
+}
+
+/* Names client, file and hour. No part of it holds a blank. */
+static void name(char text[NAME_SIZE], const struct audit_row *row)
+{
+    snprintf(text, NAME_SIZE, "%" PRId64 " %s %s %s %s", row->second / HOUR_S,
+             row->object, row->actor, row->key, row->address);
+}
+
+bool downloads_know(struct downloads *downloads, const struct audit_row *row)
+{
+    char wanted[NAME_SIZE];
+    bool known = false;
+    name(wanted, row);
+    pthread_mutex_lock(&downloads->lock);
+    for (size_t i = 0; i < DOWNLOADS_KNOWN_MAX && !known; i++)
+        known = strcmp(downloads->names[i], wanted) == 0;
+    pthread_mutex_unlock(&downloads->lock);
+    return known;
+}
+
+void downloads_remember(struct downloads *downloads, const struct audit_row *row)
+{
+    pthread_mutex_lock(&downloads->lock);
+    name(downloads->names[downloads->next], row);
+    downloads->next = (downloads->next + 1) % DOWNLOADS_KNOWN_MAX;
+    pthread_mutex_unlock(&downloads->lock);
+}

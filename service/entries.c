@@ -1,0 +1,176 @@
+#include "service/entries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/limits.h"
+#include "api/page_view.h"
+#include "api/query.h"
+#include "base/check.h"
+
+enum {
+    LINES_TYPE = 1, /* a route that answers them names JSON first, then NDJSON */
+    LINK_SIZE = 1024,
+};
+
+struct entries {
+    size_t size, count; /* asked for, found */
+    char **texts;       /* (size), the first count are owned */
+    char order;         /* of a page's mark: 'p' oldest first, 'q' newest first */
+    uint64_t last;      /* seq */
+    bool more;
+    size_t line, sent; /* as lines: the next to be sent, and how much of it is */
+};
+
+static char order_letter(bool newest_first)
+{
+    return newest_first ? 'q' : 'p';
+}
+
+enum status entries_parse(struct entries_wanted *wanted, const struct request *request,
+                          struct error *error)
+{
+    static const char *const orders[] = {"asc", "desc", NULL};
+    const char *token = request_query(request, "page_token");
+    const char *size = request_query(request, "page_size");
+    unsigned order = 0;
+    *wanted = (struct entries_wanted){0};
+    enum status status = query_page_size(&wanted->size, size, error);
+    if (status == ST_OK)
+        status = query_choice(&order, "order", request_query(request, "order"), orders,
+                              error);
+    wanted->newest_first = order == 1;
+    struct page_mark mark = {.order = order_letter(wanted->newest_first)};
+    if (status == ST_OK && token != NULL)
+        status = page_mark_parse(&mark, token, error);
+    if (size == NULL && request->type == LINES_TYPE)
+        wanted->size = LIMIT_PAGE_SIZE;
+    wanted->after = wanted->newest_first ? 0 : mark.position;
+    wanted->before = wanted->newest_first ? mark.position : 0;
+    return status;
+}
+
+struct entries *entries_create(const struct entries_wanted *wanted)
+{
+    struct entries *entries = calloc(1, sizeof *entries);
+    CHECK(entries != NULL);
+    entries->size = wanted->size;
+    entries->order = order_letter(wanted->newest_first);
+    entries->texts = calloc(wanted->size, sizeof *entries->texts);
+    CHECK(entries->texts != NULL);
+    return entries;
+}
+
+void entries_destroy(void *destroyed)
+{
+    struct entries *entries = destroyed;
+    for (size_t i = 0; i < entries->count; i++)
+        free(entries->texts[i]);
+    free(entries->texts);
+    free(entries);
+}
+
+bool entries_have_room(struct entries *entries)
+{
+    if (entries->count < entries->size)
+        return true;
+    entries->more = true;
+    return false;
+}
+
+void entries_add(struct entries *entries, uint64_t seq, char *text_take)
+{
+    CHECK(entries->count < entries->size);
+    entries->texts[entries->count++] = text_take;
+    entries->last = seq;
+}
+
+/* --- as lines --- */
+
+/* Copies what comes next of the lines, each of which is an entry and an end of line. */
+static ssize_t pull_lines(void *context, uint64_t position, char *to, size_t room)
+{
+    struct entries *entries = context;
+    size_t filled = 0;
+    (void)position;
+    while (filled < room && entries->line < entries->count) {
+        const char *rest = entries->texts[entries->line] + entries->sent;
+        size_t left = strlen(rest);
+        size_t size = left < room - filled ? left : room - filled;
+        memcpy(to + filled, rest, size);
+        filled += size;
+        entries->sent += size;
+        if (size < left || filled == room)
+            continue;
+        to[filled++] = '\n';
+        entries->line++;
+        entries->sent = 0;
+    }
+    return filled > 0 ? (ssize_t)filled : STREAM_END;
+}
+
+/* Appends a parameter, its value encoded as RFC 3986 has it, so that no value can end the
+ * link. */
+static void link_add(char link[LINK_SIZE], const char *name, size_t name_size,
+                     const char *value)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-._~";
+    size_t used = strlen(link);
+    used +=
+        (size_t)snprintf(link + used, LINK_SIZE - used, "%.*s=", (int)name_size, name);
+    for (; *value != '\0' && used < LINK_SIZE - 8; value++)
+        used += (size_t)(strchr(plain, *value) != NULL
+                             ? snprintf(link + used, LINK_SIZE - used, "%c", *value)
+                             : snprintf(link + used, LINK_SIZE - used, "%%%02X",
+                                        (unsigned char)*value));
+    snprintf(link + used, LINK_SIZE - used, "&");
+}
+
+/* Names the next page of lines: with the same parameters, where these were named. */
+static void link_next(struct request *request, const char *token)
+{
+    char link[LINK_SIZE] = "", name[32];
+    const char *next = request->match.route->query;
+    for (size_t size; *next != '\0'; next += size, next += strspn(next, " ")) {
+        size = strcspn(next, " ");
+        snprintf(name, sizeof name, "%.*s", (int)size, next);
+        const char *value = request_query(request, name);
+        if (value != NULL && strcmp(name, "page_token") != 0)
+            link_add(link, next, size, value);
+    }
+    reply_header_add(&request->reply, "Link", "<%s?%spage_token=%s>; rel=\"next\"",
+                     request->path, link, token);
+}
+
+static void reply_lines(struct request *request, struct entries *entries_take,
+                        const char *token)
+{
+    struct stream stream = {
+        .pull = pull_lines, .close = entries_destroy, .context = entries_take};
+    for (size_t i = 0; i < entries_take->count; i++)
+        stream.size += strlen(entries_take->texts[i]) + 1;
+    stream.held = stream.size;
+    if (entries_take->more)
+        link_next(request, token);
+    reply_stream(&request->reply, "application/x-ndjson", &stream);
+}
+
+void entries_reply(struct request *request, struct entries *entries_take,
+                   const char *name)
+{
+    char token[PAGE_TOKEN_SIZE];
+    page_mark_render(token, &(struct page_mark){.order = entries_take->order,
+                                                .position = entries_take->last});
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    if (request->type == LINES_TYPE) {
+        reply_lines(request, entries_take, token);
+        return;
+    }
+    reply_json(&request->reply, MHD_HTTP_OK,
+               page_render(name, entries_take->texts, entries_take->count,
+                           entries_take->more ? token : NULL));
+    entries_destroy(entries_take);
+}

@@ -1,0 +1,211 @@
+#include "service/refusals.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "service/audit_trail.h"
+
+enum {
+    MINUTE_S = 60,
+    ROWS_MAX = 2 * REFUSALS_DISTINCT_MAX + 1,
+    DETAIL_SIZE = 48,
+};
+
+struct refusal {
+    struct audit_row row; /* as it was noted first; its texts are owned */
+    int64_t last;         /* second in which it was noted last */
+    uint64_t repeated;    /* times, beside the first */
+    bool is_written;      /* the first */
+};
+
+struct refusals {
+    pthread_mutex_t lock; /* guards all below; texts are released by who writes alone */
+    int64_t minute;       /* in which these were noted */
+    struct refusal list[REFUSALS_DISTINCT_MAX];
+    size_t count;
+    uint64_t left_out; /* for which there was no room */
+    int64_t left_out_last;
+};
+
+struct refusals *refusals_create(void)
+{
+    struct refusals *refusals = calloc(1, sizeof *refusals);
+    CHECK(refusals != NULL);
+    pthread_mutex_init(&refusals->lock, NULL);
+    return refusals;
+}
+
+static void refusal_fini(struct refusal *refusal)
+{
+    const struct audit_row *row = &refusal->row;
+    const char *const texts[] = {row->actor,   row->key,     row->project, row->via,
+                                 row->address, row->action,  row->object,  row->result,
+                                 row->code,    row->request, row->detail};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free((void *)(uintptr_t)texts[i]);
+}
+
+void refusals_destroy(struct refusals *refusals)
+{
+    if (refusals == NULL)
+        return;
+    for (size_t i = 0; i < refusals->count; i++)
+        refusal_fini(&refusals->list[i]);
+    pthread_mutex_destroy(&refusals->lock);
+    free(refusals);
+}
+
+/* --- noting --- */
+
+static const char *copy(const char *text)
+{
+    char *copied = strdup(text);
+    CHECK(copied != NULL);
+    return copied;
+}
+
+static struct refusal refusal_of(const struct audit_row *row)
+{
+    return (struct refusal){.row = {.second = row->second,
+                                    .actor = copy(row->actor),
+                                    .key = copy(row->key),
+                                    .project = copy(row->project),
+                                    .via = copy(row->via),
+                                    .address = copy(row->address),
+                                    .action = copy(row->action),
+                                    .object = copy(row->object),
+                                    .result = copy(row->result),
+                                    .code = copy(row->code),
+                                    .request = copy(row->request),
+                                    .detail = copy(row->detail)},
+                            .last = row->second};
+}
+
+static bool is_same(const struct audit_row *a, const struct audit_row *b)
+{
+    return strcmp(a->address, b->address) == 0 && strcmp(a->key, b->key) == 0 &&
+           strcmp(a->actor, b->actor) == 0 && strcmp(a->project, b->project) == 0 &&
+           strcmp(a->via, b->via) == 0 && strcmp(a->action, b->action) == 0 &&
+           strcmp(a->object, b->object) == 0 && strcmp(a->result, b->result) == 0 &&
+           strcmp(a->code, b->code) == 0;
+}
+
+void refusals_note(struct refusals *refusals, const struct audit_row *row)
+{
+    pthread_mutex_lock(&refusals->lock);
+    struct refusal *known = refusals->list, *end = known + refusals->count;
+    while (known < end && !is_same(&known->row, row))
+        known++;
+    if (refusals->count == 0 && refusals->left_out == 0)
+        refusals->minute = row->second / MINUTE_S;
+    if (known < end) {
+        known->repeated++;
+        known->last = row->second;
+    } else if (refusals->count < REFUSALS_DISTINCT_MAX) {
+        refusals->list[refusals->count++] = refusal_of(row);
+    } else {
+        refusals->left_out++;
+        refusals->left_out_last = row->second;
+    }
+    pthread_mutex_unlock(&refusals->lock);
+}
+
+/* --- writing --- */
+
+struct batch { /* rows that are about to be written */
+    struct audit_row rows[ROWS_MAX];
+    char details[ROWS_MAX][DETAIL_SIZE];
+    size_t count;
+    struct refusal over[REFUSALS_DISTINCT_MAX]; /* of a minute that is over */
+    size_t over_count;
+};
+
+/* Adds a row that says how often. */
+static void add_count(struct batch *batch, const struct audit_row *row,
+                      const char *member, uint64_t times)
+{
+    char *detail = batch->details[batch->count];
+    snprintf(detail, DETAIL_SIZE, "{\"%s\":%" PRIu64 "}", member, times);
+    batch->rows[batch->count] = *row;
+    batch->rows[batch->count++].detail = detail;
+}
+
+static void add_repeated(struct batch *batch, const struct refusal *refusal)
+{
+    struct audit_row row = refusal->row;
+    row.second = refusal->last;
+    if (refusal->repeated > 0)
+        add_count(batch, &row, "repeated", refusal->repeated);
+}
+
+/* Ends the minute: what was repeated in it is added, and its refusals are the batch's. */
+static void end_minute(struct refusals *refusals, struct batch *batch)
+{
+    const struct audit_row left_out = {
+        .second = refusals->left_out_last,
+        .actor = "",
+        .key = "",
+        .project = "",
+        .via = "",
+        .address = "",
+        .action = "refusals",
+        .object = "",
+        .result = "denied",
+        .code = "",
+        .request = "",
+    };
+    for (size_t i = 0; i < refusals->count; i++)
+        add_repeated(batch, &refusals->list[i]);
+    if (refusals->left_out > 0)
+        add_count(batch, &left_out, "left_out", refusals->left_out);
+    memcpy(batch->over, refusals->list, refusals->count * sizeof *batch->over);
+    batch->over_count = refusals->count;
+    refusals->count = 0;
+    refusals->left_out = 0;
+}
+
+static void take(struct refusals *refusals, int64_t second, struct batch *batch)
+{
+    pthread_mutex_lock(&refusals->lock);
+    for (size_t i = 0; i < refusals->count; i++) {
+        struct refusal *refusal = &refusals->list[i];
+        if (!refusal->is_written)
+            batch->rows[batch->count++] = refusal->row;
+        refusal->is_written = true;
+    }
+    if (second / MINUTE_S > refusals->minute)
+        end_minute(refusals, batch);
+    pthread_mutex_unlock(&refusals->lock);
+}
+
+static enum status write_batch(struct store *store, const struct batch *batch,
+                               struct error *error)
+{
+    struct store_tx *tx = NULL;
+    if (batch->count == 0)
+        return ST_OK;
+    enum status status = store_begin(store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < batch->count && status == ST_OK; i++)
+        status = audit_trail_append(tx, &batch->rows[i], error);
+    return store_end(tx, status, error);
+}
+
+enum status refusals_write(struct refusals *refusals, struct store *store,
+                           int64_t second, struct error *error)
+{
+    struct batch *batch = calloc(1, sizeof *batch);
+    CHECK(batch != NULL);
+    take(refusals, second, batch);
+    enum status status = write_batch(store, batch, error);
+    for (size_t i = 0; i < batch->over_count; i++)
+        refusal_fini(&batch->over[i]);
+    free(batch);
+    return status;
+}
