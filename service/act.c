@@ -51,9 +51,9 @@ void act_begin(struct act *act, const struct context *context,
     act->row = (struct audit_row){
         .second = clock_wall_s(),
         .actor = request->principal.name,
-        .key = "",
-        .project = "",
-        .via = "local",
+        .key = request->principal.key,
+        .project = request->principal.project,
+        .via = via_name(request->principal.via),
         .address = act->address,
         .action = request->match.route->act,
         .object = object_of(request),
@@ -76,9 +76,14 @@ enum status act_keep(struct context *context, const struct act *act,
 
 /* --- refusals --- */
 
-static bool is_denial(enum status status)
+/* Where there are keys, a thing that is not found may be another project's. It is not
+ * looked up here which: that would take another time. */
+static bool is_denial(const struct request *request)
 {
-    return status == ST_FORBIDDEN_ORIGIN;
+    enum status status = request->refused;
+    bool hidden = status == ST_NOT_FOUND && request->principal.via != VIA_LOCAL &&
+                  request->match.route->scope != SCOPE_EVERYBODY;
+    return hidden || status == ST_FORBIDDEN_ORIGIN || status == ST_FORBIDDEN;
 }
 
 /* Whose content was found to be the same is told to the owner of both datasets alone
@@ -92,9 +97,10 @@ void act_refused(struct context *context, const struct request *request)
 {
     struct act act;
     const struct route *route = request->match.route;
-    bool denied = is_denial(request->refused);
-    if (request->refused == ST_OK || route == NULL ||
-        (!denied && route->act[0] == '\0'))
+    if (request->refused == ST_OK || route == NULL)
+        return;
+    bool denied = is_denial(request);
+    if (!denied && route->act[0] == '\0')
         return;
     act_begin(&act, context, request);
     if (route->act[0] == '\0')

@@ -167,6 +167,22 @@ static void only_what_shows_nothing_is_told_to_any_host(void **state)
         assert_int_equal(route_at(i)->any_host, is_one_of(route_at(i)->name, probed));
 }
 
+/* Whoever adds a route that does something says what the audit trail calls it. */
+static void what_changes_something_names_its_act(void **state)
+{
+    (void)state;
+    static const char *const idle[] = {"dataset_check", "job_estimate", "model_predict",
+                                       NULL};
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        const struct route *route = route_at(i);
+        bool reads = strcmp(route->method, "GET") == 0;
+        if (strcmp(route->name, "model_content") == 0)
+            assert_string_equal(route->act, "model.download");
+        else if ((reads || is_one_of(route->name, idle)) != (route->act[0] == '\0'))
+            fail_msg("%s: act \"%s\"", route->name, route->act);
+    }
+}
+
 /* A text as long as its member would have no end. */
 static void every_text_of_a_row_ends(void **state)
 {
@@ -175,6 +191,7 @@ static void every_text_of_a_row_ends(void **state)
         const struct route *route = route_at(i);
         assert_non_null(memchr(route->name, '\0', sizeof route->name));
         assert_non_null(memchr(route->method, '\0', sizeof route->method));
+        assert_non_null(memchr(route->act, '\0', sizeof route->act));
         assert_non_null(memchr(route->path, '\0', sizeof route->path));
         assert_non_null(memchr(route->query, '\0', sizeof route->query));
         assert_non_null(memchr(route->types, '\0', sizeof route->types));
@@ -224,6 +241,7 @@ int main(void)
         cmocka_unit_test(an_encoded_character_is_never_a_templates),
         cmocka_unit_test(only_what_everybody_may_see_has_no_scope),
         cmocka_unit_test(only_what_shows_nothing_is_told_to_any_host),
+        cmocka_unit_test(what_changes_something_names_its_act),
         cmocka_unit_test(every_text_of_a_row_ends),
         cmocka_unit_test(nothing_but_its_row_and_its_functions_names_a_route),
     };
