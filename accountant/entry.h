@@ -33,6 +33,10 @@ struct ledger_entry_name { /* what a certificate cites */
     uint8_t hash[SHA256_SIZE];
 };
 
+struct entry_tally { /* how many entries there are of each kind */
+    uint64_t grants, reserves, commits;
+};
+
 struct ledger_promise { /* what is promised to the people in a dataset */
     const struct dataset_id *dataset;
     const struct grant *grant;

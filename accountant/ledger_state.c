@@ -175,6 +175,7 @@ void ledger_state_grant(struct ledger_state *state, const struct dataset_id *dat
     balances->grant = *grant;
     balances->filter = *filter;
     balances->committed = balances->held = (struct curve){{0}};
+    state->next_tally.grants++;
 }
 
 struct reservation *ledger_state_reserve_take(struct ledger_state *state,
@@ -201,6 +202,7 @@ struct reservation *ledger_state_reserve_take(struct ledger_state *state,
     balances->open[balances->open_count++] = reservation;
     balances->reserved = true;
     curve_add(&balances->held, charge);
+    state->next_tally.reserves++;
     return reservation;
 }
 
@@ -239,6 +241,7 @@ void ledger_state_settle(struct ledger_state *state, struct reservation *reserva
         hold_all(balances);
     curve_add(&balances->committed, charge);
     ledger_state_change_reservation(state, reservation)->open = false;
+    state->next_tally.commits++;
 }
 
 void ledger_state_replayed(struct ledger_state *state)
@@ -288,6 +291,7 @@ void ledger_state_keep(struct ledger_state *state)
             mechanism_fini(&reservation->mechanism);
     }
     state->changed_accounts.count = state->changed_reservations.count = 0;
+    state->tally = state->next_tally;
 }
 
 void ledger_state_drop(struct ledger_state *state)
@@ -310,6 +314,7 @@ void ledger_state_drop(struct ledger_state *state)
         }
     }
     state->changed_accounts.count = state->changed_reservations.count = 0;
+    state->next_tally = state->tally;
 }
 
 enum status ledger_state_missing(const struct dataset_id *dataset, struct error *error)

@@ -73,6 +73,8 @@ struct ledger_state {
     struct pointers accounts, reservations; /* owned, sorted by name */
     struct pointers changed_accounts,
         changed_reservations; /* changed by the open transaction */
+    struct entry_tally tally,
+        next_tally; /* of the durable entries; with its own, too */
     bool replaying;
 };
 

@@ -224,6 +224,14 @@ void ledger_head(struct ledger *ledger, struct ledger_entry_name *head)
     pthread_mutex_unlock(&ledger->lock);
 }
 
+struct entry_tally ledger_tally(struct ledger *ledger)
+{
+    pthread_mutex_lock(&ledger->lock);
+    struct entry_tally tally = ledger->state.tally;
+    pthread_mutex_unlock(&ledger->lock);
+    return tally;
+}
+
 bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset)
 {
     pthread_mutex_lock(&ledger->lock);

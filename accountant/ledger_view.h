@@ -78,6 +78,9 @@ enum status ledger_outlook(struct ledger *ledger, const struct dataset_id *datas
 /* The head of the chain: seq 0 and a zero hash while there is no entry. */
 void ledger_head(struct ledger *ledger, struct ledger_entry_name *head);
 
+/* How many durable entries there are of each kind. */
+struct entry_tally ledger_tally(struct ledger *ledger);
+
 /* Whether anything was ever reserved on the dataset. */
 bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset);
 
