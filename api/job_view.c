@@ -79,6 +79,12 @@ static void write_metrics(struct json_writer *writer, const struct job_view *vie
     json_write_object_end(writer);
 }
 
+static void write_trace(struct json_writer *writer, const struct job_view *view)
+{
+    bool traced = view->traceparent != NULL && view->traceparent[0] != '\0';
+    json_write_text(writer, "traceparent", traced ? view->traceparent : NULL);
+}
+
 static char *render(const struct job_view *view, bool whole)
 {
     const struct job_request *request = view->request;
@@ -100,6 +106,7 @@ static char *render(const struct job_view *view, bool whole)
     write_privacy(&writer, view);
     write_metrics(&writer, view, whole);
     json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
+    write_trace(&writer, view);
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_time(&writer, "start_time", view->start_ms);
     json_write_time(&writer, "end_time", view->end_ms);
@@ -143,6 +150,7 @@ char *job_detail_render(const struct job_view *view)
     json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
     json_write_text(&writer, "model_drawn",
                     view->drawn != NULL ? view->drawn->text : NULL);
+    write_trace(&writer, view);
     json_write_count(&writer, "start_ms", (uint64_t)view->start_ms);
     json_write_count(&writer, "end_ms", (uint64_t)view->end_ms);
     json_write_object_end(&writer);
@@ -180,12 +188,20 @@ static bool read_model_id(struct model_id *id, struct json_node member)
     return true;
 }
 
+static void read_trace(struct trace_context *trace, struct json_node member)
+{
+    if (json_present(member) && !json_is_null(member.value) &&
+        !trace_context_parse(trace, json_read_text(member)))
+        json_refuse(member, "must be a traceparent");
+}
+
 static void read_optional_texts(struct job_detail *detail, const struct json_node *root)
 {
     struct json_node reason = json_member(root, "state_reason");
     if (json_present(reason) && !json_is_null(reason.value))
         snprintf(detail->state_reason, sizeof detail->state_reason, "%s",
                  json_read_text(reason));
+    read_trace(&detail->trace, json_member(root, "traceparent"));
     detail->has_model = read_model_id(&detail->model, json_member(root, "model"));
     detail->has_drawn = read_model_id(&detail->drawn, json_member(root, "model_drawn"));
 }

@@ -13,6 +13,7 @@
 #include "api/json_writer.h"
 #include "api/limits.h"
 #include "api/released_view.h"
+#include "api/trace_context.h"
 
 struct evaluation_point {
     uint64_t step;
@@ -37,6 +38,7 @@ struct job_view {
     const struct model_id *drawn; /* the id that its model will have; never answered */
     int64_t create_ms, start_ms, end_ms;
     uint64_t queue_position, seconds_left; /* 0 is null */
+    const char *traceparent; /* of the request that submitted it; "" is null */
 };
 /* The member "privacy" holds what was asked for: "epsilon", which is null where a
  * noise multiplier or a fraction was named instead, and "budget_fraction" only where
@@ -61,6 +63,7 @@ struct job_detail {
     bool has_model, has_drawn;         /* jobs of earlier versions have no id drawn */
     struct model_id model, drawn;
     int64_t start_ms, end_ms;
+    struct trace_context trace; /* none in jobs of earlier versions */
 };
 /*   ST_INVALID  not such a text */
 enum status job_detail_parse(struct job_detail *detail, const char *text,

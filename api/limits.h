@@ -39,6 +39,7 @@ enum {
     LIMIT_EVALUATIONS = 100,        /* named in a dataset: the newest */
     LIMIT_QUEUE_LENGTH = 1000,      /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,    /* --drain-timeout */
+    LIMIT_METRICS_DATASETS = 1000,  /* --metrics-datasets-max */
     LIMIT_URI = 8192,               /* bytes of path and query */
     LIMIT_HEAD = 12288,             /* bytes of a request before its body */
     LIMIT_HEAD_PARTS = 64,          /* header fields, cookies and query parameters */

@@ -32,6 +32,7 @@ enum {
     X(AUTHORIZATION, "Authorization")                                                  \
     X(IDEMPOTENCY_KEY, "Idempotency-Key")                                              \
     X(REQUEST_ID, "X-Request-Id")                                                      \
+    X(TRACEPARENT, "traceparent")                                                      \
     X(ACCEPT, "Accept")                                                                \
     X(ACCEPT_ENCODING, "Accept-Encoding")                                              \
     X(IF_MATCH, "If-Match")                                                            \

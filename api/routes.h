@@ -70,7 +70,7 @@
       .query = "view state dataset algorithm created_after order_by order " QUERY_PAGE,\
       .types = TYPE_JSON)                                                              \
     X(job_get, AS_LONG_POLL, JOBS_READ, .method = "GET", .path = "/v1/jobs/{id}",      \
-      .query = "wait", .types = TYPE_JSON)                                             \
+      .query = "wait", .types = TYPE_JSON, .timed = true)                              \
     X(job_cancel, ON_DESK, JOBS_CANCEL, .method = "POST",                              \
       .path = "/v1/jobs/{id}:cancel", .act = "job.cancel", .body = BODY_EMPTY,         \
       .types = TYPE_JSON)                                                              \
@@ -91,7 +91,7 @@
     X(status, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/status",               \
       .types = TYPE_JSON)                                                              \
     X(algorithm_list, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/algorithms",   \
-      .types = TYPE_JSON)                                                              \
+      .types = TYPE_JSON, .timed = true)                                               \
     X(audit_list, ON_DESK, AUDIT_READ, .method = "GET", .path = "/v1/audit",           \
       .query = "actor action object result after order " QUERY_PAGE,                   \
       .streamed = true, .types = TYPE_JSON " application/x-ndjson")                    \
@@ -102,17 +102,20 @@
       .query = "dataset state algorithm from actor action object result",              \
       .types = "text/html")                                                            \
     X(dashboard_item, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}/{name}",  \
-      .types = "text/html text/css text/javascript image/svg+xml application/yaml")    \
+      .types = "text/html text/css text/javascript image/svg+xml application/yaml",    \
+      .timed = true)                                                                   \
     X(docs, AT_ONCE, EVERYBODY, .method = "GET", .path = "/docs",                      \
       .types = "text/html")                                                            \
     X(openapi, AT_ONCE, EVERYBODY, .method = "GET", .path = "/openapi.yaml",           \
-      .any_host = true, .types = "application/yaml")                                   \
+      .any_host = true, .types = "application/yaml", .timed = true)                    \
     X(version, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/version",             \
-      .any_host = true, .types = TYPE_JSON)                                            \
+      .any_host = true, .types = TYPE_JSON, .timed = true)                             \
     X(livez, AT_ONCE, EVERYBODY, .method = "GET", .path = "/livez", .any_host = true,  \
-      .types = TYPE_JSON)                                                              \
+      .types = TYPE_JSON, .timed = true)                                               \
     X(readyz, AT_ONCE, EVERYBODY, .method = "GET", .path = "/readyz",                  \
-      .any_host = true, .types = TYPE_JSON)
+      .query = "verbose", .any_host = true, .types = TYPE_JSON, .timed = true)         \
+    X(metrics, AT_ONCE, OPS_READ, .method = "GET", .path = "/metrics",                 \
+      .types = "text/plain")
 /* clang-format on */
 
 #define ROUTE_ONE(name, ...) +1
@@ -146,6 +149,7 @@ struct route {
     bool keyed;     /* it creates something and takes an Idempotency-Key */
     bool any_host;  /* it shows nothing, and probes ask for it by any Host */
     bool streamed;  /* its answer may be made while it is sent */
+    bool timed;     /* how long it takes may be told (service/counters.h) */
     char query[96]; /* names of parameters, a blank between them; "": none */
     char types[96]; /* that 200 answers in, likewise, preferred first; "": 204 */
 };

@@ -33,6 +33,21 @@ char *version_render(const char *version, const char *kernel)
     return json_writer_close(&writer);
 }
 
+char *readiness_render(const struct readiness *readiness)
+{
+    struct json_writer writer;
+    bool ready = readiness->writable && !readiness->draining;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "status", ready ? "ok" : "not_ready");
+    json_write_text(&writer, "ledger", readiness->writable ? "writable" : "unwritable");
+    json_write_text(&writer, "chain", "verified");
+    json_write_text(&writer, "disk", readiness->room ? "room" : "full");
+    json_write_text(&writer, "draining", readiness->draining ? "yes" : "no");
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
 static void write_jobs(struct json_writer *writer, const struct status_view *view)
 {
     json_write_object(writer, "jobs");

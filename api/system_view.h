@@ -29,6 +29,15 @@ struct status_view {
  * "queue" {"length","limit"},"ledger" {"seq","hash"},"start_time". To be freed. */
 char *status_render(const struct status_view *view);
 
+struct readiness { /* what decides whether the service takes work, and what limits it */
+    bool writable; /* the ledger is */
+    bool room;     /* there is room on the disk for uploads, imports and jobs */
+    bool draining;
+};
+/* Renders GET /readyz?verbose: {"status","ledger","chain","disk","draining"}, a word each.
+ * The chain of a process that serves was verified at its start. */
+char *readiness_render(const struct readiness *readiness);
+
 /* Renders what a client may rely on: version, API, formats, kernel. To be freed. */
 char *version_render(const char *version, const char *kernel);
 

@@ -77,6 +77,10 @@ enum status {
 #undef X
 };
 
+#define STATUS_ONE(symbol, wire, advice) +1
+enum { STATUS_COUNT = STATUS_LIST(STATUS_ONE) };
+#undef STATUS_ONE
+
 struct error {
     enum status status;
     char pointer[96]; /* JSON pointer of the member at fault, or ? and the name of the

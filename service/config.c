@@ -171,6 +171,34 @@ static enum status set_drain(struct config *config, const char *text,
     return small_count(&config->drain_timeout_s, text, 0, 86400, error);
 }
 
+/* Takes what --listen takes of addresses, and loopback alone. */
+static enum status set_metrics_listen(struct config *config, const char *text,
+                                      struct error *error)
+{
+    struct config read = {0};
+    enum status status = set_listen(&read, text, error);
+    if (status != ST_OK)
+        return status;
+    if (!is_loopback(read.address))
+        return error_set(error, ST_INVALID,
+                         "\"%s\" is not a loopback address and a port; elsewhere "
+                         "/metrics is asked for with a key",
+                         text);
+    memcpy(config->metrics_address, read.address, sizeof config->metrics_address);
+    config->metrics_port = read.port;
+    return ST_OK;
+}
+
+static enum status set_metrics_datasets(struct config *config, const char *text,
+                                        struct error *error)
+{
+    uint64_t read = 0;
+    enum status status = count(&read, text, 0, LIMIT_METRICS_DATASETS * 1000, error);
+    if (status == ST_OK)
+        config->metrics_datasets_max = (size_t)read;
+    return status;
+}
+
 static enum status on_or_off(bool *on, const char *text, struct error *error)
 {
     *on = strcmp(text, "on") == 0;
@@ -215,6 +243,8 @@ static const struct option options[] = {
     {"drain-timeout", set_drain},
     {"log-level", set_log_level},
     {"head-file", set_head_file},
+    {"metrics-listen", set_metrics_listen},
+    {"metrics-datasets-max", set_metrics_datasets},
     {"ui", set_ui},
     {"tls-cert", set_tls_certificate},
     {"tls-key", set_tls_key},
@@ -255,6 +285,7 @@ static void config_defaults(struct config *config)
         .unpacked_size_max = LIMIT_UNPACKED_SIZE,
         .job_memory_max = (uint64_t)pages * (uint64_t)page / 2,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,
+        .metrics_datasets_max = LIMIT_METRICS_DATASETS,
         .ui = true,
         .audit_ip = true,
         .log_level = LOG_INFO,
@@ -431,6 +462,8 @@ const char *config_help(void)
            "  --job-memory-max BYTES     of one job [half of RAM]\n"
            "  --drain-timeout SECONDS    for running jobs after SIGTERM [120]\n"
            "  --head-file PATH           the ledger's head, kept on another disk too\n"
+           "  --metrics-listen ADDR:PORT /metrics for a scraper here, without a key\n"
+           "  --metrics-datasets-max N   budgets in /metrics, least left first [1000]\n"
            "  --ui on|off                the dashboard, for a browser, at /ui/ [on]\n"
            "  --audit-ip on|off          addresses of clients in the audit trail [on]\n"
            "  --log-level LEVEL          debug, info, warning, error [info]\n"

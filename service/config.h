@@ -10,6 +10,7 @@
 #define SERVICE_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/log.h"
@@ -30,7 +31,10 @@ struct config {
     uint64_t queue_length_max, upload_size_max, unpacked_size_max;
     uint64_t job_memory_max; /* bytes */
     unsigned drain_timeout_s;
-    bool ui;       /* whether the dashboard is served */
+    char metrics_address[CONFIG_ADDRESS_SIZE]; /* like address; "" for none */
+    uint16_t metrics_port;
+    size_t metrics_datasets_max; /* budgets that /metrics shows */
+    bool ui;                     /* whether the dashboard is served */
     bool audit_ip; /* whether the audit trail keeps the addresses of clients */
     enum log_level log_level;
     char head_file[CONFIG_PATH_SIZE]; /* "" for none */

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 bool context_remove(const struct context *context, const struct blob_name *name)
@@ -14,6 +15,18 @@ bool context_remove(const struct context *context, const struct blob_name *name)
     log_event(LOG_ERROR, "not_removed", "file", file_name, "detail", error.text,
               (char *)NULL);
     return false;
+}
+
+enum status context_end(const struct context *context, struct store_tx *tx,
+                        enum status status, struct error *error)
+{
+    if (status != ST_OK)
+        return store_end(tx, status, error);
+    int64_t start_ns = clock_monotonic_ns();
+    status = store_commit(tx, error);
+    if (status == ST_OK)
+        durations_add(&context->counters->commit_time, clock_monotonic_ns() - start_ns);
+    return status;
 }
 
 void context_guard(const struct context *context)

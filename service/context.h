@@ -25,7 +25,9 @@
 
 #include "accountant/ledger.h"
 #include "base/status.h"
+#include "service/budget_board.h"
 #include "service/config.h"
+#include "service/counters.h"
 #include "service/datasets.h"
 #include "service/disk_room.h"
 #include "service/downloads.h"
@@ -37,8 +39,10 @@
 #include "service/models.h"
 #include "service/pool.h"
 #include "service/predictors.h"
+#include "service/process_figures.h"
 #include "service/public_clock.h"
 #include "service/refusals.h"
+#include "service/step_tally.h"
 #include "service/unfinished_uploads.h"
 #include "store/blob.h"
 #include "store/store.h"
@@ -59,6 +63,10 @@ struct context {
     struct loaded_models *loaded_models;
     struct float_safety *float_safety; /* of the models that were asked for */
     struct disk_room disk_room;
+    struct counters *counters;
+    struct step_tally step_tally;
+    struct process_figures process_figures;
+    struct budget_board *budget_board;
     struct unfinished_uploads *unfinished_uploads;
     struct refusals *refusals;   /* on their way into the audit trail */
     struct downloads *downloads; /* that it has a row of */
@@ -71,6 +79,11 @@ struct context {
 
 /* Removes a blob, durably; a failure is logged. */
 bool context_remove(const struct context *context, const struct blob_name *name);
+
+/* Ends the transaction of a request that registers or submits (store_end), and counts how
+ * long its commit took (counters.h). */
+enum status context_end(const struct context *context, struct store_tx *tx,
+                        enum status status, struct error *error);
 
 /* For any failure that may mean the ledger can no longer be written: where the store is
  * poisoned, logs it, lets replies leave for a moment and ends the process with 75. */

@@ -39,7 +39,10 @@ void course_begin(struct context *context, int64_t second)
 {
     struct job *job;
     while ((job = begin_next(context, second)) != NULL) {
-        log_event(LOG_INFO, "job_started", "job", job_id(job)->text, (char *)NULL);
+        char trace_id[TRACE_ID_SIZE];
+        trace_context_id(job_trace(job), trace_id);
+        log_event(LOG_INFO, "job_started", "job", job_id(job)->text, "trace_id",
+                  trace_id, (char *)NULL);
         CHECK(pool_submit(context->runners, job, NULL) == ST_OK);
     }
 }

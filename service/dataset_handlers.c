@@ -179,7 +179,7 @@ enum status handle_dataset_create(struct context *context, struct request *reque
         const struct creation creation = {dataset_spec(dataset), known != NULL};
         status = tell_created(context, tx, request, &creation, error);
     }
-    status = store_end(tx, status, error);
+    status = context_end(context, tx, status, error);
     if (status == ST_OK && known != NULL)
         drop_uploads(context, dataset_spec(dataset));
     return status;

@@ -10,6 +10,7 @@ void disk_room_init(struct disk_room *room, struct blobs *blobs)
 {
     room->blobs = blobs;
     atomic_init(&room->left, 0);
+    atomic_init(&room->free, 0);
 }
 
 void disk_room_measure(struct disk_room *room)
@@ -18,6 +19,7 @@ void disk_room_measure(struct disk_room *room)
     struct error error = {0};
     if (blobs_free(room->blobs, &free_bytes, &error) != ST_OK)
         log_event(LOG_ERROR, "disk", "detail", error.text, (char *)NULL);
+    atomic_store(&room->free, free_bytes);
     atomic_store(&room->left,
                  free_bytes > disk_free_min ? free_bytes - disk_free_min : 0);
 }
@@ -25,6 +27,11 @@ void disk_room_measure(struct disk_room *room)
 uint64_t disk_room_left(const struct disk_room *room)
 {
     return atomic_load(&room->left);
+}
+
+uint64_t disk_room_free(const struct disk_room *room)
+{
+    return atomic_load(&room->free);
 }
 
 void disk_room_take(struct disk_room *room, uint64_t size)

@@ -17,8 +17,8 @@
 #include "store/blob.h"
 
 struct disk_room {
-    struct blobs *blobs; /* borrowed */
-    atomic_uint_fast64_t left;
+    struct blobs *blobs;             /* borrowed */
+    atomic_uint_fast64_t left, free; /* free: on the disk, when it was measured */
 };
 
 /* Nothing is left before the first measurement. */
@@ -29,6 +29,9 @@ void disk_room_measure(struct disk_room *room);
 
 /* Bytes that may be written. */
 uint64_t disk_room_left(const struct disk_room *room);
+
+/* Bytes that were free on the disk at the last measurement. */
+uint64_t disk_room_free(const struct disk_room *room);
 
 /* Takes off what was written; never below zero. */
 void disk_room_take(struct disk_room *room, uint64_t size);

@@ -34,6 +34,7 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
         .end_ms = now->end_ms,
         .queue_position = now->queue_position,
         .seconds_left = now->seconds_left,
+        .traceparent = job->trace.parent,
     };
 }
 

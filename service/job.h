@@ -55,7 +55,8 @@ struct job {
     struct job_plan plan;
     bool regression; /* the dataset's task is one */
     uint64_t ledger_seq;
-    struct model_id drawn; /* the id that its model will have */
+    struct trace_context trace; /* of the request that submitted it */
+    struct model_id drawn;      /* the id that its model will have */
     int64_t create_ms;
     char owner[PRINCIPAL_NAME_SIZE]; /* who submitted it */
     const char *project;             /* its dataset's */

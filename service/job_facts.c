@@ -27,6 +27,11 @@ uint64_t job_ledger_seq(const struct job *job)
     return job->ledger_seq;
 }
 
+const struct trace_context *job_trace(const struct job *job)
+{
+    return &job->trace;
+}
+
 const struct model_id *job_model_id(const struct job *job)
 {
     return &job->drawn;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/trace_context.h"
 #include "service/job_plan.h"
 
 struct job; /* opaque */
@@ -27,6 +28,9 @@ const char *job_project(const struct job *job);
 
 /* The number of its RESERVE entry; 0: nothing was reserved. */
 uint64_t job_ledger_seq(const struct job *job);
+
+/* The trace of the request that submitted it. */
+const struct trace_context *job_trace(const struct job *job);
 
 /* The id that its model will have, or has. */
 const struct model_id *job_model_id(const struct job *job);

@@ -294,6 +294,8 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     addition.ledger_seq = entry.seq;
+    trace_context_parse(&addition.trace,
+                        request_header(creation->request, "traceparent"));
     status = tell_created(context, tx, creation->request, &addition, error);
     if (status == ST_OK)
         status = jobs_add(context->jobs, tx, &addition, &creation->job, error);
@@ -316,12 +318,7 @@ static enum status create(struct creation *creation, struct error *error)
         status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    status = create_in(creation, tx, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    status = store_commit(tx, error);
+    status = context_end(context, tx, create_in(creation, tx, error), error);
     if (status == ST_OK)
         course_begin(context, clock_wall_s());
     return status;
@@ -340,6 +337,7 @@ enum status handle_job_create(struct context *context, struct request *request,
         return ST_OK;
     }
     free(creation.body);
+    counters_refuse_job(context->counters, status);
     refuse(context, request, &creation.plan, error);
     job_plan_fini(&creation.plan);
     return ST_OK;

@@ -39,6 +39,8 @@ enum job_reason {
     REASON_USED_UP, /* it succeeded, and its next step did not fit what was reserved */
 };
 
+enum { JOB_REASON_COUNT = REASON_USED_UP + 1 };
+
 struct job_progress {
     uint64_t step, authorised_steps;
     double epsilon_spent;

@@ -345,6 +345,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->project = dataset_owner(dataset)->project;
     memcpy(job->owner, addition->owner->name, sizeof job->owner);
     job->ledger_seq = addition->ledger_seq;
+    job->trace = addition->trace;
     job->create_ms = clock_wall_ms();
     model_id_make(&job->drawn);
     job->now.version = 1;

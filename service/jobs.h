@@ -53,6 +53,7 @@ struct job_addition {
     struct job_plan *plan_take;
     uint64_t ledger_seq;           /* of its RESERVE entry; 0: nothing is reserved */
     const struct principal *owner; /* who submits it */
+    struct trace_context trace;
 };
 
 /* Inserts a QUEUED job; takes its plan (on failure too).

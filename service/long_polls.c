@@ -121,6 +121,14 @@ void long_polls_wake(struct long_polls *polls, const void *subject)
     pthread_mutex_unlock(&polls->lock);
 }
 
+size_t long_polls_count(struct long_polls *polls)
+{
+    pthread_mutex_lock(&polls->lock);
+    size_t count = polls->count;
+    pthread_mutex_unlock(&polls->lock);
+    return count;
+}
+
 void long_polls_close(struct long_polls *polls)
 {
     pthread_mutex_lock(&polls->lock);

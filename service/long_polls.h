@@ -34,6 +34,9 @@ bool long_polls_add(struct long_polls *polls, const void *subject, void *waiting
 /* Without the lock: resumes all who wait for subject. */
 void long_polls_wake(struct long_polls *polls, const void *subject);
 
+/* Without the lock: how many wait. */
+size_t long_polls_count(struct long_polls *polls);
+
 /* Resumes all and refuses new ones from now on. */
 void long_polls_close(struct long_polls *polls);
 

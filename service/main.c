@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "service/config.h"
 #include "service/kernel.h"
+#include "service/metrics_listener.h"
 #include "service/regrant_command.h"
 #include "service/server.h"
 #include "service/service.h"
@@ -70,19 +71,24 @@ static int serve(const struct config *config)
     sigset_t awaited;
     struct context context;
     struct server *server = NULL;
+    struct MHD_Daemon *metrics = NULL;
     struct error error = {0};
     block_signals(&awaited);
     enum status status = service_open(&context, config, &server_hooks, &error);
     if (status == ST_OK)
+        status = metrics_listener_open(&metrics, &context, &error);
+    if (status == ST_OK)
         status = server_open(&server, &context, &error);
     if (status != ST_OK) {
         log_event(LOG_ERROR, "not_started", "detail", error.text, (char *)NULL);
+        metrics_listener_close(metrics);
         service_close(&context);
         return exit_code(status);
     }
     service_start(&context);
     wait_for_end(&awaited, server);
     service_drain(&context);
+    metrics_listener_close(metrics);
     server_close(server);
     service_close(&context);
     log_event(LOG_INFO, "stopped", (char *)NULL);

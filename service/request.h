@@ -37,6 +37,7 @@ struct request {
     struct upload upload; /* where the body is BODY_FILE */
     struct reply reply;
     enum status refused; /* what the reply is a problem of; ST_OK: it is none */
+    bool waited;         /* for a change, before it was answered */
     const void *awaited; /* what it waits for, while it waits */
     int64_t deadline_ns;
     int64_t start_ns;

@@ -48,6 +48,7 @@ static void restore_now(struct job *job, const struct job_row *row,
     job->drawn = detail->drawn;
     if (!detail->has_drawn) /* it was submitted to an earlier version */
         model_id_make(&job->drawn);
+    job->trace = detail->trace;
     job->now.start_ms = detail->start_ms;
     job->now.end_ms = detail->end_ms;
     if (detail->point_count > 0) {

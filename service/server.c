@@ -99,10 +99,15 @@ static void on_connection(void *context, struct MHD_Connection *connection,
                           void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
 {
-    if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        *socket_context = connection_begin(context, connection);
-    else
+    struct server *server = context;
+    struct counters *counters = server->sessions.context->counters;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *socket_context = connection_begin(server, connection);
+        atomic_fetch_add(&counters->connections, 1);
+    } else {
+        atomic_fetch_sub(&counters->connections, 1);
         connection_end(*socket_context);
+    }
 }
 
 static void on_log(void *context, const char *format, va_list arguments)

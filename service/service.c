@@ -5,9 +5,11 @@
 #include "service/service.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "accountant/ledger_freeze.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -116,6 +118,9 @@ enum status service_open(struct context *context, const struct config *config,
 {
     *context = (struct context){.config = config, .start_ms = clock_wall_ms()};
     make_nonce(context);
+    context->counters = calloc(1, sizeof *context->counters);
+    CHECK(context->counters != NULL);
+    context->budget_board = budget_board_create(config->metrics_datasets_max);
     context->float_safety = float_safety_create();
     context->refusals = refusals_create();
     context->downloads = downloads_create();
@@ -141,6 +146,7 @@ enum status service_open(struct context *context, const struct config *config,
                                    runner_run, context);
     context->clock = public_clock_create(tick_run, context);
     disk_room_measure(&context->disk_room);
+    process_figures_measure(&context->process_figures);
     return ST_OK;
 }
 
@@ -219,5 +225,7 @@ void service_close(struct context *context)
     ledger_close(context->ledger);
     store_close(context->store);
     blobs_close(context->blobs);
+    budget_board_destroy(context->budget_board);
+    free(context->counters);
     *context = (struct context){0};
 }

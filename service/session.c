@@ -22,8 +22,8 @@
 #include "api/fault.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "service/access.h"
+#include "service/access_log.h"
 #include "service/act.h"
 #include "service/admission.h"
 #include "service/handlers.h"
@@ -170,19 +170,6 @@ void session_destroy(struct session *session)
 
 /* --- replying --- */
 
-static void log_access(const struct request *request)
-{
-    char status[16];
-    bool reads =
-        strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-    enum log_level level = reads && request->reply.status < 500 ? LOG_DEBUG : LOG_INFO;
-    if (!log_shows(level))
-        return;
-    snprintf(status, sizeof status, "%u", request->reply.status);
-    log_event(level, "request", "id", request->id, "method", request->method, "path",
-              request->path, "status", status, (char *)NULL);
-}
-
 static enum MHD_Result session_reply(struct session *session)
 {
     struct request *request = &session->request;
@@ -191,7 +178,7 @@ static enum MHD_Result session_reply(struct session *session)
     if (session->sent) /* the server is stopping: it takes no more replies */
         return MHD_NO;
     session->sent = true;
-    log_access(request);
+    access_log_note(session->sessions->context, request);
     connection_deadline_reply_starts(session->connection->deadline, reply_size(reply));
     return response_queue(request);
 }
@@ -402,6 +389,7 @@ static bool poll(struct session *session)
     long_polls_lock(context->long_polls);
     bool done = handler_poll(context, request);
     bool waits = !done && sessions_suspend(session->sessions, request->connection);
+    request->waited |= waits;
     if (waits && !long_polls_add(context->long_polls, request->awaited, request,
                                  wait_until(request))) {
         request->deadline_ns = past_ns;

@@ -1,5 +1,31 @@
 #include "service/settlement.h"
 
+#include <stdlib.h>
+
+#include "base/check.h"
+
+struct counted_end { /* a job that ends, until its transaction does */
+    struct counters *counters;
+    struct job_move move;
+};
+
+static void ended(void *context)
+{
+    struct counted_end *end = context;
+    counters_end(end->counters, end->move.state, end->move.reason);
+    free(end);
+}
+
+/* Has the job counted as ended when tx is durable. */
+static void count_end(struct context *context, struct store_tx *tx,
+                      const struct job_move *move)
+{
+    struct counted_end *end = malloc(sizeof *end);
+    CHECK(end != NULL);
+    *end = (struct counted_end){context->counters, *move};
+    store_tx_on_end(tx, ended, free, end);
+}
+
 enum status settlement_add(struct context *context, struct store_tx *tx,
                            const struct settlement *settlement, struct error *error)
 {
@@ -15,6 +41,8 @@ enum status settlement_add(struct context *context, struct store_tx *tx,
         status = models_add(context->models, tx, model, error);
     if (status == ST_OK)
         status = job_move(context->jobs, tx, job, &move, error);
+    if (status == ST_OK)
+        count_end(context, tx, &move);
     return status;
 }
 

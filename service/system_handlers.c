@@ -3,12 +3,14 @@
 #include <microhttpd.h>
 
 #include "accountant/ledger_view.h"
+#include "api/exposition.h"
 #include "api/system_view.h"
 #include "base/check.h"
 #include "service/access.h"
 #include "service/assets.h"
 #include "service/handlers.h"
 #include "service/kernel.h"
+#include "service/metrics.h"
 
 enum status handle_algorithm_list(struct context *context, struct request *request,
                                   struct error *error)
@@ -88,9 +90,37 @@ enum status handle_livez(struct context *context, struct request *request,
     return ST_OK;
 }
 
+/* Answers in words, with the status that the probe without words has. */
+static void reply_readiness(struct context *context, struct request *request)
+{
+    const struct readiness readiness = {
+        .writable = !store_poisoned(context->store),
+        .room = disk_room_left(&context->disk_room) > 0,
+        .draining = atomic_load(&context->draining),
+    };
+    bool ready = readiness.writable && !readiness.draining;
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
+               readiness_render(&readiness));
+}
+
+enum status handle_metrics(struct context *context, struct request *request,
+                           struct error *error)
+{
+    (void)error;
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, MHD_HTTP_OK, metrics_render(context));
+    request->reply.type = EXPOSITION_TYPE;
+    return ST_OK;
+}
+
 enum status handle_readyz(struct context *context, struct request *request,
                           struct error *error)
 {
+    if (request_query(request, "verbose") != NULL) {
+        reply_readiness(context, request);
+        return ST_OK;
+    }
     if (store_poisoned(context->store))
         return error_set(error, ST_IO, "the ledger cannot be written");
     if (atomic_load(&context->draining))

@@ -21,13 +21,15 @@ static void log_end(struct context *context, const struct job *job, enum status 
                     const char *detail)
 {
     struct ledger_entry_name head;
-    char seq[24], hash[SHA256_HEX_SIZE];
+    char seq[24], hash[SHA256_HEX_SIZE], trace_id[TRACE_ID_SIZE];
     ledger_head(context->ledger, &head);
     snprintf(seq, sizeof seq, "%llu", (unsigned long long)head.seq);
     sha256_render(hash, head.hash);
+    trace_context_id(job_trace(job), trace_id);
     log_event(status == ST_OK || status == ST_CANCELLED ? LOG_INFO : LOG_ERROR,
               "job_ended", "job", job_id(job)->text, "status", status_wire(status),
-              "detail", detail, "ledger_seq", seq, "ledger_hash", hash, (char *)NULL);
+              "detail", detail, "ledger_seq", seq, "ledger_hash", hash, "trace_id",
+              trace_id, (char *)NULL);
 }
 
 /* The move that the ending asks for. Where a stop came before the end of the run, what
@@ -112,9 +114,11 @@ void tick_run(void *argument, int64_t second)
     size_t queued = 0;
     for (size_t i = 0; i < count; i++)
         job_show(context->jobs, jobs[i], second, &queued);
+    step_tally_count(&context->step_tally, context->jobs, jobs, count);
     free(jobs);
     followers_tick(context->followers);
     disk_room_measure(&context->disk_room);
+    process_figures_measure(&context->process_figures);
     refusals_write(context->refusals, context->store, second, NULL);
     context_guard(context);
 }

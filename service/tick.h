@@ -6,8 +6,9 @@
  *   2  cancellations, and a stop of the service, take effect on the runs that go on
  *   3  queued jobs begin where workers are free
  *   4  what the runs that go on have recorded is shown, and the queue's new order
- *   5  open streams are woken for what has changed, in order of submission
- *   6  the disk's room is measured
+ *   5  the steps that are shown now are counted
+ *   6  open streams are woken for what has changed, in order of submission
+ *   7  the disk's room and what the process takes are measured
  *
  * So a job that had ended before the tick has succeeded, whoever cancelled it since; one
  * that had not is stopped, and nothing that it does afterwards counts. Whoever waits is

@@ -86,10 +86,11 @@ static void a_job_has_the_members_of_the_contract(void **state)
     struct job_view view = running();
     json_auto_t *root = answer(&view);
     has_members(root, (const char *const[]){
-                          "id", "state", "state_reason", "attempt", "dataset",
-                          "evaluation", "model_spec", "algorithm", "optimizer",
-                          "batch_size", "epochs", "progress", "privacy", "metrics",
-                          "model", "create_time", "start_time", "end_time", NULL});
+                          "id",          "state",      "state_reason", "attempt",
+                          "dataset",     "evaluation", "model_spec",   "algorithm",
+                          "optimizer",   "batch_size", "epochs",       "progress",
+                          "privacy",     "metrics",    "model",        "traceparent",
+                          "create_time", "start_time", "end_time",     NULL});
     has_members(json_object_get(root, "privacy"),
                 (const char *const[]){"relation", "epsilon", "delta", "accountant",
                                       "noise_multiplier", "sampling_rate",
@@ -206,6 +207,8 @@ static void details_read_back(void **state)
     assert_memory_equal(detail.points, points, sizeof points);
     assert_false(detail.has_model || detail.has_drawn);
     assert_true(detail.start_ms == 1767225601500 && detail.end_ms == 0);
+    assert_string_equal(detail.trace.parent, "");
+    view.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     view.state_reason = "worker_lost";
     view.model = &model;
     view.drawn = &drawn;
@@ -213,6 +216,7 @@ static void details_read_back(void **state)
     assert_int_equal(job_detail_parse(&detail, text, &error), ST_OK);
     free(text);
     assert_string_equal(detail.state_reason, "worker_lost");
+    assert_string_equal(detail.trace.parent, view.traceparent);
     assert_true(detail.has_model);
     assert_string_equal(detail.model.text, model.text);
     assert_true(detail.has_drawn);

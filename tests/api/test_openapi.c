@@ -275,6 +275,7 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
     view.start_ms = view.end_ms = 1000;
     take_answer(answers, "Job", job_render(&view));
     view.queue_position = view.seconds_left = 3;
+    view.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     take_answer(answers, "Job", job_summary_render(&view));
     char *items[] = {job_render(&view)};
     take_answer(answers, "JobPage", page_render("jobs", items, 1, NULL));

@@ -455,6 +455,66 @@ static void the_model_id_is_drawn_at_submission_and_kept_over_a_restart(void **s
     scene_end(scene);
 }
 
+static void expect_counted(const struct context *context, uint64_t steps)
+{
+    size_t dpsgd = 0;
+    while (strcmp(algorithms[dpsgd]->name, "dpsgd") != 0)
+        dpsgd++;
+    for (size_t i = 0; i < STEP_TALLY_ALGORITHMS; i++) {
+        struct steps_shown shown = step_tally_read(&context->step_tally, i);
+        assert_int_equal(shown.steps, i == dpsgd ? steps : 0);
+        assert_int_equal(shown.examples, i == dpsgd ? steps * 50 : 0);
+    }
+}
+
+static void steps_are_counted_once_and_when_they_are_shown(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("2");
+    struct context *context = &scene->context;
+    struct job *first = submit(context), *second = submit(context);
+    submit(context); /* waits for a worker, and has no steps */
+    const struct job_progress some = {.step = 70, .authorised_steps = 80};
+    job_record(context->jobs, first, &some, NULL);
+    expect_counted(context, 0);
+    tick_run(context, FIRST);
+    expect_counted(context, 70);
+    end_run(context, second, ST_OK); /* after all its 1000 */
+    expect_counted(context, 70);
+    tick_run(context, SECOND);
+    expect_counted(context, 1070);
+    tick_run(context, THIRD);
+    expect_counted(context, 1070);
+    end_run(context, first, ST_INTERNAL);
+    tick_run(context, THIRD + 1);
+    expect_counted(context, 2000);
+    scene_end(scene);
+}
+
+static uint64_t ended(const struct context *context, enum job_state job_state,
+                      enum job_reason reason)
+{
+    return atomic_load(&context->counters->ended[job_state][reason]);
+}
+
+static void ends_are_counted_by_state_and_reason_at_the_tick(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_make("2");
+    struct context *context = &scene->context;
+    struct job *good = submit(context), *bad = submit(context),
+               *queued = submit(context);
+    end_run(context, good, ST_OK);
+    end_run(context, bad, ST_INTERNAL);
+    assert_int_equal(course_cancel(context, queued, NULL), ST_OK);
+    assert_int_equal(ended(context, JOB_CANCELLED, REASON_USER_CANCEL), 1);
+    assert_int_equal(ended(context, JOB_SUCCEEDED, REASON_NONE), 0);
+    tick_run(context, FIRST);
+    assert_int_equal(ended(context, JOB_SUCCEEDED, REASON_NONE), 1);
+    assert_int_equal(ended(context, JOB_FAILED, REASON_DIVERGED), 1);
+    scene_end(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +527,8 @@ int main(void)
         cmocka_unit_test(a_worker_is_free_when_it_is_known_to_be),
         cmocka_unit_test(what_was_recorded_is_shown_at_the_tick_as_one_version),
         cmocka_unit_test(the_disk_is_measured_at_ticks),
+        cmocka_unit_test(steps_are_counted_once_and_when_they_are_shown),
+        cmocka_unit_test(ends_are_counted_by_state_and_reason_at_the_tick),
         cmocka_unit_test(the_model_id_is_drawn_at_submission_and_kept_over_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -761,6 +761,7 @@ class Job(TypedDict):
     privacy: JobPrivacyMember | None
     metrics: JobMetrics
     model: ModelId | None
+    traceparent: str | None
     create_time: Time
     start_time: TimeOrNull
     end_time: TimeOrNull
@@ -1052,6 +1053,16 @@ class Status(TypedDict):
     queue: StatusQueue
     ledger: LedgerHead
     start_time: Time
+
+
+class Readiness(TypedDict):
+    """What decides whether the service takes work, and what limits it, a word each."""
+
+    status: Literal["ok", "not_ready"]
+    ledger: Literal["writable", "unwritable"]
+    chain: Literal["verified"]
+    disk: Literal["room", "full"]
+    draining: Literal["no", "yes"]
 
 
 class Version(TypedDict):

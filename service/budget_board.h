@@ -1,0 +1,37 @@
+/*
+ * budget_board.h - the budgets of the datasets of which least is left, with the figures that
+ * are shown of them. They are figured out when they are asked for and something has changed
+ * since the last time: a new entry of the ledger, or a dataset.
+ *
+ * Threads: any; one at a time figures, and holds no other lock for longer than one dataset
+ * takes.
+ */
+#ifndef SERVICE_BUDGET_BOARD_H
+#define SERVICE_BUDGET_BOARD_H
+
+#include <stddef.h>
+
+#include "base/id.h"
+#include "service/datasets.h"
+
+struct budget_board; /* opaque */
+
+struct budget_line {
+    struct dataset_id dataset;
+    double epsilon, spent, remaining; /* as accountant/spending.h has them */
+    double left, held;                /* shares of capacity (accountant/share.h) */
+};
+
+/* At most lines_max datasets are on it. */
+struct budget_board *budget_board_create(size_t lines_max);
+void budget_board_destroy(struct budget_board *board); /* NULL is allowed */
+
+/* Brings it up to date and keeps others out until budget_board_release.
+ *   lines     (*count), least left first; good until then
+ *   left_out  private datasets that it has no line for */
+void budget_board_hold(struct budget_board *board, struct datasets *datasets,
+                       struct ledger *ledger, const struct budget_line **lines,
+                       size_t *count, size_t *left_out);
+void budget_board_release(struct budget_board *board);
+
+#endif

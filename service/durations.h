@@ -1,0 +1,27 @@
+/*
+ * durations.h - how many durations fell between which bounds.
+ *
+ * Threads: any may add; a reader sees each count as of some moment, not all as of one.
+ */
+#ifndef SERVICE_DURATIONS_H
+#define SERVICE_DURATIONS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "api/exposition.h"
+
+enum { DURATION_BOUNDS = 13 };
+
+struct durations { /* zeroed: empty */
+    atomic_uint_fast64_t in[DURATION_BOUNDS + 1];
+    atomic_uint_fast64_t sum_ns;
+};
+
+/* Counts a duration. */
+void durations_add(struct durations *durations, int64_t duration_ns);
+
+/* Writes it as the samples of the family; its sum is in whole milliseconds. */
+void durations_write(const struct durations *durations, struct exposition *exposition);
+
+#endif

@@ -1,0 +1,41 @@
+#include "service/process_figures.h"
+
+#include <stdio.h>
+#include <unistd.h>
+#include <sys/resource.h>
+
+static const uint64_t grain = UINT64_C(16) << 20; /* bytes */
+
+uint64_t coarse_up(uint64_t bytes)
+{
+    return (bytes + grain - 1) / grain * grain;
+}
+
+uint64_t coarse_down(uint64_t bytes)
+{
+    return bytes / grain * grain;
+}
+
+static void measure_resident(struct process_figures *figures)
+{
+    unsigned long long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return;
+    long page = sysconf(_SC_PAGE_SIZE);
+    if (fscanf(file, "%llu %llu", &size, &resident) == 2 && page > 0)
+        atomic_store(&figures->resident, coarse_up(resident * (uint64_t)page));
+    fclose(file);
+}
+
+void process_figures_measure(struct process_figures *figures)
+{
+    enum { US_PER_S = 1000000 };
+    struct rusage usage;
+    measure_resident(figures);
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    int64_t us = (int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+    int64_t s = (int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + us / US_PER_S;
+    atomic_store(&figures->processor_s, (uint64_t)s);
+}

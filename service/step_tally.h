@@ -1,0 +1,45 @@
+/*
+ * step_tally.h - how many steps all runs of this process have shown, by algorithm, and how
+ * many examples those draw in expectation.
+ *
+ *   steps    = sum over jobs of the step that is shown
+ *   examples = sum over jobs of step x batch_size, the expected batch size
+ *
+ * Both are counted at ticks of the public clock, from what a job shows then: multiples of a
+ * hundredth of its steps. What a batch really drew is private (privacy.md P6) and is not
+ * known here.
+ *
+ * Threads: the tick's counts; any may read.
+ */
+#ifndef SERVICE_STEP_TALLY_H
+#define SERVICE_STEP_TALLY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/dp/algorithms/registry.h"
+#include "service/jobs.h"
+
+#define STEP_TALLY_ONE(name) +1
+enum { STEP_TALLY_ALGORITHMS = ALGORITHM_TABLE(STEP_TALLY_ONE) };
+#undef STEP_TALLY_ONE
+
+struct steps_shown {
+    uint64_t steps, examples;
+};
+
+struct step_tally { /* zeroed: none; in the order of the table of algorithms */
+    atomic_uint_fast64_t steps[STEP_TALLY_ALGORITHMS], examples[STEP_TALLY_ALGORITHMS];
+    struct steps_shown ended[STEP_TALLY_ALGORITHMS]; /* of ended jobs; the tick's own */
+};
+
+/* Counts what is shown at the end of a tick. jobs are those that had not ended when it
+ * began; nobody is inside the clock's gate. */
+void step_tally_count(struct step_tally *tally, struct jobs *jobs,
+                      struct job *const *list, size_t count);
+
+/* What the algorithm in that place of the table has shown. */
+struct steps_shown step_tally_read(const struct step_tally *tally, size_t algorithm);
+
+#endif
