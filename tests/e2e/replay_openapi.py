@@ -255,8 +255,9 @@ def models(replay, published):
 
 def rest(replay):
     for path in ("/v1/ledger/head", "/v1/algorithms", "/openapi.yaml", "/v1/version",
-                 "/livez", "/readyz", "/", "/docs"):
+                 "/livez", "/readyz", "/metrics", "/", "/docs"):
         replay.call("get", path)
+    replay.call("get", "/readyz", query="?verbose")
     for query in ("?view=summary&order=desc&page_size=1", "?view=short", "?order=sideways"):
         replay.call("get", "/v1/datasets/{id}/ledger", id="mnist", query=query)
     for query in ("?points=1", "?points=0"):

@@ -506,7 +506,7 @@ static void ends_are_counted_by_state_and_reason_at_the_tick(void **state)
                *queued = submit(context);
     end_run(context, good, ST_OK);
     end_run(context, bad, ST_INTERNAL);
-    assert_int_equal(course_cancel(context, queued, NULL), ST_OK);
+    assert_int_equal(course_cancel(context, queued, &act_of_test, NULL), ST_OK);
     assert_int_equal(ended(context, JOB_CANCELLED, REASON_USER_CANCEL), 1);
     assert_int_equal(ended(context, JOB_SUCCEEDED, REASON_NONE), 0);
     tick_run(context, FIRST);
