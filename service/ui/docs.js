@@ -42,6 +42,7 @@ function lazy(title, content) {
 
 function bounds(schema) {
   const {minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength, minItems, maxItems, pattern} = schema;
+  const fallback = schema.default ?? schema['x-default'];
   const range = (low, high, unit) => low != null && high != null ? (low === high ? `${low}${unit}` : `${low} to ${high}${unit}`)
     : low != null ? `at least ${low}${unit}` : high != null ? `at most ${high}${unit}` : null;
   return [
@@ -51,7 +52,7 @@ function bounds(schema) {
     range(minLength, maxLength, ' characters'),
     range(minItems, maxItems, ' items'),
     pattern ? `matches ${pattern}` : null,
-    schema.default !== undefined ? `default ${JSON.stringify(schema.default)}` : null,
+    fallback !== undefined ? `default ${JSON.stringify(fallback)}` : null,
   ].filter(Boolean);
 }
 

@@ -162,6 +162,8 @@ def plain(schema):
     if not isinstance(schema, dict):
         return schema
     schema = {key: plain(value) for key, value in without_words(schema).items()}
+    if "x-default" in schema:
+        schema["default"] = schema.pop("x-default")
     if "enum" in schema and schema.get("type") == "string":
         del schema["type"]
     if len(schema.get("enum", [])) == 1:
@@ -222,7 +224,7 @@ def check_formats(document, formats):
     check(sorted(written) == sorted(names), f"formats: code {names}, document {written}")
     check(schemas["DatasetFormat"]["enum"] == names, "DatasetFormat")
     upload = document["paths"]["/v1/datasets/{id}/files/{name}"]["put"]
-    uploads = next(item["schema"]["enum"] for item in upload["parameters"]
+    uploads = next(deref(document, item["schema"])["enum"] for item in upload["parameters"]
                    if item.get("name") == "name")
     check({file for item in formats for file in item["files"]} == set(uploads), "files/{name}")
     for item in formats:

@@ -25,6 +25,8 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
     "a_page_of_another_order":
         (400, "invalid_argument", "^((dataset|job|model)_list|dataset_ledger)$", {"invalid"},
          {"page_token"}),
+    "a_day_that_is_in_no_calendar":
+        (400, "invalid_argument", "^job_list$", {"invalid"}, {"created_after", "page_token"}),
     "a_piece_that_does_not_fit":
         (400, "invalid_argument", "^dataset_file_put$", {"invalid"}),
     "rows_of_another_model":

@@ -136,7 +136,7 @@ class Dataset(TypedDict):
     columns: NotRequired[Columns]
     privacy: DatasetPrivacy
     state: DatasetState
-    state_reason: Literal["import_failed", "disk_full", "internal", None]
+    state_reason: DatasetReason | None
     records: int | None
     size: int | None
     sha256: Digest | None
@@ -168,7 +168,7 @@ class DatasetSummary(TypedDict):
     task: Task
     privacy: DatasetPrivacy
     state: DatasetState
-    state_reason: Literal["import_failed", "disk_full", "internal", None]
+    state_reason: DatasetReason | None
     records: int | None
     size: int | None
     budget: DatasetSummaryBudget | None
@@ -183,7 +183,7 @@ class ImportFailure(TypedDict):
         "import_failed", "duplicate_content", "dataset_unavailable", "disk_full", "internal"
     ]
     detail: str
-    file: Literal["features", "labels", "data", None]
+    file: DatasetFile | None
     line: int | None
     column: int | None
 
@@ -196,7 +196,7 @@ class Import(TypedDict):
 
 class Upload(TypedDict):
     dataset: DatasetId
-    file: Literal["features", "labels", "data"]
+    file: DatasetFile
     complete: bool
     offset: int | None
     length: int | None
@@ -716,22 +716,6 @@ class JobProgress(TypedDict):
     seconds_left: int | None
 
 
-class JobPrivacyMember(TypedDict):
-    """null where the algorithm adds no noise."""
-
-    relation: Relation
-    epsilon: float | None
-    budget_fraction: NotRequired[float]
-    delta: float
-    accountant: Literal["rdp", "pld"]
-    noise_multiplier: float
-    sampling_rate: float
-    authorised_steps: int
-    epsilon_planned: float | None
-    epsilon_spent: float | None
-    ledger_seq: int | None
-
-
 class JobMetrics(TypedDict):
     """Of public data, or paid for. The view `summary` of a list has no `history` and no
     `released`."""
@@ -744,10 +728,7 @@ class JobMetrics(TypedDict):
 class Job(TypedDict):
     id: JobId
     state: JobState
-    state_reason: Literal[
-        "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
-        "not_float_safe", "internal", "used_up", None
-    ]
+    state_reason: JobReason | None
     attempt: int
     dataset: DatasetId
     evaluation: DatasetId | None
@@ -758,7 +739,7 @@ class Job(TypedDict):
     epochs: NotRequired[Epochs]
     steps: NotRequired[Steps]
     progress: JobProgress
-    privacy: JobPrivacyMember | None
+    privacy: JobPrivacyState | None
     metrics: JobMetrics
     model: ModelId | None
     traceparent: str | None
@@ -803,6 +784,22 @@ class BudgetEvent(TypedDict):
 
 class ListsEvent(TypedDict):
     dataset: DatasetId | None
+
+
+class JobPrivacyState(TypedDict):
+    """What a job asked for, what it may cost and has cost."""
+
+    relation: Relation
+    epsilon: float | None
+    budget_fraction: NotRequired[float]
+    delta: float
+    accountant: Literal["rdp", "pld"]
+    noise_multiplier: float
+    sampling_rate: float
+    authorised_steps: int
+    epsilon_planned: float | None
+    epsilon_spent: float | None
+    ledger_seq: int | None
 
 
 class JobPage(TypedDict):
@@ -1128,8 +1125,10 @@ GridOrder = float
 DatasetRequest = (
     DatasetRequestArrays | DatasetRequestCifar | DatasetRequestLibsvm | DatasetRequestCsv
 )
+DatasetFile = Literal["features", "labels", "data"]
 DatasetFormat = Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
 DatasetState = Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+DatasetReason = Literal["import_failed", "disk_full", "internal"]
 Vector = list[float | None]
 BudgetEpochs = list[BudgetEpochsItem]
 Rooms = list[RoomsItem]
@@ -1159,6 +1158,10 @@ Optimizer = OptimizerSgd | OptimizerAdam
 BatchSize = int
 Steps = int
 Epochs = int
+JobReason = Literal[
+    "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
+    "not_float_safe", "internal", "used_up"
+]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]
 ProblemCode = Literal[
