@@ -84,10 +84,20 @@ static enum status check_query(const struct request *request, struct error *erro
     return query.status;
 }
 
+/* Clients that are generated from openapi.yaml send one type of all that a route may be
+ * answered in, JSON first: where its success is something else, that of its problems. */
+static bool asks_for_problems(const char *accept)
+{
+    return strcasecmp(accept, "application/problem+json") == 0;
+}
+
 static enum status check_accept(struct request *request, struct error *error)
 {
     const char *types = request->match.route->types;
-    request->type = accept_choose(types, request_header(request, "Accept"));
+    const char *accept = request_header(request, "Accept");
+    request->type = accept_choose(types, accept);
+    if (request->type < 0 && asks_for_problems(accept))
+        request->type = 0;
     if (request->type < 0)
         return error_set(error, ST_NOT_ACCEPTABLE, "this route answers in %s", types);
     return ST_OK;

@@ -22,7 +22,8 @@
  *   ST_FORBIDDEN_ORIGIN        Host is not a loopback address or localhost; Origin is
  *                              not our own
  *   ST_NOT_FOUND, ST_METHOD_NOT_ALLOWED
- *   ST_NOT_ACCEPTABLE          Accept takes none of the route's types
+ *   ST_NOT_ACCEPTABLE          Accept takes none of the route's types, and is not that
+ *                              of problems alone
  *   ST_EXPECTATION_FAILED      Expect other than 100-continue
  *   ST_UNSUPPORTED_MEDIA_TYPE  a JSON route without application/json
  *   ST_BODY_TOO_LARGE          Content-Length over the route's limit, or any body where

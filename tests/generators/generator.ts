@@ -3,7 +3,7 @@ import {openAsBlob} from 'node:fs';
 import {randomUUID} from 'node:crypto';
 import {
   Configuration, DatasetsApi, JobsApi, ModelsApi, ResponseError, type Dataset, type JobRequest,
-} from './client/index.js';
+} from './client';
 
 function declare(datasets: DatasetsApi): Promise<Dataset> {
   return datasets.datasetCreate({
@@ -62,4 +62,4 @@ async function main(basePath: string, path: string): Promise<void> {
   }));
 }
 
-await main(process.argv[2], process.argv[3]);
+void main(process.argv[2], process.argv[3]);

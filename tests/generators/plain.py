@@ -37,7 +37,7 @@ def main(base, path):
         ready = dataset_get.sync(client=client, id="people")
         assert ready.state is models.DatasetState.READY and ready.records == 600
         request = models.JobRequest(
-            dataset="people", model=models.ModelSpecLinear(models.ModelSpecLinearPreset.LINEAR),
+            dataset="people", model=models.ModelPreset(models.ModelPresetPreset.LINEAR),
             algorithm=models.AlgorithmDpsgd(models.AlgorithmDpsgdName.DPSGD, clip_norm=1),
             optimizer=models.OptimizerSgd(models.OptimizerSgdName.SGD, learning_rate=0.5),
             privacy=models.JobPrivacy(epsilon=1))

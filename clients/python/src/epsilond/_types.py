@@ -471,49 +471,21 @@ class Input(TypedDict):
     shape: list[int]
 
 
-class ModelSpecLinear(TypedDict):
-    preset: Literal["linear"]
-    loss: NotRequired[Loss]
-    init_seed: NotRequired[Seed]
+class ModelPreset(TypedDict):
+    """linear: one dense layer. mlp: `hidden` layers with `activation` between them. cnn_mnist, on
+    images of 28 x 28: conv2d 16 of 8 x 8, stride 2, padding 3; relu; max_pool2d 2, stride 1; conv2d
+    32 of 4 x 4, stride 2; relu; max_pool2d 2, stride 1; flatten; dense 32; relu; dense. An image of
+    one channel is read as three equal ones: 28,058 parameters. cnn_cifar, on the middle 24 x 24
+    pixels of an image: twice conv2d 64 of 5 x 5, padding 2, relu, max_pool2d 2; flatten; twice
+    dense 384, relu; dense. On three channels and ten classes 1,144,138 parameters, all of them
+    trained. resnet18_gn and resnet34_gn: residual networks of 18 and 34 layers on images of any
+    size, with group norms, torchvision's otherwise and by its names: 11,181,642 and 21,289,802
+    parameters on three channels and ten classes."""
 
-
-class ModelSpecMlp(TypedDict):
-    preset: Literal["mlp"]
+    preset: Literal["linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn", "resnet34_gn"]
     hidden: NotRequired[list[int]]
     activation: NotRequired[Literal["relu", "tanh", "sigmoid", "softplus", "gelu", "gelu_tanh"]]
     bias: NotRequired[bool]
-    loss: NotRequired[Loss]
-    init_seed: NotRequired[Seed]
-
-
-class ModelSpecCnnMnist(TypedDict):
-    """On images of 28 x 28: conv2d 16 of 8 x 8, stride 2, padding 3; relu; max_pool2d 2, stride 1;
-    conv2d 32 of 4 x 4, stride 2; relu; max_pool2d 2, stride 1; flatten; dense 32; relu; dense. An
-    image of one channel is read as three equal ones: 28,058 parameters."""
-
-    preset: Literal["cnn_mnist"]
-    input: NotRequired[Input]
-    loss: NotRequired[Loss]
-    init_seed: NotRequired[Seed]
-
-
-class ModelSpecCnnCifar(TypedDict):
-    """On the middle 24 x 24 pixels of an image: twice conv2d 64 of 5 x 5, padding 2, relu,
-    max_pool2d 2; flatten; twice dense 384, relu; dense. On three channels and ten classes 1,144,138
-    parameters, all of them trained."""
-
-    preset: Literal["cnn_cifar"]
-    input: NotRequired[Input]
-    loss: NotRequired[Loss]
-    init_seed: NotRequired[Seed]
-
-
-class ModelSpecResnetGn(TypedDict):
-    """Residual networks of 18 and 34 layers on images of any size, with group norms, torchvision's
-    otherwise and by its names: 11,181,642 and 21,289,802 parameters on three channels and ten
-    classes."""
-
-    preset: Literal["resnet18_gn", "resnet34_gn"]
     groups: NotRequired[int]
     input: NotRequired[Input]
     loss: NotRequired[Loss]
@@ -1140,9 +1112,6 @@ Layer = (
     LayerPlain | LayerGelu | LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual
 )
 Kernel = int | list[int]
-ModelPreset = (
-    ModelSpecLinear | ModelSpecMlp | ModelSpecCnnMnist | ModelSpecCnnCifar | ModelSpecResnetGn
-)
 ModelSpec = ModelPreset | ModelSpecLayers
 Seed = int
 Algorithm = (
