@@ -239,6 +239,26 @@ def check_formats(document, formats):
                       f"{item['name']} with {classes} classes")
 
 
+def check_for_generators(schema, place):
+    """Nothing stands in a schema that generators of clients fall over (tests/generators). What
+    is said by conditions they pass over."""
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            check_for_generators(item, f"{place}/{index}")
+    if not isinstance(schema, dict):
+        return
+    if isinstance(schema.get("enum"), list):
+        check("type" in schema, f"{place}: an enum without a type")
+    check("const" not in schema or isinstance(schema["const"], dict),
+          f"{place}: a const, in the place of an enum")
+    for name, member in schema.items():
+        if name == "properties" and isinstance(member, dict):
+            for key, value in member.items():
+                check(not isinstance(value, bool), f"{place}/{key}: only true or false")
+        if name not in ("if", "then", "else", "not", "contains", "examples", "example", "value", "default"):
+            check_for_generators(member, f"{place}/{name}")
+
+
 def check_discriminators(document):
     """What tells the alternatives of a choice apart names each of them, by all its words."""
     for name, schema in document["components"]["schemas"].items():
@@ -327,6 +347,8 @@ def main():
     check_formats(document, facts["formats"])
     check_layers(document, facts["layers"])
     check_discriminators(document)
+    check_for_generators(document["paths"], "paths")
+    check_for_generators(document["components"], "components")
     check_algorithms(document, facts["algorithms"])
     bodies = check_examples(copy.deepcopy(document))
     check_answers(document, facts["answers"])
