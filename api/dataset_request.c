@@ -60,45 +60,50 @@ struct text { /* of a spec, and what it may hold */
     const char *body;
     size_t size;
     double epsilon_max;
+    bool is_kept; /* it was rendered, without the caption */
 };
 
 static enum status parse(struct dataset_spec *spec, const struct text *text,
                          struct error *error)
 {
+    static const char *const asked[] = {"id", "privacy", "display_name", "tags", NULL};
+    static const char *const kept[] = {"id", "privacy", NULL};
     const char *members[SCHEMA_MEMBERS_MAX];
     struct dataset_spec read = {0};
     struct json_reader reader;
     struct json_node root;
-    schema_text_members(members, (const char *const[]){"id", "privacy", NULL});
+    schema_text_members(members, text->is_kept ? kept : asked);
     if (json_reader_open(&reader, &root, text->body, text->size, error) == ST_OK) {
         json_read_object(root, members);
         read_id(&read.id, json_member(&root, "id"));
         schema_text_read(&read.schema, &root);
         read_privacy(&read, json_member(&root, "privacy"), text->epsilon_max);
+        caption_read(&read.caption, &root);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         *spec = read;
     else
-        schema_fini(&read.schema);
+        dataset_spec_fini(&read);
     return status;
 }
 
 enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
                                struct error *error)
 {
-    return parse(spec, &(struct text){body, size, LIMIT_EPSILON}, error);
+    return parse(spec, &(struct text){body, size, LIMIT_EPSILON, false}, error);
 }
 
 enum status dataset_spec_restore(struct dataset_spec *spec, const char *text,
                                  struct error *error)
 {
-    return parse(spec, &(struct text){text, strlen(text), INFINITY}, error);
+    return parse(spec, &(struct text){text, strlen(text), INFINITY, true}, error);
 }
 
 void dataset_spec_fini(struct dataset_spec *spec)
 {
     schema_fini(&spec->schema);
+    caption_fini(&spec->caption);
     memset(spec, 0, sizeof *spec);
 }
 
@@ -134,12 +139,24 @@ void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *s
     dataset_privacy_write(writer, spec);
 }
 
-char *dataset_spec_render(const struct dataset_spec *spec)
+static char *render(const struct dataset_spec *spec, bool as_body)
 {
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     dataset_spec_write(&writer, spec);
+    if (as_body)
+        caption_write_if(&writer, &spec->caption);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
+}
+
+char *dataset_spec_render(const struct dataset_spec *spec)
+{
+    return render(spec, false);
+}
+
+char *dataset_body_render(const struct dataset_spec *spec)
+{
+    return render(spec, true);
 }

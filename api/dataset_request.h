@@ -6,7 +6,11 @@
  *    "features":{"shape","scale"} | {"count","range"},
  *    "header","columns":[{"name","kind","range","values","default"}],
  *    "labels":[...],"target":{"range":[a,b]},
- *    "privacy":"public" | {"epsilon","delta","relation","order"}}     (api.md)
+ *    "privacy":"public" | {"epsilon","delta","relation","order"},
+ *    "display_name"?,"tags"?}                                       (api.md)
+ *
+ * The caption, which is the last two, is no part of the declaration: it is read from the
+ * body, and neither rendered with the rest nor compared.
  */
 #ifndef API_DATASET_REQUEST_H
 #define API_DATASET_REQUEST_H
@@ -15,6 +19,7 @@
 #include <stddef.h>
 
 #include "accountant/ledger.h"
+#include "api/caption.h"
 #include "base/id.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
@@ -23,7 +28,8 @@ struct dataset_spec {
     struct dataset_id id;
     struct schema schema; /* owned */
     bool is_public;
-    struct grant grant; /* where not public */
+    struct grant grant;     /* where not public */
+    struct caption caption; /* owned */
 };
 
 /*   ST_INVALID  error->pointer names the member: bad JSON, unknown or duplicate member,
@@ -43,6 +49,8 @@ bool dataset_spec_same_privacy(const struct dataset_spec *a,
 
 /* The canonical text, to be freed. */
 char *dataset_spec_render(const struct dataset_spec *spec);
+/* The same and the caption: a body that is read as spec. */
+char *dataset_body_render(const struct dataset_spec *spec);
 
 /* Its members, into an object that the caller has opened. */
 struct json_writer;

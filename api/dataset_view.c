@@ -47,6 +47,7 @@ char *dataset_render(const struct dataset_view *view)
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     dataset_spec_write(&writer, view->spec);
+    caption_write(&writer, view->caption);
     writer.digits = JSON_SHOWN;
     write_state(&writer, view);
     json_write_digest(&writer, "sha256", view->spec->is_public ? view->sha256 : NULL);
@@ -69,6 +70,7 @@ char *dataset_summary_render(const struct dataset_view *view)
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "id", view->spec->id.text);
+    caption_write(&writer, view->caption);
     json_write_text(&writer, "format", schema->reader->name);
     json_write_text(&writer, "task", task_name(schema->task));
     dataset_privacy_write(&writer, view->spec);

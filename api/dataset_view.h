@@ -20,9 +20,10 @@
 
 struct dataset_view {
     const struct dataset_spec *spec;
-    const char *state; /* CREATED IMPORTING READY FAILED DELETED */
-    uint64_t records;  /* once READY, else 0: null */
-    uint64_t size;     /* of the matrix, bytes, once READY, else 0: null */
+    const struct caption *caption; /* NULL: none */
+    const char *state;             /* CREATED IMPORTING READY FAILED DELETED */
+    uint64_t records;              /* once READY, else 0: null */
+    uint64_t size;                 /* of the matrix, bytes, once READY, else 0: null */
     const uint8_t *sha256;
     const struct epochs *epochs;   /* of its budget; NULL: public, it has none */
     struct import_failure failure; /* of the last import */
@@ -31,13 +32,13 @@ struct dataset_view {
     size_t evaluation_count;
     const struct balance *balance; /* of a summary; NULL: public, it has none */
 };
-/* The members of the request, then "state","state_reason","records","size","sha256",
- * "guarantee","epochs","evaluations","create_time","import_time". "state_reason" is null, or after a
- * failed import what everybody may know of it: import_failed whatever was wrong with the
- * files or their content, internal or disk_full where this service failed. */
+/* The members of the request, "display_name" and "tags" behind them, then "state","state_reason","records","size","sha256",
+ * "guarantee","epochs","evaluations","create_time","import_time". "state_reason" is null, or
+ * after a failed import what everybody may know of it: import_failed whatever was wrong
+ * with the files or their content, internal or disk_full where this service failed. */
 char *dataset_render(const struct dataset_view *view);
 
-/* A line of a list: "id","format","task","privacy","state","state_reason","records",
+/* A line of a list: "id","display_name","tags","format","task","privacy","state","state_reason","records",
  * "size", the figures of its "budget" or null, "create_time","import_time". */
 char *dataset_summary_render(const struct dataset_view *view);
 

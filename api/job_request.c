@@ -140,16 +140,17 @@ static void read_request(struct job_request *request, const struct json_node *ro
 {
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
-    json_read_object(*root,
-                     (const char *const[]){"dataset", "evaluation", "model",
-                                           "algorithm", "optimizer", "batch_size",
-                                           "epochs", "steps", "privacy", NULL});
+    json_read_object(
+        *root, (const char *const[]){"dataset", "evaluation", "model", "algorithm",
+                                     "optimizer", "batch_size", "epochs", "steps",
+                                     "privacy", "display_name", "tags", NULL});
     read_names(request, root);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
     read_optimizer(request, json_member(root, "optimizer"));
     read_length(request, root);
     read_privacy(request, json_member(root, "privacy"), epsilon_max);
+    caption_read(&request->caption, root);
 }
 
 struct text { /* a request as it came, or as it was kept */
@@ -189,6 +190,7 @@ enum status job_request_restore(struct job_request *request, const char *text,
 void job_request_fini(struct job_request *request)
 {
     train_spec_fini(&request->train);
+    caption_fini(&request->caption);
     memset(request, 0, sizeof *request);
 }
 

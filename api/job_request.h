@@ -7,7 +7,11 @@
  *   {"dataset","evaluation"?,"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"batch_size"?,"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
- *              "accountant"?:rdp|pld}}
+ *              "accountant"?:rdp|pld},
+ *    "display_name"?,"tags"?}
+ *
+ * The caption, which is the last two, is no part of what is run: it is read from the body
+ * and not rendered with the rest.
  *
  * Members of "algorithm" are those of its parameter table (engine/dp/algorithm.h).
  */
@@ -18,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/caption.h"
 #include "api/model_request.h" /* model_spec_render, model_spec_parse */
 #include "base/id.h"
 #include "base/status.h"
@@ -48,6 +53,7 @@ struct job_request {
     double target_value;
     double delta; /* 0: not given */
     enum job_accountant accountant;
+    struct caption caption;  /* owned */
     struct train_spec train; /* owned; resolved: complete but for noise_multiplier */
 };
 

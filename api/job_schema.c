@@ -289,6 +289,7 @@ char *job_schema_render(const struct job_schema_view *view)
     write_optimizer(&writer, usual);
     write_length(&writer, usual);
     write_privacy(&writer, view, &offers);
+    caption_schema_write(&writer);
     json_schema_object_end(
         &writer, (const char *const[]){"dataset", "model", "algorithm", NULL});
     offers_fini(&offers);

@@ -92,6 +92,7 @@ static char *render(const struct job_view *view, bool whole)
     json_writer_open(&writer, JSON_SHOWN);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "id", view->id->text);
+    caption_write(&writer, view->caption);
     json_write_text(&writer, "state", view->state);
     json_write_text(&writer, "state_reason", view->state_reason);
     json_write_count(&writer, "attempt", view->attempt);
@@ -105,7 +106,8 @@ static char *render(const struct job_view *view, bool whole)
     write_progress(&writer, view);
     write_privacy(&writer, view);
     write_metrics(&writer, view, whole);
-    json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
+    bool has_model = view->model != NULL && !view->model_is_gone;
+    json_write_text(&writer, "model", has_model ? view->model->text : NULL);
     write_trace(&writer, view);
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_time(&writer, "start_time", view->start_ms);
@@ -148,6 +150,8 @@ char *job_detail_render(const struct job_view *view)
     json_write_array_end(&writer);
     released_write_detail(&writer, "released", view->released, view->released_count);
     json_write_text(&writer, "model", view->model != NULL ? view->model->text : NULL);
+    if (view->model_is_gone)
+        json_write_flag(&writer, "model_is_gone", true);
     json_write_text(&writer, "model_drawn",
                     view->drawn != NULL ? view->drawn->text : NULL);
     write_trace(&writer, view);
@@ -203,6 +207,8 @@ static void read_optional_texts(struct job_detail *detail, const struct json_nod
                  json_read_text(reason));
     read_trace(&detail->trace, json_member(root, "traceparent"));
     detail->has_model = read_model_id(&detail->model, json_member(root, "model"));
+    struct json_node gone = json_member(root, "model_is_gone");
+    detail->model_is_gone = json_present(gone) && json_read_flag(gone);
     detail->has_drawn = read_model_id(&detail->drawn, json_member(root, "model_drawn"));
 }
 

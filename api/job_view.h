@@ -22,6 +22,7 @@ struct evaluation_point {
 
 struct job_view {
     const struct job_id *id;
+    const struct caption *caption;    /* never in what is stored; NULL: none */
     const char *state, *state_reason; /* reason or NULL */
     uint32_t attempt;
     const struct job_request *request; /* resolved */
@@ -35,6 +36,7 @@ struct job_view {
     size_t released_count;                 /* how many points of released are shown */
     const struct released_history *released;
     const struct model_id *model; /* once published, or NULL */
+    bool model_is_gone;           /* it was deleted, and is answered no more */
     const struct model_id *drawn; /* the id that its model will have; never answered */
     int64_t create_ms, start_ms, end_ms;
     uint64_t queue_position, seconds_left; /* 0 is null */
@@ -61,6 +63,7 @@ struct job_detail {
     struct evaluation_point points[LIMIT_HISTORY];
     struct released_history *released; /* or NULL; to be freed */
     bool has_model, has_drawn;         /* jobs of earlier versions have no id drawn */
+    bool model_is_gone;
     struct model_id model, drawn;
     int64_t start_ms, end_ms;
     struct trace_context trace; /* none in jobs of earlier versions */

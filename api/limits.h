@@ -12,6 +12,11 @@ enum {
     LIMIT_FAULTS = 32,           /* a problem lists no more */
     LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */
     LIMIT_TEXT = 4096,           /* bytes of any string in a body */
+    LIMIT_DISPLAY_NAME = 100,    /* characters */
+    LIMIT_TAGS = 16,             /* of one thing */
+    LIMIT_TAG_KEY = 63,          /* characters, which are bytes */
+    LIMIT_TAG_VALUE = 100,       /* characters */
+    LIMIT_SEARCH = 100,          /* characters of ?q= */
     LIMIT_CLASSES = 65536,
     LIMIT_FEATURES = 1 << 20,
     LIMIT_COLUMNS = 65536,

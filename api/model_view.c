@@ -185,6 +185,7 @@ char *model_render(const struct model_row *row, const struct model_course *cours
     json_writer_open(&writer, JSON_SHOWN);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "id", row->id.text);
+    caption_write(&writer, course->caption);
     json_write_text(&writer, "job", row->job.text);
     write_course(&writer, course);
     json_write_digest(&writer, "sha256", row->sha256);

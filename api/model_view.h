@@ -50,13 +50,14 @@ char *inputs_render(const struct schema *schema);
  * must be released with schema_fini. */
 enum status inputs_parse(struct schema *schema, const char *text, struct error *error);
 
-struct model_course {                /* what its job says of a model */
+struct model_course {                /* what is said of a model beside its row */
+    const struct caption *caption;   /* NULL: none */
     const char *dataset, *algorithm; /* the algorithm's name */
     bool regression;
     const struct evaluation_point *evaluation; /* the last; NULL: there was none */
 };
 
-/* Renders a model as answered: id, job, dataset, algorithm, metrics {evaluation}, sha256,
+/* Renders a model as answered: id, display_name, tags, job, dataset, algorithm, metrics {evaluation}, sha256,
  * size, certificate, create_time. */
 char *model_render(const struct model_row *row, const struct model_course *course);
 

@@ -20,7 +20,9 @@ unsigned problem_http_status(enum status status)
     case ST_NOT_FOUND: return 404;
     case ST_METHOD_NOT_ALLOWED: return 405;
     case ST_NOT_ACCEPTABLE: return 406;
+    case ST_GONE: return 410;
     case ST_PRECONDITION_FAILED: return 412;
+    case ST_PRECONDITION_REQUIRED: return 428;
     case ST_BODY_TOO_LARGE: return 413;
     case ST_URI_TOO_LONG: return 414;
     case ST_HEAD_TOO_LARGE: return 431;
@@ -43,6 +45,8 @@ unsigned problem_http_status(enum status status)
     case ST_UPLOAD_OFFSET: return 409;
     case ST_UPLOAD_LENGTH: return 409;
     case ST_JOB_TERMINAL: return 409;
+    case ST_JOB_ACTIVE: return 409;
+    case ST_JOB_HAS_MODEL: return 409;
     case ST_CANCELLED: return 409;
     case ST_IDEMPOTENCY_KEY_REUSED: return 422;
     case ST_IMPORT_FAILED: return 422;

@@ -32,7 +32,9 @@
     X(JOBS_SUBMIT,       "jobs:submit",       PROJECT, PROJECT, NONE,       NONE,       NONE)       \
     X(JOBS_READ,         "jobs:read",         PROJECT, PROJECT, EVERYWHERE, EVERYWHERE, EVERYWHERE) \
     X(JOBS_CANCEL,       "jobs:cancel",       OWN,     PROJECT, EVERYWHERE, EVERYWHERE, NONE)       \
+    X(JOBS_EDIT,         "jobs:edit",         OWN,     PROJECT, NONE,       NONE,       NONE)       \
     X(MODELS_READ,       "models:read",       PROJECT, PROJECT, NONE,       NONE,       NONE)       \
+    X(MODELS_EDIT,       "models:edit",       OWN,     PROJECT, NONE,       NONE,       NONE)       \
     X(CERTIFICATES_READ, "certificates:read", PROJECT, PROJECT, NONE,       NONE,       EVERYWHERE) \
     X(KEYS_ADMIN,        "keys:admin",        NONE,    PROJECT, NONE,       EVERYWHERE, NONE)       \
     X(AUDIT_READ,        "audit:read",        NONE,    NONE,    EVERYWHERE, NONE,       EVERYWHERE) \

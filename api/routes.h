@@ -34,9 +34,13 @@
     X(dataset_check, ON_DESK, DATASETS_ADMIN, .method = "POST",                        \
       .path = "/v1/datasets:check", .body = BODY_JSON, .types = TYPE_JSON)             \
     X(dataset_list, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/datasets",    \
-      .query = "view q state privacy order_by order " QUERY_PAGE, .types = TYPE_JSON)  \
+      .query = "view q tag state privacy order_by order " QUERY_PAGE,                  \
+      .types = TYPE_JSON)                                                              \
     X(dataset_get, AT_ONCE, BUDGETS_READ, .method = "GET",                             \
       .path = "/v1/datasets/{id}", .types = TYPE_JSON)                                 \
+    X(dataset_patch, ON_DESK, DATASETS_ADMIN, .method = "PATCH",                       \
+      .path = "/v1/datasets/{id}", .act = "dataset.rename", .body = BODY_PATCH,        \
+      .types = TYPE_JSON)                                                              \
     X(dataset_delete, ON_DESK, DATASETS_ADMIN, .method = "DELETE",                     \
       .path = "/v1/datasets/{id}", .act = "dataset.delete")                            \
     X(dataset_file_put, ON_DESK, DATASETS_ADMIN, .method = "PUT",                      \
@@ -67,10 +71,15 @@
     X(job_create, ON_DESK, JOBS_SUBMIT, .method = "POST", .path = "/v1/jobs",          \
       .act = "job.create", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)       \
     X(job_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/jobs",               \
-      .query = "view state dataset algorithm created_after order_by order " QUERY_PAGE,\
+      .query = "view q tag state dataset algorithm created_after order_by order "      \
+                QUERY_PAGE,                                                            \
       .types = TYPE_JSON)                                                              \
     X(job_get, AS_LONG_POLL, JOBS_READ, .method = "GET", .path = "/v1/jobs/{id}",      \
       .query = "wait", .types = TYPE_JSON, .timed = true)                              \
+    X(job_patch, ON_DESK, JOBS_EDIT, .method = "PATCH", .path = "/v1/jobs/{id}",       \
+      .act = "job.rename", .body = BODY_PATCH, .types = TYPE_JSON)                     \
+    X(job_delete, ON_DESK, JOBS_EDIT, .method = "DELETE", .path = "/v1/jobs/{id}",     \
+      .act = "job.delete")                                                             \
     X(job_cancel, ON_DESK, JOBS_CANCEL, .method = "POST",                              \
       .path = "/v1/jobs/{id}:cancel", .act = "job.cancel", .body = BODY_EMPTY,         \
       .types = TYPE_JSON)                                                              \
@@ -80,9 +89,14 @@
     X(events, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/events",               \
       .query = "dataset", .streamed = true, .types = TYPE_EVENTS)                      \
     X(model_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/models",   \
-      .query = "dataset job order " QUERY_PAGE, .types = TYPE_JSON)                    \
+      .query = "q tag dataset job order " QUERY_PAGE, .types = TYPE_JSON)              \
     X(model_get, AT_ONCE, CERTIFICATES_READ, .method = "GET",                          \
       .path = "/v1/models/{id}", .types = TYPE_JSON)                                   \
+    X(model_patch, ON_DESK, MODELS_EDIT, .method = "PATCH",                            \
+      .path = "/v1/models/{id}", .act = "model.rename", .body = BODY_PATCH,            \
+      .types = TYPE_JSON)                                                              \
+    X(model_delete, ON_DESK, MODELS_EDIT, .method = "DELETE",                          \
+      .path = "/v1/models/{id}", .act = "model.delete")                                \
     X(model_content, ON_PREDICTORS, MODELS_READ, .method = "GET",                      \
       .path = "/v1/models/{id}/content", .act = "model.download", .streamed = true,    \
       .types = "application/octet-stream")                                             \
@@ -135,6 +149,7 @@ enum route_body {
     BODY_NONE,    /* a body is refused */
     BODY_EMPTY,   /* none, an empty one, or {} */
     BODY_JSON,    /* application/json up to LIMIT_JSON_BODY */
+    BODY_PATCH,   /* application/merge-patch+json up to LIMIT_JSON_BODY */
     BODY_PREDICT, /* application/json up to LIMIT_PREDICT_BODY */
     BODY_FILE,    /* any type, written to a file as it comes */
 };

@@ -30,12 +30,15 @@ struct faults;
     X(NOT_FOUND, "not_found", "check the identifier")                                  \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", "use a method named by Allow")         \
     X(NOT_ACCEPTABLE, "not_acceptable", "accept one of the types the route offers")    \
+    X(GONE, "gone", "use a new Idempotency-Key")                                       \
     X(PRECONDITION_FAILED, "precondition_failed", "read the resource again")           \
+    X(PRECONDITION_REQUIRED, "precondition_required",                                  \
+      "send the ETag that was read as If-Match")                                       \
     X(BODY_TOO_LARGE, "body_too_large", "send a smaller body")                         \
     X(URI_TOO_LONG, "uri_too_long", "send a shorter path or query")                    \
     X(HEAD_TOO_LARGE, "head_too_large", "send fewer or shorter headers")               \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",                                \
-      "send application/json (curl --json)")                                           \
+      "send the Content-Type that the detail names")                                   \
     X(EXPECTATION_FAILED, "expectation_failed",                                        \
       "send no Expect header, or 100-continue")                                        \
     X(RANGE_NOT_SATISFIABLE, "range_not_satisfiable", "ask for a range in the file")   \
@@ -57,6 +60,8 @@ struct faults;
     X(UPLOAD_LENGTH, "upload_length",                                                  \
       "give the length that the upload began with, or begin anew at 0")                \
     X(JOB_TERMINAL, "job_terminal", "nothing to do: the job has ended")                \
+    X(JOB_ACTIVE, "job_active", "cancel it, or wait until it has ended")               \
+    X(JOB_HAS_MODEL, "job_has_model", "delete its model first")                        \
     X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused",                                \
       "use a new key for a new body")                                                  \
     X(IMPORT_FAILED, "import_failed", "mend the file, upload it and import again")     \

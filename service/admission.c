@@ -112,17 +112,26 @@ static enum status check_expect(const struct request *request, struct error *err
     return ST_OK;
 }
 
-static bool is_json(const char *type)
+/* Answers the type that a body must have, or NULL where it may have any. */
+static const char *body_type(enum route_body body)
 {
-    static const char json[] = "application/json";
-    size_t length = strlen(json);
-    return type != NULL && strncasecmp(type, json, length) == 0 &&
-           (type[length] == '\0' || strchr(" \t;", type[length]) != NULL);
+    switch (body) {
+    case BODY_JSON:
+    case BODY_PREDICT: return "application/json";
+    case BODY_PATCH: return "application/merge-patch+json";
+    case BODY_NONE:
+    case BODY_EMPTY:
+    case BODY_FILE: return NULL;
+    }
+    return NULL;
 }
 
-static bool wants_json(enum route_body body)
+/* Whether the header names the type, with whatever parameters. */
+static bool is_type(const char *header, const char *type)
 {
-    return body == BODY_JSON || body == BODY_PREDICT;
+    size_t length = strlen(type);
+    return header != NULL && strncasecmp(header, type, length) == 0 &&
+           (header[length] == '\0' || strchr(" \t;", header[length]) != NULL);
 }
 
 uint64_t admission_body_max(enum route_body body, const struct config *config)
@@ -130,7 +139,8 @@ uint64_t admission_body_max(enum route_body body, const struct config *config)
     switch (body) {
     case BODY_NONE: return 0;
     case BODY_EMPTY: return EMPTY_BODY_MAX;
-    case BODY_JSON: return LIMIT_JSON_BODY;
+    case BODY_JSON:
+    case BODY_PATCH: return LIMIT_JSON_BODY;
     case BODY_PREDICT: return LIMIT_PREDICT_BODY;
     case BODY_FILE: return config->upload_size_max;
     }
@@ -155,9 +165,9 @@ static enum status check_body(const struct request *request,
 {
     enum route_body body = request->match.route->body;
     uint64_t max = admission_body_max(body, config);
-    if (wants_json(body) && !is_json(request_header(request, "Content-Type")))
-        return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
-                         "the body must be application/json (curl --json)");
+    const char *type = body_type(body);
+    if (type != NULL && !is_type(request_header(request, "Content-Type"), type))
+        return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE, "the body must be %s", type);
     const char *length = request_header(request, "Content-Length");
     if (length != NULL && strtoull(length, NULL, 10) > max)
         return error_set(error, ST_BODY_TOO_LARGE,

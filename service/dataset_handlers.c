@@ -12,9 +12,11 @@
 #include "base/clock.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/dataset_text.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/importer.h"
+#include "service/renaming.h"
 #include "service/twins.h"
 #include "service/upload_kind.h"
 
@@ -193,7 +195,7 @@ enum status handle_dataset_check(struct context *context, struct request *reques
     enum status status = read_declaration(context, request, &spec, &known, error);
     if (status != ST_OK)
         return status;
-    reply_json(&request->reply, MHD_HTTP_OK, dataset_spec_render(&spec));
+    reply_json(&request->reply, MHD_HTTP_OK, dataset_body_render(&spec));
     dataset_spec_fini(&spec);
     return ST_OK;
 }
@@ -209,6 +211,36 @@ enum status handle_dataset_get(struct context *context, struct request *request,
     if (status == ST_OK)
         request_answer(request,
                        dataset_text(context->datasets, dataset, context->ledger));
+    return status;
+}
+
+/* --- rename --- */
+
+static enum status put_caption(struct context *context, struct store_tx *tx,
+                               void *dataset, struct caption *caption_take,
+                               struct error *error)
+{
+    return dataset_caption_put(context->datasets, tx, dataset, caption_take, error);
+}
+
+enum status handle_dataset_patch(struct context *context, struct request *request,
+                                 struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    char tag[REQUEST_TAG_SIZE];
+    enum status status = find(context, request, &dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    char *text = dataset_text(context->datasets, dataset, context->ledger);
+    request_tag(tag, text);
+    free(text);
+    struct renaming renaming = {tag, dataset_caption(context->datasets, dataset),
+                                put_caption, dataset};
+    status = renaming_run(context, request, &renaming, error);
+    if (status == ST_OK)
+        request_answer_changed(
+            request, dataset_text(context->datasets, dataset, context->ledger));
     return status;
 }
 

@@ -4,17 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/ledger_view.h"
 #include "api/limits.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/captions.h"
 #include "service/registry.h"
 #include "store/table_rows.h"
 
 struct dataset {
     struct dataset_spec spec; /* begins with the id, as registry.h asks */
     struct principal owner;   /* name and project */
-    struct dataset_info info; /* guarded by the lock of datasets */
+    struct dataset_info info; /* guarded by the lock of datasets, */
+    struct caption caption;   /* and so is this */
     struct dataset *before;   /* as declared before, for whoever still holds it */
 };
 
@@ -63,6 +64,7 @@ static void dataset_destroy(void *item)
     for (struct dataset *dataset = item, *before; dataset != NULL; dataset = before) {
         before = dataset->before;
         dataset_spec_fini(&dataset->spec);
+        caption_fini(&dataset->caption);
         free(dataset);
     }
 }
@@ -126,6 +128,12 @@ static bool load_row(void *context, const struct dataset_row *row)
     return true;
 }
 
+static struct caption *caption_of(void *things, const char *id)
+{
+    struct dataset *dataset = datasets_find(things, id);
+    return dataset != NULL ? &dataset->caption : NULL;
+}
+
 enum status datasets_open(struct datasets **out, struct store_tx *tx,
                           struct error *error)
 {
@@ -139,6 +147,8 @@ enum status datasets_open(struct datasets **out, struct store_tx *tx,
                      datasets->registry.count);
     else
         status = loading.status;
+    if (status == ST_OK)
+        status = captions_load(tx, CAPTIONED_DATASET, caption_of, datasets, error);
     if (status != ST_OK) {
         datasets_close(datasets);
         return status;
@@ -189,6 +199,23 @@ void dataset_read(struct datasets *datasets, const struct dataset *dataset,
     pthread_rwlock_rdlock(&datasets->lock);
     *info = dataset->info;
     pthread_rwlock_unlock(&datasets->lock);
+}
+
+struct caption dataset_caption(struct datasets *datasets, const struct dataset *dataset)
+{
+    pthread_rwlock_rdlock(&datasets->lock);
+    struct caption copy = caption_copy(&dataset->caption);
+    pthread_rwlock_unlock(&datasets->lock);
+    return copy;
+}
+
+bool dataset_fits(struct datasets *datasets, const struct dataset *dataset,
+                  const struct caption_search *search)
+{
+    pthread_rwlock_rdlock(&datasets->lock);
+    bool fits = caption_fits(&dataset->caption, dataset->spec.id.text, search);
+    pthread_rwlock_unlock(&datasets->lock);
+    return fits;
 }
 
 struct job_dataset dataset_facts(struct datasets *datasets,
@@ -272,6 +299,9 @@ static enum status write_row(struct store_tx *tx, const struct dataset *dataset,
     case ROW_DECLARE: status = dataset_row_declare(tx, &row, error); break;
     case ROW_UPDATE: status = dataset_row_update(tx, &row, error); break;
     }
+    if (status == ST_OK && writing != ROW_UPDATE)
+        status = caption_write_row(tx, CAPTIONED_DATASET, row.id.text,
+                                   &dataset->caption, error);
     free(detail);
     free(spec);
     return status;
@@ -297,6 +327,8 @@ static struct dataset *dataset_take(struct dataset_spec *spec_take,
     *spec_take = (struct dataset_spec){0};
     memcpy(dataset->owner.name, owner->name, sizeof owner->name);
     memcpy(dataset->owner.project, owner->project, sizeof owner->project);
+    dataset->caption = dataset->spec.caption;
+    dataset->spec.caption = (struct caption){0};
     dataset->info.state = DATASET_CREATED;
     return dataset;
 }
@@ -329,6 +361,8 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
     CHECK(info.state == DATASET_CREATED || info.state == DATASET_FAILED);
     CHECK(dataset_spec_same_privacy(&old->spec, spec_take));
     struct dataset *dataset = dataset_take(spec_take, &old->owner);
+    if (caption_is_empty(&dataset->caption))
+        dataset->caption = dataset_caption(datasets, old);
     dataset->info.version = info.version + 1;
     dataset->info.create_ms = info.create_ms;
     enum status status = write_row(tx, dataset, &dataset->info, ROW_DECLARE, error);
@@ -362,41 +396,8 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
     return ST_OK;
 }
 
-/* The view shows what info and dataset hold. */
-static struct dataset_view view_of(const struct dataset *dataset,
-                                   const struct dataset_info *info)
-{
-    return (struct dataset_view){
-        .spec = &dataset->spec,
-        .state = dataset_state_names[info->state],
-        .records = info->detail.records,
-        .size = info->detail.size,
-        .sha256 = info->has_sha256 ? info->sha256 : NULL,
-        .failure = info->detail.failure,
-        .create_ms = info->create_ms,
-        .import_ms = info->detail.import_ms,
-    };
-}
-
-/* The epochs of the dataset's budget: those of the ledger, or the grant that it
- * declares where its first entry is in a transaction that is still open. */
-static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *ledger)
-{
-    struct epochs epochs = {0};
-    struct balance balance;
-    struct epoch first = {.grant = spec->grant};
-    if (spec->is_public ||
-        ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK)
-        return epochs;
-    CHECK(filter_of(&first.filter, &first.grant, NULL) == ST_OK);
-    epochs_append(&epochs, &first);
-    return epochs;
-}
-
-/* The newest public datasets that a job on dataset may be evaluated on, those of its
- * project beside itself: at most LIMIT_EVALUATIONS into found. */
-static size_t find_evaluations(struct datasets *datasets, const struct dataset *dataset,
-                               struct dataset_id *found)
+size_t datasets_evaluations(struct datasets *datasets, const struct dataset *dataset,
+                            struct dataset_id found[LIMIT_EVALUATIONS])
 {
     size_t count = 0;
     pthread_rwlock_rdlock(&datasets->lock);
@@ -411,42 +412,26 @@ static size_t find_evaluations(struct datasets *datasets, const struct dataset *
     return count;
 }
 
-char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
-                           struct ledger *ledger)
+static void renamed(void *things, void *thing)
 {
-    struct dataset_info info;
-    struct balance balance;
-    dataset_read(datasets, dataset, &info);
-    struct dataset_view view = view_of(dataset, &info);
-    if (!dataset->spec.is_public &&
-        ledger_balance(ledger, &dataset->spec.id, &balance, NULL) == ST_OK)
-        view.balance = &balance;
-    return dataset_summary_render(&view);
+    struct datasets *datasets = things;
+    (void)thing;
+    datasets->version++;
 }
 
-char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
-                   struct ledger *ledger)
+enum status dataset_caption_put(struct datasets *datasets, struct store_tx *tx,
+                                struct dataset *dataset, struct caption *caption_take,
+                                struct error *error)
 {
-    struct dataset_info info;
-    struct epochs epochs = epochs_of(&dataset->spec, ledger);
-    dataset_read(datasets, dataset, &info);
-    struct dataset_view view = view_of(dataset, &info);
-    struct dataset_id evaluations[LIMIT_EVALUATIONS];
-    view.epochs = epochs.count > 0 ? &epochs : NULL;
-    view.evaluations = evaluations;
-    view.evaluation_count = find_evaluations(datasets, dataset, evaluations);
-    char *text = dataset_render(&view);
-    epochs_fini(&epochs);
-    return text;
-}
-
-char *dataset_import_text(const struct dataset *dataset,
-                          const struct dataset_info *info,
-                          const struct import_failure *told)
-{
-    struct dataset_view view = view_of(dataset, info);
-    view.failure = *told;
-    return import_render(&view);
+    const struct caption_place place = {
+        .kind = CAPTIONED_DATASET,
+        .id = dataset->spec.id.text,
+        .lock = &datasets->lock,
+        .caption = &dataset->caption,
+        .changed = renamed,
+        .things = datasets,
+    };
+    return caption_put(&place, tx, caption_take, error);
 }
 
 size_t datasets_importing(struct datasets *datasets)

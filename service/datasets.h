@@ -28,6 +28,7 @@
 #include "api/dataset_request.h"
 #include "api/dataset_view.h"
 #include "api/job_defaults.h"
+#include "api/limits.h"
 #include "base/file_seal.h"
 #include "base/principal.h"
 #include "store/store.h"
@@ -73,6 +74,12 @@ const struct principal *dataset_owner(const struct dataset *dataset);
 void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info);
 
+/* A copy of what it is called, to be released; and whether that fits a search. */
+struct caption dataset_caption(struct datasets *datasets,
+                               const struct dataset *dataset);
+bool dataset_fits(struct datasets *datasets, const struct dataset *dataset,
+                  const struct caption_search *search);
+
 /* What the row of an imported dataset says of its matrix. */
 struct file_seal dataset_info_seal(const struct dataset_info *info);
 
@@ -93,7 +100,8 @@ enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
                          struct error *error);
 
 /* Declares a dataset that is CREATED or FAILED anew: another schema, the same id, owner
- * and privacy. It is CREATED again, its next version; takes spec (on failure too).
+ * and privacy. It is CREATED again, its next version; takes spec (on failure too). A spec
+ * without a caption leaves it the one that it has.
  *   out  found by datasets_find, in the place of dataset, once the transaction is
  *        durable; gone if it is not */
 enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx,
@@ -110,17 +118,16 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
 /* How many datasets are being imported or wait for it. */
 size_t datasets_importing(struct datasets *datasets);
 
-/* The dataset as it is answered to whoever may read budgets, with what ledger says of
- * its epochs, and its last import, with as much of its failure as whoever asks is told.
- * Both are to be freed. */
-char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
-                   struct ledger *ledger);
-/* Its line of a list, with its balance; likewise. */
-char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
-                           struct ledger *ledger);
-char *dataset_import_text(const struct dataset *dataset,
-                          const struct dataset_info *info,
-                          const struct import_failure *told);
+/* The newest public datasets that a job on dataset may be evaluated on, beside itself:
+ * how many are in found. */
+size_t datasets_evaluations(struct datasets *datasets, const struct dataset *dataset,
+                            struct dataset_id found[LIMIT_EVALUATIONS]);
+
+/* Calls it something else, in any state.
+ *   ST_IO  the store is poisoned */
+enum status dataset_caption_put(struct datasets *datasets, struct store_tx *tx,
+                                struct dataset *dataset, struct caption *caption_take,
+                                struct error *error);
 
 /* Whatever changes of any dataset makes a greater one. */
 uint64_t datasets_version(struct datasets *datasets);

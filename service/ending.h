@@ -28,4 +28,11 @@ struct ending {
 struct ending *ending_create(void);
 void ending_destroy(struct ending *ending); /* leaves the file; NULL is allowed */
 
+/* How the run of a job ended. The run leaves it, once, and whoever makes the
+ * end known takes it; NULL where the run has not ended, or its ending was taken. */
+struct jobs; /* jobs.h */
+struct job;
+void job_hand_over(struct jobs *jobs, struct job *job, struct ending *ending_take);
+struct ending *job_ending_take(struct jobs *jobs, struct job *job);
+
 #endif

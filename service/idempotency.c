@@ -40,7 +40,7 @@ static enum status fingerprint_of(const struct request *request,
 struct finding {
     struct request *request;
     const uint8_t *fingerprint;
-    bool found, same;
+    bool found, same, is_gone;
 };
 
 static bool visit(void *context, const struct idempotency_row *row)
@@ -48,7 +48,8 @@ static bool visit(void *context, const struct idempotency_row *row)
     struct finding *finding = context;
     finding->found = true;
     finding->same = memcmp(row->fingerprint, finding->fingerprint, SHA256_SIZE) == 0;
-    if (!finding->same)
+    finding->is_gone = row->body[0] == '\0';
+    if (!finding->same || finding->is_gone)
         return false;
     char *body = strdup(row->body);
     CHECK(body != NULL);
@@ -77,6 +78,8 @@ enum status idempotency_find(struct context *context, struct request *request,
     if (status == ST_OK && finding.found && !finding.same)
         return error_set(error, ST_IDEMPOTENCY_KEY_REUSED,
                          "this key was used with another body");
+    if (status == ST_OK && finding.is_gone)
+        return error_set(error, ST_GONE, "what this key made was deleted");
     return status;
 }
 

@@ -13,6 +13,7 @@
 
 /* Makes the reply of an earlier request with this key, if there was one.
  *   ST_IDEMPOTENCY_KEY_REUSED  it had another body
+ *   ST_GONE                    what it made was deleted: it is not made again
  *   ST_INVALID                 the body is not JSON
  *   ST_IO                      the store is poisoned */
 enum status idempotency_find(struct context *context, struct request *request,

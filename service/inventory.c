@@ -117,10 +117,11 @@ static enum status check_job(const struct inventory *inventory, struct ledger *l
 {
     struct model_id model;
     bool succeeded = job_state(inventory->jobs, job) == JOB_SUCCEEDED;
-    if (job_model(inventory->jobs, job, &model) != succeeded)
+    if (job_published(inventory->jobs, job) != succeeded)
         return wrong("job", job_id(job)->text,
                      "it has a model if, and only if, it SUCCEEDED", error);
-    if (succeeded && models_find(inventory->models, model.text) == NULL)
+    if (job_model(inventory->jobs, job, &model) &&
+        models_find(inventory->models, model.text) == NULL)
         return wrong("job", job_id(job)->text, "there is no row of its model", error);
     return job_plan(job)->is_private ? check_private(inventory, ledger, job, error)
                                      : ST_OK;
@@ -228,6 +229,33 @@ static bool is_ready_now(struct store *store, const struct dataset_id *id)
     return info.state == DATASET_READY;
 }
 
+/* Whether the model still has a row, likewise. */
+static bool is_published_now(struct store *store, const struct model_id *id)
+{
+    bool published = true;
+    struct models *models = NULL;
+    struct store_tx *tx;
+    if (store_begin(store, &tx, NULL) != ST_OK)
+        return true;
+    if (models_open(&models, tx, NULL) == ST_OK)
+        published = models_find(models, id->text) != NULL;
+    models_close(models);
+    store_rollback(tx);
+    return published;
+}
+
+static enum status check_model_file(struct store *store, const struct blobs *blobs,
+                                    const struct model_row *row, struct error *error)
+{
+    struct error found = {0};
+    const struct sealed_blob blob = {"model", blob_of_model(&row->id),
+                                     model_row_seal(row)};
+    enum status status = check_file(blobs, &blob, &found);
+    if (status == ST_OK || !is_published_now(store, &row->id))
+        return ST_OK;
+    return error_set(error, status, "%s", found.text);
+}
+
 static enum status check_matrix(const struct inventory *inventory, struct store *store,
                                 const struct blobs *blobs, size_t index,
                                 struct error *error)
@@ -254,11 +282,7 @@ enum status inventory_check_files(const struct inventory *inventory,
     enum status status = ST_OK;
     for (size_t i = 0; status == ST_OK && i < datasets_count(inventory->datasets); i++)
         status = check_matrix(inventory, store, blobs, i, error);
-    for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++) {
-        const struct model_row *row = models_at(inventory->models, i);
-        const struct sealed_blob blob = {"model", blob_of_model(&row->id),
-                                         model_row_seal(row)};
-        status = check_file(blobs, &blob, error);
-    }
+    for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++)
+        status = check_model_file(store, blobs, models_at(inventory->models, i), error);
     return status;
 }

@@ -35,13 +35,14 @@ void inventory_close(struct inventory *inventory);
  *   an imported dataset has records and a digest
  *   a job on private data has the reservation that it cites; a live one still holds it,
  *   and for the mechanism that its plan makes; and nothing else is held
- *   a job that succeeded names its model, and a model its job
+ *   a job that succeeded names its model, unless that was deleted, and a model its job
  *   ST_CORRUPT  they do not */
 enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,
                             struct error *error);
 
 /* Whether the files of models and datasets have the sizes and digests of their rows. A
- * dataset that the daemon beside has deleted since is left out: store is asked again.
+ * dataset or model that the daemon beside has deleted since is left out: store is asked
+ * again.
  *   ST_CORRUPT  one is missing or is not what its row says
  *   ST_IO       one cannot be read */
 enum status inventory_check_files(const struct inventory *inventory,

@@ -8,6 +8,7 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
     const struct train_spec *train = &job->plan.request.train;
     return (struct job_view){
         .id = &job->id,
+        .caption = &job->caption,
         .state = job_state_name(now->state),
         .state_reason =
             now->reason != REASON_NONE ? job_reason_name(now->reason) : NULL,
@@ -28,6 +29,7 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
         .released_count = now->made.released_count,
         .released = job->released,
         .model = now->has_model ? &now->model : NULL,
+        .model_is_gone = now->model_is_gone,
         .drawn = &job->drawn,
         .create_ms = job->create_ms,
         .start_ms = now->start_ms,
@@ -56,6 +58,7 @@ void job_destroy(void *item)
     free(job->changes.points);
     free(job->changes.released);
     job_plan_fini(&job->plan);
+    caption_fini(&job->caption);
     free(job->points);
     free(job->released);
     free(job);

@@ -1,6 +1,6 @@
 /*
  * job.h - one job in memory, as jobs.c keeps it. The files that make up that room are
- * jobs (reading and changing), active_jobs (those that have not ended), restored_job
+ * jobs (reading and changing), job_upkeep (beside its run), active_jobs (those that have not ended), restored_job
  * (rows at start), kept_answers and job_changes (what was answered and shown), job_events
  * and list_events (what followers are sent); everybody else knows a job by the functions
  * of jobs.h.
@@ -32,7 +32,7 @@ struct job_now { /* all of a job that may change, as shown */
     uint32_t attempt;
     uint64_t version;
     struct job_made made;
-    bool has_model;
+    bool has_model, model_is_gone; /* it was published; and deleted */
     struct model_id model;
     int64_t start_ms, end_ms;
     uint64_t queue_position; /* of QUEUED, from 1; else 0 */
@@ -60,7 +60,8 @@ struct job {
     int64_t create_ms;
     char owner[PRINCIPAL_NAME_SIZE]; /* who submitted it */
     const char *project;             /* its dataset's */
-    atomic_bool stop;
+    atomic_bool stop, removed;
+    struct caption caption;
     struct job_now now;
     struct job_made recorded;
     bool unshown;                      /* recorded is not what now.made shows */

@@ -46,11 +46,18 @@ void job_counts_add(struct job_counts *counts, const char *project,
     counts->states_version++;
 }
 
+void job_counts_remove(struct job_counts *counts, const char *project,
+                       enum job_state state)
+{
+    counts->by_state[state]--;
+    have(counts, project)->by_state[state]--;
+    counts->states_version++;
+}
+
 void job_counts_move(struct job_counts *counts, const char *project,
                      enum job_state from, enum job_state to)
 {
-    counts->by_state[from]--;
-    have(counts, project)->by_state[from]--;
+    job_counts_remove(counts, project, from);
     job_counts_add(counts, project, to);
 }
 

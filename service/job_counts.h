@@ -29,6 +29,10 @@ void job_counts_add(struct job_counts *counts, const char *project,
 void job_counts_move(struct job_counts *counts, const char *project,
                      enum job_state from, enum job_state to);
 
+/* A job that was in this state is there no more. */
+void job_counts_remove(struct job_counts *counts, const char *project,
+                       enum job_state state);
+
 /* by_state = the counts of the project, all 0 where it has no job. */
 void job_counts_of(const struct job_counts *counts, const char *project,
                    size_t by_state[JOB_STATE_COUNT]);

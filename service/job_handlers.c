@@ -19,8 +19,10 @@
 #include "service/entity_tag.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
+#include "service/job_upkeep.h"
 #include "service/packing.h"
 #include "service/planner.h"
+#include "service/renaming.h"
 
 /* --- what a refusal says beyond its code --- */
 
@@ -421,5 +423,63 @@ enum status handle_job_cancel(struct context *context, struct request *request,
         status = course_cancel(context, job, &act.row, error);
     if (status == ST_OK)
         reply_job(&request->reply, MHD_HTTP_OK, job_answer(context->jobs, job));
+    return status;
+}
+
+/* --- rename, delete --- */
+
+static enum status put_caption(struct context *context, struct store_tx *tx, void *job,
+                               struct caption *caption_take, struct error *error)
+{
+    return job_caption_put(context->jobs, tx, job, caption_take, error);
+}
+
+enum status handle_job_patch(struct context *context, struct request *request,
+                             struct error *error)
+{
+    struct job *job;
+    enum status status = find(context, request, &job, error);
+    if (status != ST_OK)
+        return status;
+    struct job_answer *answer = job_answer(context->jobs, job);
+    struct renaming renaming = {answer->tag, job_caption(context->jobs, job),
+                                put_caption, job};
+    status = renaming_run(context, request, &renaming, error);
+    job_answer_drop(answer);
+    if (status == ST_OK)
+        reply_job(&request->reply, MHD_HTTP_OK, job_answer(context->jobs, job));
+    return status;
+}
+
+static enum status remove_job(struct context *context, const struct request *request,
+                              struct job *job, struct error *error)
+{
+    struct act act;
+    struct store_tx *tx = NULL;
+    act_begin(&act, context, request);
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = job_remove(context->jobs, tx, job, error);
+    if (status == ST_OK)
+        status = audit_trail_append(tx, &act.row, error);
+    return store_end(tx, status, error);
+}
+
+enum status handle_job_delete(struct context *context, struct request *request,
+                              struct error *error)
+{
+    struct job *job;
+    struct model_id model;
+    enum status status = find(context, request, &job, error);
+    if (status != ST_OK)
+        return status;
+    if (!job_state_is_terminal(job_state(context->jobs, job)))
+        return error_set(error, ST_JOB_ACTIVE, "it has not ended");
+    if (job_model(context->jobs, job, &model))
+        return error_set(error, ST_JOB_HAS_MODEL, "its model is %s", model.text);
+    status = remove_job(context, request, job, error);
+    if (status == ST_OK)
+        reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
     return status;
 }

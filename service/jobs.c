@@ -12,26 +12,12 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "service/active_jobs.h"
-#include "service/job.h"
-#include "service/job_changes.h"
-#include "service/job_counts.h"
-#include "service/kept_answers.h"
-#include "service/registry.h"
+#include "service/captions.h"
+#include "service/job_table.h"
 #include "service/restored_job.h"
 #include "store/table_rows.h"
 
 enum { MS_PER_S = 1000 };
-
-struct jobs {
-    pthread_rwlock_t lock; /* guards all but base, and all of a job that changes */
-    struct registry registry;
-    struct active_jobs active;
-    struct job_counts counts;
-    struct changed_jobs changed;
-    struct kept_answers kept;
-    struct jobs_base base;
-};
 
 struct change { /* what a transaction makes of a job, until it ends */
     struct jobs *jobs;
@@ -50,10 +36,8 @@ static char *detail_of(struct jobs *jobs, const struct job *job,
     return detail;
 }
 
-/* Inserts the first version of a job, and updates the row with later ones. */
-static enum status write_row(struct jobs *jobs, struct store_tx *tx,
-                             const struct job *job, const struct job_now *now,
-                             struct error *error)
+enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct job *job,
+                          const struct job_now *now, struct error *error)
 {
     bool is_new = now->version == 1;
     char *spec = is_new ? job_request_render(&job->plan.request) : NULL;
@@ -114,6 +98,12 @@ static bool load_row(void *context, const struct job_row *row)
     return true;
 }
 
+static struct caption *caption_of(void *things, const char *id)
+{
+    struct job *job = jobs_find(things, id);
+    return job != NULL ? &job->caption : NULL;
+}
+
 enum status jobs_open(struct jobs **out, struct store_tx *tx,
                       const struct jobs_base *base, struct error *error)
 {
@@ -127,6 +117,8 @@ enum status jobs_open(struct jobs **out, struct store_tx *tx,
         error_within(error, status, "table job, after row %zu", jobs->registry.count);
     else
         status = loading.status;
+    if (status == ST_OK)
+        status = captions_load(tx, CAPTIONED_JOB, caption_of, jobs, error);
     if (status != ST_OK) {
         jobs_close(jobs);
         return status;
@@ -148,12 +140,18 @@ void jobs_close(struct jobs *jobs)
 
 /* --- reading --- */
 
-struct job *jobs_find(struct jobs *jobs, const char *id)
+struct job *jobs_find_ever(struct jobs *jobs, const char *id)
 {
     pthread_rwlock_rdlock(&jobs->lock);
     struct job *job = registry_find(&jobs->registry, id);
     pthread_rwlock_unlock(&jobs->lock);
     return job;
+}
+
+struct job *jobs_find(struct jobs *jobs, const char *id)
+{
+    struct job *job = jobs_find_ever(jobs, id);
+    return job != NULL && !atomic_load(&job->removed) ? job : NULL;
 }
 
 size_t jobs_count(struct jobs *jobs)
@@ -176,10 +174,18 @@ struct job *jobs_at(struct jobs *jobs, size_t index)
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    bool has_model = job->now.has_model;
+    bool has_model = job->now.has_model && !job->now.model_is_gone;
     *model = job->now.model;
     pthread_rwlock_unlock(&jobs->lock);
     return has_model;
+}
+
+bool job_published(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    bool published = job->now.has_model;
+    pthread_rwlock_unlock(&jobs->lock);
+    return published;
 }
 
 bool job_evaluation(struct jobs *jobs, const struct job *job,
@@ -339,6 +345,8 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->id = addition->id;
     job->plan = *addition->plan_take;
     *addition->plan_take = (struct job_plan){0};
+    job->caption = job->plan.request.caption;
+    job->plan.request.caption = (struct caption){0};
     const struct dataset *dataset =
         datasets_find(jobs->base.datasets, job->plan.request.dataset.text);
     job->regression = dataset_spec(dataset)->schema.task == TASK_REGRESSION;
@@ -350,7 +358,10 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     model_id_make(&job->drawn);
     job->now.version = 1;
     job->now.queue_position = jobs_tally(jobs).queued + 1;
-    enum status status = write_row(jobs, tx, job, &job->now, error);
+    enum status status = job_write_row(jobs, tx, job, &job->now, error);
+    if (status == ST_OK)
+        status =
+            caption_write_row(tx, CAPTIONED_JOB, job->id.text, &job->caption, error);
     if (status != ST_OK) {
         job_destroy(job);
         return status;
@@ -405,7 +416,7 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
         now->has_model = true;
         now->model = *move->model;
     }
-    enum status status = write_row(jobs, tx, job, now, error);
+    enum status status = job_write_row(jobs, tx, job, now, error);
     if (status != ST_OK) {
         free(change);
         return status;
@@ -462,23 +473,6 @@ void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued
         long_polls_wake(jobs->base.long_polls, job);
 }
 
-void job_hand_over(struct jobs *jobs, struct job *job, struct ending *ending_take)
-{
-    pthread_rwlock_wrlock(&jobs->lock);
-    CHECK(job->ending == NULL);
-    job->ending = ending_take;
-    pthread_rwlock_unlock(&jobs->lock);
-}
-
-struct ending *job_ending_take(struct jobs *jobs, struct job *job)
-{
-    pthread_rwlock_wrlock(&jobs->lock);
-    struct ending *ending = job->ending;
-    job->ending = NULL;
-    pthread_rwlock_unlock(&jobs->lock);
-    return ending;
-}
-
 enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,
                      struct error *error)
 {
@@ -488,5 +482,5 @@ enum status job_save(struct jobs *jobs, struct store *store, const struct job *j
         return status;
     struct job_now now = job_latest(jobs, job);
     now.version++;
-    return store_end(tx, write_row(jobs, tx, job, &now, error), error);
+    return store_end(tx, job_write_row(jobs, tx, job, &now, error), error);
 }

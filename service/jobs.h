@@ -1,5 +1,5 @@
 /*
- * jobs.h - every job there ever was, in memory and on disk.
+ * jobs.h - every job there is, in memory and on disk.
  *
  * Invariants
  *   (1) What a job was asked and planned to do never changes; its pointer is good until
@@ -29,17 +29,12 @@
 #include "service/job_answer.h"
 #include "service/job_facts.h"
 #include "service/job_state.h"
+#include "service/jobs_base.h"
 #include "service/long_polls.h"
 #include "store/store.h"
 
 struct jobs; /* opaque */
 struct job;  /* opaque */
-
-struct jobs_base { /* what jobs stand on; must outlive them */
-    struct datasets *datasets;
-    struct long_polls *long_polls;
-    const char *nonce; /* of this start, part of every ETag */
-};
 
 /* Reads all rows.
  *   ST_CORRUPT  a row does not read back; the error names it
@@ -63,16 +58,21 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
                      const struct job_addition *addition, struct job **out,
                      struct error *error);
 
-/* The job of that id; NULL if there is none. */
+/* The job of that id; NULL if there is none, or none any more. */
 struct job *jobs_find(struct jobs *jobs, const char *id);
+/* One that was deleted since the start is found too. */
+struct job *jobs_find_ever(struct jobs *jobs, const char *id);
+/* All places, those of jobs that were deleted since the start too (job_upkeep.h). */
 size_t jobs_count(struct jobs *jobs);
 struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
-/* Whether it has published a model, and which. */
+/* Whether it has a model, and which: it has published one, which was not deleted. */
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model);
 /* Its last evaluation that is shown; false: there is none. */
 bool job_evaluation(struct jobs *jobs, const struct job *job,
                     struct evaluation_point *point);
+/* Whether it published one at all. */
+bool job_published(struct jobs *jobs, const struct job *job);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
 
 /* How many jobs on the dataset are queued or running. */
@@ -127,12 +127,6 @@ struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
  * where nothing changed. queued counts the queued jobs among those that were shown in
  * this tick before, in order of submission, and then this one. */
 void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued);
-
-/* How the run of a job ended (ending.h). The run leaves it, once, and whoever makes the
- * end known takes it; NULL where the run has not ended, or its ending was taken. */
-struct ending;
-void job_hand_over(struct jobs *jobs, struct job *job, struct ending *ending_take);
-struct ending *job_ending_take(struct jobs *jobs, struct job *job);
 
 /* Writes what was recorded to the job's row, in a transaction of its own.
  *   ST_IO  the store is poisoned */

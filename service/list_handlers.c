@@ -12,7 +12,9 @@
 #include "base/check.h"
 #include "engine/dp/algorithms/registry.h"
 #include "service/access.h"
+#include "service/dataset_text.h"
 #include "service/handlers.h"
+#include "service/job_upkeep.h"
 #include "service/model_text.h"
 #include "service/page.h"
 
@@ -60,6 +62,14 @@ static bool read_dataset(const char **dataset, const struct request *request,
                ST_OK;
 }
 
+/* Reads ?q= and ?tag=. */
+static bool read_search(struct caption_search *search, const struct request *request,
+                        struct error *error)
+{
+    return caption_search_read(search, request_query(request, "q"),
+                               request_query(request, "tag"), error) == ST_OK;
+}
+
 static bool has_bit(unsigned bits, unsigned place)
 {
     return (bits >> place & 1) != 0;
@@ -83,6 +93,7 @@ struct job_list {
     const struct request *request; /* of who asks */
     struct jobs *jobs;
     unsigned view, states;
+    struct caption_search search;
     const char *dataset, *algorithm; /* NULL: any */
     int64_t after_ms;                /* those made since; INT64_MIN: all */
     bool evaluated;                  /* those alone that were */
@@ -100,6 +111,8 @@ static bool job_wanted(void *context, size_t place)
     const struct job_list *list = context;
     const struct job *job = jobs_at(list->jobs, place);
     const struct job_request *request = &job_plan(job)->request;
+    if (job_is_removed(job))
+        return false;
     if (list->dataset != NULL && strcmp(request->dataset.text, list->dataset) != 0)
         return false;
     if (list->algorithm != NULL &&
@@ -110,7 +123,10 @@ static bool job_wanted(void *context, size_t place)
     if (list->states != every_job_state &&
         !has_bit(list->states, job_state(list->jobs, job)))
         return false;
-    return !list->evaluated || job_evaluation(list->jobs, job, &unused);
+    if (list->evaluated && !job_evaluation(list->jobs, job, &unused))
+        return false;
+    return caption_search_is_any(&list->search) ||
+           job_fits(list->jobs, job, &list->search);
 }
 
 static char *job_line(void *context, size_t place)
@@ -175,6 +191,7 @@ static bool read_job_list(struct job_list *list, struct page_source *source,
     static const struct order order = {job_orders, job_orders_ascend};
     bool good = query_choice(&list->view, "view", request_query(request, "view"), views,
                              error) == ST_OK;
+    good = read_search(&list->search, request, error) && good;
     good = query_choices(&list->states, "state", request_query(request, "state"),
                          job_state_names, error) == ST_OK &&
            good;
@@ -235,7 +252,7 @@ struct dataset_list {
     const struct request *request; /* of who asks */
     struct context *context;
     unsigned view, states, privacies;
-    const char *prefix; /* of the id; "": any */
+    struct caption_search search;
 };
 
 static bool dataset_seen(void *context, size_t place)
@@ -252,8 +269,8 @@ static bool dataset_wanted(void *context, size_t place)
     struct datasets *datasets = list->context->datasets;
     const struct dataset *dataset = datasets_at(datasets, place);
     const struct dataset_spec *spec = dataset_spec(dataset);
-    if (strncmp(spec->id.text, list->prefix, strlen(list->prefix)) != 0 ||
-        !has_bit(list->privacies, spec->is_public ? PUBLIC : PRIVATE))
+    if (!has_bit(list->privacies, spec->is_public ? PUBLIC : PRIVATE) ||
+        !dataset_fits(datasets, dataset, &list->search))
         return false;
     if (list->states == every_dataset_state)
         return true;
@@ -289,23 +306,13 @@ static struct page_key dataset_id_key(void *context, size_t place)
     return (struct page_key){.text = dataset_spec(dataset)->id.text};
 }
 
-static bool read_prefix(struct dataset_list *list, const struct request *request,
-                        struct error *error)
-{
-    struct dataset_id id;
-    const char *text = request_query(request, "q");
-    list->prefix = text != NULL ? text : "";
-    return text == NULL || dataset_id_parse(&id, text) ||
-           query_refuse("q", "must be the beginning of an id", error) == ST_OK;
-}
-
 static bool read_dataset_list(struct dataset_list *list, struct page_source *source,
                               const struct request *request, struct error *error)
 {
     static const struct order order = {dataset_orders, dataset_orders_ascend};
     bool good = query_choice(&list->view, "view", request_query(request, "view"), views,
                              error) == ST_OK;
-    good = read_prefix(list, request, error) && good;
+    good = read_search(&list->search, request, error) && good;
     good = query_choices(&list->states, "state", request_query(request, "state"),
                          dataset_state_names, error) == ST_OK &&
            good;
@@ -352,6 +359,7 @@ enum status handle_dataset_list(struct context *context, struct request *request
 struct model_list {
     const struct request *request; /* of who asks */
     struct context *context;
+    struct caption_search search;
     const char *dataset, *job; /* NULL: any */
 };
 
@@ -366,11 +374,14 @@ static bool model_wanted(void *context, size_t place)
 {
     const struct model_list *list = context;
     const struct model_row *row = models_at(list->context->models, place);
+    if (model_is_removed(list->context->models, row) ||
+        !model_fits(list->context->models, row, &list->search))
+        return false;
     if (list->job != NULL && strcmp(row->job.text, list->job) != 0)
         return false;
     if (list->dataset == NULL)
         return true;
-    const struct job *job = jobs_find(list->context->jobs, row->job.text);
+    const struct job *job = jobs_find_ever(list->context->jobs, row->job.text);
     CHECK(job != NULL);
     return strcmp(job_plan(job)->request.dataset.text, list->dataset) == 0;
 }
@@ -395,11 +406,11 @@ enum status handle_model_list(struct context *context, struct request *request,
 {
     char tag[TAG_SIZE];
     struct model_list list = {.request = request, .context = context};
-    size_t count = models_count(context->models); /* models only ever come */
+    uint64_t version = models_version(context->models);
     const struct jobs_tally tally = jobs_tally(context->jobs);
     struct page_source source = {
         .name = "models",
-        .count = count,
+        .count = models_count(context->models),
         .seen = model_seen,
         .wanted = model_wanted,
         .text = model_line,
@@ -408,11 +419,12 @@ enum status handle_model_list(struct context *context, struct request *request,
     };
     bool good = read_dataset(&list.dataset, request, error);
     good = read_job(&list, request, error) && good;
+    good = read_search(&list.search, request, error) && good;
     if (!read_order(&source, request, NULL, error) || !good)
         return ST_INVALID;
     /* A model is there a moment before its job's end, which its evaluation is from. */
     snprintf(tag, sizeof tag, "\"%s-%llu-%llu\"", context->nonce,
-             (unsigned long long)count,
+             (unsigned long long)version,
              (unsigned long long)tally.by_state[JOB_SUCCEEDED]);
     return page_reply(request, &source, error);
 }

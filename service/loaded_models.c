@@ -71,6 +71,13 @@ enum status loaded_models_take(struct loaded_models *loaded, const struct model_
     return ST_OK;
 }
 
+void loaded_models_drop(struct loaded_models *loaded, const struct model_id *id)
+{
+    struct predictor *predictor;
+    while ((predictor = take_idle(loaded, id)) != NULL)
+        predictor_close(predictor);
+}
+
 static bool is_full(const struct loaded_models *loaded, size_t size)
 {
     return loaded->count == LOADED_MODELS_MAX || loaded->size > loaded->size_max - size;

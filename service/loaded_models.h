@@ -33,6 +33,9 @@ enum status loaded_models_take(struct loaded_models *loaded, const struct model_
                                const struct predictor_source *source,
                                struct predictor **out, struct error *error);
 
+/* Closes what is idle of a model that was deleted. */
+void loaded_models_drop(struct loaded_models *loaded, const struct model_id *id);
+
 /* Gives back a predictor that was taken for this model. */
 void loaded_models_give(struct loaded_models *loaded, const struct model_id *id,
                         struct predictor *predictor_take);

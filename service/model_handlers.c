@@ -4,13 +4,16 @@
 #include <unistd.h>
 #include <microhttpd.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "service/access.h"
 #include "service/act.h"
 #include "service/byte_range.h"
 #include "service/entity_tag.h"
 #include "service/handlers.h"
+#include "service/job_upkeep.h"
 #include "service/model_text.h"
+#include "service/renaming.h"
 
 static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
@@ -27,6 +30,78 @@ enum status handle_model_get(struct context *context, struct request *request,
     if (status == ST_OK)
         request_answer(request, model_text(context, row));
     return status;
+}
+
+/* --- rename, delete --- */
+
+struct named { /* a model, as renaming.h passes it on */
+    const struct model_row *row;
+};
+
+static enum status put_caption(struct context *context, struct store_tx *tx,
+                               void *named, struct caption *caption_take,
+                               struct error *error)
+{
+    const struct model_row *row = ((const struct named *)named)->row;
+    return model_caption_put(context->models, tx, row, caption_take, error);
+}
+
+enum status handle_model_patch(struct context *context, struct request *request,
+                               struct error *error)
+{
+    struct named named;
+    char tag[REQUEST_TAG_SIZE];
+    enum status status = find(context, request, &named.row, error);
+    if (status != ST_OK)
+        return status;
+    char *text = model_text(context, named.row);
+    request_tag(tag, text);
+    free(text);
+    struct renaming renaming = {tag, model_caption(context->models, named.row),
+                                put_caption, &named};
+    status = renaming_run(context, request, &renaming, error);
+    if (status == ST_OK)
+        request_answer_changed(request, model_text(context, named.row));
+    return status;
+}
+
+/* The model is gone when its row is. What a crash leaves of its file goes with the next
+ * start. */
+static enum status remove_model(struct context *context, const struct request *request,
+                                const struct model_row *row, struct error *error)
+{
+    struct act act;
+    struct store_tx *tx = NULL;
+    struct job *job = jobs_find(context->jobs, row->job.text);
+    CHECK(job != NULL);
+    act_begin(&act, context, request);
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = model_remove(context->models, tx, row, error);
+    if (status == ST_OK)
+        status = job_drop_model(context->jobs, tx, job, error);
+    if (status == ST_OK)
+        status = audit_trail_append(tx, &act.row, error);
+    return store_end(tx, status, error);
+}
+
+enum status handle_model_delete(struct context *context, struct request *request,
+                                struct error *error)
+{
+    const struct model_row *row;
+    enum status status = find(context, request, &row, error);
+    if (status == ST_OK)
+        status = remove_model(context, request, row, error);
+    if (status != ST_OK)
+        return status;
+    const struct blob_name name = blob_of_model(&row->id);
+    loaded_models_drop(context->loaded_models, &row->id);
+    if (!context_remove(context, &name))
+        return error_set(error, ST_INTERNAL,
+                         "the model is deleted; its file goes with the next start");
+    reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
+    return ST_OK;
 }
 
 /* --- content --- */

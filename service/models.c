@@ -1,32 +1,37 @@
 #include "service/models.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/model_view.h"
 #include "base/check.h"
+#include "service/captions.h"
 #include "service/registry.h"
 
 struct model {
     struct model_row row; /* begins with the id, as registry.h asks */
     char *card;           /* row.card, owned */
     struct checked_file checked;
+    struct caption caption; /* guarded by the lock of models */
+    atomic_bool removed;
 };
 
 struct models {
-    pthread_rwlock_t lock;    /* guards registry */
+    pthread_rwlock_t lock;    /* guards the rest, and every model's caption */
     struct registry registry; /* of struct model */
+    uint64_t version;         /* grows with every change */
 };
 
-struct addition {
+struct addition { /* or a removal */
     struct models *models;
     struct model *model;
 };
 
 static struct model *model_create(const struct model_row *row)
 {
-    struct model *model = malloc(sizeof *model);
+    struct model *model = calloc(1, sizeof *model);
     CHECK(model != NULL);
     model->row = *row;
     model->card = strdup(row->card);
@@ -40,6 +45,7 @@ static void model_destroy(void *item)
 {
     struct model *model = item;
     checked_file_fini(&model->checked);
+    caption_fini(&model->caption);
     free(model->card);
     free(model);
 }
@@ -67,6 +73,20 @@ static bool load_row(void *context, const struct model_row *row)
     return true;
 }
 
+static struct model *find_ever(struct models *models, const char *id)
+{
+    pthread_rwlock_rdlock(&models->lock);
+    struct model *model = registry_find(&models->registry, id);
+    pthread_rwlock_unlock(&models->lock);
+    return model;
+}
+
+static struct caption *caption_of(void *things, const char *id)
+{
+    struct model *model = find_ever(things, id);
+    return model != NULL ? &model->caption : NULL;
+}
+
 enum status models_open(struct models **out, struct store_tx *tx, struct error *error)
 {
     struct models *models = calloc(1, sizeof *models);
@@ -79,6 +99,8 @@ enum status models_open(struct models **out, struct store_tx *tx, struct error *
                      models->registry.count);
     else
         status = loading.status;
+    if (status == ST_OK)
+        status = captions_load(tx, CAPTIONED_MODEL, caption_of, models, error);
     if (status != ST_OK) {
         models_close(models);
         return status;
@@ -101,6 +123,7 @@ static void added(void *context)
     struct addition *addition = context;
     pthread_rwlock_wrlock(&addition->models->lock);
     registry_add(&addition->models->registry, addition->model);
+    addition->models->version++;
     pthread_rwlock_unlock(&addition->models->lock);
     free(addition);
 }
@@ -127,10 +150,16 @@ enum status models_add(struct models *models, struct store_tx *tx,
 
 const struct model_row *models_find(struct models *models, const char *id)
 {
+    const struct model *model = find_ever(models, id);
+    return model != NULL && !atomic_load(&model->removed) ? &model->row : NULL;
+}
+
+uint64_t models_version(struct models *models)
+{
     pthread_rwlock_rdlock(&models->lock);
-    const struct model *model = registry_find(&models->registry, id);
+    uint64_t version = models->version;
     pthread_rwlock_unlock(&models->lock);
-    return model != NULL ? &model->row : NULL;
+    return version;
 }
 
 size_t models_count(struct models *models)
@@ -150,6 +179,84 @@ const struct model_row *models_at(struct models *models, size_t index)
     return &model->row;
 }
 
+/* --- what a model is called, and its end --- */
+
+struct caption model_caption(struct models *models, const struct model_row *row)
+{
+    const struct model *model = find_ever(models, row->id.text);
+    pthread_rwlock_rdlock(&models->lock);
+    struct caption copy = caption_copy(&model->caption);
+    pthread_rwlock_unlock(&models->lock);
+    return copy;
+}
+
+bool model_fits(struct models *models, const struct model_row *row,
+                const struct caption_search *search)
+{
+    const struct model *model = find_ever(models, row->id.text);
+    pthread_rwlock_rdlock(&models->lock);
+    bool fits = caption_fits(&model->caption, row->id.text, search);
+    pthread_rwlock_unlock(&models->lock);
+    return fits;
+}
+
+static void renamed(void *things, void *thing)
+{
+    struct models *models = things;
+    (void)thing;
+    models->version++;
+}
+
+enum status model_caption_put(struct models *models, struct store_tx *tx,
+                              const struct model_row *row, struct caption *caption_take,
+                              struct error *error)
+{
+    struct model *model = find_ever(models, row->id.text);
+    const struct caption_place place = {
+        .kind = CAPTIONED_MODEL,
+        .id = model->row.id.text,
+        .lock = &models->lock,
+        .caption = &model->caption,
+        .changed = renamed,
+        .things = models,
+    };
+    return caption_put(&place, tx, caption_take, error);
+}
+
+bool model_is_removed(struct models *models, const struct model_row *row)
+{
+    return atomic_load(&find_ever(models, row->id.text)->removed);
+}
+
+static void removed(void *context)
+{
+    struct addition *removal = context;
+    pthread_rwlock_wrlock(&removal->models->lock);
+    atomic_store(&removal->model->removed, true);
+    caption_fini(&removal->model->caption);
+    removal->models->version++;
+    pthread_rwlock_unlock(&removal->models->lock);
+    free(removal);
+}
+
+enum status model_remove(struct models *models, struct store_tx *tx,
+                         const struct model_row *row, struct error *error)
+{
+    struct model *model = find_ever(models, row->id.text);
+    enum status status = model_row_delete(tx, &row->id, error);
+    if (status == ST_OK)
+        status = caption_row_delete(tx, CAPTIONED_MODEL, row->id.text, error);
+    if (status != ST_OK)
+        return status;
+    struct addition *removal = malloc(sizeof *removal);
+    CHECK(removal != NULL);
+    *removal = (struct addition){models, model};
+    store_tx_on_end(tx, removed, free, removal);
+    return ST_OK;
+}
+
+/* --- its file --- */
+
 struct file_seal model_row_seal(const struct model_row *row)
 {
     struct file_seal seal = {.size = row->size};
@@ -165,15 +272,14 @@ enum status models_open_file(struct models *models, const struct blobs *blobs,
     const struct blob_name name = blob_of_model(&row->id);
     const struct file_seal seal = model_row_seal(row);
     struct error local = {0};
-    pthread_rwlock_rdlock(&models->lock);
-    struct model *model = registry_find(&models->registry, row->id.text);
-    pthread_rwlock_unlock(&models->lock);
-    CHECK(model != NULL);
+    struct model *model = find_ever(models, row->id.text);
     blob_fetch(blobs, path, &name);
     enum status status =
         checked_file_open(&model->checked, path, &seal, kind, file, &local);
     if (status == ST_OK)
         return ST_OK;
+    if (atomic_load(&model->removed)) /* since it was found */
+        return error_set(error, ST_NOT_FOUND, "no model \"%s\"", row->id.text);
     return error_set(error, status == ST_CORRUPT ? ST_MODEL_CORRUPT : ST_INTERNAL,
                      "model %s: %s", row->id.text, local.text);
 }

@@ -1,15 +1,20 @@
 /*
  * models.h - every published model, in memory and on disk. A model exists from the
  * moment its row is durable, in the transaction that settles its job; its file was
- * synced before.
+ * synced before. It is gone from the moment that the row's deletion is durable; its file
+ * is removed after that, and at the next start where a crash came between.
  *
- * Threads: any. Rows never change; a pointer is good until models_close.
+ * Threads: any. Rows never change; a pointer is good until models_close, that of a
+ * deleted model too, which also keeps its place.
  */
 #ifndef SERVICE_MODELS_H
 #define SERVICE_MODELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "api/caption.h"
 #include "base/file_seal.h"
 #include "service/checked_file.h"
 #include "store/blob.h"
@@ -33,14 +38,36 @@ enum status models_add(struct models *models, struct store_tx *tx,
 
 const struct model_row *models_find(struct models *models,
                                     const char *id); /* NULL: none */
+/* How many places there are, those of models that were deleted since the start too. */
 size_t models_count(struct models *models);
 const struct model_row *models_at(struct models *models,
                                   size_t index); /* oldest is 0 */
+
+bool model_is_removed(struct models *models, const struct model_row *row);
+/* Whatever changes of any model makes a greater one. */
+uint64_t models_version(struct models *models);
+
+/* A copy of what it is called, to be released; and whether that fits a search. */
+struct caption model_caption(struct models *models, const struct model_row *row);
+bool model_fits(struct models *models, const struct model_row *row,
+                const struct caption_search *search);
+/* Calls it something else.
+ *   ST_IO  the store is poisoned */
+enum status model_caption_put(struct models *models, struct store_tx *tx,
+                              const struct model_row *row, struct caption *caption_take,
+                              struct error *error);
+
+/* Deletes the model's row and caption. Whoever is being sent its file, or predicts with
+ * it, is not disturbed.
+ *   ST_IO  the store is poisoned */
+enum status model_remove(struct models *models, struct store_tx *tx,
+                         const struct model_row *row, struct error *error);
 
 /* What the row says of the model's file. */
 struct file_seal model_row_seal(const struct model_row *row);
 
 /* Opens the model's file to serve it; *file is the caller's to close.
+ *   ST_NOT_FOUND      the model was deleted meanwhile
  *   ST_MODEL_CORRUPT  it is missing, cannot be read, or is not what its row says
  *   ST_INTERNAL       it cannot be opened for another reason */
 enum status models_open_file(struct models *models, const struct blobs *blobs,

@@ -30,7 +30,7 @@ static enum status find(struct context *context, const struct request *request,
                                            &prediction->row, error);
     if (status != ST_OK)
         return status;
-    const struct job *job = jobs_find(context->jobs, prediction->row->job.text);
+    const struct job *job = jobs_find_ever(context->jobs, prediction->row->job.text);
     CHECK(job != NULL);
     const struct job_request *asked = &job_plan(job)->request;
     const struct dataset *dataset =
@@ -121,6 +121,8 @@ static enum status load(struct context *context, const struct prediction *predic
         context->loaded_models, &prediction->row->id, &source, predictor, &local);
     if (status == ST_OK)
         return ST_OK;
+    if (models_find(context->models, prediction->row->id.text) == NULL)
+        return error_set(error, ST_NOT_FOUND, "the model was deleted meanwhile");
     /* A model's file is no part of the ledger: its loss must not read as one. */
     if (status == ST_IO || status == ST_CORRUPT)
         status = ST_MODEL_CORRUPT;

@@ -56,14 +56,27 @@ bool request_knows(struct request *request, const char *tag)
     return knows;
 }
 
+void request_tag(char tag[REQUEST_TAG_SIZE], const char *text)
+{
+    uint8_t digest[SHA256_SIZE];
+    char hex[SHA256_HEX_SIZE];
+    sha256_of(digest, text, strlen(text));
+    sha256_render(hex, digest);
+    snprintf(tag, REQUEST_TAG_SIZE, "\"%.*s\"", REQUEST_TAG_SIZE - 3, hex);
+}
+
+void request_answer_changed(struct request *request, char *text_take)
+{
+    char tag[REQUEST_TAG_SIZE];
+    request_tag(tag, text_take);
+    reply_header_add(&request->reply, "ETag", "%s", tag);
+    reply_json(&request->reply, MHD_HTTP_OK, text_take);
+}
+
 void request_answer(struct request *request, char *text_take)
 {
-    enum { TAG_DIGITS = 32 };
-    uint8_t digest[SHA256_SIZE];
-    char hex[SHA256_HEX_SIZE], tag[TAG_DIGITS + 3];
-    sha256_of(digest, text_take, strlen(text_take));
-    sha256_render(hex, digest);
-    snprintf(tag, sizeof tag, "\"%.*s\"", TAG_DIGITS, hex);
+    char tag[REQUEST_TAG_SIZE];
+    request_tag(tag, text_take);
     if (request_knows(request, tag))
         free(text_take);
     else

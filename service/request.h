@@ -22,7 +22,7 @@
 #include "service/reply.h"
 #include "service/upload.h"
 
-enum { REQUEST_ID_SIZE = 65 };
+enum { REQUEST_ID_SIZE = 65, REQUEST_TAG_SIZE = 35 };
 
 struct request {
     struct MHD_Connection *connection;
@@ -57,6 +57,13 @@ bool request_wants_packed(const struct request *request);
 
 /* Packs the reply that was made, if it is one that is packed. */
 void request_pack(struct request *request);
+
+/* tag = the ETag of a thing that is answered with this text, with its quotes. */
+void request_tag(char tag[REQUEST_TAG_SIZE], const char *text);
+
+/* The reply is JSON text, taken, of a thing that the request has changed: 200, with its new
+ * ETag. */
+void request_answer_changed(struct request *request, char *text_take);
 
 /* The reply is JSON text, taken, for a GET that may be polled: 200 with an ETag made of the
  * text, or 304 where If-None-Match names it. */

@@ -44,6 +44,7 @@ static void restore_now(struct job *job, const struct job_row *row,
     };
     job->recorded = job->now.made;
     job->now.has_model = detail->has_model;
+    job->now.model_is_gone = detail->model_is_gone;
     job->now.model = detail->model;
     job->drawn = detail->drawn;
     if (!detail->has_drawn) /* it was submitted to an earlier version */

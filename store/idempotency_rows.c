@@ -22,6 +22,16 @@ enum status idempotency_row_insert(struct store_tx *tx,
     return statement_run(&statement, error);
 }
 
+enum status idempotency_rows_empty(struct store_tx *tx, const char *location,
+                                   struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "UPDATE replay SET body='' WHERE location=?");
+    statement_bind_text(&statement, location);
+    return statement_run(&statement, error);
+}
+
 enum status
 idempotency_row_find(struct store_tx *tx, const struct idempotency_name *name,
                      bool (*visit)(void *context, const struct idempotency_row *row),

@@ -38,6 +38,15 @@ enum status job_row_update(struct store_tx *tx, const struct job_row *row,
     return statement_run_one(&statement, error);
 }
 
+enum status job_row_delete(struct store_tx *tx, const struct job_id *id,
+                           struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx), "DELETE FROM job WHERE id=?");
+    statement_bind_text(&statement, id->text);
+    return statement_run_one(&statement, error);
+}
+
 enum status job_rows_walk(struct store_tx *tx,
                           bool (*visit)(void *context, const struct job_row *row),
                           void *context, struct error *error)

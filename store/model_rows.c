@@ -18,6 +18,15 @@ enum status model_row_insert(struct store_tx *tx, const struct model_row *row,
     return statement_run(&statement, error);
 }
 
+enum status model_row_delete(struct store_tx *tx, const struct model_id *id,
+                             struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx), "DELETE FROM model WHERE id=?");
+    statement_bind_text(&statement, id->text);
+    return statement_run_one(&statement, error);
+}
+
 enum status model_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct model_row *row),
                             void *context, struct error *error)

@@ -68,6 +68,11 @@ enum status job_rows_walk(struct store_tx *tx,
                           bool (*visit)(void *context, const struct job_row *row),
                           void *context, struct error *error);
 
+/* Of a job that has no model. Its entries in the ledger stay, and so does its mark.
+ *   ST_NOT_FOUND  there is no such id, or a model's row names it */
+enum status job_row_delete(struct store_tx *tx, const struct job_id *id,
+                           struct error *error);
+
 struct model_row {
     struct model_id id;
     struct job_id job;
@@ -79,9 +84,31 @@ struct model_row {
 
 enum status model_row_insert(struct store_tx *tx, const struct model_row *row,
                              struct error *error);
+/*   ST_NOT_FOUND  there is no such id */
+enum status model_row_delete(struct store_tx *tx, const struct model_id *id,
+                             struct error *error);
 enum status model_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct model_row *row),
                             void *context, struct error *error);
+
+enum captioned { CAPTIONED_DATASET, CAPTIONED_JOB, CAPTIONED_MODEL };
+
+struct caption_row { /* what people call a thing; a thing without a row has no words */
+    enum captioned kind;
+    const char *id;
+    const char *text; /* JSON */
+};
+
+/* Sets the caption of a thing, whether or not it had one. */
+enum status caption_row_set(struct store_tx *tx, const struct caption_row *row,
+                            struct error *error);
+/* The thing has none from then on; it may have had none. */
+enum status caption_row_delete(struct store_tx *tx, enum captioned kind, const char *id,
+                               struct error *error);
+enum status caption_rows_walk(struct store_tx *tx, enum captioned kind,
+                              bool (*visit)(void *context,
+                                            const struct caption_row *row),
+                              void *context, struct error *error);
 
 struct idempotency_name {        /* what a client calls a request, to send it twice */
     const char *project, *owner; /* whose request it is */
@@ -93,13 +120,16 @@ struct idempotency_row {
     struct idempotency_name name;
     uint8_t fingerprint[SHA256_SIZE]; /* method, path and canonical body */
     const char *location;             /* the Location answered */
-    const char *body;                 /* the body answered */
+    const char *body;                 /* the body answered; "": its thing is deleted */
     int64_t time_ms;
 };
 
 /*   ST_ALREADY_EXISTS  the name was used before */
 enum status idempotency_row_insert(struct store_tx *tx,
                                    const struct idempotency_row *row,
+                                   struct error *error);
+/* Forgets the bodies that were answered with this location. Their names stay used. */
+enum status idempotency_rows_empty(struct store_tx *tx, const char *location,
                                    struct error *error);
 /* Calls visit with the row of that name, if there is one. */
 enum status

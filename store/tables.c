@@ -131,7 +131,15 @@ static const char step_4[] =
     "CREATE INDEX audit_action ON audit(action);"
     "CREATE INDEX audit_refused ON audit(result) WHERE result<>'ok';";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4};
+/* What people call a dataset, a job or a model; and where an answer that is remembered
+ * leads to, for when that is deleted. */
+static const char step_5[] =
+    "CREATE TABLE caption("
+    "  kind TEXT NOT NULL CHECK(kind IN('dataset','job','model')), id TEXT NOT NULL,"
+    "  text TEXT NOT NULL, PRIMARY KEY(kind,id)) STRICT;"
+    "CREATE INDEX replay_location ON replay(location);";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5};
 
 const struct tables *tables_current(void)
 {
@@ -224,10 +232,14 @@ static enum status check_objects(struct database *database, struct database *mad
 /* What the tables declare of rows that no hash covers. */
 static const struct constraint {
     const char *table, *id, *holds;
+    int step; /* that made the table */
 } constraints[] = {
-    {"dataset", "id", "length(sha256)=32"},      {"model", "id", "length(sha256)=32"},
-    {"replay", "key", "length(fingerprint)=32"}, {"mark", "job", "authorised>0"},
-    {"freeze", "dataset", "length(hash)=32"},
+    {"dataset", "id", "length(sha256)=32", 1},
+    {"model", "id", "length(sha256)=32", 1},
+    {"replay", "key", "length(fingerprint)=32", 1},
+    {"mark", "job", "authorised>0", 1},
+    {"freeze", "dataset", "length(hash)=32", 1},
+    {"caption", "id", "kind IN('dataset','job','model')", 5},
 };
 
 static enum status check_rows(struct database *database,
@@ -259,9 +271,9 @@ enum status tables_check(struct database *database, int found,
                              : error_set(error, ST_IO, "no memory to make the tables");
     database_close(made, true);
     for (size_t i = 0;
-         status == ST_OK && found > 0 && i < sizeof constraints / sizeof *constraints;
-         i++)
-        status = check_rows(database, &constraints[i], error);
+         status == ST_OK && i < sizeof constraints / sizeof *constraints; i++)
+        if (constraints[i].step <= found)
+            status = check_rows(database, &constraints[i], error);
     return status;
 }
 

@@ -9,6 +9,7 @@ const SIZE = 50;
 const results = {ok: ['✓', 'Done', 'good'], denied: ['✕', 'Denied', 'bad'], error: ['!', 'Failed', 'warn']};
 const kinds = {
   'dataset.create': 'Registered', 'dataset.delete': 'Deleted', 'dataset.upload': 'Uploaded a file of', 'dataset.import': 'Imported',
+  'dataset.rename': 'Renamed', 'job.rename': 'Renamed', 'model.rename': 'Renamed', 'job.delete': 'Deleted', 'model.delete': 'Deleted',
   'dataset.regrant': 'Granted a new epoch to', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
   read: 'Read', refusals: 'Refusals that were only counted',
 };

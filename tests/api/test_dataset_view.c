@@ -32,7 +32,7 @@ static void a_fresh_dataset_knows_nothing_yet(void **state)
     char *text = render(
         BUDGET, (struct dataset_view){.state = "CREATED", .create_ms = 1767225599999});
     assert_string_equal(text,
-                        "{" DECLARED BUDGET
+                        "{" DECLARED BUDGET ",\"display_name\":null,\"tags\":{}"
                         ",\"state\":\"CREATED\",\"state_reason\":null,\"records\":null,"
                         "\"size\":null,\"sha256\":null,"
                         "\"guarantee\":null,\"epochs\":null,\"evaluations\":[],"
@@ -64,8 +64,8 @@ static void a_summary_has_a_budget_and_no_schema(void **state)
                                       .balance = &balance};
     char *text = dataset_summary_render(&view);
     static const char expected[] =
-        "{\"id\":\"a9a\",\"format\":\"libsvm\",\"task\":\"classification\","
-        "\"privacy\":" BUDGET
+        "{\"id\":\"a9a\",\"display_name\":null,\"tags\":{},\"format\":\"libsvm\","
+        "\"task\":\"classification\",\"privacy\":" BUDGET
         ",\"state\":\"READY\",\"state_reason\":null,\"records\":500,\"size\":4096,"
         "\"budget\":{\"epsilon\":1.0,\"delta\":1e-05,\"frozen\":false,"
         "\"epsilon_spent\":0.25,\"epsilon_held\":0.125,\"epsilon_remaining\":0.5,"

@@ -49,11 +49,9 @@ static int remove_folder(void **state)
 
 static json_t *routes(void)
 {
-    static const char *const bodies[] = {[BODY_NONE] = "none",
-                                         [BODY_EMPTY] = "empty",
-                                         [BODY_JSON] = "json",
-                                         [BODY_PREDICT] = "predict",
-                                         [BODY_FILE] = "file"};
+    static const char *const bodies[] = {
+        [BODY_NONE] = "none",   [BODY_EMPTY] = "empty",     [BODY_JSON] = "json",
+        [BODY_PATCH] = "patch", [BODY_PREDICT] = "predict", [BODY_FILE] = "file"};
     json_t *list = json_array();
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         const struct route *route = route_at(i);
@@ -677,6 +675,10 @@ static void parse_body(const char *operation, const char *body)
         struct dataset_spec spec;
         open_dataset(&spec, body);
         dataset_spec_fini(&spec);
+    } else if (strstr(operation, "_patch") != NULL) {
+        struct caption before = {0}, after = {0};
+        status = caption_merge(&after, &before, body, strlen(body), &error);
+        caption_fini(&after);
     } else if (strncmp(operation, "job_", 4) == 0 && strcmp(body, "{}") != 0) {
         struct job_request request;
         status = job_request_parse(&request, body, strlen(body), &error);

@@ -19,6 +19,7 @@ import jsonschema  # noqa: E402
 
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 BODY = {"json": "application/json", "predict": "application/json",
+        "patch": "application/merge-patch+json",
         "empty": "application/json", "file": "application/octet-stream"}
 failures = []
 

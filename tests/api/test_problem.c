@@ -21,7 +21,9 @@ static const struct {
     {"not_found", 404},
     {"method_not_allowed", 405},
     {"not_acceptable", 406},
+    {"gone", 410},
     {"precondition_failed", 412},
+    {"precondition_required", 428},
     {"body_too_large", 413},
     {"uri_too_long", 414},
     {"head_too_large", 431},
@@ -44,6 +46,8 @@ static const struct {
     {"upload_offset", 409},
     {"upload_length", 409},
     {"job_terminal", 409},
+    {"job_active", 409},
+    {"job_has_model", 409},
     {"idempotency_key_reused", 422},
     {"import_failed", 422},
     {"internal", 500},
@@ -63,7 +67,6 @@ static const enum status statuses[] = {
     STATUS_LIST(X)
 #undef X
 };
-enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
 
 static void every_code_has_the_number_of_the_list(void **state)
 {

@@ -214,6 +214,24 @@ const struct reply *client_create(struct client *client, const char *path,
     return post_json(client, path, key, text);
 }
 
+const struct reply *client_patch(struct client *client, const char *path,
+                                 const char *tag, const char *format, ...)
+{
+    char text[BODY_SIZE_MAX], header[320];
+    PRINT_INTO(text, format);
+    for (char *quote = text; (quote = strchr(quote, '\'')) != NULL;)
+        *quote = '"';
+    snprintf(header, sizeof header, "If-Match: %s", tag != NULL ? tag : "");
+    return client_send(
+        client,
+        &(struct request){.method = "PATCH",
+                          .path = path,
+                          .headers = {"Content-Type: application/merge-patch+json",
+                                      tag != NULL ? header : NULL},
+                          .body = text,
+                          .size = strlen(text)});
+}
+
 bool reply_header(const struct reply *reply, const char *name, char value[256])
 {
     size_t length = strlen(name);

@@ -65,6 +65,10 @@ const struct reply *client_post(struct client *client, const char *path,
 const struct reply *client_create(struct client *client, const char *path,
                                   const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A merge patch, under this If-Match or, where tag is NULL, under none. */
+const struct reply *client_patch(struct client *client, const char *path,
+                                 const char *tag, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* No body at all, as `curl -X POST`. */
 const struct reply *client_act(struct client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -79,7 +79,9 @@ class Replay:
             request.add_header("Content-Type", "application/octet-stream")
         elif body is not None:
             request.data = json.dumps(body).encode()
-            request.add_header("Content-Type", "application/json")
+            patches = method == "patch"
+            request.add_header("Content-Type", "application/merge-patch+json" if patches
+                               else "application/json")
         for name, value in (headers or {}).items():
             request.add_header(name, value)
         try:
@@ -135,8 +137,20 @@ class Replay:
 
     def examples(self, method, template):
         body = self.document["paths"][template][method]["requestBody"]["content"]
-        for name, example in body["application/json"].get("examples", {}).items():
+        kind = "application/merge-patch+json" if method == "patch" else "application/json"
+        for name, example in body[kind].get("examples", {}).items():
             yield name, example["value"]
+
+    def rename(self, template, id):
+        """Every answer that a PATCH may have."""
+        for _, body in self.examples("patch", template):
+            for version, expected in (("*", 200), ('"old"', 412), (None, 428)):
+                headers = {"If-Match": version} if version else {}
+                status, _ = self.call("patch", template, body, id=id, headers=headers)
+                if status != expected:
+                    self.failures.append(f"a PATCH of {id} under {version}: {status}")
+        self.call("patch", template, {"tags": 1}, id=id, headers={"If-Match": "*"})
+        self.call("patch", template, b"{}", id=id, headers={"If-Match": "*"})
 
 
 def images(count, seed):
@@ -181,6 +195,7 @@ def datasets(replay):
         status, answer = replay.call("post", "/v1/datasets/{id}:import", id=body["id"])
         if status != 200:
             replay.failures.append(f"{body['id']} cannot be imported: {answer}")
+        replay.rename("/v1/datasets/{id}", body["id"])
         replay.call("get", "/v1/datasets/{id}", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/import", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/budget", id=body["id"])
@@ -190,6 +205,7 @@ def datasets(replay):
     replay.call("post", "/v1/datasets:check", {"id": "mnist", "seed": 1})
     replay.call("get", "/v1/datasets", query="?page_size=2")
     replay.call("get", "/v1/datasets", query="?view=summary&order_by=left")
+    replay.call("get", "/v1/datasets", query="?q=flu&tag=team:north")
     replay.call("get", "/v1/datasets", query="?page_size=-2")
     for method, path in (("get", ""), ("delete", ""), ("get", "/import"), ("get", "/budget"),
                          ("get", "/budget/history"), ("get", "/ledger")):
@@ -235,6 +251,11 @@ def jobs(replay):
     while replay.call("get", "/v1/jobs/{id}", id=job["id"])[1]["state"] != "CANCELLED":
         time.sleep(0.05)
     replay.call("post", "/v1/jobs/{id}:cancel", id=finished[0]["id"])
+    replay.rename("/v1/jobs/{id}", finished[0]["id"])
+    replay.call("get", "/v1/jobs", query="?q=baseline&tag=team:north")
+    replay.call("delete", "/v1/jobs/{id}", id=finished[0]["id"])
+    replay.call("delete", "/v1/jobs/{id}", id=job["id"])
+    replay.call("delete", "/v1/jobs/{id}", id=job["id"])
     return [job["model"] for job in finished if job["model"]]
 
 
@@ -251,6 +272,10 @@ def models(replay, published):
     for _, body in replay.examples("post", "/v1/models/{id}/predict"):
         replay.call("post", "/v1/models/{id}/predict", body, id=model)
     replay.call("post", "/v1/models/{id}/predict", {"inputs": [[0] * 784]}, id=model)
+    replay.rename("/v1/models/{id}", model)
+    replay.call("get", "/v1/models", query="?q=march&tag=team:north")
+    replay.call("delete", "/v1/models/{id}", id=published[-1])
+    replay.call("delete", "/v1/models/{id}", id=published[-1])
 
 
 def rest(replay):

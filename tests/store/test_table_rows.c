@@ -168,6 +168,28 @@ static void a_job_has_at_most_one_model(void **state)
     assert_string_equal(seen.texts[0], "mdl_1 job_a 77 1099511627776 {}");
 }
 
+static void a_job_is_deleted_after_its_model(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct job_row owner = job("job_a"), other = job("job_b");
+    struct model_row row = {.size = 1, .card = "{}"};
+    snprintf(row.id.text, sizeof row.id.text, "mdl_1");
+    snprintf(row.job.text, sizeof row.job.text, "job_a");
+    assert_int_equal(job_row_insert(tx, &owner, NULL), ST_OK);
+    assert_int_equal(job_row_insert(tx, &other, NULL), ST_OK);
+    assert_int_equal(model_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(job_row_delete(tx, &owner.id, NULL), ST_NOT_FOUND);
+    assert_int_equal(model_row_delete(tx, &row.id, NULL), ST_OK);
+    assert_int_equal(model_row_delete(tx, &row.id, NULL), ST_NOT_FOUND);
+    assert_int_equal(job_row_delete(tx, &owner.id, NULL), ST_OK);
+    assert_int_equal(job_row_delete(tx, &owner.id, NULL), ST_NOT_FOUND);
+    assert_int_equal(job_rows_walk(tx, see_job, &seen, NULL), ST_OK);
+    assert_int_equal(model_rows_walk(tx, see_model, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.texts[0], "job_b 1 QUEUED 0 {} [] 5 5 ana");
+}
+
 static bool see_key(void *context, const struct idempotency_row *row)
 {
     struct seen *seen = context;
@@ -205,6 +227,64 @@ static void a_key_is_remembered_once_a_route_and_principal(void **state)
     assert_int_equal(idempotency_row_find(tx, &used, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.texts[0], "p|ana|POST /v1/jobs|k'1|4|/v1/jobs/x|{}|4");
+}
+
+static void a_key_stays_used_when_its_answer_is_forgotten(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct idempotency_row row = {.name = {"p", "ana", "POST /v1/jobs", "k1"},
+                                  .location = "/v1/jobs/x",
+                                  .body = "{}",
+                                  .time_ms = 4};
+    bytes(row.fingerprint, 3);
+    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
+    row.name.key = "k2";
+    row.location = "/v1/jobs/xy";
+    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(idempotency_rows_empty(tx, "/v1/jobs/x", NULL), ST_OK);
+    assert_int_equal(idempotency_rows_empty(tx, "/v1/jobs/none", NULL), ST_OK);
+    row.name.key = "k1";
+    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
+    row.name.key = "k2";
+    assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
+    assert_string_equal(seen.texts[0], "p|ana|POST /v1/jobs|k1|4|/v1/jobs/x||4");
+    assert_string_equal(seen.texts[1], "p|ana|POST /v1/jobs|k2|4|/v1/jobs/xy|{}|4");
+}
+
+static bool see_caption(void *context, const struct caption_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%d %s %s", row->kind, row->id,
+             row->text);
+    return seen->count != seen->stop_at;
+}
+
+static void a_thing_of_each_kind_has_one_caption(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    const struct caption_row rows[] = {{CAPTIONED_DATASET, "b", "{}"},
+                                       {CAPTIONED_DATASET, "a", "[]"},
+                                       {CAPTIONED_JOB, "a", "{}"},
+                                       {CAPTIONED_DATASET, "b", "[1]"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(caption_row_set(tx, &rows[i], NULL), ST_OK);
+    assert_int_equal(caption_rows_walk(tx, CAPTIONED_DATASET, see_caption, &seen, NULL),
+                     ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "0 a []");
+    assert_string_equal(seen.texts[1], "0 b [1]");
+    assert_int_equal(caption_row_delete(tx, CAPTIONED_DATASET, "a", NULL), ST_OK);
+    assert_int_equal(caption_row_delete(tx, CAPTIONED_MODEL, "a", NULL), ST_OK);
+    seen.count = 0;
+    assert_int_equal(caption_rows_walk(tx, CAPTIONED_JOB, see_caption, &seen, NULL),
+                     ST_OK);
+    assert_int_equal(caption_rows_walk(tx, CAPTIONED_MODEL, see_caption, &seen, NULL),
+                     ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.texts[0], "1 a {}");
 }
 
 static const uint8_t curve[16] = {1, 2, 3};
@@ -447,8 +527,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(jobs_come_back_in_the_order_of_submission,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_job_has_at_most_one_model, begin, end),
+        cmocka_unit_test_setup_teardown(a_job_is_deleted_after_its_model, begin, end),
         cmocka_unit_test_setup_teardown(a_key_is_remembered_once_a_route_and_principal,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(a_key_stays_used_when_its_answer_is_forgotten,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_thing_of_each_kind_has_one_caption, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(
             entries_are_appended_in_a_chain_and_nothing_else, begin, end),
         cmocka_unit_test_setup_teardown(marks_only_grow, begin, end),

@@ -76,6 +76,11 @@ class DatasetPrivacyBudget(TypedDict):
     order: NotRequired[GridOrder]
 
 
+class CaptionPatch(TypedDict):
+    display_name: NotRequired[DisplayName]
+    tags: NotRequired[dict[str, Any] | None]
+
+
 class DatasetRequestArrays(TypedDict):
     """Files `features` and `labels`. npy: what numpy.save writes (versions 1.0 to 3.0) of u1, i1,
     i2, i4, i8, f4 or f8, little-endian, in C order. Labels of classes are whole numbers."""
@@ -87,6 +92,8 @@ class DatasetRequestArrays(TypedDict):
     features: ArrayFeatures
     target: NotRequired[Target]
     privacy: DatasetPrivacy
+    display_name: NotRequired[DisplayName]
+    tags: NotRequired[TagsOrNull]
 
 
 class DatasetRequestCifar(TypedDict):
@@ -99,6 +106,8 @@ class DatasetRequestCifar(TypedDict):
     classes: Literal[10, 20, 100]
     features: NotRequired[CifarFeatures]
     privacy: DatasetPrivacy
+    display_name: NotRequired[DisplayName]
+    tags: NotRequired[TagsOrNull]
 
 
 class DatasetRequestLibsvm(TypedDict):
@@ -110,6 +119,8 @@ class DatasetRequestLibsvm(TypedDict):
     labels: NotRequired[Labels]
     target: NotRequired[Target]
     privacy: DatasetPrivacy
+    display_name: NotRequired[DisplayName]
+    tags: NotRequired[TagsOrNull]
 
 
 class DatasetRequestCsv(TypedDict):
@@ -120,12 +131,16 @@ class DatasetRequestCsv(TypedDict):
     header: NotRequired[bool]
     columns: Columns
     privacy: DatasetPrivacy
+    display_name: NotRequired[DisplayName]
+    tags: NotRequired[TagsOrNull]
 
 
 class Dataset(TypedDict):
     """As declared, every default written in, and what has become of it."""
 
     id: DatasetId
+    display_name: DisplayName
+    tags: Tags
     format: DatasetFormat
     task: Task
     classes: NotRequired[Classes]
@@ -164,6 +179,8 @@ class DatasetSummary(TypedDict):
     """A dataset in the view `summary` of a list."""
 
     id: DatasetId
+    display_name: DisplayName
+    tags: Tags
     format: DatasetFormat
     task: Task
     privacy: DatasetPrivacy
@@ -672,6 +689,8 @@ class JobRequest(TypedDict):
     epochs: NotRequired[Epochs]
     steps: NotRequired[Steps]
     privacy: NotRequired[JobPrivacy]
+    display_name: NotRequired[DisplayName]
+    tags: NotRequired[TagsOrNull]
 
 
 class Point(TypedDict):
@@ -699,6 +718,8 @@ class JobMetrics(TypedDict):
 
 class Job(TypedDict):
     id: JobId
+    display_name: DisplayName
+    tags: Tags
     state: JobState
     state_reason: JobReason | None
     attempt: int
@@ -941,6 +962,8 @@ class ModelMetrics(TypedDict):
 
 class Model(TypedDict):
     id: ModelId
+    display_name: DisplayName
+    tags: Tags
     job: JobId
     dataset: DatasetId
     algorithm: str
@@ -1094,6 +1117,10 @@ Columns = list[Column]
 DatasetPrivacyPublic = Literal["public"]
 DatasetPrivacy = DatasetPrivacyPublic | DatasetPrivacyBudget
 GridOrder = float
+DisplayName = str | None
+TagValue = str
+Tags = dict[str, Any]
+TagsOrNull = Tags | None
 DatasetRequest = (
     DatasetRequestArrays | DatasetRequestCifar | DatasetRequestLibsvm | DatasetRequestCsv
 )
@@ -1135,14 +1162,15 @@ JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CA
 Released = dict[str, Any]
 ProblemCode = Literal[
     "invalid_argument", "idempotency_key_missing", "job_too_large", "not_float_safe",
-    "forbidden_origin", "forbidden", "not_found", "method_not_allowed", "not_acceptable",
-    "precondition_failed", "body_too_large", "uri_too_long", "head_too_large",
-    "unsupported_media_type", "range_not_satisfiable", "expectation_failed", "budget_exhausted",
-    "budget_held", "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable",
-    "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
-    "duplicate_content", "upload_busy", "upload_offset", "upload_length", "job_terminal",
-    "idempotency_key_reused", "import_failed", "internal", "model_corrupt", "dataset_corrupt",
-    "queue_full", "disk_full", "draining", "cancelled", "no_memory", "ledger_unavailable"
+    "forbidden_origin", "forbidden", "not_found", "method_not_allowed", "not_acceptable", "gone",
+    "precondition_failed", "precondition_required", "body_too_large", "uri_too_long",
+    "head_too_large", "unsupported_media_type", "range_not_satisfiable", "expectation_failed",
+    "budget_exhausted", "budget_held", "already_exists", "dataset_not_ready", "dataset_busy",
+    "dataset_immutable", "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen",
+    "dataset_unavailable", "duplicate_content", "upload_busy", "upload_offset", "upload_length",
+    "job_terminal", "job_active", "job_has_model", "idempotency_key_reused", "import_failed",
+    "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining",
+    "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"

@@ -1,0 +1,82 @@
+#include "service/dataset_text.h"
+
+#include "accountant/ledger_view.h"
+#include "api/dataset_view.h"
+#include "api/limits.h"
+#include "base/check.h"
+
+/* The view shows what info, caption and dataset hold. */
+static struct dataset_view view_of(const struct dataset *dataset,
+                                   const struct dataset_info *info,
+                                   const struct caption *caption)
+{
+    return (struct dataset_view){
+        .spec = dataset_spec(dataset),
+        .caption = caption,
+        .state = dataset_state_names[info->state],
+        .records = info->detail.records,
+        .size = info->detail.size,
+        .sha256 = info->has_sha256 ? info->sha256 : NULL,
+        .failure = info->detail.failure,
+        .create_ms = info->create_ms,
+        .import_ms = info->detail.import_ms,
+    };
+}
+
+/* The epochs of the dataset's budget: those of the ledger, or the grant that it
+ * declares where its first entry is in a transaction that is still open. */
+static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *ledger)
+{
+    struct epochs epochs = {0};
+    struct balance balance;
+    struct epoch first = {.grant = spec->grant};
+    if (spec->is_public ||
+        ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK)
+        return epochs;
+    CHECK(filter_of(&first.filter, &first.grant, NULL) == ST_OK);
+    epochs_append(&epochs, &first);
+    return epochs;
+}
+
+char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
+                           struct ledger *ledger)
+{
+    struct dataset_info info;
+    struct balance balance;
+    struct caption caption = dataset_caption(datasets, dataset);
+    dataset_read(datasets, dataset, &info);
+    struct dataset_view view = view_of(dataset, &info, &caption);
+    if (!dataset_spec(dataset)->is_public &&
+        ledger_balance(ledger, &dataset_spec(dataset)->id, &balance, NULL) == ST_OK)
+        view.balance = &balance;
+    char *text = dataset_summary_render(&view);
+    caption_fini(&caption);
+    return text;
+}
+
+char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
+                   struct ledger *ledger)
+{
+    struct dataset_info info;
+    struct epochs epochs = epochs_of(dataset_spec(dataset), ledger);
+    struct caption caption = dataset_caption(datasets, dataset);
+    dataset_read(datasets, dataset, &info);
+    struct dataset_view view = view_of(dataset, &info, &caption);
+    struct dataset_id evaluations[LIMIT_EVALUATIONS];
+    view.epochs = epochs.count > 0 ? &epochs : NULL;
+    view.evaluations = evaluations;
+    view.evaluation_count = datasets_evaluations(datasets, dataset, evaluations);
+    char *text = dataset_render(&view);
+    caption_fini(&caption);
+    epochs_fini(&epochs);
+    return text;
+}
+
+char *dataset_import_text(const struct dataset *dataset,
+                          const struct dataset_info *info,
+                          const struct import_failure *told)
+{
+    struct dataset_view view = view_of(dataset, info, NULL);
+    view.failure = *told;
+    return import_render(&view);
+}

@@ -1,0 +1,27 @@
+/*
+ * dataset_text.h - a dataset as answered: its declaration and caption, what has become of
+ * it, and what the ledger says of its budget.
+ *
+ * Threads: any. Texts are to be freed.
+ */
+#ifndef SERVICE_DATASET_TEXT_H
+#define SERVICE_DATASET_TEXT_H
+
+#include "accountant/ledger.h"
+#include "service/datasets.h"
+
+/* The dataset as it is answered to whoever may read budgets, with what ledger says of its
+ * epochs. */
+char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
+                   struct ledger *ledger);
+
+/* Its line of a list, with its balance. */
+char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
+                           struct ledger *ledger);
+
+/* Its last import, with as much of its failure as whoever asks is told. */
+char *dataset_import_text(const struct dataset *dataset,
+                          const struct dataset_info *info,
+                          const struct import_failure *told);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * job_table.h - all jobs in memory, for the files that make up that room: jobs (opening,
+ * reading, moving) and job_upkeep (what is done to a job beside its run). Everybody else
+ * knows jobs by the functions of jobs.h.
+ */
+#ifndef SERVICE_JOB_TABLE_H
+#define SERVICE_JOB_TABLE_H
+
+#include <pthread.h>
+
+#include "service/active_jobs.h"
+#include "service/job.h"
+#include "service/job_changes.h"
+#include "service/job_counts.h"
+#include "service/jobs_base.h"
+#include "service/kept_answers.h"
+#include "service/registry.h"
+#include "store/store.h"
+
+struct jobs {
+    pthread_rwlock_t lock; /* guards all but base, and all of a job that changes */
+    struct registry registry;
+    struct active_jobs active;
+    struct job_counts counts;
+    struct changed_jobs changed;
+    struct kept_answers kept;
+    struct jobs_base base;
+};
+
+/* Inserts the first version of a job, and updates the row with later ones.
+ *   ST_IO  the store is poisoned */
+enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct job *job,
+                          const struct job_now *now, struct error *error);
+
+#endif
