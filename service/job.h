@@ -39,14 +39,13 @@ struct job_now { /* all of a job that may change, as shown */
     uint64_t seconds_left;   /* of RUNNING, once it can be told; else 0 */
 };
 
-struct
-    job_changes { /* versions (job_changes.h) that showed something of a job; 0: none */
-    uint64_t any; /* the version of the last change */
-    uint64_t state;              /* of its state, or its place in the queue */
-    uint64_t progress, charge;   /* of its progress; of what it holds or has spent */
-    uint64_t *points, *released; /* (LIMIT_HISTORY), that which showed each of them;
-                                    NULL: whatever there is was there at the start */
-    struct job *newer, *older;
+struct job_changes {             /* versions (job_changes.h) */
+    uint64_t any;                /* its last change */
+    uint64_t state;              /* its state, or its place in the queue */
+    uint64_t progress, charge;   /* its progress; what it holds or has spent */
+    uint64_t *points, *released; /* (LIMIT_HISTORY), each of them; NULL: whatever there
+                                    is was there at the start */
+    struct job *newer, *older;   /* by their last changes */
 };
 
 struct job {

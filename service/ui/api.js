@@ -33,10 +33,10 @@ export async function get(path, signal) {
   return read(await ask(path, {signal}));
 }
 
-// What the path answers now, or as soon as it is no longer what `seen` (an ETag) names:
-// {tag, value}, where value is null if nothing has changed.
-export async function wait(path, seen, signal) {
-  const response = await ask(seen ? `${path}?wait=25` : path, {
+// What the path answers, once it is no longer what `seen` (an ETag) names or so many seconds
+// have passed: {tag, value}, where value is null if nothing has changed.
+export async function wait(path, seen, seconds, signal) {
+  const response = await ask(seen && seconds ? `${path}?wait=${seconds}` : path, {
     signal,
     cache: 'no-store',
     headers: seen ? {'If-None-Match': seen} : {},

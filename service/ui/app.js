@@ -1,6 +1,7 @@
 // The frame: header, the pages by their paths, and what belongs to all of them.
 import {html, render, nothing} from './lit-html.js';
 import {get} from './api.js';
+import {start as startStream} from './stream.js';
 import {watch} from './watch.js';
 
 // A path, the module that draws it, fetched when it is first wanted, and its place in the header.
@@ -109,4 +110,5 @@ document.addEventListener('click', (event) => {
 });
 addEventListener('popstate', show);
 show();
-watch(new AbortController().signal, refreshStatus, statusFailed);
+startStream();
+watch(new AbortController().signal, refreshStatus, statusFailed, ({name}) => name === 'state');

@@ -6,6 +6,7 @@ import {budgetCard, roomCard} from './budget_card.js';
 import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail} from './format.js';
 import {swatch} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
+import {isAlive} from './stream.js';
 import {watch} from './watch.js';
 import './chart.js';
 
@@ -122,6 +123,8 @@ export function open(view) {
       seq = shown.head.seq;
     }
     view.draw(page(shown, null));
-    return shown.jobs.some((job) => !job.end_time) || shown.dataset.state !== 'READY' ? 3 : 15;
-  }, (error) => view.draw(shown.dataset && shown.jobs ? page(shown, error) : trouble(error)));
+    if (shown.dataset.state === 'IMPORTING') return {every: 3};
+    return isAlive() || shown.jobs.some((job) => !job.end_time) ? 3 : 15;
+  }, (error) => view.draw(shown.dataset && shown.jobs ? page(shown, error) : trouble(error)),
+  ({data}) => data.dataset === view.id || shown.jobs?.some(({id}) => id === data.id));
 }

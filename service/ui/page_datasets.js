@@ -6,6 +6,7 @@ import {bare, count, delta, epsilon, percent} from './format.js';
 import {gauge} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
 import {share} from './share.js';
+import {isAlive} from './stream.js';
 import {watch} from './watch.js';
 
 const SIZE = 50;
@@ -82,7 +83,7 @@ export function open(view) {
     page = await get(`/v1/datasets?${asked}`, signal);
     problem = null;
     draw();
-    return 15;
+    return isAlive() ? 3 : 15;
   }
 
   function follow(after = 0) {
@@ -93,7 +94,7 @@ export function open(view) {
     setTimeout(() => watch(signal, load, (error) => {
       problem = error;
       draw();
-    }), 1000 * after);
+    }, ({name}) => name === 'budget'), 1000 * after);
   }
 
   view.title('Datasets · epsilond');

@@ -5,6 +5,7 @@ import {badge, isOpen, reason} from './badge.js';
 import {age, count, delta, duration, epsilon, percent, plain, quality} from './format.js';
 import {bar} from './gauge.js';
 import {loading, trouble} from './notice.js';
+import {isAlive, isLost, untilAlive} from './stream.js';
 import {watch} from './watch.js';
 import './chart.js';
 
@@ -170,7 +171,7 @@ export function open(view) {
   }
 
   async function look(signal) {
-    const answer = await wait(path, tag, signal);
+    const answer = await (isLost() ? wait(path, tag, 25, untilAlive(signal)) : wait(path, tag, 0, signal));
     tag = answer.tag;
     problem = null;
     if (answer.value) {
@@ -182,12 +183,13 @@ export function open(view) {
       if (job.model && !model) model = await get(`/v1/models/${job.model}`, signal);
     }
     draw();
-    return job.end_time ? false : 0.2;
+    if (job.end_time) return false;
+    return isAlive() || isLost() ? 0.2 : 1;
   }
 
   draw();
   watch(view.signal, look, (error) => {
     problem = error;
     draw();
-  });
+  }, ({data}) => data.id === view.id);
 }

@@ -5,6 +5,7 @@ import {badge, isOpen, reason} from './badge.js';
 import {age, bare, count, quality, shortId} from './format.js';
 import {bar} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
+import {isAlive} from './stream.js';
 import {watch} from './watch.js';
 
 const SIZE = 50;
@@ -69,7 +70,7 @@ export function open(view) {
     page = await get(`/v1/jobs?${asked}`, signal);
     problem = null;
     draw();
-    return page.jobs.some(isOpen) ? 3 : 15;
+    return isAlive() || page.jobs.some(isOpen) ? 3 : 15;
   }
 
   function follow() {
@@ -79,7 +80,7 @@ export function open(view) {
     watch(turned.signal, load, (error) => {
       problem = error;
       draw();
-    });
+    }, ({name}) => name !== 'budget');
   }
 
   view.title('Jobs · epsilond');

@@ -1,4 +1,8 @@
-// Asking again and again, one request at a time, and not at all while the tab is hidden.
+// Asking again and again, one request at a time, and not at all while the tab is hidden: when
+// the stream of events tells of something, or every few seconds where there is no stream.
+import {isAlive, listen} from './stream.js';
+
+const LONGEST = 30; // seconds, even where the stream tells of nothing
 
 function visible(signal) {
   if (!document.hidden) return Promise.resolve();
@@ -13,16 +17,39 @@ function visible(signal) {
   });
 }
 
-function pause(seconds, signal) {
+// Resolves after so many seconds; where a stream will tell, once it has told of something that
+// concerns the page and at least so many seconds have passed.
+function pause(seconds, tells, told, signal) {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, 1000 * seconds);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), {once: true});
+    const start = performance.now();
+    let timer = null;
+    const look = () => {
+      const passed = (performance.now() - start) / 1000;
+      const left = (tells && isAlive() && !told.news ? LONGEST : seconds) - passed;
+      clearTimeout(timer);
+      if (left > 0 && !signal.aborted) timer = setTimeout(look, 1000 * Math.min(left, 5));
+      else {
+        told.look = null;
+        resolve();
+      }
+    };
+    told.look = look;
+    signal.addEventListener('abort', look, {once: true});
+    look();
   });
 }
 
 // Calls act(signal) until the page is left (signal), pausing for as many seconds as it
-// answers; false ends it. A hidden tab aborts what act waits for. Problems go to failed.
-export async function watch(signal, act, failed) {
+// answers; false ends it. Where there is a stream, concerns(event) says which events matter,
+// and the pause lasts until there was one, or 30 seconds; unless act answers {every: seconds},
+// for what no event tells. A hidden tab aborts what act waits for. Problems go to failed.
+export async function watch(signal, act, failed, concerns = null) {
+  const told = {news: false, look: null};
+  const hear = (event) => {
+    told.news ||= !event || concerns(event);
+    if (told.news) told.look?.();
+  };
+  if (concerns) listen(hear, signal);
   while (!signal.aborted) {
     await visible(signal);
     if (signal.aborted) return;
@@ -33,6 +60,7 @@ export async function watch(signal, act, failed) {
     signal.addEventListener('abort', stop, {once: true});
     document.addEventListener('visibilitychange', stop);
     let seconds = 0;
+    told.news = false;
     try {
       seconds = await act(turn.signal);
     } catch (error) {
@@ -45,6 +73,6 @@ export async function watch(signal, act, failed) {
       document.removeEventListener('visibilitychange', stop);
     }
     if (seconds === false) return;
-    await pause(seconds, signal);
+    await pause(seconds.every ?? seconds, concerns && !seconds.every, told, signal);
   }
 }
