@@ -7,6 +7,7 @@ import {measured, scatter} from './scatter.js';
 import './chart.js';
 
 const OVERLAID = 5;
+const BEST = 50;
 const colours = ['spent', 'asked', 'held', 'bad', 'ink-2'];
 
 function overlay(jobs) {
@@ -30,6 +31,7 @@ export async function open(view) {
   const chosen = new Map(); // whole jobs, with their history, by id
   let datasets = null;
   let jobs = null;
+  let more = false; // there are others, which are no better
   let id = view.query.get('dataset');
 
   const choose = (job) => async ({target}) => {
@@ -53,16 +55,22 @@ export async function open(view) {
       <div class="card table"><table class="folds"><thead><tr><th scope="col">Model</th><th scope="col">Settings</th><th scope="col" class="number">ε</th>
       <th scope="col" class="number">On public data</th><th scope="col" class="number">Trained</th></tr></thead><tbody>${jobs.map(row)}</tbody></table></div>`;
   };
-  const draw = () => view.draw(html`<div class="head"><div><h1>Compare</h1><p class="quiet">What each model cost, and how good it is on public data.</p></div>
+  const draw = () => view.draw(html`<div class="head"><div><h1>Compare</h1><p class="quiet">What each model cost, and how good it is on public data.${
+    more ? ` The best ${BEST} are shown.` : ''}</p></div>
     <div class="actions">${datasets?.length ? html`<select aria-label="Dataset" @change=${(event) => view.go(`/ui/compare?dataset=${event.target.value}`, {replace: true})}>
       ${datasets.map((name) => html`<option value=${name} ?selected=${name === id}>${name}</option>`)}</select>` : nothing}</div></div>${body()}`);
 
   view.title('Compare · epsilond');
   draw();
   try {
-    datasets = (await all('/v1/datasets?view=summary&privacy=private&state=READY&order_by=id', 'datasets', view.signal, 200)).map(({id}) => id);
+    const list = await all('/v1/datasets?view=summary&privacy=private&state=READY&order_by=id', 'datasets', view.signal, 100);
+    datasets = list.map((one) => one.id);
     id ??= datasets[0];
-    jobs = id ? measured(await all(`/v1/jobs?view=summary&state=SUCCEEDED&dataset=${encodeURIComponent(id)}`, 'jobs', view.signal)) : [];
+    const order = list.find((one) => one.id === id)?.task === 'regression' ? 'asc' : 'desc';
+    const page = id ? await get(`/v1/jobs?view=summary&state=SUCCEEDED&order_by=quality&order=${order}&page_size=${BEST}&dataset=${encodeURIComponent(id)}`,
+      view.signal) : {jobs: [], next_page_token: null};
+    jobs = measured(page.jobs);
+    more = Boolean(page.next_page_token);
     draw();
   } catch (error) {
     if (error.name !== 'AbortError') view.draw(trouble(error));

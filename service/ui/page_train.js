@@ -102,13 +102,17 @@ class Page {
     this.view.title('New job · epsilond');
     this.view.draw(loading);
     const list = '/v1/datasets?state=READY&order_by=id';
-    const [secret, open, {algorithms}] = await Promise.all([all(`${list}&privacy=private&view=summary`, 'datasets', signal, 200),
+    const [secret, open, {algorithms}] = await Promise.all([all(`${list}&privacy=private&view=summary`, 'datasets', signal, 100),
       all(`${list}&privacy=public`, 'datasets', signal, 200), get('/v1/algorithms', signal)]);
     this.datasets = [...secret, ...open]; // whole where public, for they may be measured on
     this.algorithms = algorithms;
     if (query.get('from')) this.form = formOf(await get(`/v1/jobs/${encodeURIComponent(query.get('from'))}`, signal));
     const wanted = query.get('dataset') || this.form.dataset || this.datasets.find((one) => one.privacy !== 'public')?.id || this.datasets[0]?.id || '';
     const evaluation = this.form.evaluation;
+    if (wanted && !this.datasets.some(({id}) => id === wanted)) { // behind the first of very many
+      const one = await get(`/v1/datasets/${encodeURIComponent(wanted)}`, signal);
+      if (one.state === 'READY') this.datasets.unshift(one);
+    }
     await this.choose(wanted);
     if (evaluation) this.form.evaluation = evaluation;
     this.ask(0);
@@ -138,7 +142,7 @@ class Page {
     this.draw();
     if (!this.dataset) return;
     if (this.dataset.privacy !== 'public') this.budget = await get(`${path}/budget`, this.view.signal);
-    this.earlier = measured((await get(`/v1/jobs?dataset=${encodeURIComponent(id)}&state=SUCCEEDED&view=summary&page_size=100`, this.view.signal)).jobs);
+    this.earlier = measured((await get(`/v1/jobs?dataset=${encodeURIComponent(id)}&state=SUCCEEDED&view=summary&page_size=50`, this.view.signal)).jobs);
     this.draw();
   }
 

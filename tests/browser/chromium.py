@@ -40,14 +40,27 @@ class Chromium:
             pass_fds=keep, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for descriptor in keep:
             os.close(descriptor)
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.tab()
+        return self
+
+    def tab(self):
+        """Opens a tab, in a window of its own, and goes on in it; answers what `use` takes."""
+        self.session = None
+        target = self.call("Target.createTarget", url="about:blank", newWindow=True)["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log", "Audits"):
             self.call(f"{domain}.enable")
         self.call("Page.addScriptToEvaluateOnNewDocument", source=(
             "addEventListener('securitypolicyviolation', (e) => console.error('CSP: '"
             " + e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sample));"))
-        return self
+        return self.session
+
+    def use(self, tab):
+        self.session = tab
+
+    def close_tab(self):
+        """Closes the tab that is in use; another is to be used then."""
+        self.call("Page.close")
 
     def __exit__(self, *_):
         try:

@@ -13,8 +13,10 @@ import sys
 import termios
 import time
 import unittest
+import urllib.request
 
 import epsilond
+from epsilond._events import events
 
 import kit
 
@@ -101,6 +103,43 @@ class Waiting(unittest.TestCase):
         self.assertEqual(list(client.jobs.where(dataset="listed", state="FAILED")), [])
         self.assertEqual([job.id for job in client.jobs.where(dataset="listed", order="asc")], made)
         self.assertIn(made[0], [job.id for job in client.jobs])
+
+
+class Following(unittest.TestCase):
+    """A wait follows the job's events, and polls where there are none."""
+
+    def forward(self, request):
+        """The daemon's answer, as a service without events would give it."""
+        if request.path.endswith("/events"):
+            self.refused += 1
+            return 404, {"Content-Type": "text/plain"}, b"no such path"
+        if "wait=" in request.path:
+            self.polls += 1
+        asked = urllib.request.Request(kit.daemon().base + request.path, data=request.content or None,
+                                       method=request.command, headers={
+            name: value for name, value in request.headers.items() if name != "Host"})
+        with urllib.request.urlopen(asked) as answer:
+            return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
+
+    def test_a_wait_is_one_stream(self):
+        with kit.Deaf(kit.daemon().base, lost=0) as between:
+            job = epsilond.Client(between.url).train("digits", epsilon=0.1, steps=3000).wait()
+            self.assertEqual(job.state, "SUCCEEDED")
+            self.assertEqual(job.data, kit.client().jobs[job.id].data)
+            self.assertEqual(between.taken, 4)  # submitted; as it is; followed; as it ended
+
+    def test_a_service_without_events_is_polled(self):
+        self.refused = self.polls = 0
+        with kit.Fake(self.forward) as older:
+            job = epsilond.Client(older.url).train("digits", epsilon=0.1, epochs=1).wait()
+        self.assertEqual((job.state, self.refused), ("SUCCEEDED", 1))
+        self.assertGreaterEqual(self.polls, 1)
+
+    def test_what_is_read_of_a_stream(self):
+        lines = (b"retry: 3000\n\n", b"event: state\n", b'data: {"id":1}\n', b"id: a-1\n", b"\n", b":\n", b"\n",
+                 b"event: end\r\n", b"data:[1,\n", b"data: 2]\n", b"\n", b"event: cut off\n")
+        self.assertEqual(list(events(line for piece in lines for line in piece.splitlines(True))),
+                         [("state", {"id": 1}), None, ("end", [1, 2])])
 
 
 class Watching(unittest.TestCase):

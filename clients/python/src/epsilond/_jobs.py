@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from . import _types
-from ._errors import JobFailed
+from ._errors import EpsilondError, JobFailed
+from ._events import Event, events
 from ._figures import plain, up
 from ._html import facts, gauge
 from ._models import Model
@@ -17,6 +19,7 @@ from ._transport import Transport, segment
 if TYPE_CHECKING:
     from ._client import Client
 
+SILENCE_SECONDS = 40.0  # without an event or a comment: something keeps the events back
 POLL_SECONDS = 30  # that one request waits for news; the service allows 60
 PATIENCE_SECONDS = 60.0  # that a restart of the service may take while a job is waited for
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
@@ -64,12 +67,15 @@ class Job:
         try:
             self._ask(0, only_changes=False, patience=PATIENCE_SECONDS)
             with Bar(self.data, progress) as bar:
+                offered = True
                 while not self.ended:
-                    left = POLL_SECONDS if deadline is None else deadline - time.monotonic()
+                    left = math.inf if deadline is None else deadline - time.monotonic()
                     if left <= 0:
                         raise TimeoutError(self._goes_on())
-                    # Without a bar to move, only the end is news.
-                    self._ask(min(POLL_SECONDS, int(left) + 1), bar.shown, PATIENCE_SECONDS)
+                    if offered:
+                        offered = self._follow(left, bar)
+                    else:  # without a bar to move, only the end is news
+                        self._ask(int(min(POLL_SECONDS, left + 1)), bar.shown, PATIENCE_SECONDS)
                     bar.update(self.data)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self._goes_on()) from None
@@ -98,6 +104,44 @@ class Job:
                                       headers=headers, wait=seconds, patience=patience)
         if answer.status != 304:
             self.data, self._etag = answer.json(), answer.headers.get("ETag")
+
+    def _follow(self, left: float, bar: Bar) -> bool:
+        """Follows the job's events to its end, for `left` seconds. False where it has none to
+        follow, as of an older service, or where something in between keeps them back."""
+        until = time.monotonic() + left
+        told = False
+        try:
+            with self._transport.lines(f"/v1/jobs/{segment(self.id)}/events", "text/event-stream",
+                                       min(SILENCE_SECONDS, left)) as lines:
+                for event in events(lines):
+                    told = True
+                    if event is not None and event.name == "end":
+                        break
+                    if event is not None:
+                        self._take(event)
+                        bar.update(self.data)
+                    if time.monotonic() >= until:
+                        return True
+        except (EpsilondError, ValueError):
+            pass  # what is wrong, if it is, the next request says
+        self._ask(0, only_changes=False, patience=PATIENCE_SECONDS)
+        return told
+
+    def _take(self, event: Event) -> None:
+        """Changes the job as an event says."""
+        name, told = event
+        if name == "snapshot":
+            self.data = told
+        elif name == "state":
+            self.data["state"], self.data["state_reason"] = told["state"], told["state_reason"]
+            self.data["progress"]["queue_position"] = told["queue_position"]
+        elif name == "progress":
+            for member in ("step", "steps", "seconds_left"):
+                self.data["progress"][member] = told[member]  # type: ignore[literal-required]
+            if self.data["privacy"]:
+                self.data["privacy"]["epsilon_spent"] = told["epsilon_spent"]
+        elif name == "evaluation":
+            self.data["metrics"]["evaluation"] = told
 
     def _goes_on(self) -> str:
         stays = f" (epsilon {up(self.epsilon_spent)} stays spent)" if self.epsilon_spent else ""

@@ -9,6 +9,7 @@ Redirects are not followed: a key must not be sent to an address that nobody cho
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import http.client
 import json
@@ -189,6 +190,22 @@ class Transport:
                     raise
             time.sleep(again)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    @contextlib.contextmanager
+    def lines(self, path: str, accept: str, silence: float) -> Iterator[Iterator[bytes]]:
+        """The lines of an answer of that type while they come; use with `with`. A Problem or
+        UnexpectedAnswer where there is no such answer; Unreachable where none comes, or where it
+        is silent for so many seconds. It is tried once."""
+        request = urllib.request.Request(self.base + path, headers={**self._headers, "Accept": accept})
+        try:
+            with self._opener.open(request, timeout=silence) as response:
+                if response.status != 200 or response.headers.get_content_type() != accept:
+                    answer = self._checked(Answer(response.status, response.headers, response.read(BLOCK)))
+                    raise UnexpectedAnswer(f"{self.base} answered {answer.status} in another type "
+                                           f"than {accept}", answer.status)
+                yield iter(response)
+        except (OSError, http.client.HTTPException) as error:
+            raise Unreachable(f"{self.base} broke off: {plain(error) or type(error).__name__}") from error
 
     def _pause_before_retry(self, failure: EpsilondError, pause: float) -> float | None:
         """Seconds until the next try; None where another would end no better."""
