@@ -30,7 +30,8 @@ below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engi
 below.engine/dp/algorithms := engine/dp/algorithms $(below.engine/dp)
 below.engine      := engine engine/model_file engine/data/readers $(below.engine/dp/algorithms)
 below.api         := api $(filter-out base,$(below.engine)) $(below.accountant)
-below.service     := service $(below.api)
+below.service/outbound := service/outbound base
+below.service     := service service/outbound $(below.api)
 LAYERS            := $(below.service)
 # Programs that stand in these folders of tests link what api may include.
 $(foreach folder,audit bench fuzz papers,$(eval below.$(folder) := $(below.api)))
@@ -43,7 +44,8 @@ vendor.engine/nn   := cblas.h
 vendor.engine/rounding := cblas.h
 vendor.engine/model_file := jansson.h
 vendor.api         := jansson.h
-vendor.service     := microhttpd.h curl/ gnutls/ zlib.h
+vendor.service/outbound := curl/
+vendor.service     := microhttpd.h gnutls/ zlib.h
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
 # Inside store two files alone call SQLite: another database is another two.
 sqlite             := store/database.c store/statement.c store/statement.h
@@ -62,6 +64,7 @@ libs.engine/noise  := -lm
 libs.engine/parallel := -lm -pthread
 libs.engine/dp/algorithms := -lm
 libs.api           := -ljansson -lm
+libs.service/outbound := -lcurl
 libs.service       := -lmicrohttpd -lgnutls -lz
 libs.tests         := -lcmocka -ljansson -lcurl -lcrypto -lz -lm
 

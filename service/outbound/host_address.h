@@ -1,0 +1,62 @@
+/*
+ * host_address.h - which network addresses the daemon connects to of its own accord: public
+ * ones, and those that its operator has named.
+ *
+ * A URL comes from a client, and the daemon stands where the client does not: beside
+ * other services on its host, in its operator's network, next to a cloud's metadata. So
+ * an address counts as public only where it is one of the internet's own: of IPv6 what
+ * lies in 2000::/3, and of neither family what is set aside for loopback, links, private
+ * networks, groups, documentation, or for carrying an address of the other family.
+ *
+ * An IPv4 address is kept as the IPv6 address that maps it, ::ffff:a.b.c.d, so there is
+ * one form, and a mapped address is the address that it maps.
+ *
+ * Source: the special-purpose registries of RFC 6890, as of 2024. Threads: pure.
+ */
+#ifndef SERVICE_OUTBOUND_HOST_ADDRESS_H
+#define SERVICE_OUTBOUND_HOST_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/status.h"
+
+enum { HOST_ADDRESS_SIZE = 16, HOST_ADDRESS_BLOCKS_MAX = 16 };
+
+struct host_address {
+    uint8_t bytes[HOST_ADDRESS_SIZE];
+};
+
+struct host_address_block { /* the addresses whose first bits are these */
+    struct host_address first;
+    unsigned bits;
+};
+
+struct host_address_list { /* that the operator has named */
+    size_t count;
+    struct host_address_block blocks[HOST_ADDRESS_BLOCKS_MAX];
+};
+
+/* Reads 10.1.0.0/16,127.0.0.1,fd00::/8: addresses, or blocks of them, at most
+ * HOST_ADDRESS_BLOCKS_MAX.
+ *   ST_INVALID  anything else; list is untouched */
+enum status host_address_list_parse(struct host_address_list *list, const char *text,
+                                    struct error *error);
+
+bool host_address_list_holds(const struct host_address_list *list,
+                             const struct host_address *address);
+/* Tells whether one of the blocks has a loopback address. */
+bool host_address_list_has_loopback(const struct host_address_list *list);
+
+/* Reads an address as text, without brackets; false, and address untouched, where text
+ * is none. */
+bool host_address_parse(struct host_address *address, const char *text);
+/* Reads it from a socket's address; likewise, where that is of another family. */
+bool host_address_read(struct host_address *address, const struct sockaddr *from);
+
+bool host_address_is_public(const struct host_address *address);
+bool host_address_is_loopback(const struct host_address *address);
+
+#endif

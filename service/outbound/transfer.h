@@ -1,0 +1,99 @@
+/*
+ * transfer.h - one request that the daemon makes of somebody else's server, by libcurl.
+ *
+ *   create --> run, or added to transfers (transfers.h) --> result --> destroy
+ *
+ * Invariants
+ *   (1) Every address is checked when its socket is opened, and it is the address that
+ *       is then connected to: whatever the name resolves to, now or a moment later,
+ *       nothing is sent where host_address.h and the operator's list do not allow. http goes
+ *       to loopback addresses of that list alone.
+ *   (2) Certificates are verified, against the system's authorities or the operator's.
+ *       No proxy is used, whatever the environment says, and no netrc.
+ *   (3) A redirection is an answer like any other, unless the request follows some; then
+ *       each goes through (1), from https to https alone, and carries no credentials.
+ *   (4) Of an answer at most answer_max bytes are read, and its head is bounded too.
+ *       Nothing of it is logged.
+ *   (5) A connection serves one request: none is kept.
+ *
+ * Threads: one at a time. transfer_library_open comes before the first thread.
+ */
+#ifndef SERVICE_OUTBOUND_TRANSFER_H
+#define SERVICE_OUTBOUND_TRANSFER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "service/outbound/host_address.h"
+
+enum { TRANSFER_HEADERS_MAX = 6 };
+
+struct transfer_rules { /* of the operator; must outlive the transfers */
+    struct host_address_list allowed;
+    const char *ca_file; /* of certificates; "": the system's */
+};
+
+struct transfer_signature { /* for S3 (AWS Signature Version 4) */
+    const char *region, *access_key_id, *secret_access_key;
+    const char *session_token; /* NULL: none */
+};
+
+struct transfer_request {
+    const char *url;                           /* that target_check took */
+    const char *headers[TRANSFER_HEADERS_MAX]; /* "Name: value"; NULL-ended */
+    const char *body;                          /* of a POST; NULL: it is a GET */
+    uint64_t answer_max;                       /* bytes of the answer's body */
+    int64_t connect_ms;                        /* until it is connected, */
+    int64_t whole_ms;                          /* and altogether; 0: no limit */
+    int64_t stalled_s;                         /* seconds without a byte; 0: no limit */
+    unsigned redirects_max;
+    const struct transfer_signature *signature; /* NULL: none */
+    /* Takes a piece of the body of an answer of 200; false ends the transfer. NULL: bodies
+     * are dropped, and more than answer_max of them is no failure. */
+    bool (*take)(void *context, const void *data, size_t size);
+    /* Is told the size of that body before its first piece, where the answer says it. */
+    void (*announced)(void *context, uint64_t size);
+    void *context;
+    const atomic_bool *cancel; /* NULL: it is never cancelled */
+};
+
+enum transfer_end {
+    TRANSFER_ANSWERED,    /* with a status, whatever it says */
+    TRANSFER_UNREACHABLE, /* no address that may be connected to took the connection */
+    TRANSFER_UNTRUSTED,   /* TLS failed: its certificate, or what it offers */
+    TRANSFER_TOO_SLOW,
+    TRANSFER_TOO_LARGE,  /* than answer_max, or its head */
+    TRANSFER_REDIRECTED, /* more often than allowed, or to where it may not go */
+    TRANSFER_BROKEN,     /* the connection or the protocol */
+    TRANSFER_NOT_TAKEN,  /* take answered false */
+    TRANSFER_CANCELLED,
+};
+
+struct transfer_result {
+    enum transfer_end end;
+    unsigned status; /* HTTP, where ANSWERED; else 0 */
+};
+
+struct transfer; /* opaque */
+
+/* Readies libcurl, for the life of the process. */
+void transfer_library_open(void);
+
+/* Copies the request, but borrows its body, context and cancel until the end. */
+struct transfer *transfer_create(const struct transfer_rules *rules,
+                                 const struct transfer_request *request);
+void transfer_destroy(struct transfer *transfer); /* NULL is allowed */
+
+/* Makes the request and waits for its end. */
+struct transfer_result transfer_run(struct transfer *transfer);
+
+/* Says what became of it, in a word of a closed list: "answered", "unreachable", ... */
+const char *transfer_end_name(enum transfer_end end);
+
+/* For transfers.c: the handle, and the result that its code means. */
+void *transfer_handle(struct transfer *transfer);
+struct transfer_result transfer_result(const struct transfer *transfer, int code);
+
+#endif
