@@ -134,6 +134,28 @@ enum status ledger_balance(struct ledger *ledger, const struct dataset_id *datas
     return ST_OK;
 }
 
+static double left_unspent(const struct balances *balances)
+{
+    struct balance balance;
+    copy_balance(&balance, balances);
+    balance.held = (struct curve){0};
+    return share_of(&balance).left;
+}
+
+enum status ledger_left(struct ledger *ledger, const struct dataset_id *dataset,
+                        struct ledger_left *left, struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct account *account = ledger_state_account(&ledger->state, dataset);
+    bool found = account != NULL && account->now != NULL;
+    if (found) {
+        left->before = left_unspent(account->now);
+        left->after = left_unspent(ledger_state_view(account));
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return found ? ST_OK : ledger_state_missing(dataset, error);
+}
+
 /* All epochs, the one in force too; to be released. */
 static struct epochs epochs_of(const struct balances *balances)
 {

@@ -52,6 +52,17 @@ enum status ledger_balance(struct ledger *ledger, const struct dataset_id *datas
 enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset,
                          struct share *share, struct error *error);
 
+struct ledger_left { /* shares of a budget that are not spent */
+    double before, after;
+};
+
+/* What is left of the dataset's budget where what is held does not count: at the weighted
+ * order at which it is most (share.h), as of the last durable transaction, and as the one
+ * that is open will leave it.
+ *   ST_NOT_FOUND  no such dataset */
+enum status ledger_left(struct ledger *ledger, const struct dataset_id *dataset,
+                        struct ledger_left *left, struct error *error);
+
 /* Its epochs and balance as of one moment; epochs is to be released with epochs_fini.
  *   ST_NOT_FOUND  no such dataset */
 enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,

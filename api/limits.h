@@ -8,6 +8,11 @@
 #include <stdint.h>
 
 enum {
+    LIMIT_WEBHOOKS = 100,
+    LIMIT_DELIVERIES = 20,           /* of a webhook that are listed */
+    LIMIT_DELIVERIES_WAITING = 1000, /* of a webhook; it is not told of more */
+    LIMIT_URL = 2047,                /* bytes of one that the service calls */
+
     LIMIT_JSON_DEPTH = 32,
     LIMIT_FAULTS = 32,           /* a problem lists no more */
     LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */

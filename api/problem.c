@@ -44,6 +44,7 @@ unsigned problem_http_status(enum status status)
     case ST_UPLOAD_BUSY: return 409;
     case ST_UPLOAD_OFFSET: return 409;
     case ST_UPLOAD_LENGTH: return 409;
+    case ST_WEBHOOK_LIMIT:
     case ST_JOB_TERMINAL: return 409;
     case ST_JOB_ACTIVE: return 409;
     case ST_JOB_HAS_MODEL: return 409;

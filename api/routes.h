@@ -102,6 +102,23 @@
       .types = "application/octet-stream")                                             \
     X(model_predict, ON_PREDICTORS, MODELS_READ, .method = "POST",                     \
       .path = "/v1/models/{id}/predict", .body = BODY_PREDICT, .types = TYPE_JSON)     \
+    X(webhook_create, ON_DESK, WEBHOOKS_ADMIN, .method = "POST",                       \
+      .path = "/v1/webhooks", .act = "webhook.create", .body = BODY_JSON,              \
+      .types = TYPE_JSON)                                                              \
+    X(webhook_list, AT_ONCE, WEBHOOKS_ADMIN, .method = "GET", .path = "/v1/webhooks",  \
+      .types = TYPE_JSON)                                                              \
+    X(webhook_get, AT_ONCE, WEBHOOKS_ADMIN, .method = "GET",                           \
+      .path = "/v1/webhooks/{id}", .types = TYPE_JSON)                                 \
+    X(webhook_delete, ON_DESK, WEBHOOKS_ADMIN, .method = "DELETE",                     \
+      .path = "/v1/webhooks/{id}", .act = "webhook.delete")                            \
+    X(webhook_deliveries, ON_DESK, WEBHOOKS_ADMIN, .method = "GET",                    \
+      .path = "/v1/webhooks/{id}/deliveries", .types = TYPE_JSON)                      \
+    X(webhook_test, ON_DESK, WEBHOOKS_ADMIN, .method = "POST",                         \
+      .path = "/v1/webhooks/{id}:test", .act = "webhook.test", .body = BODY_EMPTY,     \
+      .types = TYPE_JSON)                                                              \
+    X(webhook_rotate, ON_DESK, WEBHOOKS_ADMIN, .method = "POST",                       \
+      .path = "/v1/webhooks/{id}:rotate", .act = "webhook.rotate", .body = BODY_EMPTY, \
+      .types = TYPE_JSON)                                                              \
     X(status, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/status",               \
       .types = TYPE_JSON)                                                              \
     X(algorithm_list, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/algorithms",   \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include "base/check.h"
 
@@ -41,6 +42,12 @@ void sha256_finish(struct sha256 *hash, uint8_t digest[SHA256_SIZE])
 void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size)
 {
     CHECK(EVP_Digest(data, size, digest, NULL, EVP_sha256(), NULL) == 1);
+}
+
+void hmac_sha256(uint8_t digest[SHA256_SIZE], const uint8_t key[SHA256_SIZE],
+                 const void *data, size_t size)
+{
+    CHECK(HMAC(EVP_sha256(), key, SHA256_SIZE, data, size, digest, NULL) != NULL);
 }
 
 void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE])

@@ -1,5 +1,5 @@
 /*
- * hash.h - SHA-256, hexadecimal, comparison in constant time and zeroing, by libcrypto.
+ * hash.h - SHA-256, its HMAC, hexadecimal, comparison in constant time and zeroing, by libcrypto.
  *
  * Threads: a struct sha256 belongs to one thread at a time; the rest is pure.
  */
@@ -23,6 +23,10 @@ void sha256_finish(struct sha256 *hash, uint8_t digest[SHA256_SIZE]);
 
 /* digest = SHA-256(data) */
 void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size);
+
+/* digest = HMAC-SHA-256 of data under the key (RFC 2104). */
+void hmac_sha256(uint8_t digest[SHA256_SIZE], const uint8_t key[SHA256_SIZE],
+                 const void *data, size_t size);
 
 /* text = the digest in lower-case hex, ended. */
 void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE]);

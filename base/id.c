@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 
-enum { ULID_LENGTH = 26, PREFIX_LENGTH = 4, ULID_RANDOM_SIZE = 10 };
+enum { ULID_LENGTH = 26, PREFIX_LENGTH = 4, ULID_RANDOM_SIZE = 10, MS_PER_S = 1000 };
 
 static const char crockford[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 static const char id_first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -47,12 +47,28 @@ bool model_id_parse(struct model_id *id, const char *text)
     return true;
 }
 
+bool webhook_id_parse(struct webhook_id *id, const char *text)
+{
+    if (!well_formed(text, "whk_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
+bool delivery_id_parse(struct delivery_id *id, const char *text)
+{
+    if (!well_formed(text, "msg_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
 /* Writes 130 bits as 26 characters of 5 bits: two zero bits, 48 of time and 80 random
  * ones, high bits first. */
-static void ulid_make(char out[ULID_LENGTH + 1])
+static void ulid_make(char out[ULID_LENGTH + 1], int64_t wall_ms)
 {
     uint8_t random[ULID_RANDOM_SIZE];
-    uint64_t time_ms = (uint64_t)clock_wall_ms();
+    uint64_t time_ms = (uint64_t)wall_ms;
     random_bytes(random, sizeof random);
     for (int i = 9; i >= 0; i--, time_ms >>= 5)
         out[i] = crockford[time_ms & 31];
@@ -69,13 +85,27 @@ static void ulid_make(char out[ULID_LENGTH + 1])
 void job_id_make(struct job_id *id)
 {
     char ulid[ULID_LENGTH + 1];
-    ulid_make(ulid);
+    ulid_make(ulid, clock_wall_ms());
     snprintf(id->text, sizeof id->text, "job_%s", ulid);
 }
 
 void model_id_make(struct model_id *id)
 {
     char ulid[ULID_LENGTH + 1];
-    ulid_make(ulid);
+    ulid_make(ulid, clock_wall_ms());
     snprintf(id->text, sizeof id->text, "mdl_%s", ulid);
+}
+
+void webhook_id_make(struct webhook_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid, clock_wall_ms());
+    snprintf(id->text, sizeof id->text, "whk_%s", ulid);
+}
+
+void delivery_id_make(struct delivery_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid, clock_wall_s() * MS_PER_S);
+    snprintf(id->text, sizeof id->text, "msg_%s", ulid);
 }

@@ -1,7 +1,7 @@
 /*
  * id.h - names of things, one struct each, so that a dataset's name does not compile as a
- * job's. Clients choose the ids of datasets. Those of jobs and models are a prefix and a
- * ULID (48 bits of wall clock, 80 random bits, 26 characters of Crockford's base 32).
+ * job's. Clients choose the ids of datasets. The others are a prefix and a ULID (48 bits
+ * of wall clock, 80 random bits, 26 characters of Crockford's base 32).
  */
 #ifndef BASE_ID_H
 #define BASE_ID_H
@@ -20,15 +20,28 @@ struct model_id {
     char text[32]; /* mdl_ and 26 characters */
 };
 
+struct webhook_id {
+    char text[32]; /* whk_ and 26 characters */
+};
+struct delivery_id {
+    char text[32]; /* msg_ and 26 characters */
+};
+
 /* Copies text if it matches [a-z0-9][a-z0-9._-]{0,62}; otherwise false, id untouched. */
 bool dataset_id_parse(struct dataset_id *id, const char *text);
 /* Copies text if it is the prefix and a well-formed ULID; otherwise false,
  * id untouched. */
 bool job_id_parse(struct job_id *id, const char *text);
 bool model_id_parse(struct model_id *id, const char *text);
+bool webhook_id_parse(struct webhook_id *id, const char *text);
+bool delivery_id_parse(struct delivery_id *id, const char *text);
 
 /* Make a fresh id. Threads: any. */
 void job_id_make(struct job_id *id);
 void model_id_make(struct model_id *id);
+void webhook_id_make(struct webhook_id *id);
+/* A delivery's id tells the whole second, and no more: what it is about became visible
+ * at a tick (privacy.md P6). */
+void delivery_id_make(struct delivery_id *id);
 
 #endif

@@ -59,6 +59,7 @@ struct faults;
     X(UPLOAD_OFFSET, "upload_offset", "go on at the Upload-Offset of this answer")     \
     X(UPLOAD_LENGTH, "upload_length",                                                  \
       "give the length that the upload began with, or begin anew at 0")                \
+    X(WEBHOOK_LIMIT, "webhook_limit", "delete a webhook that is not needed")           \
     X(JOB_TERMINAL, "job_terminal", "nothing to do: the job has ended")                \
     X(JOB_ACTIVE, "job_active", "cancel it, or wait until it has ended")               \
     X(JOB_HAS_MODEL, "job_has_model", "delete its model first")                        \

@@ -89,6 +89,21 @@ enum status access_find_model(struct context *context,
                   error);
 }
 
+static struct access_object of_webhook(const struct webhook *webhook)
+{
+    return (struct access_object){webhook->owner.project, webhook->owner.name};
+}
+
+enum status access_find_webhook(struct context *context,
+                                const struct access_question *question, const char *id,
+                                struct webhook *out, struct error *error)
+{
+    struct thing thing = {"webhook", id, {0}};
+    if (webhooks_find(context->webhooks, id, out))
+        thing.object = of_webhook(out);
+    return decide(question, &thing, error);
+}
+
 static bool sees(const struct request *request, struct access_object object)
 {
     return access_decide(&request->principal, request->match.route->scope, &object) ==
@@ -109,6 +124,11 @@ bool access_sees_model(struct context *context, const struct request *request,
                        const struct model_row *row)
 {
     return sees(request, of_model(context, row, row->id.text));
+}
+
+bool access_sees_webhook(const struct request *request, const struct webhook *webhook)
+{
+    return sees(request, of_webhook(webhook));
 }
 
 bool access_is_everywhere(const struct request *request)

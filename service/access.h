@@ -43,6 +43,10 @@ enum status access_find_job(struct context *context,
 enum status access_find_model(struct context *context,
                               const struct access_question *question, const char *id,
                               const struct model_row **out, struct error *error);
+/* The same; out is a copy. */
+enum status access_find_webhook(struct context *context,
+                                const struct access_question *question, const char *id,
+                                struct webhook *out, struct error *error);
 
 /* Whether the principal that makes the request reaches a thing with the scope of its route:
  * for lists. */
@@ -50,6 +54,7 @@ bool access_sees_dataset(const struct request *request, const struct dataset *da
 bool access_sees_job(const struct request *request, const struct job *job);
 bool access_sees_model(struct context *context, const struct request *request,
                        const struct model_row *row);
+bool access_sees_webhook(const struct request *request, const struct webhook *webhook);
 
 /* Whether it reaches the things of every project with the scope of its route. */
 bool access_is_everywhere(const struct request *request);

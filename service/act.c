@@ -35,9 +35,10 @@ static const char *object_of(const struct request *request)
     struct dataset_id dataset;
     struct job_id job;
     struct model_id model;
+    struct webhook_id webhook;
     const char *id = request->match.id;
     return dataset_id_parse(&dataset, id) || job_id_parse(&job, id) ||
-                   model_id_parse(&model, id)
+                   model_id_parse(&model, id) || webhook_id_parse(&webhook, id)
                ? id
                : "";
 }

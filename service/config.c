@@ -76,6 +76,23 @@ static enum status set_tls_key(struct config *config, const char *text,
     return copy_path(config->tls_key, 1, text, error);
 }
 
+static enum status set_outbound_allow(struct config *config, const char *text,
+                                      struct error *error)
+{
+    return host_address_list_parse(&config->outbound_allow, text, error);
+}
+
+static enum status set_outbound_ca(struct config *config, const char *text,
+                                   struct error *error)
+{
+    if (text[0] == '\0' || strlen(text) >= sizeof config->outbound_ca)
+        return error_set(error, ST_INVALID, "not a usable path");
+    if (access(text, R_OK) != 0)
+        return error_set(error, ST_INVALID, "%s: %s", text, strerror(errno));
+    snprintf(config->outbound_ca, sizeof config->outbound_ca, "%s", text);
+    return ST_OK;
+}
+
 static bool is_loopback(const char *address)
 {
     struct in_addr four;
@@ -249,6 +266,8 @@ static const struct option options[] = {
     {"tls-cert", set_tls_certificate},
     {"tls-key", set_tls_key},
     {"audit-ip", set_audit_ip},
+    {"outbound-allow", set_outbound_allow},
+    {"outbound-ca", set_outbound_ca},
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof *options };
@@ -464,6 +483,11 @@ const char *config_help(void)
            "  --head-file PATH           the ledger's head, kept on another disk too\n"
            "  --metrics-listen ADDR:PORT /metrics for a scraper here, without a key\n"
            "  --metrics-datasets-max N   budgets in /metrics, least left first [1000]\n"
+           "  --outbound-allow ADDRESSES addresses or blocks, with commas, that "
+           "webhooks "
+           "and\n"
+           "                             fetches may reach beside public ones [none]\n"
+           "  --outbound-ca FILE         authorities for these, in PEM [the system's]\n"
            "  --ui on|off                the dashboard, for a browser, at /ui/ [on]\n"
            "  --audit-ip on|off          addresses of clients in the audit trail [on]\n"
            "  --log-level LEVEL          debug, info, warning, error [info]\n"

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/status.h"
+#include "service/outbound/host_address.h"
 #include "service/unix_socket.h"
 
 enum { CONFIG_PATH_SIZE = 4096, CONFIG_ADDRESS_SIZE = 64 };
@@ -38,6 +39,10 @@ struct config {
     bool audit_ip; /* whether the audit trail keeps the addresses of clients */
     enum log_level log_level;
     char head_file[CONFIG_PATH_SIZE]; /* "" for none */
+    struct host_address_list
+        outbound_allow; /* that may be called beside public addresses */
+    char outbound_ca
+        [CONFIG_PATH_SIZE]; /* certificates of authorities; "": the system's */
 };
 
 enum config_outcome { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };

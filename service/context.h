@@ -14,6 +14,7 @@
  *               predictions, and checks of the files of models
  *   importer    one import at a time
  *   runners     --workers jobs at once, each with its own team of --threads
+ *   courier     what webhooks are to be told (courier.h)
  *   clock       the public clock's, whose ticks show what runs have come to (tick.h)
  * and those of the HTTP server, which never wait.
  */
@@ -28,6 +29,7 @@
 #include "service/budget_board.h"
 #include "service/config.h"
 #include "service/counters.h"
+#include "service/courier.h"
 #include "service/datasets.h"
 #include "service/disk_room.h"
 #include "service/downloads.h"
@@ -44,6 +46,7 @@
 #include "service/refusals.h"
 #include "service/step_tally.h"
 #include "service/unfinished_uploads.h"
+#include "service/webhooks.h"
 #include "store/blob.h"
 #include "store/store.h"
 
@@ -55,11 +58,14 @@ struct context {
     struct datasets *datasets;
     struct jobs *jobs;
     struct models *models;
+    struct webhooks *webhooks;
     struct long_polls *long_polls;
     struct followers *followers;
     struct pool *desk, *importer, *runners;
     struct public_clock *clock;
     struct predictors *predictors;
+    struct transfer_rules outbound; /* whom the service may call of its own accord */
+    struct courier *courier;
     struct loaded_models *loaded_models;
     struct float_safety *float_safety; /* of the models that were asked for */
     struct disk_room disk_room;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/audit_trail.h"
+#include "service/notice.h"
 #include "service/twins.h"
 #include "service/upload.h"
 #include "service/upload_kind.h"
@@ -49,6 +50,9 @@ static enum status move(struct context *context, struct dataset *dataset,
     status = dataset_move(context->datasets, tx, dataset, info, error);
     if (status == ST_OK && act != NULL)
         status = audit_trail_append(tx, act, error);
+    if (status == ST_OK && info->state == DATASET_READY)
+        status =
+            notice_imported(context, tx, dataset, info->detail.import_ms / 1000, error);
     return store_end(tx, status, error);
 }
 

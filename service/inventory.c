@@ -16,6 +16,8 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
         status = jobs_open(&inventory.jobs, tx, &stands, error);
     if (status == ST_OK)
         status = models_open(&inventory.models, tx, error);
+    if (status == ST_OK)
+        status = webhooks_open(&inventory.webhooks, tx, error);
     if (status == ST_OK) {
         *out = inventory;
         return ST_OK;
@@ -31,6 +33,7 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
 
 void inventory_close(struct inventory *inventory)
 {
+    webhooks_close(inventory->webhooks);
     models_close(inventory->models);
     jobs_close(inventory->jobs);
     datasets_close(inventory->datasets);

@@ -1,5 +1,5 @@
 /*
- * inventory.h - the rows of datasets, jobs and models: read, and compared with each
+ * inventory.h - the rows of datasets, jobs, models and webhooks: read, and compared with each
  * other, with the ledger and with the files that they name.
  *
  * A start refuses what inventory_open or inventory_check refuses, and `epsilond verify`
@@ -15,11 +15,13 @@
 #include "service/datasets.h"
 #include "service/jobs.h"
 #include "service/models.h"
+#include "service/webhooks.h"
 
 struct inventory {
     struct datasets *datasets;
     struct jobs *jobs;
     struct models *models;
+    struct webhooks *webhooks;
 };
 
 /* Reads all rows; base says the rest of what jobs stand on.

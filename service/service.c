@@ -52,6 +52,7 @@ static enum status open_rows(struct context *context, struct error *error)
     context->datasets = inventory.datasets;
     context->jobs = inventory.jobs;
     context->models = inventory.models;
+    context->webhooks = inventory.webhooks;
     return status == ST_OK ? inventory_check(&inventory, context->ledger, error)
                            : status;
 }
@@ -116,7 +117,11 @@ static void make_nonce(struct context *context)
 enum status service_open(struct context *context, const struct config *config,
                          const struct service_hooks *hooks, struct error *error)
 {
-    *context = (struct context){.config = config, .start_ms = clock_wall_ms()};
+    *context = (struct context){.config = config,
+                                .start_ms = clock_wall_ms(),
+                                .outbound = {.allowed = config->outbound_allow,
+                                             .ca_file = config->outbound_ca}};
+    transfer_library_open();
     make_nonce(context);
     context->counters = calloc(1, sizeof *context->counters);
     CHECK(context->counters != NULL);
@@ -145,6 +150,9 @@ enum status service_open(struct context *context, const struct config *config,
     context->runners = pool_create(context->config->workers, context->config->workers,
                                    runner_run, context);
     context->clock = public_clock_create(tick_run, context);
+    const struct courier_base base = {context->store, context->webhooks,
+                                      &context->outbound};
+    context->courier = courier_create(&base);
     disk_room_measure(&context->disk_room);
     process_figures_measure(&context->process_figures);
     return ST_OK;
@@ -213,9 +221,11 @@ void service_close(struct context *context)
     loaded_models_destroy(context->loaded_models);
     pool_destroy(context->desk);
     end_leftovers(context);
+    courier_destroy(context->courier);
     followers_destroy(context->followers);
     long_polls_destroy(context->long_polls);
     unfinished_uploads_destroy(context->unfinished_uploads);
+    webhooks_close(context->webhooks);
     models_close(context->models);
     jobs_close(context->jobs);
     datasets_close(context->datasets);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "service/notice.h"
 
 struct counted_end { /* a job that ends, until its transaction does */
     struct counters *counters;
@@ -41,6 +42,8 @@ enum status settlement_add(struct context *context, struct store_tx *tx,
         status = models_add(context->models, tx, model, error);
     if (status == ST_OK)
         status = job_move(context->jobs, tx, job, &move, error);
+    if (status == ST_OK)
+        status = notice_job_ended(context, tx, job, &move, error);
     if (status == ST_OK)
         count_end(context, tx, &move);
     return status;

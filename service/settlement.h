@@ -5,9 +5,10 @@
  *   RESERVE held --> what was authorised is committed, the rest is released
  *
  * Invariants
- *   (1) The ledger's entry, the row of the model (where one came of it) and the job's
- *       move to its terminal state are one transaction: a budget never shows an end
- *       that the job does not, nor the other way round.
+ *   (1) The ledger's entry, the row of the model (where one came of it), the job's move
+ *       to its terminal state and what webhooks are to be told of it are one
+ *       transaction: a budget never shows an end that the job does not, nor the other
+ *       way round, and no end goes untold.
  *   (2) Only SUCCEEDED publishes a model; its file is synced before.
  *   (3) A job on public data has no reservation, and the ledger is not asked.
  *

@@ -137,6 +137,74 @@ idempotency_row_find(struct store_tx *tx, const struct idempotency_name *name,
                      bool (*visit)(void *context, const struct idempotency_row *row),
                      void *context, struct error *error);
 
+struct webhook_row {
+    struct webhook_id id;
+    const char *project, *owner; /* of who made it */
+    bool everywhere;             /* it is told of the things of every project */
+    const char *url;
+    const char *events;        /* their names, a blank between two */
+    const char *dataset;       /* "": of any */
+    const char *state;         /* ACTIVE DISABLED */
+    const char *reason;        /* why it is DISABLED; "" */
+    const uint8_t *secret;     /* (32) what deliveries are signed with */
+    const uint8_t *old_secret; /* (32) the one before, or NULL */
+    int64_t old_until_ms;      /* until then it signs too; 0 */
+    int64_t failing_ms;        /* since then no attempt has succeeded; 0: none fails */
+    int64_t create_ms;
+};
+
+/* Inserts the row, or replaces state, reason, secrets and failing_ms of the one with its
+ * id. */
+enum status webhook_row_put(struct store_tx *tx, const struct webhook_row *row,
+                            struct error *error);
+/* Deletes it with its deliveries. */
+enum status webhook_row_delete(struct store_tx *tx, const struct webhook_id *id,
+                               struct error *error);
+enum status webhook_rows_walk(struct store_tx *tx,
+                              bool (*visit)(void *context,
+                                            const struct webhook_row *row),
+                              void *context, struct error *error);
+
+struct delivery_row { /* something that a webhook is to be told */
+    struct delivery_id id;
+    struct webhook_id webhook;
+    const char *type;     /* of the event */
+    const char *body;     /* as it is sent, at every attempt */
+    const char *state;    /* WAITING DELIVERED FAILED */
+    const char *result;   /* of the last attempt; "": there was none */
+    unsigned http_status; /* that it was answered with; 0: none */
+    unsigned attempts;    /* so far */
+    int64_t next_ms;      /* when the next one is due, while it is WAITING */
+    int64_t create_ms, update_ms;
+};
+
+/*   ST_NOT_FOUND  there is no such webhook */
+enum status delivery_row_insert(struct store_tx *tx, const struct delivery_row *row,
+                                struct error *error);
+/* Replaces state, result, http_status, attempts, next_ms and update_ms.
+ *   ST_NOT_FOUND  there is no such id */
+enum status delivery_row_update(struct store_tx *tx, const struct delivery_row *row,
+                                struct error *error);
+/* Gives that state to all deliveries of the webhook that wait. */
+enum status delivery_rows_end(struct store_tx *tx, const struct webhook_id *webhook,
+                              const char *state, struct error *error);
+/* Deletes those of the webhook that do not wait and are not among its newest. */
+enum status delivery_rows_trim(struct store_tx *tx, const struct webhook_id *webhook,
+                               uint64_t kept, struct error *error);
+/* How many deliveries of the webhook wait. */
+enum status delivery_rows_waiting(struct store_tx *tx, const struct webhook_id *webhook,
+                                  uint64_t *count, struct error *error);
+/* Calls visit with the delivery of the webhook that is due first, if one waits. */
+enum status delivery_row_next(struct store_tx *tx, const struct webhook_id *webhook,
+                              bool (*visit)(void *context,
+                                            const struct delivery_row *row),
+                              void *context, struct error *error);
+/* Walks the newest deliveries of the webhook, the newest first. */
+enum status
+delivery_rows_walk(struct store_tx *tx, const struct webhook_id *webhook, uint64_t most,
+                   bool (*visit)(void *context, const struct delivery_row *row),
+                   void *context, struct error *error);
+
 struct ledger_row {
     uint64_t seq; /* dense, from 1 */
     const char *dataset;

@@ -18,7 +18,7 @@
 
 enum {
     APPLICATION_ID = 0x6570736c, /* "epsl" */
-    STATEMENT_SIZE = 128,
+    STATEMENT_SIZE = 160,
     PATH_SIZE = 4096 + 32,
 };
 
@@ -138,8 +138,27 @@ static const char step_5[] =
     "  kind TEXT NOT NULL CHECK(kind IN('dataset','job','model')), id TEXT NOT NULL,"
     "  text TEXT NOT NULL, PRIMARY KEY(kind,id)) STRICT;"
     "CREATE INDEX replay_location ON replay(location);";
+/* Whom to tell of events, and what they are still to be told: the outbox. */
+static const char step_6[] =
+    "CREATE TABLE webhook("
+    "  id TEXT PRIMARY KEY, project TEXT NOT NULL, owner TEXT NOT NULL,"
+    "  everywhere INTEGER NOT NULL CHECK(everywhere IN(0,1)), url TEXT NOT NULL,"
+    "  events TEXT NOT NULL, dataset TEXT NOT NULL,"
+    "  state TEXT NOT NULL CHECK(state IN('ACTIVE','DISABLED')),"
+    "  reason TEXT NOT NULL, secret BLOB NOT NULL CHECK(length(secret)=32),"
+    "  old_secret BLOB CHECK(length(old_secret)=32), old_until_ms INTEGER NOT NULL,"
+    "  failing_ms INTEGER NOT NULL, create_ms INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE delivery("
+    "  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    "  webhook TEXT NOT NULL REFERENCES webhook(id), type TEXT NOT NULL,"
+    "  body TEXT NOT NULL,"
+    "  state TEXT NOT NULL CHECK(state IN('WAITING','DELIVERED','FAILED')),"
+    "  result TEXT NOT NULL, http_status INTEGER NOT NULL,"
+    "  attempts INTEGER NOT NULL CHECK(attempts>=0), next_ms INTEGER NOT NULL,"
+    "  create_ms INTEGER NOT NULL, update_ms INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX delivery_due ON delivery(webhook,state,next_ms);";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5};
+static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5, step_6};
 
 const struct tables *tables_current(void)
 {
@@ -229,7 +248,7 @@ static enum status check_objects(struct database *database, struct database *mad
     return status;
 }
 
-/* What the tables declare of rows that no hash covers. */
+/* What the tables declare of rows that no hash covers, since the step that made them. */
 static const struct constraint {
     const char *table, *id, *holds;
     int step; /* that made the table */
@@ -240,6 +259,9 @@ static const struct constraint {
     {"mark", "job", "authorised>0", 1},
     {"freeze", "dataset", "length(hash)=32", 1},
     {"caption", "id", "kind IN('dataset','job','model')", 5},
+    {"webhook", "id", "state IN('ACTIVE','DISABLED') AND length(secret)=32", 6},
+    {"webhook", "id", "old_secret IS NULL OR length(old_secret)=32", 6},
+    {"delivery", "id", "state IN('WAITING','DELIVERED','FAILED') AND attempts>=0", 6},
 };
 
 static enum status check_rows(struct database *database,
@@ -270,8 +292,8 @@ enum status tables_check(struct database *database, int found,
     status = status == ST_OK ? check_objects(database, made, error)
                              : error_set(error, ST_IO, "no memory to make the tables");
     database_close(made, true);
-    for (size_t i = 0;
-         status == ST_OK && i < sizeof constraints / sizeof *constraints; i++)
+    for (size_t i = 0; status == ST_OK && i < sizeof constraints / sizeof *constraints;
+         i++)
         if (constraints[i].step <= found)
             status = check_rows(database, &constraints[i], error);
     return status;

@@ -22,6 +22,8 @@
 #include "api/problem.h"
 #include "api/routes.h"
 #include "api/system_view.h"
+#include "api/webhook_event.h"
+#include "api/webhook_view.h"
 #include "tests/api/verdict_fixture.h"
 #include "engine/data/readers/reader_registry.h"
 #include "engine/nn/layers/registry.h"
@@ -400,6 +402,50 @@ static char *status_of_nothing(void)
     return status_render(&view);
 }
 
+static char *delivery_text(const struct delivery_row *row)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    delivery_write(&writer, NULL, row);
+    return json_writer_close(&writer);
+}
+
+static void answer_webhooks(json_t *answers)
+{
+    struct webhook_row row = {.id = {"whk_01JJZ0000000000000000000AB"},
+                              .url = "https://example.com/",
+                              .events = "job.failed budget.low",
+                              .dataset = "",
+                              .state = "ACTIVE",
+                              .reason = "",
+                              .create_ms = 1000};
+    struct delivery_row delivery = {.id = {"msg_01JJZ0000000000000000000AB"},
+                                    .type = "webhook.test",
+                                    .state = "WAITING",
+                                    .result = "",
+                                    .next_ms = 1000,
+                                    .create_ms = 1000};
+    take_answer(answers, "Webhook", webhook_render(&row, NULL));
+    take_answer(answers, "WebhookSecret", webhook_render(&row, digest));
+    take_answer(answers, "Delivery", delivery_text(&delivery));
+    row.dataset = "a";
+    row.state = "DISABLED";
+    row.reason = "gone";
+    row.failing_ms = 1000;
+    take_answer(answers, "Webhook", webhook_render(&row, NULL));
+    delivery.state = "FAILED";
+    delivery.result = "answered";
+    delivery.http_status = 410;
+    delivery.attempts = 1;
+    delivery.update_ms = 2000;
+    take_answer(answers, "Delivery", delivery_text(&delivery));
+    for (unsigned type = 0; type < WEBHOOK_EVENT_TYPES; type++) {
+        const struct webhook_event event = {(enum webhook_event_type)type, "a", "READY",
+                                            type == EVENT_BUDGET_LOW ? 0.5 : 0, 1};
+        take_answer(answers, "WebhookMessage", webhook_event_render(&event));
+    }
+}
+
 static json_t *answers(void)
 {
     json_t *all = json_object();
@@ -409,6 +455,7 @@ static json_t *answers(void)
     double outputs[] = {0.25, 0.75};
     answer_datasets(all);
     answer_uploads(all);
+    answer_webhooks(all);
     open_dataset(&dataset, declarations[1]);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         answer_job(all, &dataset, requests[i]);

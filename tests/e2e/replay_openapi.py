@@ -278,6 +278,25 @@ def models(replay, published):
     replay.call("delete", "/v1/models/{id}", id=published[-1])
 
 
+def webhooks(replay):
+    for name, body in replay.examples("post", "/v1/webhooks"):
+        status, hook = replay.call("post", "/v1/webhooks", body)
+        if status != 201:
+            replay.failures.append(f"the example {name} of a webhook is refused: {hook}")
+    _, hook = replay.call("post", "/v1/webhooks",
+                          {"url": "https://hooks.invalid/", "events": ["job.failed"]})
+    replay.call("post", "/v1/webhooks", {"url": "ftp://example.com/", "events": []})
+    replay.call("get", "/v1/webhooks")
+    for identity in (hook["id"], "whk_" + UNKNOWN):
+        replay.call("get", "/v1/webhooks/{id}", id=identity)
+        replay.call("post", "/v1/webhooks/{id}:test", id=identity)
+        replay.call("get", "/v1/webhooks/{id}/deliveries", id=identity)
+        replay.call("post", "/v1/webhooks/{id}:rotate", id=identity)
+        replay.call("delete", "/v1/webhooks/{id}", id=identity)
+    for hook in replay.call("get", "/v1/webhooks")[1]["webhooks"]:
+        replay.call("delete", "/v1/webhooks/{id}", id=hook["id"])
+
+
 def rest(replay):
     for path in ("/v1/ledger/head", "/v1/algorithms", "/openapi.yaml", "/v1/version",
                  "/livez", "/readyz", "/metrics", "/", "/docs"):
@@ -311,6 +330,7 @@ def main(base):
     replay = Replay(base)
     datasets(replay)
     models(replay, jobs(replay))
+    webhooks(replay)
     rest(replay)
     for failure in replay.failures:
         print(failure, file=sys.stderr)

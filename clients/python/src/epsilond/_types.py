@@ -224,6 +224,69 @@ class DatasetPage(TypedDict):
     next_page_token: PageTokenOrNull
 
 
+class WebhookRequest(TypedDict):
+    url: WebhookUrl
+    events: list[WebhookEvent]
+    dataset: NotRequired[DatasetId | None]
+
+
+class Webhook(TypedDict):
+    id: WebhookId
+    url: WebhookUrl
+    events: list[WebhookEvent]
+    dataset: DatasetId | None
+    state: Literal["ACTIVE", "DISABLED"]
+    state_reason: Literal["gone", "failing", None]
+    failing_since: str | None
+    create_time: str
+
+
+class WebhookSecret(TypedDict):
+    id: WebhookId
+    url: WebhookUrl
+    events: list[WebhookEvent]
+    dataset: DatasetId | None
+    state: Literal["ACTIVE", "DISABLED"]
+    state_reason: Literal["gone", "failing", None]
+    failing_since: str | None
+    create_time: str
+    secret: str
+
+
+class WebhookList(TypedDict):
+    webhooks: list[Webhook]
+
+
+class WebhookMessage(TypedDict):
+    """Thin on purpose: what it is about is to be fetched. A message may come more than once, always
+    under the same `webhook-id`, and not in order."""
+
+    type: WebhookMessageType
+    timestamp: str
+    id: str
+    state: str
+    left: NotRequired[float]
+
+
+class Delivery(TypedDict):
+    id: str
+    type: WebhookMessageType
+    state: Literal["WAITING", "DELIVERED", "FAILED"]
+    attempts: int
+    result: Literal[
+        "answered", "unreachable", "untrusted", "too_slow", "too_large", "redirected", "broken",
+        None
+    ]
+    status: int | None
+    create_time: str
+    attempt_time: str | None
+    next_attempt_time: str | None
+
+
+class DeliveryList(TypedDict):
+    deliveries: list[Delivery]
+
+
 class Guarantee(TypedDict):
     """What the people in the data are promised: whatever jobs are chosen, and whatever they are
     chosen upon, all of them together are (epsilon, delta)-differentially private. It is over all
@@ -1128,6 +1191,16 @@ DatasetFile = Literal["features", "labels", "data"]
 DatasetFormat = Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
 DatasetState = Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
 DatasetReason = Literal["import_failed", "disk_full", "internal"]
+WebhookId = str
+WebhookEvent = Literal[
+    "job.succeeded", "job.failed", "job.cancelled", "dataset.imported", "budget.low",
+    "budget.exhausted"
+]
+WebhookMessageType = Literal[
+    "job.succeeded", "job.failed", "job.cancelled", "dataset.imported", "budget.low",
+    "budget.exhausted", "webhook.test"
+]
+WebhookUrl = str
 Vector = list[float | None]
 BudgetEpochs = list[BudgetEpochsItem]
 Rooms = list[RoomsItem]
@@ -1168,9 +1241,9 @@ ProblemCode = Literal[
     "budget_exhausted", "budget_held", "already_exists", "dataset_not_ready", "dataset_busy",
     "dataset_immutable", "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen",
     "dataset_unavailable", "duplicate_content", "upload_busy", "upload_offset", "upload_length",
-    "job_terminal", "job_active", "job_has_model", "idempotency_key_reused", "import_failed",
-    "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining",
-    "cancelled", "no_memory", "ledger_unavailable"
+    "webhook_limit", "job_terminal", "job_active", "job_has_model", "idempotency_key_reused",
+    "import_failed", "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full",
+    "draining", "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"

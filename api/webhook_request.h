@@ -1,0 +1,29 @@
+/*
+ * webhook_request.h - the body of POST /v1/webhooks.
+ *
+ * Threads: pure.
+ */
+#ifndef API_WEBHOOK_REQUEST_H
+#define API_WEBHOOK_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/limits.h"
+#include "api/webhook_event.h"
+#include "base/id.h"
+#include "base/status.h"
+
+struct webhook_request {
+    char url[LIMIT_URL + 1];
+    unsigned events; /* a bit of each enum webhook_event_type */
+    bool has_dataset;
+    struct dataset_id dataset; /* of this alone; "" of any */
+};
+
+/* Reads {"url","events","dataset"}. Where the URL leads is for service/outbound to say.
+ *   ST_INVALID  it is not so; error lists all that is wrong */
+enum status webhook_request_parse(struct webhook_request *request, const char *body,
+                                  size_t size, struct error *error);
+
+#endif

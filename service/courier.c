@@ -1,0 +1,323 @@
+#include "service/courier.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "service/outbound/transfers.h"
+#include "service/redelivery.h"
+
+enum {
+    CONNECT_MS = 5000,
+    WHOLE_MS = 10000,
+    ANSWER_SIZE_MAX = 65536,
+    WAIT_MAX_MS = 60000, /* so that a wall clock that was set is noticed */
+    MS_PER_S = 1000,
+};
+
+struct parcel { /* a delivery under way */
+    struct delivery_id id;
+    struct webhook_id webhook;
+    bool is_test;
+    int64_t due_ms;
+    unsigned attempts; /* before this one */
+    char *body;
+    struct transfer *transfer;
+};
+
+struct courier {
+    struct courier_base base;
+    struct transfers *transfers;
+    atomic_bool stop, look; /* look: something in the outbox may be due */
+    int64_t next_ms;        /* when the next one is due; INT64_MAX: none waits */
+    size_t count;
+    struct parcel *parcels[LIMIT_WEBHOOKS];
+    pthread_t thread;
+};
+
+/* --- sending --- */
+
+/* Writes "v1,..." for each secret that counts now. */
+static void sign(char *text, size_t room, const struct webhook *webhook,
+                 const char *content)
+{
+    uint8_t digest[SHA256_SIZE];
+    char base64[SHA256_BASE64_SIZE];
+    hmac_sha256(digest, webhook->secret, content, strlen(content));
+    sha256_render_base64(base64, digest);
+    int used = snprintf(text, room, "webhook-signature: v1,%s", base64);
+    if (webhook->old_until_ms <= clock_wall_ms())
+        return;
+    hmac_sha256(digest, webhook->old_secret, content, strlen(content));
+    sha256_render_base64(base64, digest);
+    snprintf(text + used, room - (size_t)used, " v1,%s", base64);
+}
+
+static void begin(struct courier *courier, struct parcel *parcel,
+                  const struct webhook *webhook)
+{
+    enum { ID_SIZE = 64, SIGNATURE_SIZE = 160 };
+    char id[ID_SIZE], timestamp[ID_SIZE], signature[SIGNATURE_SIZE];
+    int64_t now_s = clock_wall_s();
+    size_t size = strlen(parcel->body) + 2 * ID_SIZE;
+    char *content = malloc(size);
+    CHECK(content != NULL);
+    snprintf(content, size, "%s.%lld.%s", parcel->id.text, (long long)now_s,
+             parcel->body);
+    snprintf(id, sizeof id, "webhook-id: %s", parcel->id.text);
+    snprintf(timestamp, sizeof timestamp, "webhook-timestamp: %lld", (long long)now_s);
+    sign(signature, sizeof signature, webhook, content);
+    free(content);
+    const struct transfer_request request = {
+        .url = webhook->request.url,
+        .headers = {"Content-Type: application/json", id, timestamp, signature},
+        .body = parcel->body,
+        .answer_max = ANSWER_SIZE_MAX,
+        .connect_ms = CONNECT_MS,
+        .whole_ms = WHOLE_MS,
+        .cancel = &courier->stop,
+    };
+    parcel->transfer = transfer_create(courier->base.rules, &request);
+    transfers_add(courier->transfers, parcel->transfer);
+    courier->parcels[courier->count++] = parcel;
+}
+
+/* --- what is due --- */
+
+static bool is_under_way(const struct courier *courier, const struct webhook_id *id)
+{
+    for (size_t i = 0; i < courier->count; i++)
+        if (strcmp(courier->parcels[i]->webhook.text, id->text) == 0)
+            return true;
+    return false;
+}
+
+static bool take_first(void *context, const struct delivery_row *row)
+{
+    struct parcel *parcel = context;
+    *parcel = (struct parcel){
+        .id = row->id,
+        .webhook = row->webhook,
+        .is_test = strcmp(row->type, webhook_event_name(EVENT_TEST)) == 0,
+        .due_ms = row->next_ms,
+        .attempts = row->attempts,
+        .body = strdup(row->body)};
+    CHECK(parcel->body != NULL);
+    return false;
+}
+
+static void destroy(struct parcel *parcel)
+{
+    if (parcel == NULL)
+        return;
+    transfer_destroy(parcel->transfer);
+    free(parcel->body);
+    free(parcel);
+}
+
+/* Takes what is due of the webhook, unless something of it is under way. NULL: nothing is,
+ * and next_ms says when something will be. */
+static struct parcel *take_due(struct courier *courier, struct store_tx *tx,
+                               const struct webhook_id *id)
+{
+    if (is_under_way(courier, id))
+        return NULL;
+    struct parcel *parcel = calloc(1, sizeof *parcel);
+    CHECK(parcel != NULL);
+    enum status status = delivery_row_next(tx, id, take_first, parcel, NULL);
+    bool waits = status == ST_OK && parcel->body != NULL;
+    if (waits && parcel->due_ms <= clock_wall_ms())
+        return parcel;
+    if (waits && parcel->due_ms < courier->next_ms)
+        courier->next_ms = parcel->due_ms;
+    destroy(parcel);
+    return NULL;
+}
+
+/* Begins what is due. The store is let go before that. */
+static void look(struct courier *courier)
+{
+    size_t count;
+    struct store_tx *tx = NULL;
+    struct parcel *due[LIMIT_WEBHOOKS] = {NULL};
+    struct webhook *webhooks = webhooks_copy(courier->base.webhooks, &count);
+    courier->next_ms = INT64_MAX;
+    if (count > 0 && store_begin(courier->base.store, &tx, NULL) == ST_OK) {
+        for (size_t i = 0; i < count; i++)
+            due[i] = take_due(courier, tx, &webhooks[i].id);
+        store_rollback(tx);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (due[i] != NULL)
+            begin(courier, due[i], &webhooks[i]);
+    hash_zero(webhooks, count * sizeof *webhooks);
+    free(webhooks);
+}
+
+/* --- what came of it --- */
+
+static double chance(void)
+{
+    uint32_t bits;
+    random_bytes(&bits, sizeof bits);
+    return bits * 0x1p-32;
+}
+
+static const char *state_name(enum redelivery_state state)
+{
+    static const char *const names[] = {[REDELIVERY_DELIVERED] = "DELIVERED",
+                                        [REDELIVERY_WAITS] = "WAITING",
+                                        [REDELIVERY_FAILED] = "FAILED"};
+    return names[state];
+}
+
+/* Makes webhook what it is after the attempt; false where that is what it was. */
+static bool change_webhook(struct webhook *webhook, const struct parcel *parcel,
+                           const struct redelivery *next)
+{
+    bool enable =
+        webhook->disabled && parcel->is_test && next->state == REDELIVERY_DELIVERED;
+    if (!enable && next->disable == NULL && next->failing_ms == webhook->failing_ms)
+        return false;
+    webhook->failing_ms = next->failing_ms;
+    if (enable)
+        webhook->disabled = false;
+    if (next->disable != NULL)
+        webhook->disabled = true;
+    snprintf(webhook->reason, sizeof webhook->reason, "%s",
+             next->disable != NULL ? next->disable
+             : webhook->disabled   ? webhook->reason
+                                   : "");
+    return true;
+}
+
+static enum status write_webhook(struct courier *courier, struct store_tx *tx,
+                                 struct webhook *webhook, const struct parcel *parcel,
+                                 const struct redelivery *next)
+{
+    if (!change_webhook(webhook, parcel, next))
+        return ST_OK;
+    enum status status = webhooks_put(courier->base.webhooks, tx, webhook, NULL);
+    if (status != ST_OK || next->disable == NULL)
+        return status;
+    log_event(LOG_WARNING, "webhook_disabled", "webhook", webhook->id.text, "reason",
+              next->disable, (char *)NULL);
+    return delivery_rows_end(tx, &webhook->id, state_name(REDELIVERY_FAILED), NULL);
+}
+
+/* Writes down what came of the attempt. Where the webhook was deleted meanwhile there is
+ * nothing to write it to. */
+static enum status write_down(struct courier *courier, struct store_tx *tx,
+                              const struct parcel *parcel,
+                              const struct transfer_result *result)
+{
+    struct webhook webhook;
+    if (!webhooks_find(courier->base.webhooks, parcel->webhook.text, &webhook))
+        return ST_NOT_FOUND;
+    const struct attempt attempt = {.number = parcel->attempts + 1,
+                                    .status = result->status,
+                                    .is_test = parcel->is_test,
+                                    .now_ms = clock_wall_ms(),
+                                    .failing_ms = webhook.failing_ms,
+                                    .chance = chance()};
+    const struct redelivery next = redelivery_of(&attempt);
+    const struct delivery_row row = {.id = parcel->id,
+                                     .state = state_name(next.state),
+                                     .result = transfer_end_name(result->end),
+                                     .http_status = result->status,
+                                     .attempts = attempt.number,
+                                     .next_ms = next.next_ms,
+                                     .update_ms = attempt.now_ms};
+    enum status status = delivery_row_update(tx, &row, NULL);
+    if (status == ST_OK)
+        status = write_webhook(courier, tx, &webhook, parcel, &next);
+    if (status == ST_OK)
+        status = delivery_rows_trim(tx, &webhook.id, LIMIT_DELIVERIES, NULL);
+    hash_zero(&webhook, sizeof webhook);
+    log_event(LOG_INFO, "webhook_attempted", "webhook", parcel->webhook.text,
+              "delivery", parcel->id.text, "result", row.result, "state", row.state,
+              (char *)NULL);
+    return status;
+}
+
+static void settle(struct courier *courier, struct transfer *transfer,
+                   const struct transfer_result *result)
+{
+    size_t place = 0;
+    struct store_tx *tx = NULL;
+    while (courier->parcels[place]->transfer != transfer)
+        place++;
+    struct parcel *parcel = courier->parcels[place];
+    courier->parcels[place] = courier->parcels[--courier->count];
+    if (result->end != TRANSFER_CANCELLED &&
+        store_begin(courier->base.store, &tx, NULL) == ST_OK)
+        store_end(tx, write_down(courier, tx, parcel, result), NULL);
+    destroy(parcel);
+    atomic_store(&courier->look, true); /* the webhook's next may be due */
+}
+
+/* --- the thread --- */
+
+static int wait_ms(const struct courier *courier)
+{
+    int64_t wait = courier->next_ms == INT64_MAX ? WAIT_MAX_MS
+                                                 : courier->next_ms - clock_wall_ms();
+    return wait < 0 ? 0 : wait > WAIT_MAX_MS ? WAIT_MAX_MS : (int)wait;
+}
+
+static void *carry(void *argument)
+{
+    struct courier *courier = argument;
+    struct transfer *transfer;
+    struct transfer_result result;
+    while (!atomic_load(&courier->stop)) {
+        if (atomic_exchange(&courier->look, false) || wait_ms(courier) == 0)
+            look(courier);
+        transfers_wait(courier->transfers, wait_ms(courier));
+        while ((transfer = transfers_ended(courier->transfers, &result)) != NULL)
+            settle(courier, transfer, &result);
+    }
+    return NULL;
+}
+
+static void wake(void *context)
+{
+    struct courier *courier = context;
+    atomic_store(&courier->look, true);
+    transfers_wake(courier->transfers);
+}
+
+struct courier *courier_create(const struct courier_base *base)
+{
+    struct courier *courier = calloc(1, sizeof *courier);
+    CHECK(courier != NULL);
+    courier->base = *base;
+    courier->transfers = transfers_create();
+    courier->look = true;
+    courier->next_ms = INT64_MAX;
+    webhooks_watch(base->webhooks, wake, courier);
+    CHECK(pthread_create(&courier->thread, NULL, carry, courier) == 0);
+    return courier;
+}
+
+void courier_destroy(struct courier *courier)
+{
+    if (courier == NULL)
+        return;
+    atomic_store(&courier->stop, true);
+    transfers_wake(courier->transfers);
+    pthread_join(courier->thread, NULL);
+    webhooks_watch(courier->base.webhooks, NULL, NULL);
+    for (size_t i = 0; i < courier->count; i++) {
+        transfers_drop(courier->transfers, courier->parcels[i]->transfer);
+        destroy(courier->parcels[i]);
+    }
+    transfers_destroy(courier->transfers);
+    free(courier);
+}

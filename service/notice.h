@@ -1,0 +1,28 @@
+/*
+ * notice.h - what webhooks are to be told of what happens to jobs and datasets.
+ *
+ * A budget is low when what is not spent of it falls to a half, to a fifth or to a tenth,
+ * and exhausted when it falls below a thousandth. What is held does not count, since it
+ * may be given back: so each of these is told once in an epoch of the budget.
+ *
+ * Threads: that of the transaction.
+ */
+#ifndef SERVICE_NOTICE_H
+#define SERVICE_NOTICE_H
+
+#include "service/context.h"
+
+/* Writes down, in the transaction that ends the job by this move, that it ended, and
+ * what its settlement made of the budget.
+ *   ST_IO   the store is poisoned */
+enum status notice_job_ended(struct context *context, struct store_tx *tx,
+                             const struct job *job, const struct job_move *move,
+                             struct error *error);
+
+/* Writes down, in the transaction that makes the dataset READY, that it was imported.
+ *   ST_IO  the store is poisoned */
+enum status notice_imported(struct context *context, struct store_tx *tx,
+                            const struct dataset *dataset, int64_t second,
+                            struct error *error);
+
+#endif

@@ -1,0 +1,241 @@
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/webhook_view.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "service/access.h"
+#include "service/act.h"
+#include "service/handlers.h"
+#include "service/outbound/target.h"
+
+static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
+
+/* Finds the webhook that the request names, if its sender may see it. */
+static enum status find(struct context *context, const struct request *request,
+                        struct webhook *webhook, struct error *error)
+{
+    const struct access_question question = access_question_of(request);
+    return access_find_webhook(context, &question, request->match.id, webhook, error);
+}
+
+static char *render(const struct webhook *webhook, const uint8_t *secret)
+{
+    char events[WEBHOOK_EVENTS_SIZE];
+    const struct webhook_row row = webhook_row_of(webhook, events);
+    return webhook_render(&row, secret);
+}
+
+/* Ends a transaction in which the request's act was done to the webhook, and keeps the
+ * act in it. */
+static enum status end_act(struct context *context, struct store_tx *tx,
+                           const struct request *request, const struct webhook *webhook,
+                           enum status status, struct error *error)
+{
+    struct act act;
+    act_begin(&act, context, request);
+    act.row.object = webhook->id.text;
+    if (status == ST_OK)
+        status = audit_trail_append(tx, &act.row, error);
+    return store_end(tx, status, error);
+}
+
+/* Replies with the webhook and its secret, which nobody in between is to keep. */
+static void reply_secret(struct request *request, unsigned status,
+                         const struct webhook *webhook)
+{
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, status, render(webhook, webhook->secret));
+}
+
+/* --- create, rotate --- */
+
+/* Whether who asks sees the jobs and budgets of every project. */
+static bool sees_everything(const struct principal *principal)
+{
+    return principal_reach(principal, SCOPE_JOBS_READ) == REACH_EVERYWHERE &&
+           principal_reach(principal, SCOPE_BUDGETS_READ) == REACH_EVERYWHERE;
+}
+
+static enum status put(struct context *context, const struct request *request,
+                       const struct webhook *webhook, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = webhooks_put(context->webhooks, tx, webhook, error);
+    return end_act(context, tx, request, webhook, status, error);
+}
+
+enum status handle_webhook_create(struct context *context, struct request *request,
+                                  struct error *error)
+{
+    struct webhook webhook = {.owner = request->principal,
+                              .everywhere = sees_everything(&request->principal),
+                              .create_ms = clock_wall_s() * 1000};
+    enum status status = webhook_request_parse(
+        &webhook.request, request->body != NULL ? request->body : "",
+        request->body_size, error);
+    if (status == ST_OK)
+        status = target_check(webhook.request.url, &context->outbound.allowed, "/url",
+                              error);
+    if (status != ST_OK)
+        return status;
+    webhook_id_make(&webhook.id);
+    random_bytes(webhook.secret, sizeof webhook.secret);
+    status = put(context, request, &webhook, error);
+    if (status == ST_OK) {
+        reply_header_add(&request->reply, "Location", "/v1/webhooks/%s",
+                         webhook.id.text);
+        reply_secret(request, MHD_HTTP_CREATED, &webhook);
+    }
+    hash_zero(&webhook, sizeof webhook);
+    return status;
+}
+
+/* Gives the webhook of that id a new secret, in tx: what the courier writes of it
+ * meanwhile is not lost. */
+static enum status rotate(struct context *context, struct store_tx *tx,
+                          const struct request *request, struct webhook *webhook,
+                          struct error *error)
+{
+    enum status status = find(context, request, webhook, error);
+    if (status != ST_OK)
+        return status;
+    memcpy(webhook->old_secret, webhook->secret, sizeof webhook->secret);
+    webhook->old_until_ms = clock_wall_ms() + rotation_ms;
+    random_bytes(webhook->secret, sizeof webhook->secret);
+    return webhooks_put(context->webhooks, tx, webhook, error);
+}
+
+enum status handle_webhook_rotate(struct context *context, struct request *request,
+                                  struct error *error)
+{
+    struct webhook webhook = {0};
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = rotate(context, tx, request, &webhook, error);
+    status = end_act(context, tx, request, &webhook, status, error);
+    if (status == ST_OK)
+        reply_secret(request, MHD_HTTP_OK, &webhook);
+    hash_zero(&webhook, sizeof webhook);
+    return status;
+}
+
+/* --- get, list, delete --- */
+
+enum status handle_webhook_get(struct context *context, struct request *request,
+                               struct error *error)
+{
+    struct webhook webhook;
+    enum status status = find(context, request, &webhook, error);
+    if (status == ST_OK)
+        request_answer(request, render(&webhook, NULL));
+    return status;
+}
+
+enum status handle_webhook_list(struct context *context, struct request *request,
+                                struct error *error)
+{
+    size_t count;
+    struct json_writer writer;
+    struct webhook *webhooks = webhooks_copy(context->webhooks, &count);
+    (void)error;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    json_write_array(&writer, "webhooks");
+    for (size_t i = 0; i < count; i++) {
+        char events[WEBHOOK_EVENTS_SIZE];
+        const struct webhook_row row = webhook_row_of(&webhooks[i], events);
+        if (access_sees_webhook(request, &webhooks[i]))
+            webhook_write(&writer, NULL, &row, NULL);
+    }
+    json_write_array_end(&writer);
+    json_write_object_end(&writer);
+    hash_zero(webhooks, count * sizeof *webhooks);
+    free(webhooks);
+    request_answer(request, json_writer_close(&writer));
+    return ST_OK;
+}
+
+enum status handle_webhook_delete(struct context *context, struct request *request,
+                                  struct error *error)
+{
+    struct webhook webhook;
+    struct store_tx *tx = NULL;
+    enum status status = find(context, request, &webhook, error);
+    if (status == ST_OK)
+        status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = webhooks_delete(context->webhooks, tx, &webhook.id, error);
+    status = end_act(context, tx, request, &webhook, status, error);
+    if (status == ST_OK)
+        reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
+    return status;
+}
+
+/* --- deliveries --- */
+
+static char *render_delivery(const struct delivery_row *row)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    delivery_write(&writer, NULL, row);
+    return json_writer_close(&writer);
+}
+
+enum status handle_webhook_test(struct context *context, struct request *request,
+                                struct error *error)
+{
+    struct webhook webhook;
+    struct delivery_row delivery;
+    struct store_tx *tx = NULL;
+    enum status status = find(context, request, &webhook, error);
+    if (status == ST_OK)
+        status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = webhooks_test(context->webhooks, tx, &webhook, &delivery, error);
+    status = end_act(context, tx, request, &webhook, status, error);
+    if (status == ST_OK)
+        reply_json(&request->reply, MHD_HTTP_ACCEPTED, render_delivery(&delivery));
+    return status;
+}
+
+static bool write_delivery(void *context, const struct delivery_row *row)
+{
+    delivery_write(context, NULL, row);
+    return true;
+}
+
+enum status handle_webhook_deliveries(struct context *context, struct request *request,
+                                      struct error *error)
+{
+    struct webhook webhook;
+    struct json_writer writer;
+    struct store_tx *tx = NULL;
+    enum status status = find(context, request, &webhook, error);
+    if (status == ST_OK)
+        status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_object(&writer, NULL);
+    json_write_array(&writer, "deliveries");
+    status = delivery_rows_walk(tx, &webhook.id, LIMIT_DELIVERIES, write_delivery,
+                                &writer, error);
+    store_rollback(tx);
+    json_write_array_end(&writer);
+    json_write_object_end(&writer);
+    char *text = json_writer_close(&writer);
+    if (status == ST_OK)
+        request_answer(request, text);
+    else
+        free(text);
+    return status;
+}

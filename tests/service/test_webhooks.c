@@ -1,0 +1,234 @@
+/* Goal: what webhooks are to be told is written in the transaction of what it tells, or
+ * not at all. Method: a service whose courier was ended, so that the outbox stays as it
+ * is written; transactions that are made durable and that are undone. */
+#include "tests/expect.h"
+
+#include "service/notice.h"
+#include "service/settlement.h"
+#include "tests/service/service_fixture.h"
+
+static int begin(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    assert_non_null(scene);
+    scene_open(scene);
+    courier_destroy(scene->context.courier);
+    scene->context.courier = NULL;
+    *state = scene;
+    return 0;
+}
+
+static int end(void **state)
+{
+    scene_close(*state);
+    free(*state);
+    return 0;
+}
+
+static struct webhook make_webhook(struct scene *scene, unsigned events)
+{
+    struct webhook webhook = {
+        .owner = principal_local,
+        .request = {.url = "https://example.com/", .events = events},
+        .create_ms = 1000};
+    webhook_id_make(&webhook.id);
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, webhooks_put(scene->context.webhooks, tx, &webhook, NULL));
+    return webhook;
+}
+
+static uint64_t waiting_of(struct scene *scene, const struct webhook *webhook)
+{
+    uint64_t count = 0;
+    struct store_tx *tx = scene_begin(scene);
+    assert_int_equal(delivery_rows_waiting(tx, &webhook->id, &count, NULL), ST_OK);
+    store_rollback(tx);
+    return count;
+}
+
+static struct job *make_job(struct scene *scene)
+{
+    struct dataset *dataset =
+        scene_declare(scene, "points", "{\"epsilon\":4,\"delta\":1e-5}");
+    scene_import(scene, dataset, "0.5");
+    struct job_plan plan = scene_plan(
+        scene, "\"name\":\"dpsgd\"",
+        "\"batch_size\":50,\"steps\":10,\"privacy\":{\"noise_multiplier\":4}");
+    struct mechanism m = plan.mechanism;
+    return scene_submit(scene, &plan, &m);
+}
+
+static void an_end_is_told_where_it_is_durable(void **state)
+{
+    struct scene *scene = *state;
+    struct context *context = &scene->context;
+    const struct webhook webhook = make_webhook(scene, 1u << EVENT_JOB_CANCELLED);
+    const struct settlement settlement = {
+        .job = make_job(scene), .move = {.state = JOB_CANCELLED, .second = 7}};
+    struct store_tx *tx = scene_begin(scene);
+    assert_int_equal(settlement_add(context, tx, &settlement, NULL), ST_OK);
+    store_rollback(tx);
+    assert_int_equal(waiting_of(scene, &webhook), 0);
+    tx = scene_begin(scene);
+    scene_commit(tx, settlement_add(context, tx, &settlement, NULL));
+    assert_int_equal(waiting_of(scene, &webhook), 1);
+}
+
+static bool expect_message(void *context, const struct delivery_row *row)
+{
+    assert_string_equal(row->body, context);
+    return true;
+}
+
+static void a_message_says_what_is_public_and_no_more(void **state)
+{
+    struct scene *scene = *state;
+    struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
+    char message[] = "{\"type\":\"dataset.imported\",\"timestamp\":"
+                     "\"1970-01-01T00:00:07Z\",\"id\":\"points\",\"state\":\"READY\"}";
+    const struct webhook webhook = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, notice_imported(&scene->context, tx, dataset, 7, NULL));
+    tx = scene_begin(scene);
+    assert_int_equal(
+        delivery_rows_walk(tx, &webhook.id, 9, expect_message, message, NULL), ST_OK);
+    store_rollback(tx);
+    assert_int_equal(waiting_of(scene, &webhook), 1);
+}
+
+static void whoever_does_not_ask_is_not_told(void **state)
+{
+    struct scene *scene = *state;
+    struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
+    struct webhook other = make_webhook(scene, 1u << EVENT_JOB_FAILED);
+    struct webhook disabled = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    struct webhook foreign = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    struct webhook officer = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    disabled.disabled = true;
+    snprintf(foreign.owner.project, sizeof foreign.owner.project, "fraud");
+    officer.owner = foreign.owner;
+    officer.everywhere = true;
+    struct webhook *const changed[] = {&disabled, &foreign, &officer};
+    struct store_tx *tx = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        tx = scene_begin(scene);
+        scene_commit(tx, webhook_row_delete(tx, &changed[i]->id, NULL));
+        tx = scene_begin(scene);
+        scene_commit(tx, webhooks_put(scene->context.webhooks, tx, changed[i], NULL));
+    }
+    tx = scene_begin(scene);
+    scene_commit(tx, notice_imported(&scene->context, tx, dataset, 7, NULL));
+    assert_int_equal(waiting_of(scene, &other), 0);
+    assert_int_equal(waiting_of(scene, &foreign), 0);
+    assert_int_equal(waiting_of(scene, &officer), 1);
+    assert_int_equal(waiting_of(scene, &disabled), 0);
+}
+
+static void an_outbox_has_a_bound(void **state)
+{
+    struct scene *scene = *state;
+    struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
+    const struct webhook webhook = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    struct delivery_row row;
+    struct store_tx *tx = scene_begin(scene);
+    for (int i = 0; i < LIMIT_DELIVERIES_WAITING - 1; i++) {
+        row = (struct delivery_row){.webhook = webhook.id,
+                                    .type = webhook_event_name(EVENT_DATASET_IMPORTED),
+                                    .body = "{}",
+                                    .state = "WAITING",
+                                    .result = ""};
+        delivery_id_make(&row.id);
+        assert_int_equal(delivery_row_insert(tx, &row, NULL), ST_OK);
+    }
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    for (int i = 0; i < 3; i++) {
+        tx = scene_begin(scene);
+        scene_commit(tx, notice_imported(&scene->context, tx, dataset, 7, NULL));
+        assert_int_equal(waiting_of(scene, &webhook), LIMIT_DELIVERIES_WAITING);
+    }
+    tx = scene_begin(scene);
+    assert_int_equal(webhooks_test(scene->context.webhooks, tx, &webhook, &row, NULL),
+                     ST_QUEUE_FULL);
+    store_rollback(tx);
+}
+
+static void what_is_undone_is_not_remembered(void **state)
+{
+    struct scene *scene = *state;
+    struct webhooks *webhooks = scene->context.webhooks;
+    struct webhook webhook = make_webhook(scene, 1u << EVENT_JOB_FAILED), read;
+    webhook.disabled = true;
+    struct store_tx *tx = scene_begin(scene);
+    assert_int_equal(webhooks_put(webhooks, tx, &webhook, NULL), ST_OK);
+    store_rollback(tx);
+    assert_true(webhooks_find(webhooks, webhook.id.text, &read));
+    assert_false(read.disabled);
+    tx = scene_begin(scene);
+    assert_int_equal(webhooks_delete(webhooks, tx, &webhook.id, NULL), ST_OK);
+    store_rollback(tx);
+    assert_true(webhooks_find(webhooks, webhook.id.text, &read));
+}
+
+static void a_row_reads_back_as_it_was(void **state)
+{
+    struct scene *scene = *state;
+    struct webhooks *again = NULL;
+    struct webhook webhook = make_webhook(scene, (1u << EVENT_TEST) - 1), read;
+    webhook.old_until_ms = webhook.failing_ms = 77000;
+    memset(webhook.old_secret, 7, sizeof webhook.old_secret);
+    webhook.disabled = true;
+    snprintf(webhook.reason, sizeof webhook.reason, "gone");
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, webhooks_put(scene->context.webhooks, tx, &webhook, NULL));
+    tx = scene_begin(scene);
+    assert_int_equal(webhooks_open(&again, tx, NULL), ST_OK);
+    store_rollback(tx);
+    assert_true(webhooks_find(again, webhook.id.text, &read));
+    assert_string_equal(read.owner.name, webhook.owner.name);
+    assert_string_equal(read.owner.project, webhook.owner.project);
+    assert_string_equal(read.request.url, webhook.request.url);
+    assert_int_equal(read.request.events, webhook.request.events);
+    assert_string_equal(read.reason, "gone");
+    assert_memory_equal(read.secret, webhook.secret, sizeof read.secret);
+    assert_memory_equal(read.old_secret, webhook.old_secret, sizeof read.secret);
+    assert_true(read.disabled && read.old_until_ms == 77000 &&
+                read.failing_ms == 77000 && read.create_ms == webhook.create_ms);
+    webhooks_close(again);
+}
+
+static void a_row_that_does_not_read_back_is_damage(void **state)
+{
+    struct scene *scene = *state;
+    struct webhooks *again = NULL;
+    struct error error = {0};
+    const uint8_t secret[SHA256_SIZE] = {1};
+    const struct webhook_row row = {.id = {"whk_01JJZ0000000000000000000AB"},
+                                    .project = "default",
+                                    .owner = "local",
+                                    .url = "https://example.com/",
+                                    .events = "job.done",
+                                    .dataset = "",
+                                    .state = "ACTIVE",
+                                    .reason = "",
+                                    .secret = secret};
+    struct store_tx *tx = scene_begin(scene);
+    assert_int_equal(webhook_row_put(tx, &row, NULL), ST_OK);
+    assert_int_equal(webhooks_open(&again, tx, &error), ST_CORRUPT);
+    store_rollback(tx);
+    assert_non_null(strstr(error.text, row.id.text));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+        TEST(an_end_is_told_where_it_is_durable),
+        TEST(a_message_says_what_is_public_and_no_more),
+        TEST(whoever_does_not_ask_is_not_told),
+        TEST(an_outbox_has_a_bound),
+        TEST(what_is_undone_is_not_remembered),
+        TEST(a_row_reads_back_as_it_was),
+        TEST(a_row_that_does_not_read_back_is_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
