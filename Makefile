@@ -104,7 +104,7 @@ e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-contract check-generators check-client check-browser check-metrics layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-contract check-openapi-lint check-generators check-client check-browser check-metrics layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -182,6 +182,8 @@ check-python: all                          ## published models in Python, packag
 	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
 check-contract: all                        ## openapi.yaml by schemathesis of PyPI (MINUTES=10)
 	@tests/contract/check $(BUILD)/epsilond || [ $$? = 77 ]
+check-openapi-lint:                        ## openapi.yaml by redocly and spectral of npm
+	@tests/contract/lint || [ $$? = 77 ]
 check-generators: all                      ## clients that generators make of openapi.yaml
 	@tests/generators/check $(BUILD)/epsilond || [ $$? = 77 ]
 check-client: all                          ## clients/python on every Python here, packages of PyPI

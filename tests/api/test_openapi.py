@@ -322,6 +322,7 @@ def check_answers(document, answers):
 
 def check_references(document):
     used = set(re.findall(r"#/components/(\w+/\w+)", json.dumps(document)))
+    used |= {f"securitySchemes/{name}" for one in document["security"] for name in one}
     defined = {f"{kind}/{name}" for kind, group in document["components"].items()
                for name in group}
     check(used <= defined, f"references to nothing: {used - defined}")

@@ -258,8 +258,8 @@ class Walk:
         browser.await_that("document.querySelector('#job_create pre')?.innerText.includes('mnist')", "an example")
         browser.run("[...document.querySelectorAll('.operation')].forEach((part) => { part.open = part.id == 'job_create' || part.id == 'dataset_get' })")
         self.look_at("docs-open")
-        browser.type("input[type=search]", "ledger")
-        browser.await_that("[...document.querySelectorAll('.operation')].filter((part) => part.checkVisibility()).length == 2", "the routes that were looked for")
+        browser.type("input[type=search]", "job_cancel")
+        browser.await_that("[...document.querySelectorAll('.operation')].filter((part) => part.checkVisibility()).map((part) => part.id).join() == 'job_cancel'", "the route that was looked for")
         browser.type("input[type=search]", "")
 
     def audit(self):
