@@ -464,6 +464,9 @@ const char *config_help(void)
 {
     return "usage: epsilond --data-dir DIR [--listen ADDR:PORT] [options]\n"
            "       epsilond verify --data-dir DIR\n"
+           "       epsilond backup FOLDER --data-dir DIR\n"
+           "       epsilond restore BACKUP --data-dir DIR [--head-file PATH]\n"
+           "       epsilond ping [--listen ADDR:PORT]\n"
            "       epsilond regrant ID --epsilon E --delta D [--order A] --data-dir "
            "DIR\n"
            "\n"

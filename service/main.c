@@ -1,7 +1,7 @@
 /* epsilond trains models under a differential-privacy budget that cannot be overspent.
- * This file is the process from its arguments to its exit code: the commands verify and
- * regrant have files of their own, and everything else opens the service, listens,
- * waits for a signal to stop, and closes in the reverse order. */
+ * This file is the process from its arguments to its exit code: its commands have
+ * files of their own, and everything else opens the service, listens, waits for a signal to
+ * stop, and closes in the reverse order. */
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,9 +12,11 @@
 #include <sysexits.h>
 
 #include "base/log.h"
+#include "service/backup_command.h"
 #include "service/config.h"
 #include "service/kernel.h"
 #include "service/metrics_listener.h"
+#include "service/ping_command.h"
 #include "service/regrant_command.h"
 #include "service/server.h"
 #include "service/service.h"
@@ -104,15 +106,25 @@ static void return_large_blocks(void)
     mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* another allocator has its own ways */
 }
 
+/* What the first word may ask for; without one the daemon serves. */
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"verify", verify_command}, {"regrant", regrant_command},
+    {"backup", backup_command}, {"restore", restore_command},
+    {"ping", ping_command},
+};
+
 int main(int argc, char **argv)
 {
     struct config config;
     enum config_outcome outcome;
     struct error error = {0};
-    if (argc > 1 && strcmp(argv[1], "verify") == 0)
-        return verify_command(argc - 1, argv + 1);
-    if (argc > 1 && strcmp(argv[1], "regrant") == 0)
-        return regrant_command(argc - 1, argv + 1);
+    if (argc > 1)
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+            if (strcmp(argv[1], commands[i].name) == 0)
+                return commands[i].run(argc - 1, argv + 1);
     enum status status = config_read(&config, &outcome, argc, argv, &error);
     if (status != ST_OK) {
         fprintf(stderr, "epsilond: %s\n", error.text);

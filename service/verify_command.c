@@ -142,12 +142,24 @@ static int verify_blobs(const struct config *config, const struct blobs *blobs)
     return EX_OK;
 }
 
+int verify_directory(const struct config *config)
+{
+    struct error error = {0};
+    struct blobs *blobs = NULL;
+    if (blobs_open_read(&blobs, config->data_dir, &error) != ST_OK) {
+        printf("epsilond verify: %s\n", error.text);
+        return EX_TEMPFAIL;
+    }
+    int code = verify_blobs(config, blobs);
+    blobs_close(blobs);
+    return code;
+}
+
 int verify_command(int argc, char **argv)
 {
     struct config config;
     enum config_outcome outcome;
     struct error error = {0};
-    struct blobs *blobs = NULL;
     enum status status = config_read(&config, &outcome, argc, argv, &error);
     if (status != ST_OK) {
         fprintf(stderr, "epsilond verify: %s\n", error.text);
@@ -157,11 +169,5 @@ int verify_command(int argc, char **argv)
         fputs(config_help(), stdout);
         return EX_OK;
     }
-    if (blobs_open_read(&blobs, config.data_dir, &error) != ST_OK) {
-        printf("epsilond verify: %s\n", error.text);
-        return EX_TEMPFAIL;
-    }
-    int code = verify_blobs(&config, blobs);
-    blobs_close(blobs);
-    return code;
+    return verify_directory(&config);
 }

@@ -13,4 +13,8 @@
  * read, 78 for a newer schema. */
 int verify_command(int argc, char **argv);
 
+/* The same of the data directory, and against the head file, that config names. */
+struct config;
+int verify_directory(const struct config *config);
+
 #endif

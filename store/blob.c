@@ -281,6 +281,40 @@ enum status blobs_open(struct blobs **out, const char *directory, struct error *
     return ST_OK;
 }
 
+enum status blobs_make(struct blobs **out, const char *directory, struct error *error)
+{
+    char path[BLOB_PATH_SIZE];
+    struct blobs *blobs = NULL;
+    enum status status = blobs_open_read(&blobs, directory, error);
+    if (status != ST_OK)
+        return status;
+    if (mkdir(blobs->directory, 0700) != 0)
+        status = errno == EEXIST ? error_set(error, ST_ALREADY_EXISTS, "%s is there",
+                                             blobs->directory)
+                                 : failed(error, blobs->directory);
+    for (size_t i = 0; status == ST_OK && i < sizeof folders / sizeof *folders; i++) {
+        path_of(blobs, path, folders[i]);
+        status = make_folder(path, error);
+    }
+    if (status == ST_OK)
+        *out = blobs;
+    else
+        blobs_close(blobs);
+    return status;
+}
+
+enum status blobs_sync(const struct blobs *blobs, struct error *error)
+{
+    char path[BLOB_PATH_SIZE];
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < sizeof folders / sizeof *folders; i++) {
+        path_of(blobs, path, folders[i]);
+        status = sync_path(path, O_RDONLY | O_DIRECTORY, error);
+    }
+    return status == ST_OK ? sync_path(blobs->directory, O_RDONLY | O_DIRECTORY, error)
+                           : status;
+}
+
 void blobs_close(struct blobs *blobs)
 {
     if (blobs == NULL)

@@ -73,6 +73,17 @@ enum status blobs_open(struct blobs **out, const char *directory, struct error *
 enum status blobs_open_read(struct blobs **out, const char *directory,
                             struct error *error);
 
+/* Makes a directory, with its folders, for copies to be put into: it must not be there,
+ * is not locked and has no ballast. blob_copy, blobs_sync and what may be called after
+ * blobs_open_read may be.
+ *   ST_ALREADY_EXISTS  something of that name is there
+ *   ST_IO              it cannot be made */
+enum status blobs_make(struct blobs **out, const char *directory, struct error *error);
+
+/* Makes everything durable that was put into the directory's folders.
+ *   ST_IO  a folder cannot be synced */
+enum status blobs_sync(const struct blobs *blobs, struct error *error);
+
 void blobs_close(struct blobs *blobs); /* NULL is allowed; gives the lock back */
 
 /* path = where the database is. */
@@ -101,6 +112,13 @@ void blob_fetch(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
                 const struct blob_name *name);
 
 bool blob_is_there(const struct blobs *blobs, const struct blob_name *name);
+
+/* Copies the blob from one directory into another, where it must not be, and syncs it;
+ * its name there is durable after blobs_sync.
+ *   ST_NOT_FOUND  it is not in the first
+ *   ST_IO         it cannot be read or written */
+enum status blob_copy(const struct blobs *from, const struct blobs *to,
+                      const struct blob_name *name, struct error *error);
 
 /* Removes the blob durably; one that is not there is ST_OK. */
 enum status blob_remove(struct blobs *blobs, const struct blob_name *name,

@@ -116,6 +116,16 @@ enum status store_open_read(struct store **out, const char *path, struct error *
     return ST_OK;
 }
 
+enum status store_copy(const char *from, const char *to, struct error *error)
+{
+    struct database *database = NULL;
+    enum status status = database_open_read(&database, from, error);
+    if (status == ST_OK)
+        status = tables_copy(database, to, error);
+    database_close(database, false);
+    return status;
+}
+
 void store_close(struct store *store)
 {
     if (store == NULL)

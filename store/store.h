@@ -40,6 +40,12 @@ enum status store_open(struct store **out, const char *path, struct error *error
  * store_open, but an older schema is refused as well, with ST_INVALID. */
 enum status store_open_read(struct store **out, const char *path, struct error *error);
 
+/* Copies the database at from, as of one moment, into a new file at to, which is synced.
+ * It may be done beside a running daemon, whatever the schema; not a byte of from changes,
+ * and nothing of it is checked but that it reads.
+ *   ST_IO  from cannot be read, or to is there or cannot be written */
+enum status store_copy(const char *from, const char *to, struct error *error);
+
 void store_close(struct store *store); /* NULL is allowed; no transaction may be open */
 
 /* Opens a transaction that may write.

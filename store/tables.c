@@ -311,19 +311,25 @@ static enum status sync_file(const char *path)
     return failed == 0 ? ST_OK : ST_IO;
 }
 
-/* A half-written copy of an earlier attempt would be in the way of VACUUM INTO. */
+enum status tables_copy(struct database *database, const char *path,
+                        struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, database, "VACUUM INTO ?");
+    statement_bind_text(&statement, path);
+    if (statement_run(&statement, NULL) != ST_OK || sync_file(path) != ST_OK)
+        return error_set(error, ST_IO, "cannot copy the database to %s", path);
+    return ST_OK;
+}
+
+/* A half-written copy of an earlier attempt would be in the way. */
 static enum status keep_copy(struct database *database, const char *path, int found,
                              struct error *error)
 {
     char copy[PATH_SIZE];
-    struct statement statement;
     snprintf(copy, sizeof copy, "%s.step%d", path, found);
     unlink(copy);
-    statement_open(&statement, database, "VACUUM INTO ?");
-    statement_bind_text(&statement, copy);
-    if (statement_run(&statement, NULL) != ST_OK || sync_file(copy) != ST_OK)
-        return error_set(error, ST_IO, "cannot copy the database to %s", copy);
-    return ST_OK;
+    return tables_copy(database, copy, error);
 }
 
 static enum database_class take_steps(struct database *database, int found,

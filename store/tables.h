@@ -40,4 +40,10 @@ enum status tables_check(struct database *database, int found,
 enum status tables_forward(struct database *database, const char *path, int found,
                            const struct tables *tables, struct error *error);
 
+/* Copies the database as it is now into a new file at path, which is synced. No
+ * transaction is open. Nothing of the database changes, and it may be opened to be read.
+ *   ST_IO  the file is there, or cannot be written */
+enum status tables_copy(struct database *database, const char *path,
+                        struct error *error);
+
 #endif

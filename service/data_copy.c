@@ -1,0 +1,129 @@
+#define _XOPEN_SOURCE 700 /* has nftw declared */
+
+#include "service/data_copy.h"
+
+#include <ftw.h>
+#include <stdio.h>
+
+#include "accountant/ledger_view.h"
+#include "service/inventory.h"
+
+struct copying {
+    struct data_copy *copy;
+    struct blobs *from, *to;
+    bool forward;
+    struct store *store; /* the copy's */
+    struct inventory inventory;
+};
+
+/* Copies the database as of this moment and opens the copy. */
+static enum status copy_database(struct copying *copying, struct error *error)
+{
+    char from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE];
+    blobs_database_path(copying->from, from);
+    blobs_database_path(copying->to, to);
+    enum status status = store_copy(from, to, error);
+    if (status != ST_OK)
+        return status;
+    return copying->forward ? store_open(&copying->store, to, error)
+                            : store_open_read(&copying->store, to, error);
+}
+
+/* Reads and checks the rows of the copy. */
+static enum status read_rows(struct copying *copying, struct error *error)
+{
+    const struct jobs_base base = {.nonce = "copy"};
+    struct store_tx *tx = NULL;
+    struct ledger *ledger = NULL;
+    enum status status = store_begin(copying->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = ledger_open_in(&ledger, copying->store, tx, error);
+    if (status == ST_OK)
+        status = inventory_open(&copying->inventory, tx, &base, error);
+    store_rollback(tx);
+    if (status == ST_OK)
+        status = inventory_check(&copying->inventory, ledger, error);
+    if (ledger != NULL)
+        ledger_head(ledger, &copying->copy->head);
+    ledger_close(ledger);
+    return status;
+}
+
+static enum status copy_datasets(struct copying *copying, struct error *error)
+{
+    struct datasets *datasets = copying->inventory.datasets;
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < datasets_count(datasets); i++) {
+        struct dataset_info info;
+        const struct dataset *dataset = datasets_at(datasets, i);
+        const struct blob_name name =
+            blob_of_dataset(&dataset_spec(dataset)->id, BLOB_MATRIX);
+        dataset_read(datasets, dataset, &info);
+        if (info.state != DATASET_READY)
+            continue;
+        status = blob_copy(copying->from, copying->to, &name, error);
+        copying->copy->datasets += status == ST_OK;
+    }
+    return status;
+}
+
+static enum status copy_models(struct copying *copying, struct error *error)
+{
+    struct models *models = copying->inventory.models;
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < models_count(models); i++) {
+        const struct blob_name name = blob_of_model(&models_at(models, i)->id);
+        status = blob_copy(copying->from, copying->to, &name, error);
+        copying->copy->models += status == ST_OK;
+    }
+    return status;
+}
+
+static enum status copy_all(struct copying *copying, struct error *error)
+{
+    enum status status = copy_database(copying, error);
+    if (status == ST_OK)
+        status = read_rows(copying, error);
+    if (status == ST_OK)
+        status = copy_datasets(copying, error);
+    if (status == ST_OK)
+        status = copy_models(copying, error);
+    if (status == ST_OK)
+        status = inventory_check_files(&copying->inventory, copying->store, copying->to,
+                                       error);
+    return status == ST_OK ? blobs_sync(copying->to, error) : status;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind,
+                      struct FTW *place)
+{
+    (void)info, (void)kind, (void)place;
+    remove(path); /* what stays is seen by whoever looks */
+    return 0;
+}
+
+void data_copy_remove(const char *path)
+{
+    enum { FOLDERS_OPEN = 8 };
+    nftw(path, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+}
+
+enum status data_copy_make(struct data_copy *copy, const char *from, const char *to,
+                           bool forward, struct error *error)
+{
+    struct copying copying = {.copy = copy, .forward = forward};
+    *copy = (struct data_copy){0};
+    enum status status = blobs_open_read(&copying.from, from, error);
+    if (status == ST_OK)
+        status = blobs_make(&copying.to, to, error);
+    if (status == ST_OK)
+        status = copy_all(&copying, error);
+    inventory_close(&copying.inventory);
+    store_close(copying.store);
+    if (status != ST_OK && copying.to != NULL)
+        data_copy_remove(to);
+    blobs_close(copying.to);
+    blobs_close(copying.from);
+    return status;
+}
