@@ -137,6 +137,7 @@ $(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create,--wrap
 $(e2e): $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
+$(BUILD)/tests/bench/followers: libs.tests :=
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	$< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond
@@ -167,9 +168,10 @@ slow: all                                  ## the long suites: half an hour or m
 mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words")
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
 audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
-bench: all $(BUILD)/tests/bench/bare_server $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
+bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server
 	@tests/bench/jobs $(BUILD)/epsilond
+	@tests/bench/follow $(BUILD)/epsilond $(BUILD)/tests/bench/followers
 %.run: %
 	$<
 numbers: all                               ## the README's table, on real data in SHARED

@@ -98,6 +98,14 @@ char *event_progress_render(const struct job_view *view)
     return close_object(&writer);
 }
 
+char *event_change_render(const struct job_view *view)
+{
+    struct json_writer writer;
+    open_object(&writer);
+    json_write_text(&writer, "id", view->id->text);
+    return close_object(&writer);
+}
+
 char *event_evaluation_render(const struct job_view *view, size_t index)
 {
     struct json_writer writer;

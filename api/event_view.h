@@ -49,11 +49,13 @@ bool event_id_parse(uint64_t *version, const char *text, const char *nonce);
  *   progress   {"id","step","steps","epsilon_spent","seconds_left"}
  *   evaluation {"step","accuracy" or "rmse","loss"}, the point at index
  *   released   {"step",...}, the point at index; its lists only with histograms
+ *   change     {"id"}: something else of the job, such as its name; or it was deleted
  *   end        {"state","model"}
  *   budget     {"dataset","share","epsilon_spent"}
  *   snapshot   of lists: {"dataset"}, which is null of all; that of a job is the job */
 char *event_state_render(const struct job_view *view);
 char *event_progress_render(const struct job_view *view);
+char *event_change_render(const struct job_view *view);
 char *event_evaluation_render(const struct job_view *view, size_t index);
 char *event_released_render(const struct job_view *view, size_t index, bool histograms);
 char *event_end_render(const struct job_view *view);

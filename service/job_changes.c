@@ -71,6 +71,13 @@ void job_changes_place(struct job *job, uint64_t queue_position)
     job->now.queue_position = queue_position;
 }
 
+bool job_changes_otherwise(const struct job *job, uint64_t version)
+{
+    const struct job_changes *changes = &job->changes;
+    return changes->any > version && changes->state <= version &&
+           changes->progress <= version;
+}
+
 static size_t shown(const uint64_t *versions, size_t count, uint64_t version)
 {
     size_t before = 0;

@@ -12,6 +12,7 @@
 #ifndef SERVICE_JOB_CHANGES_H
 #define SERVICE_JOB_CHANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,10 @@ void changed_jobs_touch_state(struct changed_jobs *changed, struct job *job);
 void job_changes_show(struct job *job);
 void job_changes_show_at(struct job *job, int64_t second);
 void job_changes_place(struct job *job, uint64_t queue_position);
+
+/* Whether the job has changed since that version, but neither its state nor its progress:
+ * what it is called, or that it is there. */
+bool job_changes_otherwise(const struct job *job, uint64_t version);
 
 /* How many of the job's points a version had shown. */
 size_t job_changes_points(const struct job *job, uint64_t version);

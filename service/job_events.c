@@ -84,6 +84,9 @@ static void write_changes(struct composing *composing, const struct job *job)
                     event_progress_render(&composing->view));
     if (job->changes.state > composing->from->version)
         event_write(&composing->writer, "state", event_state_render(&composing->view));
+    if (job_changes_otherwise(job, composing->from->version))
+        event_write(&composing->writer, "change",
+                    event_change_render(&composing->view));
 }
 
 /* Writes what is newer, and the end behind all of it. A part of the points has no id:

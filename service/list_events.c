@@ -70,6 +70,8 @@ static void write_job(struct composing *composing, const struct job *job)
         event_write(&composing->writer, "state", event_state_render(&view));
     if (job->changes.progress > composing->after)
         event_write(&composing->writer, "progress", event_progress_render(&view));
+    if (job_changes_otherwise(job, composing->after))
+        event_write(&composing->writer, "change", event_change_render(&view));
     if (job->changes.charge > composing->after && job->ledger_seq > 0)
         add_charged(composing, dataset);
 }

@@ -6,6 +6,7 @@
 
 #include "service/ending.h"
 #include "service/job_facts.h"
+#include "service/job_upkeep.h"
 #include "service/list_events.h"
 #include "service/tick.h"
 #include "tests/expect.h"
@@ -247,6 +248,27 @@ static void lists_tell_each_change_once_and_its_budget(void **state)
     scene_close(&with.scene);
 }
 
+static void a_name_is_a_change_that_is_told(void **state)
+{
+    (void)state;
+    char expected[128];
+    struct scene_job with;
+    struct event_cursor cursor = {0};
+    struct caption named = {0}; /* as it is: to be named again is a change too */
+    begin(&with);
+    free(read_news(&with.feed, &cursor, NULL));
+    struct store_tx *tx = scene_begin(&with.scene);
+    scene_commit(tx,
+                 job_caption_put(with.scene.context.jobs, tx, with.job, &named, NULL));
+    snprintf(expected, sizeof expected,
+             "event: change\ndata: {\"id\":\"%s\"}\nid: ", job_id(with.job)->text);
+    char *news = read_news(&with.feed, &cursor, NULL);
+    assert_holds(news, expected);
+    assert_int_equal(count_of(news, "event: "), 1);
+    free(news);
+    scene_close(&with.scene);
+}
+
 /* As they were composed before they were kept: by a job's newest version. */
 static void a_line_of_a_list_follows_its_job(void **state)
 {
@@ -278,6 +300,7 @@ int main(void)
         cmocka_unit_test(ids_that_are_not_known_begin_anew),
         cmocka_unit_test(many_points_come_in_several_batches),
         cmocka_unit_test(lists_tell_each_change_once_and_its_budget),
+        cmocka_unit_test(a_name_is_a_change_that_is_told),
         cmocka_unit_test(a_line_of_a_list_follows_its_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -823,6 +823,12 @@ class ProgressEvent(TypedDict):
     seconds_left: int | None
 
 
+class ChangeEvent(TypedDict):
+    """Something else of a job has changed, such as what it is called; or it was deleted."""
+
+    id: JobId
+
+
 class EndEvent(TypedDict):
     """A job has ended; nothing comes behind it."""
 
