@@ -53,6 +53,8 @@ def configuration(ids):
                   f'parameters = {{"path.id" = {binding}}}', ""]
     lines += ["[[operations]]", 'include-operation-id = "dataset_delete"',
               'parameters = {"path.id" = {dictionary = "doomed", probability = 0.7}}', ""]
+    # Streams of events end with what they follow, or never (tests/e2e/test_events).
+    lines += ["[[operations]]", 'include-operation-id = ["events", "job_events"]', "enabled = false", ""]
     binding = '{dictionary = "datasets", probability = 0.7}'
     lines += ["[[operations]]", 'include-path = ["/v1/jobs", "/v1/jobs:estimate"]',
               f'parameters = {{"body.dataset" = {binding}, "body.evaluation" = {binding}}}', ""]
