@@ -51,10 +51,14 @@ enum {
     LIMIT_DRAIN_TIMEOUT_S = 120,    /* --drain-timeout */
     LIMIT_METRICS_DATASETS = 1000,  /* --metrics-datasets-max */
     LIMIT_URI = 8192,               /* bytes of path and query */
-    LIMIT_HEAD = 12288,             /* bytes of a request before its body */
-    LIMIT_HEAD_PARTS = 64,          /* header fields, cookies and query parameters */
-    LIMIT_JSON_BODY = 1 << 20,      /* bytes */
-    LIMIT_PREDICT_BODY = 64 << 20   /* bytes */
+    LIMIT_KEY_DAYS = 3650,          /* that a key may last */
+    LIMIT_KEY_DAYS_DEFAULT = 90,
+    LIMIT_WRONG_KEYS = 10,            /* from one address in a minute */
+    LIMIT_WRONG_KEY_ADDRESSES = 1024, /* that are watched at once */
+    LIMIT_HEAD = 12288,               /* bytes of a request before its body */
+    LIMIT_HEAD_PARTS = 64,            /* header fields, cookies and query parameters */
+    LIMIT_JSON_BODY = 1 << 20,        /* bytes */
+    LIMIT_PREDICT_BODY = 64 << 20     /* bytes */
 };
 
 #define LIMIT_PREDICT_FLOPS        0x1p40 /* a forward pass over all rows */

@@ -16,6 +16,14 @@ unsigned problem_http_status(enum status status)
     case ST_JOB_TOO_LARGE: return 400;
     case ST_NOT_FLOAT_SAFE: return 400;
     case ST_FORBIDDEN_ORIGIN: return 403;
+    case ST_KEY_IN_QUERY: return 400;
+    case ST_KEY_MISSING: return 401;
+    case ST_KEY_MALFORMED: return 401;
+    case ST_KEY_UNKNOWN: return 401;
+    case ST_KEY_EXPIRED: return 401;
+    case ST_KEY_REVOKED: return 401;
+    case ST_WRONG_KEYS: return 429;
+    case ST_KEY_ENDED: return 409;
     case ST_FORBIDDEN: return 403;
     case ST_NOT_FOUND: return 404;
     case ST_METHOD_NOT_ALLOWED: return 405;
@@ -73,6 +81,8 @@ unsigned problem_retry_after(enum status status)
     if (status == ST_DATASET_BUSY || status == ST_UPLOAD_BUSY ||
         status == ST_QUEUE_FULL || status == ST_NO_MEMORY)
         return 5;
+    if (status == ST_WRONG_KEYS)
+        return 60;
     if (status == ST_DRAINING || status == ST_DISK_FULL || status == ST_IO)
         return 30;
     return 0;

@@ -70,6 +70,14 @@ enum reach principal_reach(const struct principal *principal, enum scope scope)
     return beside && reach < REACH_PROJECT ? REACH_PROJECT : reach;
 }
 
+bool principal_is_everywhere(const struct principal *principal)
+{
+    for (unsigned i = SCOPE_EVERYBODY + 1; i < SCOPE_COUNT; i++)
+        if (principal_reach(principal, (enum scope)i) == REACH_EVERYWHERE)
+            return true;
+    return false;
+}
+
 uint64_t principal_scopes(const struct principal *principal)
 {
     uint64_t scopes = 0;

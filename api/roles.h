@@ -71,6 +71,9 @@ enum reach role_reach(enum role role, enum scope scope);
  * reaches its project at least. */
 enum reach principal_reach(const struct principal *principal, enum scope scope);
 
+/* Whether it reaches the things of every project with any scope. */
+bool principal_is_everywhere(const struct principal *principal);
+
 /* The scopes with which the principal reaches anything: a bit for each. */
 uint64_t principal_scopes(const struct principal *principal);
 

@@ -121,6 +121,18 @@
       .types = TYPE_JSON)                                                              \
     X(status, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/status",               \
       .types = TYPE_JSON)                                                              \
+    X(key_create, ON_DESK, KEYS_ADMIN, .method = "POST", .path = "/v1/keys",           \
+      .act = "key.create", .body = BODY_JSON, .types = TYPE_JSON)                      \
+    X(key_list, AT_ONCE, KEYS_ADMIN, .method = "GET", .path = "/v1/keys",              \
+      .query = "order " QUERY_PAGE, .types = TYPE_JSON)                                \
+    X(key_get, AT_ONCE, KEYS_ADMIN, .method = "GET", .path = "/v1/keys/{id}",          \
+      .types = TYPE_JSON)                                                              \
+    X(key_revoke, ON_DESK, KEYS_ADMIN, .method = "POST",                               \
+      .path = "/v1/keys/{id}:revoke", .act = "key.revoke", .body = BODY_EMPTY,         \
+      .types = TYPE_JSON)                                                              \
+    X(key_rotate, ON_DESK, KEYS_ADMIN, .method = "POST",                               \
+      .path = "/v1/keys/{id}:rotate", .act = "key.rotate", .body = BODY_EMPTY,         \
+      .types = TYPE_JSON)                                                              \
     X(algorithm_list, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/algorithms",   \
       .types = TYPE_JSON, .timed = true)                                               \
     X(audit_list, ON_DESK, AUDIT_READ, .method = "GET", .path = "/v1/audit",           \

@@ -26,6 +26,16 @@ struct faults;
     X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")              \
     X(FORBIDDEN_ORIGIN, "forbidden_origin",                                            \
       "call the service by its loopback address")                                      \
+    X(KEY_IN_QUERY, "key_in_query",                                                    \
+      "send the key as Authorization: Bearer; revoke this one, others may have seen "  \
+      "it")                                                                            \
+    X(KEY_MISSING, "key_missing", "send Authorization: Bearer KEY")                    \
+    X(KEY_MALFORMED, "key_malformed", "send the whole key, as it was shown once")      \
+    X(KEY_UNKNOWN, "key_unknown", "ask for a key; this one lets nobody in")            \
+    X(KEY_EXPIRED, "key_expired", "ask for a new key")                                 \
+    X(KEY_REVOKED, "key_revoked", "ask for a new key")                                 \
+    X(WRONG_KEYS, "too_many_wrong_keys", "find the right key, and wait a minute")      \
+    X(KEY_ENDED, "key_ended", "make a new key")                                        \
     X(FORBIDDEN, "forbidden", "use a key whose role or scopes allow it")               \
     X(NOT_FOUND, "not_found", "check the identifier")                                  \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", "use a method named by Allow")         \

@@ -42,19 +42,15 @@ enum status access_check_scope(const struct request *request, struct error *erro
     return ST_OK;
 }
 
-struct thing { /* that was asked for by its id, and was found or not */
-    const char *kind, *id;
-    struct access_object object;
-};
-
-static enum status decide(const struct access_question *question,
-                          const struct thing *thing, struct error *error)
+enum status access_check_thing(const struct access_question *question, const char *kind,
+                               const char *id, const struct access_object *object,
+                               struct error *error)
 {
-    switch (access_decide(question->principal, question->scope, &thing->object)) {
+    switch (access_decide(question->principal, question->scope, object)) {
     case ACCESS_ALLOWED: return ST_OK;
     case ACCESS_NOT_FOUND:
         return error_set_at(error, ST_NOT_FOUND, question->pointer, "no %s \"%s\"",
-                            thing->kind, thing->id);
+                            kind, id);
     case ACCESS_FORBIDDEN: break;
     }
     if (principal_reach(question->principal, question->scope) == REACH_OWN)
@@ -69,7 +65,8 @@ enum status access_find_dataset(struct context *context,
                                 struct dataset **out, struct error *error)
 {
     *out = datasets_find(context->datasets, id);
-    return decide(question, &(struct thing){"dataset", id, of_dataset(*out)}, error);
+    const struct access_object object = of_dataset(*out);
+    return access_check_thing(question, "dataset", id, &object, error);
 }
 
 enum status access_find_job(struct context *context,
@@ -77,7 +74,8 @@ enum status access_find_job(struct context *context,
                             struct job **out, struct error *error)
 {
     *out = jobs_find(context->jobs, id);
-    return decide(question, &(struct thing){"job", id, of_job(*out)}, error);
+    const struct access_object object = of_job(*out);
+    return access_check_thing(question, "job", id, &object, error);
 }
 
 enum status access_find_model(struct context *context,
@@ -85,8 +83,8 @@ enum status access_find_model(struct context *context,
                               const struct model_row **out, struct error *error)
 {
     *out = models_find(context->models, id);
-    return decide(question, &(struct thing){"model", id, of_model(context, *out, id)},
-                  error);
+    const struct access_object object = of_model(context, *out, id);
+    return access_check_thing(question, "model", id, &object, error);
 }
 
 static struct access_object of_webhook(const struct webhook *webhook)
@@ -98,37 +96,41 @@ enum status access_find_webhook(struct context *context,
                                 const struct access_question *question, const char *id,
                                 struct webhook *out, struct error *error)
 {
-    struct thing thing = {"webhook", id, {0}};
+    struct access_object object = {0};
     if (webhooks_find(context->webhooks, id, out))
-        thing.object = of_webhook(out);
-    return decide(question, &thing, error);
+        object = of_webhook(out);
+    return access_check_thing(question, "webhook", id, &object, error);
 }
 
-static bool sees(const struct request *request, struct access_object object)
+bool access_sees(const struct request *request, const struct access_object *object)
 {
-    return access_decide(&request->principal, request->match.route->scope, &object) ==
+    return access_decide(&request->principal, request->match.route->scope, object) ==
            ACCESS_ALLOWED;
 }
 
 bool access_sees_dataset(const struct request *request, const struct dataset *dataset)
 {
-    return sees(request, of_dataset(dataset));
+    const struct access_object object = of_dataset(dataset);
+    return access_sees(request, &object);
 }
 
 bool access_sees_job(const struct request *request, const struct job *job)
 {
-    return sees(request, of_job(job));
+    const struct access_object object = of_job(job);
+    return access_sees(request, &object);
 }
 
 bool access_sees_model(struct context *context, const struct request *request,
                        const struct model_row *row)
 {
-    return sees(request, of_model(context, row, row->id.text));
+    const struct access_object object = of_model(context, row, row->id.text);
+    return access_sees(request, &object);
 }
 
 bool access_sees_webhook(const struct request *request, const struct webhook *webhook)
 {
-    return sees(request, of_webhook(webhook));
+    const struct access_object object = of_webhook(webhook);
+    return access_sees(request, &object);
 }
 
 bool access_is_everywhere(const struct request *request)

@@ -48,8 +48,15 @@ enum status access_find_webhook(struct context *context,
                                 const struct access_question *question, const char *id,
                                 struct webhook *out, struct error *error);
 
+/* The same of a thing that the caller has looked up; its object is zeroed where there is
+ * none. kind is a word for it: "key". */
+enum status access_check_thing(const struct access_question *question, const char *kind,
+                               const char *id, const struct access_object *object,
+                               struct error *error);
+
 /* Whether the principal that makes the request reaches a thing with the scope of its route:
  * for lists. */
+bool access_sees(const struct request *request, const struct access_object *object);
 bool access_sees_dataset(const struct request *request, const struct dataset *dataset);
 bool access_sees_job(const struct request *request, const struct job *job);
 bool access_sees_model(struct context *context, const struct request *request,

@@ -77,6 +77,14 @@ enum status act_keep(struct context *context, const struct act *act,
 
 /* --- refusals --- */
 
+/* Whether a key was shown that lets nobody in; a request that shows none is nobody's. */
+static bool is_wrong_key(enum status status)
+{
+    return status == ST_KEY_MALFORMED || status == ST_KEY_UNKNOWN ||
+           status == ST_KEY_EXPIRED || status == ST_KEY_REVOKED ||
+           status == ST_WRONG_KEYS || status == ST_KEY_IN_QUERY;
+}
+
 /* Where there are keys, a thing that is not found may be another project's. It is not
  * looked up here which: that would take another time. */
 static bool is_denial(const struct request *request)
@@ -84,7 +92,8 @@ static bool is_denial(const struct request *request)
     enum status status = request->refused;
     bool hidden = status == ST_NOT_FOUND && request->principal.via != VIA_LOCAL &&
                   request->match.route->scope != SCOPE_EVERYBODY;
-    return hidden || status == ST_FORBIDDEN_ORIGIN || status == ST_FORBIDDEN;
+    return hidden || is_wrong_key(status) || status == ST_FORBIDDEN_ORIGIN ||
+           status == ST_FORBIDDEN;
 }
 
 /* Whose content was found to be the same is told to the owner of both datasets alone

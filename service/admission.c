@@ -9,6 +9,7 @@
 #include "api/accept.h"
 #include "api/limits.h"
 #include "api/query.h"
+#include "base/access_key.h"
 
 enum { EMPTY_BODY_MAX = 64 }; /* room for `{}` and blanks */
 
@@ -38,21 +39,30 @@ bool host_is_loopback(const char *value)
     return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-/* Our own origin is the scheme and the Host that was asked for. */
-static bool origin_is_ours(const char *origin, const char *host,
-                           const struct config *config)
+static bool origin_is(const char *origin, const char *scheme, const char *host)
 {
-    const char *scheme = config->tls_certificate[0] != '\0' ? "https://" : "http://";
     return strncasecmp(origin, scheme, strlen(scheme)) == 0 &&
            strcasecmp(origin + strlen(scheme), host) == 0;
 }
 
+/* Our own origin is the scheme and the Host that was asked for; behind a proxy the scheme
+ * is the proxy's. */
+static bool origin_is_ours(const char *origin, const char *host,
+                           const struct config *config)
+{
+    if (config->tls_certificate[0] != '\0')
+        return origin_is(origin, "https://", host);
+    return origin_is(origin, "http://", host) ||
+           (config->behind_proxy && origin_is(origin, "https://", host));
+}
+
 static enum status check_origin(const struct request *request,
-                                const struct config *config, struct error *error)
+                                const struct config *config, bool asks_for_keys,
+                                struct error *error)
 {
     const char *host = request_header(request, "Host");
     const char *origin = request_header(request, "Origin");
-    if (host == NULL || !host_is_loopback(host))
+    if (host == NULL || (!asks_for_keys && !host_is_loopback(host)))
         return error_set(error, ST_FORBIDDEN_ORIGIN,
                          "Host must be a loopback address or localhost");
     if (origin != NULL && !origin_is_ours(origin, host, config))
@@ -193,8 +203,30 @@ static enum status check_key(const struct request *request, struct error *error)
     return ST_OK;
 }
 
-enum status admission_check(struct request *request, const struct config *config,
-                            struct error *error)
+static enum MHD_Result find_key(void *context, enum MHD_ValueKind kind,
+                                const char *name, const char *value)
+{
+    bool *found = context;
+    (void)kind, (void)name;
+    if (value != NULL && strstr(value, access_key_prefix) != NULL)
+        *found = true;
+    return *found ? MHD_NO : MHD_YES;
+}
+
+static enum status check_no_key(const struct request *request, struct error *error)
+{
+    bool found = false;
+    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, find_key,
+                              &found);
+    if (found)
+        return error_set(error, ST_KEY_IN_QUERY,
+                         "a key stands in the query, which is kept in histories and "
+                         "logs");
+    return ST_OK;
+}
+
+enum status admission_find(struct request *request, const struct config *config,
+                           bool asks_for_keys, struct error *error)
 {
     enum status status =
         route_find(&request->match, request->method, request->path, error);
@@ -202,13 +234,18 @@ enum status admission_check(struct request *request, const struct config *config
     if (!any_host && (status == ST_OK || status == ST_NOT_FOUND ||
                       status == ST_METHOD_NOT_ALLOWED)) {
         struct error foreign = {0};
-        if (check_origin(request, config, &foreign) != ST_OK) {
+        if (check_origin(request, config, asks_for_keys, &foreign) != ST_OK) {
             *error = foreign;
             return foreign.status;
         }
     }
-    if (status == ST_OK)
-        status = check_query(request, error);
+    return status == ST_OK ? check_no_key(request, error) : status;
+}
+
+enum status admission_check(struct request *request, const struct config *config,
+                            struct error *error)
+{
+    enum status status = check_query(request, error);
     if (status == ST_OK)
         status = check_accept(request, error);
     if (status == ST_OK)

@@ -15,13 +15,19 @@
 #include "service/config.h"
 #include "service/request.h"
 
-/* Finds the route of the request (into request->match) and checks all that its headers
- * show.
+/* Finds the route of the request (into request->match), and whether it comes from where a
+ * request may come from. Where keys are asked for, any Host will do: it is a key that lets
+ * in, and no page of another origin has one.
+ *   ST_FORBIDDEN_ORIGIN  there are no keys, and Host is not a loopback address or
+ *                        localhost; Origin is not our own
+ *   ST_KEY_IN_QUERY      a key stands in the query, where others may have seen it
+ *   ST_NOT_FOUND, ST_METHOD_NOT_ALLOWED */
+enum status admission_find(struct request *request, const struct config *config,
+                           bool asks_for_keys, struct error *error);
+
+/* Checks all that the headers show, once the route is found.
  *   ST_INVALID                 a query parameter that the route does not take, or one
  *                              that stands twice
- *   ST_FORBIDDEN_ORIGIN        Host is not a loopback address or localhost; Origin is
- *                              not our own
- *   ST_NOT_FOUND, ST_METHOD_NOT_ALLOWED
  *   ST_NOT_ACCEPTABLE          Accept takes none of the route's types, and is not that
  *                              of problems alone
  *   ST_EXPECTATION_FAILED      Expect other than 100-continue

@@ -93,6 +93,13 @@ static enum status set_outbound_ca(struct config *config, const char *text,
     return ST_OK;
 }
 
+static bool is_address(const char *address)
+{
+    uint8_t unused[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, address, unused) == 1 ||
+           inet_pton(AF_INET6, address, unused) == 1;
+}
+
 static bool is_loopback(const char *address)
 {
     struct in_addr four;
@@ -135,10 +142,9 @@ static enum status set_listen(struct config *config, const char *text,
     enum status status = count(&port, colon + 1, 0, PORT_MAX, error);
     if (status != ST_OK)
         return status;
-    if (!is_loopback(address))
+    if (!is_address(address))
         return error_set(error, ST_INVALID,
-                         "%s is not a loopback address; without access tokens epsilond "
-                         "listens nowhere else (127.0.0.1:PORT or [::1]:PORT)",
+                         "%s is not a numeric address (127.0.0.1:PORT or [::1]:PORT)",
                          address);
     memcpy(config->address, address, sizeof address);
     config->port = (uint16_t)port;
@@ -235,6 +241,12 @@ static enum status set_audit_ip(struct config *config, const char *text,
     return on_or_off(&config->audit_ip, text, error);
 }
 
+static enum status set_behind_proxy(struct config *config, const char *text,
+                                    struct error *error)
+{
+    return on_or_off(&config->behind_proxy, text, error);
+}
+
 static enum status set_log_level(struct config *config, const char *text,
                                  struct error *error)
 {
@@ -263,6 +275,7 @@ static const struct option options[] = {
     {"metrics-listen", set_metrics_listen},
     {"metrics-datasets-max", set_metrics_datasets},
     {"ui", set_ui},
+    {"behind-proxy", set_behind_proxy},
     {"tls-cert", set_tls_certificate},
     {"tls-key", set_tls_key},
     {"audit-ip", set_audit_ip},
@@ -456,8 +469,20 @@ enum status config_read(struct config *config, enum config_outcome *outcome, int
         return error_set(error, ST_INVALID,
                          "--tls-cert and --tls-key go together: a certificate and its "
                          "key");
+    if (!config_is_local(config) && config->tls_certificate[0] == '\0' &&
+        !config->behind_proxy)
+        return error_set(error, ST_INVALID,
+                         "%s is no loopback address: keys would travel readable. Give "
+                         "--tls-cert and --tls-key, or --behind-proxy on where a proxy "
+                         "with TLS stands in front",
+                         config->address);
     derive(config);
     return ST_OK;
+}
+
+bool config_is_local(const struct config *config)
+{
+    return config->socket_path[0] != '\0' || is_loopback(config->address);
 }
 
 const char *config_help(void)
@@ -467,15 +492,19 @@ const char *config_help(void)
            "       epsilond backup FOLDER --data-dir DIR\n"
            "       epsilond restore BACKUP --data-dir DIR [--head-file PATH]\n"
            "       epsilond ping [--listen ADDR:PORT]\n"
+           "       epsilond key create|list|revoke ... --data-dir DIR\n"
            "       epsilond regrant ID --epsilon E --delta D [--order A] --data-dir "
            "DIR\n"
            "\n"
            "  --data-dir DIR             where everything is kept (required)\n"
-           "  --listen ADDR:PORT         loopback only; port 0 takes a free one\n"
-           "                             [127.0.0.1:8080]\n"
+           "  --listen ADDR:PORT         port 0 takes a free one [127.0.0.1:8080];\n"
+           "                             other than loopback needs a key (epsilond "
+           "key\n"
+           "                             create) and TLS, here or in a proxy\n"
            "  --listen unix:PATH         a socket in the file system, mode 0660\n"
            "  --tls-cert FILE            PEM: speak HTTPS; read again on SIGHUP\n"
            "  --tls-key FILE             its key, which others must not read\n"
+           "  --behind-proxy on|off      a proxy with TLS stands in front [off]\n"
            "  --workers N                jobs that train at once [half the cores]\n"
            "  --threads N                threads of each job [cores / workers]\n"
            "  --queue-length-max N       jobs that may wait [1000]\n"

@@ -22,7 +22,7 @@ enum { CONFIG_PATH_SIZE = 4096, CONFIG_ADDRESS_SIZE = 64 };
 
 struct config {
     char data_dir[CONFIG_PATH_SIZE];
-    char address[CONFIG_ADDRESS_SIZE]; /* numeric, loopback; without brackets */
+    char address[CONFIG_ADDRESS_SIZE]; /* numeric; without brackets */
     uint16_t port;                     /* 0: any that is free; logged when listening */
     char socket_path[UNIX_SOCKET_PATH_SIZE]; /* listened on instead; "" for none */
     char tls_certificate[CONFIG_PATH_SIZE];  /* both, or "" where HTTP is plain */
@@ -37,6 +37,9 @@ struct config {
     size_t metrics_datasets_max; /* budgets that /metrics shows */
     bool ui;                     /* whether the dashboard is served */
     bool audit_ip; /* whether the audit trail keeps the addresses of clients */
+    bool
+        behind_proxy; /* one with TLS stands in front: other addresses than loopback may be
+                          listened on without */
     enum log_level log_level;
     char head_file[CONFIG_PATH_SIZE]; /* "" for none */
     struct host_address_list
@@ -53,6 +56,10 @@ enum config_outcome { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };
  *   ST_IO       the file named by --config cannot be read: exit 78 */
 enum status config_read(struct config *config, enum config_outcome *outcome, int argc,
                         char **argv, struct error *error);
+
+/* Whether nobody but users of this host can reach it: by a loopback address, or a socket in
+ * the file system. Elsewhere keys are asked for, and TLS or a proxy that has it. */
+bool config_is_local(const struct config *config);
 
 /* What --help prints. */
 const char *config_help(void);

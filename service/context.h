@@ -27,6 +27,7 @@
 #include "accountant/ledger.h"
 #include "base/status.h"
 #include "service/budget_board.h"
+#include "service/access_keys.h"
 #include "service/config.h"
 #include "service/counters.h"
 #include "service/courier.h"
@@ -47,6 +48,7 @@
 #include "service/step_tally.h"
 #include "service/unfinished_uploads.h"
 #include "service/webhooks.h"
+#include "service/wrong_keys.h"
 #include "store/blob.h"
 #include "store/store.h"
 
@@ -59,6 +61,8 @@ struct context {
     struct jobs *jobs;
     struct models *models;
     struct webhooks *webhooks;
+    struct access_keys *keys;
+    struct wrong_keys *wrong_keys;
     struct long_polls *long_polls;
     struct followers *followers;
     struct pool *desk, *importer, *runners;

@@ -130,6 +130,8 @@ static enum pause wait_for_tick(struct follower *follower)
 /* Finds what to send next. Answers whether there is any. */
 static enum pause next(struct follower *follower)
 {
+    if (!follower->all->hooks.may_stay(follower->waiting))
+        return PAUSE_REFUSED;
     if (has_news(follower)) {
         take_news(follower);
         return PAUSE_NOT_NEEDED;

@@ -19,7 +19,9 @@
  *       when it has room, which is no tick, but what it is then given was shown at one: a
  *       step, an evaluation or an end that a run has come to since is in no job's `now`
  *       (job.h) before the next.
- *   (3) Nobody misses a change: whether there is one is asked once more under the lock
+ *   (3) Before a stream is given anything it is asked whether its principal may stay; if
+ *       not, it ends.
+ *   (4) Nobody misses a change: whether there is one is asked once more under the lock
  *       that the tick takes.
  *
  * Threads: any may follow; a stream belongs to the HTTP thread of its connection.
@@ -37,6 +39,8 @@ struct followers; /* opaque */
 struct followers_hooks { /* what is done with a connection; waiting is what was given */
     bool (*suspend)(void *waiting); /* false: it is closing, or its client has gone */
     void (*resume)(void *waiting);
+    bool (*may_stay)(
+        void *waiting); /* false: whoever reads is not to be told any more */
 };
 
 struct followers *followers_create(const struct followers_hooks *hooks);

@@ -18,6 +18,8 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
         status = models_open(&inventory.models, tx, error);
     if (status == ST_OK)
         status = webhooks_open(&inventory.webhooks, tx, error);
+    if (status == ST_OK)
+        status = access_keys_open(&inventory.keys, tx, error);
     if (status == ST_OK) {
         *out = inventory;
         return ST_OK;
@@ -34,6 +36,7 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
 void inventory_close(struct inventory *inventory)
 {
     webhooks_close(inventory->webhooks);
+    access_keys_close(inventory->keys);
     models_close(inventory->models);
     jobs_close(inventory->jobs);
     datasets_close(inventory->datasets);

@@ -1,6 +1,6 @@
 /*
- * inventory.h - the rows of datasets, jobs, models and webhooks: read, and compared with each
- * other, with the ledger and with the files that they name.
+ * inventory.h - the rows of datasets, jobs, models, webhooks and keys: read, and compared
+ * with each other, with the ledger and with the files that they name.
  *
  * A start refuses what inventory_open or inventory_check refuses, and `epsilond verify`
  * calls the same functions, so what it finds good starts. Every error names the table
@@ -12,6 +12,7 @@
 #define SERVICE_INVENTORY_H
 
 #include "accountant/ledger.h"
+#include "service/access_keys.h"
 #include "service/datasets.h"
 #include "service/jobs.h"
 #include "service/models.h"
@@ -22,6 +23,7 @@ struct inventory {
     struct jobs *jobs;
     struct models *models;
     struct webhooks *webhooks;
+    struct access_keys *keys;
 };
 
 /* Reads all rows; base says the rest of what jobs stand on.

@@ -14,6 +14,8 @@
 #include "base/log.h"
 #include "service/backup_command.h"
 #include "service/config.h"
+#include "service/door.h"
+#include "service/key_command.h"
 #include "service/kernel.h"
 #include "service/metrics_listener.h"
 #include "service/ping_command.h"
@@ -74,16 +76,29 @@ static int serve(const struct config *config)
     struct context context;
     struct server *server = NULL;
     struct MHD_Daemon *metrics = NULL;
+    struct door *door = NULL;
     struct error error = {0};
     block_signals(&awaited);
     enum status status = service_open(&context, config, &server_hooks, &error);
+    if (status == ST_OK && !config_is_local(config) && !access_keys_any(context.keys)) {
+        log_event(
+            LOG_ERROR, "not_started", "detail",
+            "there are no keys, so nothing but loopback is listened on: epsilond key "
+            "create",
+            (char *)NULL);
+        service_close(&context);
+        return EX_USAGE;
+    }
     if (status == ST_OK)
         status = metrics_listener_open(&metrics, &context, &error);
     if (status == ST_OK)
         status = server_open(&server, &context, &error);
+    if (status == ST_OK)
+        status = door_open(&door, &context, &error);
     if (status != ST_OK) {
         log_event(LOG_ERROR, "not_started", "detail", error.text, (char *)NULL);
         metrics_listener_close(metrics);
+        server_close(server);
         service_close(&context);
         return exit_code(status);
     }
@@ -91,6 +106,7 @@ static int serve(const struct config *config)
     wait_for_end(&awaited, server);
     service_drain(&context);
     metrics_listener_close(metrics);
+    door_close(door);
     server_close(server);
     service_close(&context);
     log_event(LOG_INFO, "stopped", (char *)NULL);
@@ -113,7 +129,7 @@ static const struct command {
 } commands[] = {
     {"verify", verify_command}, {"regrant", regrant_command},
     {"backup", backup_command}, {"restore", restore_command},
-    {"ping", ping_command},
+    {"ping", ping_command},     {"key", key_command},
 };
 
 int main(int argc, char **argv)

@@ -190,7 +190,7 @@ enum status page_reply(struct request *request, const struct page_source *source
     if (read_mark(&page, request_query(request, "page_token"), error) != ST_OK ||
         status != ST_OK)
         return ST_INVALID;
-    if (!request_knows(request, source->tag))
+    if (source->tag == NULL || !request_knows(request, source->tag))
         reply_json(&request->reply, MHD_HTTP_OK, collect(&page));
     return ST_OK;
 }

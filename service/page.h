@@ -40,7 +40,7 @@ struct page_source {
     char *(*text)(void *context, size_t place);
     void *context;
     /* Says which version of the list this is, as an ETag with its quotes. It was read
-     * before count. */
+     * before count. NULL: the list has none. */
     const char *tag;
 };
 

@@ -130,6 +130,8 @@ void request_refuse(struct request *request, const struct error *error,
     unsigned retry_after = problem_retry_after(error->status);
     if (retry_after > 0)
         reply_header_add(reply, "Retry-After", "%u", retry_after);
+    if (reply->status == MHD_HTTP_UNAUTHORIZED)
+        reply_header_add(reply, "WWW-Authenticate", "%s", "Bearer");
     if (error->status == ST_METHOD_NOT_ALLOWED)
         reply_header_add(reply, "Allow", "%s", request->match.allow);
     if (error->status == ST_UPLOAD_OFFSET || error->status == ST_UPLOAD_LENGTH)

@@ -40,7 +40,7 @@ struct server {
 };
 
 const struct service_hooks server_hooks = {session_run, session_late, session_wake,
-                                           session_suspend};
+                                           session_suspend, session_may_stay};
 
 /* --- what libmicrohttpd calls --- */
 

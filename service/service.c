@@ -53,6 +53,7 @@ static enum status open_rows(struct context *context, struct error *error)
     context->jobs = inventory.jobs;
     context->models = inventory.models;
     context->webhooks = inventory.webhooks;
+    context->keys = inventory.keys;
     return status == ST_OK ? inventory_check(&inventory, context->ledger, error)
                            : status;
 }
@@ -129,8 +130,10 @@ enum status service_open(struct context *context, const struct config *config,
     context->float_safety = float_safety_create();
     context->refusals = refusals_create();
     context->downloads = downloads_create();
+    context->wrong_keys = wrong_keys_create();
     context->long_polls = long_polls_create(LONG_POLLS_MAX, hooks->resume);
-    const struct followers_hooks following = {hooks->suspend, hooks->resume};
+    const struct followers_hooks following = {hooks->suspend, hooks->resume,
+                                              hooks->may_stay};
     context->followers = followers_create(&following);
     enum status status = open_store(context, error);
     if (status == ST_OK)
@@ -226,6 +229,8 @@ void service_close(struct context *context)
     long_polls_destroy(context->long_polls);
     unfinished_uploads_destroy(context->unfinished_uploads);
     webhooks_close(context->webhooks);
+    wrong_keys_destroy(context->wrong_keys);
+    access_keys_close(context->keys);
     models_close(context->models);
     jobs_close(context->jobs);
     datasets_close(context->datasets);

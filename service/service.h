@@ -17,6 +17,7 @@ struct service_hooks { /* what the HTTP server does on this service's threads */
     void (*late)(void *context, void *item); /* the request waited too long to be run */
     void (*resume)(void *waiting);           /* of a long poll, or a stream */
     bool (*suspend)(void *waiting);          /* of a stream: session_suspend */
+    bool (*may_stay)(void *waiting);         /* of a stream: session_may_stay */
 };
 
 /* Opens the directory, verifies the ledger and recovers what a dead process left

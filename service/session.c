@@ -20,12 +20,14 @@
 #include <sys/socket.h>
 
 #include "api/fault.h"
+#include "base/access_key.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/access.h"
 #include "service/access_log.h"
 #include "service/act.h"
 #include "service/admission.h"
+#include "service/authentication.h"
 #include "service/handlers.h"
 #include "service/response.h"
 
@@ -74,6 +76,19 @@ static void exchange_body(struct session *session)
     sessions_exchange(session->sessions, session->reply_bytes, body_bytes);
 }
 
+/* Whether its principal may still be answered, after the request has waited. If not, it is
+ * refused. */
+static bool may_stay(struct session *session)
+{
+    struct error error = {0};
+    if (authentication_renew(session->sessions->context, &session->request, &error) ==
+        ST_OK)
+        return true;
+    request_refuse(&session->request, &error, NULL);
+    act_refused(session->sessions->context, &session->request);
+    return false;
+}
+
 static void resume(struct session *session)
 {
     sessions_resume(session->sessions, session->request.connection);
@@ -83,7 +98,8 @@ void session_run(void *argument, void *item)
 {
     struct context *context = argument;
     struct session *session = session_of(item);
-    handler_handle(context, &session->request);
+    if (may_stay(session))
+        handler_handle(context, &session->request);
     exchange_body(session);
     resume(session);
     context_guard(context);
@@ -123,6 +139,13 @@ static bool has_gone(const struct session *session)
     return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
+bool session_may_stay(void *waiting)
+{
+    struct session *session = session_of(waiting);
+    return authentication_renew(session->sessions->context, &session->request, NULL) ==
+           ST_OK;
+}
+
 bool session_suspend(void *waiting)
 {
     struct session *session = session_of(waiting);
@@ -146,7 +169,8 @@ struct session *session_create(struct sessions *sessions,
     session->number = connection_gate_begin(session->connection->gate);
     session->request.connection = connection;
     session->request.start_ns = clock_monotonic_ns();
-    session->request.principal = principal_local;
+    if (!access_keys_any(sessions->context->keys))
+        session->request.principal = principal_local;
     session->path = strndup(uri, strcspn(uri, "?"));
     CHECK(session->path != NULL);
     session->request.path = session->path;
@@ -248,9 +272,14 @@ static enum MHD_Result admit(struct session *session)
     enum status status =
         connection_gate_verdict(session->connection->gate, session->number, &error);
     if (status == ST_OK)
-        status = admission_check(request, context->config, &error);
+        status = admission_find(request, context->config,
+                                access_keys_any(context->keys), &error);
+    if (status == ST_OK)
+        status = authentication_run(context, request, &error);
     if (status == ST_OK)
         status = access_check_scope(request, &error);
+    if (status == ST_OK)
+        status = admission_check(request, context->config, &error);
     if (status == ST_OK && request->match.route->body == BODY_FILE)
         status = begin_upload(context, request, &error);
     if (status != ST_OK) {
@@ -429,7 +458,7 @@ static enum MHD_Result complete(struct session *session)
             return session_refuse(session, &session->refused);
         return answer(session);
     }
-    if (session->request.reply.status == 0 && !poll(session))
+    if (session->request.reply.status == 0 && may_stay(session) && !poll(session))
         return MHD_YES;
     return session_reply(session);
 }

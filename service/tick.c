@@ -117,6 +117,7 @@ void tick_run(void *argument, int64_t second)
     step_tally_count(&context->step_tally, context->jobs, jobs, count);
     free(jobs);
     followers_tick(context->followers);
+    access_keys_save_used(context->keys, context->store);
     disk_room_measure(&context->disk_room);
     process_figures_measure(&context->process_figures);
     refusals_write(context->refusals, context->store, second, NULL);

@@ -324,6 +324,12 @@ void blobs_close(struct blobs *blobs)
     free(blobs);
 }
 
+void blob_door_path(const char *directory, char path[BLOB_PATH_SIZE])
+{
+    int length = snprintf(path, BLOB_PATH_SIZE, "%s/door", directory);
+    CHECK(length > 0 && length < BLOB_PATH_SIZE);
+}
+
 void blobs_database_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE])
 {
     path_of(blobs, path, "epsilond.db");

@@ -6,6 +6,7 @@
  *   DIR/ (mode 0700)
  *     epsilond.db             the database (store.h)
  *     lock                    held by the process that serves the directory
+ *     door                    a socket, where that process takes commands of the host
  *     models/ID.safetensors   a trained model
  *     datasets/ID.matrix      what a dataset was imported to
  *     uploads/ID.features     what was uploaded of a dataset before its import: two
@@ -88,6 +89,9 @@ void blobs_close(struct blobs *blobs); /* NULL is allowed; gives the lock back *
 
 /* path = where the database is. */
 void blobs_database_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE]);
+
+/* path = where the door of a data directory is. */
+void blob_door_path(const char *directory, char path[BLOB_PATH_SIZE]);
 
 /* Removes the blobs that keep does not want, and every file beside them whose name is
  * no blob's. What cannot be removed is logged and left for the next sweep.

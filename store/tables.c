@@ -158,7 +158,26 @@ static const char step_6[] =
     "  create_ms INTEGER NOT NULL, update_ms INTEGER NOT NULL) STRICT;"
     "CREATE INDEX delivery_due ON delivery(webhook,state,next_ms);";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5, step_6};
+/* Keys are never deleted, so that a daemon that once asked for keys does so for ever. Of
+ * what a key may do nothing can be changed, and it can only end sooner. */
+static const char step_7[] =
+    "CREATE TABLE access_key("
+    "  id TEXT PRIMARY KEY, sha256 BLOB NOT NULL CHECK(length(sha256)=32),"
+    "  owner TEXT NOT NULL, project TEXT NOT NULL, role TEXT NOT NULL,"
+    "  scopes TEXT NOT NULL, policy TEXT NOT NULL, create_ms INTEGER NOT NULL,"
+    "  expire_ms INTEGER NOT NULL, revoke_ms INTEGER NOT NULL,"
+    "  used_day INTEGER NOT NULL) STRICT;"
+    "CREATE TRIGGER access_key_keep BEFORE DELETE ON access_key"
+    "  BEGIN SELECT RAISE(ABORT,'a key is revoked, never deleted'); END;"
+    "CREATE TRIGGER access_key_ends BEFORE UPDATE ON access_key"
+    "  WHEN NEW.id<>OLD.id OR NEW.sha256<>OLD.sha256 OR NEW.owner<>OLD.owner"
+    "  OR NEW.project<>OLD.project OR NEW.role<>OLD.role OR NEW.scopes<>OLD.scopes"
+    "  OR NEW.create_ms<>OLD.create_ms OR NEW.expire_ms>OLD.expire_ms"
+    "  OR (OLD.revoke_ms<>0 AND NEW.revoke_ms<>OLD.revoke_ms)"
+    "  BEGIN SELECT RAISE(ABORT,'a key only ends sooner'); END;";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4,
+                                    step_5, step_6, step_7};
 
 const struct tables *tables_current(void)
 {
@@ -262,6 +281,7 @@ static const struct constraint {
     {"webhook", "id", "state IN('ACTIVE','DISABLED') AND length(secret)=32", 6},
     {"webhook", "id", "old_secret IS NULL OR length(old_secret)=32", 6},
     {"delivery", "id", "state IN('WAITING','DELIVERED','FAILED') AND attempts>=0", 6},
+    {"access_key", "id", "length(sha256)=32", 7},
 };
 
 static enum status check_rows(struct database *database,

@@ -14,6 +14,8 @@
 #include "api/job_defaults.h"
 #include "api/job_schema.h"
 #include "api/job_view.h"
+#include "api/key_request.h"
+#include "api/key_view.h"
 #include "api/limits.h"
 #include "api/model_view.h"
 #include "api/page_view.h"
@@ -26,6 +28,7 @@
 #include "api/webhook_view.h"
 #include "tests/api/verdict_fixture.h"
 #include "engine/data/readers/reader_registry.h"
+#include "engine/dp/algorithms/registry.h"
 #include "engine/nn/layers/registry.h"
 
 static char folder[] = "/tmp/epsilond-openapi-XXXXXX";
@@ -136,6 +139,40 @@ static void open_dataset(struct dataset_spec *spec, const char *text)
 {
     struct error error = {0};
     assert_taken(dataset_spec_parse(spec, text, strlen(text), &error), text, &error);
+}
+
+static void answer_keys(json_t *answers)
+{
+    static const char made[] =
+        "dpk_k7QdAbC1_0123456789012345678901234567890123456789012";
+    const struct key_policy none = {0};
+    struct key_policy policy = {.max_epsilon_per_job = 1,
+                                .min_noise_multiplier = 0.5,
+                                .algorithm_count = 1,
+                                .algorithms = {algorithm_find("dpsgd")},
+                                .max_open_jobs = 3,
+                                .max_share = 0.2,
+                                .share_days = 30};
+    const struct principal ana = {.name = "ana",
+                                  .project = "fraud",
+                                  .role = ROLE_ANALYST,
+                                  .scopes = SCOPE_BIT(SCOPE_BUDGETS_AUDIT)};
+    struct key_view view = {.id = "k7QdAbC1",
+                            .principal = &ana,
+                            .policy = &none,
+                            .create_ms = 1000,
+                            .expire_ms = 9000,
+                            .now_ms = 2000};
+    take_answer(answers, "Key", key_render(&view));
+    view.secret = made;
+    view.policy = &policy;
+    take_answer(answers, "KeyMade", key_render(&view));
+    view.secret = NULL;
+    view.revoke_ms = 3000;
+    view.used_day = 20000;
+    char *items[] = {key_render(&view)};
+    take_answer(answers, "KeyPage", page_render("keys", items, 1, NULL));
+    take_answer(answers, "Key", items[0]);
 }
 
 static void answer_uploads(json_t *answers)
@@ -456,6 +493,7 @@ static json_t *answers(void)
     answer_datasets(all);
     answer_uploads(all);
     answer_webhooks(all);
+    answer_keys(all);
     open_dataset(&dataset, declarations[1]);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         answer_job(all, &dataset, requests[i]);
@@ -731,6 +769,9 @@ static void parse_body(const char *operation, const char *body)
         status = job_request_parse(&request, body, strlen(body), &error);
         if (status == ST_OK)
             job_request_fini(&request);
+    } else if (strcmp(operation, "key_create") == 0) {
+        struct key_request request;
+        status = key_request_parse(&request, body, strlen(body), &error);
     } else if (strcmp(operation, "model_predict") == 0) {
         parse_predict(body);
     }

@@ -18,6 +18,15 @@ static const struct {
     {"not_float_safe", 400},
     {"forbidden_origin", 403},
     {"forbidden", 403},
+    {"key_in_query", 400},
+    {"key_missing", 401},
+    {"key_malformed", 401},
+    {"key_unknown", 401},
+    {"key_expired", 401},
+    {"key_revoked", 401},
+    {"too_many_wrong_keys", 429},
+    {"key_ended", 409},
+    {"webhook_limit", 409},
     {"not_found", 404},
     {"method_not_allowed", 405},
     {"not_acceptable", 406},
@@ -119,9 +128,9 @@ static void only_what_passes_is_retryable(void **state)
 {
     (void)state;
     static const enum status passing[] = {
-        ST_BUDGET_HELD, ST_DATASET_BUSY, ST_DATASET_IN_USE,
-        ST_QUEUE_FULL,  ST_DISK_FULL,    ST_DRAINING,
-        ST_NO_MEMORY,   ST_IO,           ST_UPLOAD_BUSY};
+        ST_BUDGET_HELD, ST_DATASET_BUSY, ST_DATASET_IN_USE, ST_QUEUE_FULL,
+        ST_DISK_FULL,   ST_DRAINING,     ST_NO_MEMORY,      ST_IO,
+        ST_UPLOAD_BUSY, ST_WRONG_KEYS};
     for (size_t i = 0; i < STATUS_COUNT; i++) {
         bool passes = false;
         for (size_t j = 0; j < sizeof passing / sizeof *passing; j++)

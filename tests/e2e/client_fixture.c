@@ -58,9 +58,14 @@ void client_fini(struct client *client)
     }
 }
 
-static struct curl_slist *header_list(const struct request *request)
+static struct curl_slist *header_list(const struct client *client,
+                                      const struct request *request)
 {
+    char bearer[96];
     struct curl_slist *list = NULL;
+    snprintf(bearer, sizeof bearer, "Authorization: Bearer %s", client->key);
+    if (client->key[0] != '\0')
+        list = curl_slist_append(list, bearer);
     for (size_t i = 0; i < CLIENT_HEADERS_MAX && request->headers[i] != NULL; i++)
         list = curl_slist_append(list, request->headers[i]);
     if (request->chunked)
@@ -105,7 +110,7 @@ const struct reply *client_send(struct client *client, const struct request *req
     snprintf(url, sizeof url, "%s%s", client->daemon->base, request->path);
     struct buffer body = {0}, headers = {0};
     struct source source;
-    struct curl_slist *list = header_list(request);
+    struct curl_slist *list = header_list(client, request);
     CURL *curl = curl_easy_init();
     assert_non_null(curl);
     set_body(curl, request, &source);

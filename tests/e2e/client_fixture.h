@@ -32,6 +32,7 @@ struct client {
     struct reply *replies;
     unsigned keys; /* keys made up so far */
     bool lossy;    /* no answer is an answer, of status 0 */
+    char key[64];  /* shown with each request; "": none is */
 };
 
 void client_init(struct client *client, const struct daemon *daemon);

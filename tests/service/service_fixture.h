@@ -46,7 +46,8 @@ static inline void scene_open(struct scene *scene)
     enum config_outcome outcome;
     struct error error = {0};
     const struct service_hooks hooks = {scene_do_nothing, scene_do_nothing,
-                                        scene_wake_nobody, scene_suspend_nobody};
+                                        scene_wake_nobody, scene_suspend_nobody,
+                                        scene_suspend_nobody};
     scene->place = place_make();
     snprintf(scene->database, sizeof scene->database, "%s/epsilond.db",
              scene->place.folder);

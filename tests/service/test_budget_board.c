@@ -66,7 +66,8 @@ static void entries_are_tallied_by_kind_over_a_restart(void **state)
     (void)state;
     static struct scene scene;
     const struct service_hooks hooks = {scene_do_nothing, scene_do_nothing,
-                                        scene_wake_nobody, scene_suspend_nobody};
+                                        scene_wake_nobody, scene_suspend_nobody,
+                                        scene_suspend_nobody};
     scene_open(&scene);
     struct dataset *points =
         scene_declare(&scene, "points", "{\"epsilon\":4,\"delta\":1e-5}");

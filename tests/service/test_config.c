@@ -58,7 +58,7 @@ static void flags_win_over_environment_over_file_over_default(void **state)
     unlink(path);
 }
 
-static void only_loopback_is_listened_on(void **state)
+static void elsewhere_than_on_loopback_wants_tls_or_a_proxy(void **state)
 {
     (void)state;
     struct config config;
@@ -77,6 +77,20 @@ static void only_loopback_is_listened_on(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", bad[i]),
                          ST_INVALID);
+    assert_true(config_is_local(&(struct config){.address = "127.0.0.9"}));
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "10.0.0.1:80",
+                          "--behind-proxy", "on"),
+                     ST_OK);
+    assert_string_equal(config.address, "10.0.0.1");
+    assert_false(config_is_local(&config));
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "[::]:80",
+                          "--tls-cert", "c", "--tls-key", "k"),
+                     ST_OK);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "10.0.0.1:80",
+                          "--behind-proxy", "off"),
+                     ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--behind-proxy", "perhaps"),
+                     ST_INVALID);
 }
 
 static void what_is_not_understood_is_refused(void **state)
@@ -124,7 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flags_win_over_environment_over_file_over_default),
-        cmocka_unit_test(only_loopback_is_listened_on),
+        cmocka_unit_test(elsewhere_than_on_loopback_wants_tls_or_a_proxy),
         cmocka_unit_test(what_is_not_understood_is_refused),
         cmocka_unit_test(help_and_version_need_nothing_else),
     };

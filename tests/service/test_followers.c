@@ -78,9 +78,17 @@ struct scene {
     struct stream streams[CLIENTS];
 };
 
+static bool told_to_leave;
+
+static bool may_stay(void *waiting)
+{
+    (void)waiting;
+    return !told_to_leave;
+}
+
 static struct followers *make(void)
 {
-    const struct followers_hooks hooks = {suspend, resume};
+    const struct followers_hooks hooks = {suspend, resume, may_stay};
     woken_count = 0;
     return followers_create(&hooks);
 }
@@ -136,6 +144,21 @@ static void a_stream_gives_what_is_newer_and_waits(void **state)
     followers_tick(scene.followers);
     assert_false(scene.clients[0].suspended);
     assert_gives(&scene.streams[0], "3-5;", STREAM_WAITS);
+    end(&scene, 1);
+}
+
+/* What it had begun to be given it is given whole. */
+static void whose_key_has_ended_is_told_nothing_more(void **state)
+{
+    (void)state;
+    struct scene scene = {.followers = make(), .subjects = {{.version = 3}}};
+    assert_int_equal(follow(&scene, 0, &scene.subjects[0], 1), ST_OK);
+    assert_gives(&scene.streams[0], "retry: 3000\n\n0-3;", STREAM_WAITS);
+    scene.subjects[0].version = 5;
+    told_to_leave = true;
+    followers_tick(scene.followers);
+    assert_gives(&scene.streams[0], "", STREAM_END);
+    told_to_leave = false;
     end(&scene, 1);
 }
 
@@ -303,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_gives_what_is_newer_and_waits),
+        cmocka_unit_test(whose_key_has_ended_is_told_nothing_more),
         cmocka_unit_test(nobody_is_woken_between_ticks_or_for_nothing),
         cmocka_unit_test(a_comment_comes_after_fifteen_quiet_ticks),
         cmocka_unit_test(one_tick_wakes_in_order_of_submission),

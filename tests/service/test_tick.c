@@ -89,7 +89,7 @@ static struct scene *scene_make(const char *workers)
     enum config_outcome outcome;
     struct error error = {0};
     const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody,
-                                        suspend_nobody};
+                                        suspend_nobody, suspend_nobody};
     struct scene *scene = calloc(1, sizeof *scene);
     assert_non_null(scene);
     scene->place = place_make();
@@ -438,7 +438,7 @@ static void the_model_id_is_drawn_at_submission_and_kept_over_a_restart(void **s
 {
     (void)state;
     const struct service_hooks hooks = {do_nothing, do_nothing, wake_nobody,
-                                        suspend_nobody};
+                                        suspend_nobody, suspend_nobody};
     struct scene *scene = scene_make("1");
     struct context *context = &scene->context;
     struct job *running = submit(context), *queued = submit(context);

@@ -1043,6 +1043,69 @@ class Model(TypedDict):
     create_time: Time
 
 
+class KeyPolicyMaxShare(TypedDict):
+    """Of each dataset's capacity at its weighted orders, by all jobs of its owner in its project
+    that were submitted within the period."""
+
+    share: float
+    period: str
+
+
+class KeyPolicy(TypedDict):
+    """What each job of this key must keep to; 403 `policy_violation` otherwise."""
+
+    max_epsilon_per_job: NotRequired[float]
+    min_noise_multiplier: NotRequired[float]
+    algorithms: NotRequired[list[str]]
+    max_open_jobs: NotRequired[int]
+    max_share: NotRequired[KeyPolicyMaxShare]
+
+
+class KeyRequest(TypedDict):
+    owner: str
+    project: str
+    role: Role
+    scopes: NotRequired[list[Scope]]
+    days: NotRequired[int]
+    policy: NotRequired[KeyPolicy]
+
+
+class Key(TypedDict):
+    id: KeyId
+    state: Literal["ACTIVE", "EXPIRED", "REVOKED"]
+    owner: str
+    project: str
+    role: Role
+    scopes: list[Scope]
+    policy: KeyPolicy | None
+    create_time: Time
+    expire_time: Time
+    revoke_time: TimeOrNull
+    last_used: str | None
+
+
+class KeyMade(TypedDict):
+    """A key with its secret, which is shown once."""
+
+    id: KeyId
+    state: Literal["ACTIVE", "EXPIRED", "REVOKED"]
+    owner: str
+    project: str
+    role: Role
+    scopes: list[Scope]
+    policy: KeyPolicy | None
+    create_time: Time
+    expire_time: Time
+    revoke_time: TimeOrNull
+    last_used: str | None
+    key: str
+
+
+class KeyPage(TypedDict):
+    keys: list[Key]
+    next_page_token: PageTokenOrNull
+
+
 class ModelPage(TypedDict):
     models: list[Model]
     next_page_token: PageTokenOrNull
@@ -1239,17 +1302,26 @@ JobReason = Literal[
 ]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]
+KeyId = str
+Scope = Literal[
+    "budgets:read", "budgets:audit", "datasets:admin", "datasets:freeze", "grants:propose",
+    "grants:approve", "jobs:submit", "jobs:read", "jobs:cancel", "models:read", "certificates:read",
+    "keys:admin", "audit:read", "ops:read", "webhooks:admin"
+]
+Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"]
 ProblemCode = Literal[
     "invalid_argument", "idempotency_key_missing", "job_too_large", "not_float_safe",
-    "forbidden_origin", "forbidden", "not_found", "method_not_allowed", "not_acceptable", "gone",
-    "precondition_failed", "precondition_required", "body_too_large", "uri_too_long",
-    "head_too_large", "unsupported_media_type", "range_not_satisfiable", "expectation_failed",
-    "budget_exhausted", "budget_held", "already_exists", "dataset_not_ready", "dataset_busy",
-    "dataset_immutable", "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen",
-    "dataset_unavailable", "duplicate_content", "upload_busy", "upload_offset", "upload_length",
-    "webhook_limit", "job_terminal", "job_active", "job_has_model", "idempotency_key_reused",
-    "import_failed", "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full",
-    "draining", "cancelled", "no_memory", "ledger_unavailable"
+    "key_in_query", "key_missing", "key_malformed", "key_unknown", "key_expired", "key_revoked",
+    "too_many_wrong_keys", "key_ended", "forbidden_origin", "forbidden", "not_found",
+    "method_not_allowed", "not_acceptable", "gone", "precondition_failed", "precondition_required",
+    "body_too_large", "uri_too_long", "head_too_large", "unsupported_media_type",
+    "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
+    "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use",
+    "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
+    "duplicate_content", "upload_busy", "upload_offset", "upload_length", "webhook_limit",
+    "job_terminal", "job_active", "job_has_model", "idempotency_key_reused", "import_failed",
+    "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining",
+    "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"

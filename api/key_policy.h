@@ -1,0 +1,51 @@
+/*
+ * key_policy.h - what a key may do at most, beside its role: as JSON, in the request that
+ * makes a key, in its answer and in its row.
+ *
+ *   {"max_epsilon_per_job","min_noise_multiplier","algorithms":[name],"max_open_jobs",
+ *    "max_share":{"share","period":"P30D"}}      each of them may be absent
+ *
+ * Shares are of a dataset's capacity at its weighted orders, because epsilons do not add.
+ */
+#ifndef API_KEY_POLICY_H
+#define API_KEY_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/json_reader.h"
+#include "base/status.h"
+
+enum { KEY_POLICY_ALGORITHMS = 32, KEY_POLICY_DAYS_MAX = 3650 };
+
+struct algorithm;
+struct json_writer;
+
+struct key_policy {              /* zeroed: nothing is limited */
+    double max_epsilon_per_job;  /* 0: any */
+    double min_noise_multiplier; /* 0: any */
+    size_t algorithm_count;      /* 0: all */
+    const struct algorithm *algorithms[KEY_POLICY_ALGORITHMS];
+    uint64_t max_open_jobs; /* queued and running; 0: any number */
+    double max_share;       /* of a dataset, within share_days; 0: any */
+    uint64_t share_days;
+};
+
+/* Whether it limits anything. */
+bool key_policy_limits(const struct key_policy *policy);
+
+/* Reads the node into policy, refusing what is not understood. */
+void key_policy_read(struct key_policy *policy, struct json_node node);
+
+/* The same of a text that was rendered and kept; ST_INVALID: it is no such text. */
+enum status key_policy_parse(struct key_policy *policy, const char *text,
+                             struct error *error);
+
+/* Writes it as a member; null where nothing is limited. */
+void key_policy_write(struct json_writer *writer, const char *name,
+                      const struct key_policy *policy);
+/* As a text of its own, {} where nothing is limited; to be freed. */
+char *key_policy_render(const struct key_policy *policy);
+
+#endif

@@ -1,0 +1,204 @@
+#include <stdio.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/key_view.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "service/access.h"
+#include "service/act.h"
+#include "service/handlers.h"
+#include "service/page.h"
+
+static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
+
+static char *text_of(const struct access_key *key, const char *secret)
+{
+    const struct key_view view = {
+        .id = key->id,
+        .principal = &key->principal,
+        .policy = &key->policy,
+        .create_ms = key->create_ms,
+        .expire_ms = key->expire_ms,
+        .revoke_ms = key->revoke_ms,
+        .used_day = key->used_day,
+        .now_ms = clock_wall_ms(),
+        .secret = secret,
+    };
+    return key_render(&view);
+}
+
+/* A key lies in the project that it is for. */
+static enum status find(struct context *context, const struct request *request,
+                        struct access_key *key, struct error *error)
+{
+    struct access_question question = access_question_of(request);
+    bool found = access_keys_find(context->keys, request->match.id, key);
+    return access_check_thing(
+        &question, "key", request->match.id,
+        found ? &(struct access_object){key->principal.project, key->principal.name}
+              : &(struct access_object){0},
+        error);
+}
+
+/* --- making --- */
+
+/* Answers a key that was just made, whole: nobody can ask for it again. */
+static void reply_made(struct context *context, struct request *request,
+                       struct access_key_made *made)
+{
+    struct access_key key;
+    access_keys_find(context->keys, made->id, &key);
+    reply_json(&request->reply, MHD_HTTP_CREATED, text_of(&key, made->text));
+    reply_header_add(&request->reply, "Location", "/v1/keys/%s", made->id);
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+}
+
+/* Appends what is done to a key, and whose it is. */
+static enum status tell(struct context *context, const struct request *request,
+                        struct store_tx *tx, const char *id,
+                        const struct principal *principal, struct error *error)
+{
+    struct act act;
+    char detail[ACCESS_KEY_DETAIL_SIZE];
+    access_key_detail(detail, principal);
+    act_begin(&act, context, request);
+    act.row.object = id;
+    act.row.detail = detail;
+    return audit_trail_append(tx, &act.row, error);
+}
+
+/* Makes a key; and has the key of id old, where it is not NULL, end a day from now. */
+static enum status make(struct context *context, const struct request *request,
+                        const struct key_request *asked, const char *old,
+                        struct access_key_made *made, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = access_keys_add(context->keys, tx, asked, made, error);
+    if (status == ST_OK && old != NULL)
+        status = access_keys_shorten(context->keys, tx, old,
+                                     clock_wall_ms() + rotation_ms, error);
+    if (status == ST_OK)
+        status = tell(context, request, tx, made->id, &asked->principal, error);
+    return store_end(tx, status, error);
+}
+
+enum status handle_key_create(struct context *context, struct request *request,
+                              struct error *error)
+{
+    struct key_request asked;
+    struct access_key_made made;
+    enum status status = key_request_parse(
+        &asked, request->body != NULL ? request->body : "", request->body_size, error);
+    if (status == ST_OK)
+        status = key_request_check(&asked, &request->principal, error);
+    if (status == ST_OK)
+        status = make(context, request, &asked, NULL, &made, error);
+    if (status == ST_OK)
+        reply_made(context, request, &made);
+    hash_zero(&made, sizeof made);
+    return status;
+}
+
+/* The new key lasts as long as the old one was to last when it was made. */
+enum status handle_key_rotate(struct context *context, struct request *request,
+                              struct error *error)
+{
+    enum { MS_PER_DAY = 86400000 };
+    struct access_key key;
+    struct access_key_made made;
+    enum status status = find(context, request, &key, error);
+    if (status != ST_OK)
+        return status;
+    if (key.revoke_ms != 0 || key.expire_ms <= clock_wall_ms())
+        return error_set(error, ST_KEY_ENDED, "it was revoked or has expired");
+    const struct key_request asked = {
+        .principal = key.principal,
+        .days = (uint64_t)(key.expire_ms - key.create_ms + MS_PER_DAY - 1) / MS_PER_DAY,
+        .policy = key.policy,
+    };
+    status = key_request_check(&asked, &request->principal, error);
+    if (status == ST_OK)
+        status = make(context, request, &asked, key.id, &made, error);
+    if (status == ST_OK)
+        reply_made(context, request, &made);
+    hash_zero(&made, sizeof made);
+    return status;
+}
+
+/* --- reading, ending --- */
+
+enum status handle_key_get(struct context *context, struct request *request,
+                           struct error *error)
+{
+    struct access_key key;
+    enum status status = find(context, request, &key, error);
+    if (status != ST_OK)
+        return status;
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, text_of(&key, NULL));
+    return ST_OK;
+}
+
+enum status handle_key_revoke(struct context *context, struct request *request,
+                              struct error *error)
+{
+    struct access_key key;
+    struct store_tx *tx = NULL;
+    enum status status = find(context, request, &key, error);
+    if (status == ST_OK && principal_is_everywhere(&key.principal) &&
+        !access_is_everywhere(request))
+        status = error_set(error, ST_FORBIDDEN, "its bearer reaches other projects");
+    if (status == ST_OK)
+        status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = access_keys_revoke(context->keys, tx, key.id, error);
+    if (status == ST_OK)
+        status = tell(context, request, tx, key.id, &key.principal, error);
+    status = store_end(tx, status, error);
+    if (status == ST_OK && access_keys_find(context->keys, key.id, &key))
+        reply_json(&request->reply, MHD_HTTP_OK, text_of(&key, NULL));
+    return status;
+}
+
+struct key_list {
+    const struct request *request; /* of who asks */
+    struct access_keys *keys;
+};
+
+static bool key_seen(void *context, size_t place)
+{
+    struct access_key key;
+    const struct key_list *list = context;
+    access_keys_at(list->keys, place, &key);
+    return access_sees(list->request, &(struct access_object){key.principal.project,
+                                                              key.principal.name});
+}
+
+static char *key_line(void *context, size_t place)
+{
+    struct access_key key;
+    const struct key_list *list = context;
+    access_keys_at(list->keys, place, &key);
+    return text_of(&key, NULL);
+}
+
+/* It has no tag: a key expires without anybody's doing. */
+enum status handle_key_list(struct context *context, struct request *request,
+                            struct error *error)
+{
+    struct key_list list = {request, context->keys};
+    struct page_source source = {
+        .name = "keys",
+        .count = access_keys_count(context->keys),
+        .seen = key_seen,
+        .text = key_line,
+        .context = &list,
+    };
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    return page_reply(request, &source, error);
+}

@@ -1,0 +1,116 @@
+/* Goal: a body of a key is read whole or refused at its members, and a policy reads back. */
+#include "api/key_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/limits.h"
+#include "engine/dp/algorithms/registry.h"
+#include "tests/expect.h"
+
+static enum status parse(struct key_request *request, const char *text,
+                         struct error *error)
+{
+    char body[1024];
+    snprintf(body, sizeof body, "%s", text);
+    for (char *quote = body; (quote = strchr(quote, '\'')) != NULL;)
+        *quote = '"';
+    *error = (struct error){0};
+    return key_request_parse(request, body, strlen(body), error);
+}
+
+static void a_body_says_whose_key_it_is_and_what_it_may(void **state)
+{
+    (void)state;
+    struct key_request request;
+    struct error error;
+    assert_int_equal(parse(&request,
+                           "{'owner':'ana@x.org','project':'fraud','role':'analyst'}",
+                           &error),
+                     ST_OK);
+    assert_string_equal(request.principal.name, "ana@x.org");
+    assert_int_equal(request.days, LIMIT_KEY_DAYS_DEFAULT);
+    assert_false(key_policy_limits(&request.policy));
+    assert_int_equal(parse(&request,
+                           "{'owner':'a','project':'p','role':'auditor','days':7,"
+                           "'scopes':['jobs:submit','ops:read'],'policy':{"
+                           "'max_epsilon_per_job':1,'min_noise_multiplier':0.5,"
+                           "'algorithms':['dpsgd'],'max_open_jobs':2,"
+                           "'max_share':{'share':0.2,'period':'P30D'}}}",
+                           &error),
+                     ST_OK);
+    assert_true(request.principal.scopes ==
+                (SCOPE_BIT(SCOPE_JOBS_SUBMIT) | SCOPE_BIT(SCOPE_OPS_READ)));
+    assert_int_equal(request.days, 7);
+    assert_int_equal(request.policy.share_days, 30);
+    struct key_policy again;
+    char *text = key_policy_render(&request.policy);
+    assert_int_equal(key_policy_parse(&again, text, &error), ST_OK);
+    free(text);
+    assert_memory_equal(&again, &request.policy, sizeof again);
+    assert_true(again.algorithms[0] == algorithm_find("dpsgd"));
+}
+
+static void what_is_not_understood_is_refused_at_its_member(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *pointer;
+    } cases[] = {
+        {"{'project':'p','role':'analyst'}", "/owner"},
+        {"{'owner':'a','role':'analyst'}", "/project"},
+        {"{'owner':'a','project':'p'}", "/role"},
+        {"{'owner':'a b','project':'p','role':'analyst'}", "/owner"},
+        {"{'owner':'local','project':'p','role':'analyst'}", "/owner"},
+        {"{'owner':'a','project':'P','role':'analyst'}", "/project"},
+        {"{'owner':'a','project':'p','role':'local'}", "/role"},
+        {"{'owner':'a','project':'p','role':'analyst','scopes':['x']}", "/scopes/0"},
+        {"{'owner':'a','project':'p','role':'analyst','days':3651}", "/days"},
+        {"{'owner':'a','project':'p','role':'analyst','keys':1}", "/keys"},
+        {"{'owner':'a','project':'p','role':'analyst','policy':{'max_share':{'share':0."
+         "2,"
+         "'period':'P30'}}}",
+         "/policy/max_share/period"},
+        {"{'owner':'a','project':'p','role':'analyst','policy':{'max_share':{'share':2,"
+         "'period':'P30D'}}}",
+         "/policy/max_share/share"},
+        {"{'owner':'a','project':'p','role':'analyst','policy':{'algorithms':['no']}}",
+         "/policy/algorithms/0"},
+        {"{'owner':'a','project':'p','role':'analyst','policy':{'algorithms':[]}}",
+         "/policy/algorithms"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct key_request request = {.days = 77};
+        struct error error;
+        assert_int_equal(parse(&request, cases[i].body, &error), ST_INVALID);
+        assert_string_equal(error.pointer, cases[i].pointer);
+        assert_int_equal(request.days, 77);
+    }
+}
+
+static void scopes_are_stored_as_names(void **state)
+{
+    (void)state;
+    uint64_t scopes = 1, all = 0;
+    char text[KEY_SCOPES_SIZE];
+    for (unsigned i = SCOPE_EVERYBODY + 1; i < SCOPE_COUNT; i++)
+        all |= SCOPE_BIT(i);
+    key_scopes_render(text, all);
+    assert_true(key_scopes_parse(&scopes, text));
+    assert_true(scopes == all);
+    assert_true(key_scopes_parse(&scopes, "jobs:read,ops:read"));
+    assert_true(scopes == (SCOPE_BIT(SCOPE_JOBS_READ) | SCOPE_BIT(SCOPE_OPS_READ)));
+    assert_true(key_scopes_parse(&scopes, ""));
+    assert_true(scopes == 0);
+    assert_false(key_scopes_parse(&scopes, "jobs:reads"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_body_says_whose_key_it_is_and_what_it_may),
+        cmocka_unit_test(what_is_not_understood_is_refused_at_its_member),
+        cmocka_unit_test(scopes_are_stored_as_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
