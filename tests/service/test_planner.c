@@ -44,14 +44,13 @@ static void scene_begin_points(struct scene *scene)
 static void a_job_compiles_its_model_once(void **state)
 {
     (void)state;
-    static const char *const algorithms[] = {"\"name\":\"dpsgd\"", "\"name\":\"adp\"",
-                                             "\"name\":\"diff2_gd\""};
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+    static const char *const named[] = {"\"name\":\"dpsgd\"", "\"name\":\"adp\"",
+                                        "\"name\":\"diff2_gd\""};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         struct scene scene;
         scene_begin_points(&scene);
-        struct job_plan plan =
-            scene_plan(&scene, algorithms[i],
-                       "\"steps\":3,\"privacy\":{\"noise_multiplier\":1000}");
+        struct job_plan plan = scene_plan(
+            &scene, named[i], "\"steps\":3,\"privacy\":{\"noise_multiplier\":1000}");
         struct job *job = scene_submit(&scene, &plan, &plan.mechanism);
         course_begin(&scene.context, 1000);
         runner_run(&scene.context, job);
