@@ -1,5 +1,6 @@
 #include "service/job_counts.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,27 +39,35 @@ static struct project_jobs *have(struct job_counts *counts, const char *project)
     return found;
 }
 
+/* One change of the counts, of the project and in all. */
+static void change(struct job_counts *counts, const char *project, enum job_state state,
+                   bool more)
+{
+    size_t by = more ? 1 : (size_t)-1;
+    counts->by_state[state] += by;
+    have(counts, project)->by_state[state] += by;
+}
+
 void job_counts_add(struct job_counts *counts, const char *project,
                     enum job_state state)
 {
-    counts->by_state[state]++;
-    have(counts, project)->by_state[state]++;
+    change(counts, project, state, true);
     counts->states_version++;
 }
 
 void job_counts_remove(struct job_counts *counts, const char *project,
                        enum job_state state)
 {
-    counts->by_state[state]--;
-    have(counts, project)->by_state[state]--;
+    change(counts, project, state, false);
     counts->states_version++;
 }
 
 void job_counts_move(struct job_counts *counts, const char *project,
                      enum job_state from, enum job_state to)
 {
-    job_counts_remove(counts, project, from);
-    job_counts_add(counts, project, to);
+    change(counts, project, from, false);
+    change(counts, project, to, true);
+    counts->states_version++;
 }
 
 void job_counts_of(const struct job_counts *counts, const char *project,
