@@ -45,6 +45,7 @@
 #include "service/process_figures.h"
 #include "service/public_clock.h"
 #include "service/refusals.h"
+#include "service/service_manager.h"
 #include "service/step_tally.h"
 #include "service/unfinished_uploads.h"
 #include "service/webhooks.h"
@@ -78,12 +79,13 @@ struct context {
     struct process_figures process_figures;
     struct budget_board *budget_board;
     struct unfinished_uploads *unfinished_uploads;
-    struct refusals *refusals;   /* on their way into the audit trail */
-    struct downloads *downloads; /* that it has a row of */
-    char nonce[17];              /* of this start, part of every job's ETag */
-    int64_t start_ms;            /* of the wall clock: when it was opened */
-    atomic_bool draining;        /* no new jobs */
-    atomic_bool stop_training;   /* running jobs end as FAILED (shutdown) */
+    struct refusals *refusals;       /* on their way into the audit trail */
+    struct downloads *downloads;     /* that it has a row of */
+    struct service_manager *manager; /* whoever started the process, or NULL */
+    char nonce[17];                  /* of this start, part of every job's ETag */
+    int64_t start_ms;                /* of the wall clock: when it was opened */
+    atomic_bool draining;            /* no new jobs */
+    atomic_bool stop_training;       /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;
 };
 

@@ -103,7 +103,9 @@ static int serve(const struct config *config)
         return exit_code(status);
     }
     service_start(&context);
+    service_manager_tell(context.manager, "READY=1");
     wait_for_end(&awaited, server);
+    service_manager_tell(context.manager, "STOPPING=1");
     service_drain(&context);
     metrics_listener_close(metrics);
     door_close(door);

@@ -126,6 +126,7 @@ enum status service_open(struct context *context, const struct config *config,
     make_nonce(context);
     context->counters = calloc(1, sizeof *context->counters);
     CHECK(context->counters != NULL);
+    context->manager = service_manager_open();
     context->budget_board = budget_board_create(config->metrics_datasets_max);
     context->float_safety = float_safety_create();
     context->refusals = refusals_create();
@@ -242,5 +243,6 @@ void service_close(struct context *context)
     blobs_close(context->blobs);
     budget_board_destroy(context->budget_board);
     free(context->counters);
+    service_manager_close(context->manager);
     *context = (struct context){0};
 }

@@ -120,6 +120,7 @@ void tick_run(void *argument, int64_t second)
     access_keys_save_used(context->keys, context->store);
     disk_room_measure(&context->disk_room);
     process_figures_measure(&context->process_figures);
+    service_manager_tell(context->manager, "WATCHDOG=1");
     refusals_write(context->refusals, context->store, second, NULL);
     context_guard(context);
 }

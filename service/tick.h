@@ -8,7 +8,8 @@
  *   4  what the runs that go on have recorded is shown, and the queue's new order
  *   5  the steps that are shown now are counted
  *   6  open streams are woken for what has changed, in order of submission
- *   7  the disk's room and what the process takes are measured
+ *   7  the disk's room and what the process takes are measured; whoever started
+ *      the process is told that it goes on
  *
  * So a job that had ended before the tick has succeeded, whoever cancelled it since; one
  * that had not is stopped, and nothing that it does afterwards counts. Whoever waits is

@@ -1,10 +1,13 @@
 /* Goal: a backup that is made beside a busy daemon is a whole directory of its own, restores
  * to what it was, and is refused where it was damaged, is older than the head kept elsewhere,
- * or would be written over something. `epsilond ping` says whether the daemon is ready. */
+ * or would be written over something. `epsilond ping` says whether the daemon is ready, and
+ * whoever started it is told how it goes. */
 #include <dirent.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/sample_fixture.h"
@@ -250,6 +253,40 @@ static void ping_says_whether_the_daemon_is_ready(void **state)
     daemon_start(&stage->daemon, NULL);
 }
 
+/* The next message at the socket, which begins a test of its own. */
+static void expect_message(int listening, const char *wanted)
+{
+    char got[64] = "";
+    while (strcmp(got, wanted) != 0) {
+        ssize_t size = recv(listening, got, sizeof got - 1, 0);
+        assert_true(size > 0);
+        got[size] = '\0';
+    }
+}
+
+static void whoever_started_it_is_told_how_it_goes(void **state)
+{
+    struct stage *stage = *state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify",
+             stage->daemon.directory);
+    int listening = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listening, (const struct sockaddr *)&address, sizeof address),
+                     0);
+    daemon_stop(&stage->daemon, SIGTERM);
+    setenv("NOTIFY_SOCKET", address.sun_path, 1);
+    daemon_start(&stage->daemon, NULL);
+    unsetenv("NOTIFY_SOCKET");
+    expect_message(listening, "READY=1");
+    expect_message(listening, "WATCHDOG=1");
+    expect_message(listening, "WATCHDOG=1");
+    assert_int_equal(kill(stage->daemon.pid, SIGTERM), 0);
+    expect_message(listening, "STOPPING=1");
+    assert_int_equal(daemon_wait(&stage->daemon), 0);
+    close(listening);
+    daemon_start(&stage->daemon, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +297,7 @@ int main(void)
         cmocka_unit_test(nothing_is_written_over),
         cmocka_unit_test(what_cannot_be_backed_up_leaves_nothing),
         cmocka_unit_test(ping_says_whether_the_daemon_is_ready),
+        cmocka_unit_test(whoever_started_it_is_told_how_it_goes),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
 }

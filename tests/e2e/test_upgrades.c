@@ -1,0 +1,184 @@
+/* Goal: what a daemon of every earlier schema left is opened by this one: all that it showed
+ * is shown, what waited goes on, budgets are what they were, and the old database is kept. The
+ * directories were made by those daemons themselves (tests/upgrades). */
+#include <signal.h>
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+
+struct scene {
+    struct daemon daemon;
+    struct client client;
+    json_t *expected; /* what the earlier daemon showed */
+};
+
+static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void shell(const char *format, ...)
+{
+    char command[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    assert_int_equal(system(command), 0);
+}
+
+/* How many steps this program's tables are made in. */
+static int schema_now(void)
+{
+    char line[256];
+    int steps = 0;
+    FILE *source = fopen("store/tables.c", "r");
+    assert_non_null(source);
+    while (fgets(line, sizeof line, source) != NULL)
+        steps += strncmp(line, "static const char step_", 23) == 0;
+    fclose(source);
+    return steps;
+}
+
+/* Puts the archive's directory where the daemon's is. */
+static void unpack(struct scene *scene, int schema)
+{
+    char path[128];
+    daemon_init(&scene->daemon);
+    shell(
+        "tar -xzf tests/upgrades/schema%d.tar.gz -C '%s' && mkdir -p '%s' && chmod 700 "
+        "'%s'",
+        schema, scene->daemon.directory, scene->daemon.data_dir,
+        scene->daemon.data_dir);
+    snprintf(path, sizeof path, "%s/expected.json", scene->daemon.directory);
+    scene->expected = json_load_file(path, 0, NULL);
+    assert_non_null(scene->expected);
+    client_init(&scene->client, &scene->daemon);
+}
+
+static void drop(struct scene *scene)
+{
+    client_fini(&scene->client);
+    daemon_fini(&scene->daemon);
+    json_decref(scene->expected);
+}
+
+static const char *text_of(const struct scene *scene, const char *name)
+{
+    return json_string_value(json_object_get(scene->expected, name));
+}
+
+static double number_of(const struct scene *scene, const char *object, const char *name)
+{
+    return json_number_value(
+        json_object_get(json_object_get(scene->expected, object), name));
+}
+
+static void expect_end(struct scene *scene, const char *name, const char *job_state,
+                       const char *reason)
+{
+    const struct reply *job =
+        client_get(&scene->client, "/v1/jobs/%s", text_of(scene, name));
+    assert_status(job, 200);
+    assert_string_equal(reply_text(job, "state"), job_state);
+    if (reason != NULL)
+        assert_string_equal(reply_text(job, "state_reason"), reason);
+}
+
+static void expect_budget(struct scene *scene)
+{
+    const struct reply *budget =
+        client_get(&scene->client, "/v1/datasets/points/budget");
+    assert_true(reply_number(budget, "epsilon") ==
+                number_of(scene, "budget", "epsilon"));
+    assert_true(reply_number(budget, "delta") == number_of(scene, "budget", "delta"));
+    /* The job that was stopped with the old daemon has been charged since. */
+    assert_true(reply_number(budget, "epsilon_spent") >=
+                number_of(scene, "budget", "epsilon_spent"));
+    char wanted[128];
+    const json_t *head = json_object_get(scene->expected, "head");
+    snprintf(wanted, sizeof wanted, "\"hash\":\"%s\"",
+             json_string_value(json_object_get(head, "hash")));
+    const struct reply *ledger =
+        client_get(&scene->client, "/v1/datasets/points/ledger?page_size=100");
+    assert_non_null(strstr(ledger->body, wanted));
+}
+
+static void expect_model(struct scene *scene)
+{
+    struct client *client = &scene->client;
+    char path[96];
+    const char *model = text_of(scene, "model");
+    assert_status(client_get(client, "/v1/models/%s/content", model), 200);
+    snprintf(path, sizeof path, "/v1/models/%s/predict", model);
+    const struct reply *predicted =
+        client_post(client, path, NULL, "{'inputs':[[0.25,-0.5]]}");
+    assert_status(predicted, 200);
+    assert_true(json_equal(reply_at(predicted, "outputs.0"),
+                           json_object_get(scene->expected, "prediction")));
+}
+
+static void live_on(struct scene *scene, int schema)
+{
+    struct client *client = &scene->client;
+    char copy[128];
+    daemon_start(&scene->daemon, (const char *const[]){"--workers", "1", NULL});
+    expect_end(scene, "done", "SUCCEEDED", NULL);
+    expect_end(scene, "cancelled", "CANCELLED", "user_cancel");
+    expect_end(scene, "running", "FAILED", "shutdown");
+    expect_budget(scene);
+    expect_model(scene);
+    await_success(client, text_of(scene, "queued"));
+    train(client, SAMPLE_JOB, "points", 10, 30.0);
+    snprintf(copy, sizeof copy, "%s/epsilond.db.step%d", scene->daemon.data_dir,
+             schema);
+    assert_int_equal(access(copy, F_OK), 0);
+    assert_int_equal(daemon_verify(&scene->daemon), 0);
+    assert_int_equal(daemon_stop(&scene->daemon, SIGTERM), 0);
+    daemon_start(&scene->daemon, NULL);
+    expect_model(scene);
+}
+
+static void what_every_earlier_schema_left_is_lived_on_with(void **state)
+{
+    (void)state;
+    int now = schema_now();
+    assert_true(now > 1);
+    for (int schema = 1; schema < now; schema++) {
+        struct scene scene;
+        print_message("schema %d\n", schema);
+        unpack(&scene, schema);
+        live_on(&scene, schema);
+        drop(&scene);
+    }
+}
+
+static void a_backup_of_an_earlier_schema_is_restored_and_moved_forward(void **state)
+{
+    (void)state;
+    for (int schema = 1; schema < schema_now(); schema++) {
+        struct scene scene;
+        char restored[96];
+        unpack(&scene, schema);
+        snprintf(restored, sizeof restored, "%s/restored", scene.daemon.directory);
+        assert_int_equal(
+            daemon_run(&scene.daemon,
+                       (const char *const[]){"restore", scene.daemon.data_dir,
+                                             "--data-dir", restored, NULL}),
+            0);
+        assert_int_equal(
+            daemon_run(&scene.daemon,
+                       (const char *const[]){"verify", "--data-dir", restored, NULL}),
+            0);
+        /* What was restored from is as it was: of its own schema. */
+        assert_int_equal(daemon_verify(&scene.daemon), 78);
+        drop(&scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_every_earlier_schema_left_is_lived_on_with),
+        cmocka_unit_test(a_backup_of_an_earlier_schema_is_restored_and_moved_forward),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
