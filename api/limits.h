@@ -11,6 +11,7 @@ enum {
     LIMIT_WEBHOOKS = 100,
     LIMIT_DELIVERIES = 20,           /* of a webhook that are listed */
     LIMIT_DELIVERIES_WAITING = 1000, /* of a webhook; it is not told of more */
+    LIMIT_FETCHES = 64,              /* of files, kept at once */
     LIMIT_URL = 2047,                /* bytes of one that the service calls */
 
     LIMIT_JSON_DEPTH = 32,

@@ -50,7 +50,8 @@ static bool match_template(struct route_match *match, const char *template,
             continue;
         }
         bool is_id = strncmp(template, "{id}", 4) == 0;
-        size_t size = strcspn(path, is_id ? "/:" : "/");
+        bool has_verb = template[strcspn(template, "}") + 1] == ':';
+        size_t size = strcspn(path, is_id || has_verb ? "/:" : "/");
         if (size == 0)
             return false;
         if (is_id)

@@ -48,6 +48,13 @@
       .body = BODY_FILE)                                                               \
     X(dataset_file_get, ON_DESK, DATASETS_ADMIN, .method = "GET",                      \
       .path = "/v1/datasets/{id}/files/{name}", .types = TYPE_JSON)                    \
+    X(dataset_file_fetch, ON_DESK, DATASETS_ADMIN, .method = "POST",                   \
+      .path = "/v1/datasets/{id}/files/{name}:fetch", .act = "dataset.fetch",          \
+      .body = BODY_JSON, .types = TYPE_JSON)                                           \
+    X(dataset_fetch_get, AT_ONCE, DATASETS_ADMIN, .method = "GET",                     \
+      .path = "/v1/datasets/{id}/files/{name}/fetch", .types = TYPE_JSON)              \
+    X(dataset_fetch_delete, ON_DESK, DATASETS_ADMIN, .method = "DELETE",               \
+      .path = "/v1/datasets/{id}/files/{name}/fetch", .act = "dataset.fetch_cancel")   \
     X(dataset_import, ON_DESK_THEN_LONG_POLL, DATASETS_ADMIN, .method = "POST",        \
       .path = "/v1/datasets/{id}:import", .act = "dataset.import", .body = BODY_EMPTY, \
       .types = TYPE_JSON)                                                              \

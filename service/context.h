@@ -14,6 +14,7 @@
  *               predictions, and checks of the files of models
  *   importer    one import at a time
  *   runners     --workers jobs at once, each with its own team of --threads
+ *   fetchers    two: files of datasets that are got by https (fetcher.h)
  *   courier     what webhooks are to be told (courier.h)
  *   clock       the public clock's, whose ticks show what runs have come to (tick.h)
  * and those of the HTTP server, which never wait.
@@ -34,6 +35,7 @@
 #include "service/datasets.h"
 #include "service/disk_room.h"
 #include "service/downloads.h"
+#include "service/fetches.h"
 #include "service/float_safety.h"
 #include "service/followers.h"
 #include "service/jobs.h"
@@ -71,6 +73,8 @@ struct context {
     struct predictors *predictors;
     struct transfer_rules outbound; /* whom the service may call of its own accord */
     struct courier *courier;
+    struct fetches *fetches;
+    struct pool *fetchers;
     struct loaded_models *loaded_models;
     struct float_safety *float_safety; /* of the models that were asked for */
     struct disk_room disk_room;

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "service/course.h"
+#include "service/fetcher.h"
 #include "service/importer.h"
 #include "service/inventory.h"
 #include "service/recovery.h"
@@ -28,6 +29,7 @@ enum {
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of those that are idle */
     LONG_POLLS_MAX = 1024,          /* beside LIMIT_FOLLOWERS streams (server.c) */
     STOP_TIMEOUT_MS = 60000,
+    FETCHER_THREADS = 2, /* a dataset has two files at most */
 };
 
 /* Limits of predictions by what they cost, in nanoseconds of a core. */
@@ -157,6 +159,9 @@ enum status service_open(struct context *context, const struct config *config,
     const struct courier_base base = {context->store, context->webhooks,
                                       &context->outbound};
     context->courier = courier_create(&base);
+    context->fetches = fetches_create();
+    context->fetchers =
+        pool_create(FETCHER_THREADS, LIMIT_FETCHES, fetcher_run, context);
     disk_room_measure(&context->disk_room);
     process_figures_measure(&context->process_figures);
     return ST_OK;
@@ -219,6 +224,10 @@ static void end_leftovers(struct context *context)
 
 void service_close(struct context *context)
 {
+    if (context->fetches != NULL)
+        fetches_cancel_all(context->fetches);
+    pool_destroy(context->fetchers);
+    fetches_destroy(context->fetches);
     pool_destroy(context->runners);
     pool_destroy(context->importer);
     predictors_destroy(context->predictors);

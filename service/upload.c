@@ -43,7 +43,7 @@ static enum status find(struct context *context, const struct route_match *place
     return ST_OK;
 }
 
-static enum status check(struct context *context, const struct route_match *place,
+enum status upload_check(struct context *context, const struct route_match *place,
                          struct error *error)
 {
     struct dataset_info info;
@@ -159,7 +159,7 @@ static enum status begin_whole(struct context *context, struct upload *upload,
 enum status upload_begin(struct context *context, struct upload *upload,
                          const struct upload_start *start, struct error *error)
 {
-    enum status status = check(context, start->place, error);
+    enum status status = upload_check(context, start->place, error);
     if (status != ST_OK)
         return status;
     bool is_piece = start->offset != NULL || start->length != NULL;
@@ -230,6 +230,21 @@ static void close_draft(struct upload *upload)
     upload->open = false;
 }
 
+/* Whether the dataset still takes this file. */
+static bool is_awaited(struct context *context, const struct blob_name *name)
+{
+    struct dataset_info info;
+    const struct dataset *dataset = datasets_find(context->datasets, name->id);
+    CHECK(dataset != NULL);
+    dataset_read(context->datasets, dataset, &info);
+    bool awaited = false;
+    for (size_t i = 0; i < UPLOAD_KINDS; i++)
+        awaited |=
+            upload_kinds[i].blob == name->kind &&
+            upload_kind_is_of(&upload_kinds[i], dataset_spec(dataset)->schema.reader);
+    return awaited && info.state != DATASET_READY && info.state != DATASET_DELETED;
+}
+
 /* Closes one that was published, whose draft is no more. */
 static void close_published(struct context *context, struct upload *upload)
 {
@@ -246,12 +261,15 @@ enum status upload_publish(struct context *context, struct upload *upload,
                            const struct route_match *place, struct error *error)
 {
     struct error inner = {0};
-    enum status status = check(context, place, error);
+    enum status status = upload_check(context, place, error);
     if (status != ST_OK)
         return status;
     if (blob_publish(context->blobs, &upload->draft, &inner) == ST_OK) {
         close_published(context, upload);
-        return ST_OK;
+        if (is_awaited(context, &upload->draft.name))
+            return ST_OK;
+        context_remove(context, &upload->draft.name);
+        return error_set(error, ST_DATASET_IMMUTABLE, "it is imported or was deleted");
     }
     /* The file is no part of the ledger, so this must not read as the ledger's failure;
      * nor may it show paths. A failed sync is never tried again. */
@@ -263,25 +281,10 @@ enum status upload_publish(struct context *context, struct upload *upload,
 enum status upload_pause(struct context *context, struct upload *upload,
                          const struct route_match *place, struct error *error)
 {
-    enum status status = check(context, place, error);
+    enum status status = upload_check(context, place, error);
     if (status == ST_OK)
         upload_abandon(context, upload);
     return status;
-}
-
-/* Whether the dataset still takes this file. */
-static bool is_awaited(struct context *context, const struct blob_name *name)
-{
-    struct dataset_info info;
-    const struct dataset *dataset = datasets_find(context->datasets, name->id);
-    CHECK(dataset != NULL);
-    dataset_read(context->datasets, dataset, &info);
-    bool awaited = false;
-    for (size_t i = 0; i < UPLOAD_KINDS; i++)
-        awaited |=
-            upload_kinds[i].blob == name->kind &&
-            upload_kind_is_of(&upload_kinds[i], dataset_spec(dataset)->schema.reader);
-    return awaited && info.state != DATASET_READY && info.state != DATASET_DELETED;
 }
 
 /* Whoever makes the dataset READY or DELETED, or another format of it, discards its

@@ -47,6 +47,11 @@ struct upload_start {                /* what a request says before its body */
     const char *content_length, *offset, *length; /* headers, NULL where absent */
 };
 
+/* Whether the file at place can be brought now: the statuses of the dataset, the file's
+ * name and the disk that upload_begin lists. */
+enum status upload_check(struct context *context, const struct route_match *place,
+                         struct error *error);
+
 /* Before the first byte: opens the draft of the file at start->place.
  *   ST_INVALID  of Upload-Offset and Upload-Length one is absent or no number, or the
  *               offset is beyond the length, or the announced body goes beyond it
@@ -69,8 +74,9 @@ enum status upload_write(struct context *context, struct upload *upload,
 bool upload_is_whole(const struct upload *upload);
 
 /* Publishes it as the file of its dataset, and closes it. What upload_begin checked is
- * checked again, since the dataset may have moved while the body came in. An unfinished
- * upload of the same file goes.
+ * checked again, since the dataset may have moved while the body came in, and once more
+ * when the file is there: what nobody awaits any more is removed. An unfinished upload of
+ * the same file goes.
  *   ST_INTERNAL, and those of upload_begin: it can only be abandoned */
 enum status upload_publish(struct context *context, struct upload *upload,
                            const struct route_match *place, struct error *error);

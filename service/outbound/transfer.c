@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <curl/curl.h>
 
@@ -21,6 +22,7 @@ struct transfer {
     bool began;  /* a piece of the body has come */
     bool too_large, not_taken, enough;
     uint64_t head_size, size;
+    char tag[TRANSFER_TAG_SIZE];
 };
 
 void transfer_library_open(void)
@@ -50,11 +52,32 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose,
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+/* Reads a line of a head, which is not ended. Where an answer begins, what the one before
+ * said is forgotten. */
+static void read_line(struct transfer *transfer, const char *line, size_t size)
+{
+    static const char tag[] = "etag:", status[] = "HTTP/";
+    if (size > strlen(status) && memcmp(line, status, strlen(status)) == 0)
+        transfer->tag[0] = '\0';
+    if (size <= strlen(tag) || strncasecmp(line, tag, strlen(tag)) != 0)
+        return;
+    const char *value = line + strlen(tag), *end = line + size;
+    while (value < end && *value == ' ')
+        value++;
+    while (end > value && (end[-1] == '\r' || end[-1] == '\n' || end[-1] == ' '))
+        end--;
+    size_t length = (size_t)(end - value);
+    if (length < 2 || length >= sizeof transfer->tag || value[0] != '"')
+        return;
+    memcpy(transfer->tag, value, length);
+    transfer->tag[length] = '\0';
+}
+
 static size_t take_head(char *data, size_t one, size_t size, void *context)
 {
     struct transfer *transfer = context;
-    (void)data;
     (void)one;
+    read_line(transfer, data, size);
     transfer->head_size += size;
     transfer->too_large = transfer->head_size > HEAD_SIZE_MAX;
     return transfer->too_large ? 0 : size;
@@ -78,10 +101,10 @@ static void announce(struct transfer *transfer)
 /* Another size than the given one ends the transfer. */
 static size_t take_body(char *data, size_t one, size_t size, void *context)
 {
-    enum { OK = 200, STOP = 0 };
+    enum { STOP = 0 };
     struct transfer *transfer = context;
     const struct transfer_request *request = &transfer->request;
-    bool wanted = request->take != NULL && status_of(transfer) == OK;
+    bool wanted = request->take != NULL && status_of(transfer) == (long)request->wanted;
     (void)one;
     if (size > request->answer_max - transfer->size) {
         transfer->too_large = wanted;
@@ -278,6 +301,11 @@ struct transfer_result transfer_run(struct transfer *transfer)
 void *transfer_handle(struct transfer *transfer)
 {
     return transfer->handle;
+}
+
+void transfer_tag(const struct transfer *transfer, char tag[TRANSFER_TAG_SIZE])
+{
+    memcpy(tag, transfer->tag, TRANSFER_TAG_SIZE);
 }
 
 const char *transfer_end_name(enum transfer_end end)

@@ -28,7 +28,7 @@
 
 #include "service/outbound/host_address.h"
 
-enum { TRANSFER_HEADERS_MAX = 6 };
+enum { TRANSFER_HEADERS_MAX = 6, TRANSFER_TAG_SIZE = 128 };
 
 struct transfer_rules { /* of the operator; must outlive the transfers */
     struct host_address_list allowed;
@@ -50,8 +50,9 @@ struct transfer_request {
     int64_t stalled_s;                         /* seconds without a byte; 0: no limit */
     unsigned redirects_max;
     const struct transfer_signature *signature; /* NULL: none */
-    /* Takes a piece of the body of an answer of 200; false ends the transfer. NULL: bodies
-     * are dropped, and more than answer_max of them is no failure. */
+    unsigned wanted; /* the status of the answer whose body is taken */
+    /* Takes a piece of that body; false ends the transfer. NULL: bodies are dropped, and
+     * more than answer_max of them is no failure. */
     bool (*take)(void *context, const void *data, size_t size);
     /* Is told the size of that body before its first piece, where the answer says it. */
     void (*announced)(void *context, uint64_t size);
@@ -88,6 +89,10 @@ void transfer_destroy(struct transfer *transfer); /* NULL is allowed */
 
 /* Makes the request and waits for its end. */
 struct transfer_result transfer_run(struct transfer *transfer);
+
+/* Writes the strong entity tag of the answer that ended it, with its quotes; "": it had
+ * none that fits. */
+void transfer_tag(const struct transfer *transfer, char tag[TRANSFER_TAG_SIZE]);
 
 /* Says what became of it, in a word of a closed list: "answered", "unreachable", ... */
 const char *transfer_end_name(enum transfer_end end);

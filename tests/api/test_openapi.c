@@ -11,6 +11,7 @@
 #include "api/budget_view.h"
 #include "api/dataset_view.h"
 #include "api/fault.h"
+#include "api/fetch_view.h"
 #include "api/job_defaults.h"
 #include "api/job_schema.h"
 #include "api/job_view.h"
@@ -494,6 +495,11 @@ static json_t *answers(void)
     answer_uploads(all);
     answer_webhooks(all);
     answer_keys(all);
+    const struct fetch_view fetches[] = {
+        {.dataset = "a", .file = "data", .state = "WAITING", .create_ms = 1000},
+        {"a", "labels", "FAILED", "refused", 403, 7, 9, 1000, 2000}};
+    take_answer(all, "Fetch", fetch_render(&fetches[0]));
+    take_answer(all, "Fetch", fetch_render(&fetches[1]));
     open_dataset(&dataset, declarations[1]);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         answer_job(all, &dataset, requests[i]);

@@ -15,8 +15,8 @@ static void fill(char *path, size_t size, const char *template)
     else if (name == NULL)
         snprintf(path, size, "%.*smnist.v2%s", (int)(at - template), template, at + 4);
     else
-        snprintf(path, size, "%.*smnist.v2%.*slabels", (int)(at - template), template,
-                 (int)(name - at - 4), at + 4);
+        snprintf(path, size, "%.*smnist.v2%.*slabels%s", (int)(at - template), template,
+                 (int)(name - at - 4), at + 4, name + 6);
 }
 
 static void every_route_is_found_by_its_own_path(void **state)
@@ -57,6 +57,7 @@ static void another_method_is_told_which_are_allowed(void **state)
         {"POST", "/v1/datasets/a", "GET, HEAD, PATCH, DELETE"},
         {"GET", "/v1/datasets/a:import", "POST"},
         {"POST", "/v1/datasets/a/files/data", "PUT, GET, HEAD"},
+        {"POST", "/v1/datasets/a/files/data/fetch", "GET, HEAD, DELETE"},
         {"OPTIONS", "/livez", "GET, HEAD"},
         {"get", "/livez", "GET, HEAD"},
     };

@@ -7,12 +7,13 @@ output at which port; it ends with its standard input.
 
   /ok/...      204                  /gone/...    410
   /twice/...   500 first, then 204  /back/...    410 first, then 204
-  /away?URL    302 to the URL
+  /away?URL    302 to the URL       /here/...    302 to /files/points
   /never/...   no answer            /flood/...   200, and a body without an end
   /head/...    a head without an end
   /files/NAME  a file that was put there by PUT; a range of it, signed or not
-  /cut/NAME    the same, but each connection ends after half of what was asked for
+  /cut/NAME    the same, but the connection ends after half of it, unless a range is asked for
   /slow/NAME   the same, but it stops after half of it until /go is asked for
+  /unsized/... a body whose end is that of the connection
 
   /log         what was received, as a JSON list
   /secrets     takes a JSON list of secrets: deliveries that one of them signed are valid
@@ -137,6 +138,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def serve_away(self, *_):
         self.answer(302, Location=self.path.split("?", 1)[1])
 
+    def serve_here(self, *_):
+        self.answer(302, Location="/files/points")
+
     def serve_never(self, *_):
         self.close_connection = True
         self.rfile.read(1)  # until the other side has gone
@@ -165,7 +169,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_file(headers, 1)
 
     def serve_cut(self, headers, _):
-        self.send_file(headers, 2)
+        self.send_file(headers, 1 if "range" in headers else 2)
+
+    def serve_unsized(self, *_):
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n0,0,no\n")
 
     def serve_slow(self, headers, _):
         self.send_file(headers, 2, wait=True)

@@ -278,6 +278,21 @@ def models(replay, published):
     replay.call("delete", "/v1/models/{id}", id=published[-1])
 
 
+def fetches(replay):
+    """On a dataset of its own, so that nothing waits for what is fetched from nowhere."""
+    names = {"id": "fetched", "name": "data"}
+    declared = next(body for _, body in replay.examples("post", "/v1/datasets")
+                    if body["id"] == "adult")
+    replay.call("post", "/v1/datasets", {**declared, "id": "fetched"})
+    fetch = "/v1/datasets/{id}/files/{name}"
+    replay.call("post", fetch + ":fetch", {"url": "https://hooks.invalid/data"}, **names)
+    replay.call("post", fetch + ":fetch", {"url": "https://10.0.0.1/data"}, **names)
+    replay.call("get", fetch + "/fetch", **names)
+    replay.call("delete", fetch + "/fetch", **names)
+    for method in ("get", "delete"):
+        replay.call(method, fetch + "/fetch", id="nowhere", name="data")
+
+
 def webhooks(replay):
     for name, body in replay.examples("post", "/v1/webhooks"):
         status, hook = replay.call("post", "/v1/webhooks", body)
@@ -330,6 +345,7 @@ def main(base):
     replay = Replay(base)
     datasets(replay)
     models(replay, jobs(replay))
+    fetches(replay)
     webhooks(replay)
     rest(replay)
     for failure in replay.failures:

@@ -301,6 +301,7 @@ static void an_endless_body_is_cut(void **state)
     scene->allowed.repeats = 1 << 30;
     answers.addresses[0][0] = answers.addresses[1][0] = ALLOWED;
     expect(run(scene, &request), TRANSFER_ANSWERED, 200);
+    request.wanted = 200;
     request.take = take;
     request.context = &taken;
     expect(run(scene, &request), TRANSFER_TOO_LARGE, 0);

@@ -224,6 +224,34 @@ class DatasetPage(TypedDict):
     next_page_token: PageTokenOrNull
 
 
+class FetchRequest(TypedDict):
+    url: WebhookUrl
+    sha256: NotRequired[str | None]
+    s3: NotRequired[S3Credentials | None]
+
+
+class S3Credentials(TypedDict):
+    region: str
+    access_key_id: str
+    secret_access_key: str
+    session_token: NotRequired[str | None]
+
+
+class Fetch(TypedDict):
+    dataset: DatasetId
+    file: Literal["features", "labels", "data"]
+    state: Literal["WAITING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
+    result: Literal[
+        "unreachable", "untrusted", "too_slow", "too_large", "redirected", "broken", "refused",
+        "checksum", "unsized", "disk_full", "not_awaited", "internal", None
+    ]
+    status: int | None
+    bytes: int
+    size: int | None
+    create_time: str
+    end_time: str | None
+
+
 class WebhookRequest(TypedDict):
     url: WebhookUrl
     events: list[WebhookEvent]

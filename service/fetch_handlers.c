@@ -1,0 +1,100 @@
+#include <stdio.h>
+#include <microhttpd.h>
+
+#include "service/access.h"
+#include "service/act.h"
+#include "service/fetcher.h"
+#include "service/handlers.h"
+#include "service/outbound/target.h"
+
+/* Finds which file the request means, if its sender may bring files of the dataset. */
+static enum status find(struct context *context, const struct request *request,
+                        struct fetch_place *place, struct error *error)
+{
+    struct dataset *dataset;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
+    if (status != ST_OK)
+        return status;
+    *place = (struct fetch_place){.dataset = dataset_spec(dataset)->id,
+                                  .principal = request->principal};
+    snprintf(place->file, sizeof place->file, "%.*s", FETCH_FILE_SIZE - 1,
+             request->match.name);
+    return ST_OK;
+}
+
+static enum status say(struct context *context, struct request *request,
+                       const struct fetch_place *place, unsigned http_status,
+                       struct error *error)
+{
+    char *text = fetches_text(context->fetches, place);
+    if (text == NULL)
+        return error_set(error, ST_NOT_FOUND, "no fetch of this file");
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, http_status, text);
+    return ST_OK;
+}
+
+static enum status keep_act(struct context *context, const struct request *request,
+                            const struct fetch_place *place, struct error *error)
+{
+    struct act act;
+    char detail[FETCH_FILE_SIZE + 16];
+    snprintf(detail, sizeof detail, "{\"file\":\"%s\"}", place->file);
+    act_begin(&act, context, request);
+    act.row.detail = detail;
+    return act_keep(context, &act, error);
+}
+
+/* Reads what is asked for. On ST_OK asked holds secrets. */
+static enum status read_request(struct context *context, struct request *request,
+                                struct fetch_request *asked, struct error *error)
+{
+    enum status status = fetch_request_parse(
+        asked, request->body != NULL ? request->body : "", request->body_size, error);
+    if (request->body != NULL)
+        hash_zero(request->body, request->body_size);
+    if (status == ST_OK)
+        status = target_check(asked->url, &context->outbound.allowed, "/url", error);
+    return status;
+}
+
+enum status handle_dataset_file_fetch(struct context *context, struct request *request,
+                                      struct error *error)
+{
+    struct fetch_place place;
+    struct fetch_request asked = {.url = ""};
+    enum status status = find(context, request, &place, error);
+    if (status == ST_OK)
+        status = read_request(context, request, &asked, error);
+    if (status == ST_OK)
+        status = fetcher_start(context, &place, &asked, error);
+    hash_zero(&asked, sizeof asked);
+    if (status == ST_OK)
+        status = keep_act(context, request, &place, error);
+    return status == ST_OK ? say(context, request, &place, MHD_HTTP_ACCEPTED, error)
+                           : status;
+}
+
+enum status handle_dataset_fetch_get(struct context *context, struct request *request,
+                                     struct error *error)
+{
+    struct fetch_place place;
+    enum status status = find(context, request, &place, error);
+    return status == ST_OK ? say(context, request, &place, MHD_HTTP_OK, error) : status;
+}
+
+enum status handle_dataset_fetch_delete(struct context *context,
+                                        struct request *request, struct error *error)
+{
+    struct fetch_place place;
+    enum status status = find(context, request, &place, error);
+    if (status == ST_OK && !fetches_cancel(context->fetches, &place))
+        status = error_set(error, ST_NOT_FOUND, "no fetch of this file");
+    if (status == ST_OK)
+        status = keep_act(context, request, &place, error);
+    if (status == ST_OK)
+        reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
+    return status;
+}

@@ -1,0 +1,27 @@
+/*
+ * fetcher.h - gets a file of a dataset by https, or by S3's signed https, as if its owner
+ * had uploaded it: into a draft, with the limits of uploads (upload.h), which is published
+ * when all of it is there.
+ *
+ * A connection that breaks is taken up again where it broke, RESUMES_MAX times, where the
+ * server says which version of the file it sends. A file is taken only where its end can
+ * be told: the server says its size, or the client said its digest, and both hold.
+ *
+ * Threads: fetcher_start is the desk's, fetcher_run the fetchers'.
+ */
+#ifndef SERVICE_FETCHER_H
+#define SERVICE_FETCHER_H
+
+#include "service/context.h"
+
+/* Begins to get the file at place, with request.
+ *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE, ST_DISK_FULL  as upload_begin
+ *   ST_UPLOAD_BUSY, ST_QUEUE_FULL  as fetches_add
+ *   ST_DRAINING  the service is stopping */
+enum status fetcher_start(struct context *context, const struct fetch_place *place,
+                          const struct fetch_request *request, struct error *error);
+
+/* The pool's run function: argument is the context, item the fetch. */
+void fetcher_run(void *argument, void *item);
+
+#endif

@@ -1,0 +1,240 @@
+#include "service/fetches.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+
+struct entry {
+    struct fetch_place place;
+    enum fetch_state state;
+    const char *result;
+    unsigned http_status;
+    uint64_t bytes, size;
+    int64_t create_ms, end_ms;
+    struct fetch *fetch; /* NULL once it has ended */
+};
+
+struct fetches {
+    pthread_mutex_t lock; /* guards the rest */
+    size_t count;
+    struct entry *entries[LIMIT_FETCHES];
+};
+
+struct fetches *fetches_create(void)
+{
+    struct fetches *fetches = calloc(1, sizeof *fetches);
+    CHECK(fetches != NULL);
+    pthread_mutex_init(&fetches->lock, NULL);
+    return fetches;
+}
+
+static void destroy_fetch(struct fetch *fetch)
+{
+    if (fetch == NULL)
+        return;
+    hash_zero(fetch, sizeof *fetch);
+    free(fetch);
+}
+
+void fetches_destroy(struct fetches *fetches)
+{
+    if (fetches == NULL)
+        return;
+    for (size_t i = 0; i < fetches->count; i++) {
+        destroy_fetch(fetches->entries[i]->fetch);
+        free(fetches->entries[i]);
+    }
+    pthread_mutex_destroy(&fetches->lock);
+    free(fetches);
+}
+
+/* --- the list; the lock is held --- */
+
+static bool same_file(const struct fetch_place *a, const struct fetch_place *b)
+{
+    return strcmp(a->dataset.text, b->dataset.text) == 0 &&
+           strcmp(a->file, b->file) == 0;
+}
+
+static size_t place_of(const struct fetches *fetches, const struct fetch_place *place)
+{
+    size_t i = 0;
+    while (i < fetches->count && !same_file(&fetches->entries[i]->place, place))
+        i++;
+    return i;
+}
+
+/* The entry in that place, of the same principal; NULL: there is none. */
+static struct entry *entry_of(const struct fetches *fetches,
+                              const struct fetch_place *place)
+{
+    size_t i = place_of(fetches, place);
+    if (i == fetches->count ||
+        !principal_equal(&fetches->entries[i]->place.principal, &place->principal))
+        return NULL;
+    return fetches->entries[i];
+}
+
+static struct entry *entry_running(const struct fetches *fetches,
+                                   const struct fetch *fetch)
+{
+    for (size_t i = 0; i < fetches->count; i++)
+        if (fetches->entries[i]->fetch == fetch)
+            return fetches->entries[i];
+    CHECK(false);
+    return NULL;
+}
+
+static void drop(struct fetches *fetches, size_t i)
+{
+    free(fetches->entries[i]);
+    fetches->entries[i] = fetches->entries[--fetches->count];
+}
+
+/* Makes room for one more; false where none has ended. */
+static bool make_room(struct fetches *fetches)
+{
+    size_t oldest = fetches->count;
+    if (fetches->count < LIMIT_FETCHES)
+        return true;
+    for (size_t i = 0; i < fetches->count; i++)
+        if (fetches->entries[i]->fetch == NULL &&
+            (oldest == fetches->count ||
+             fetches->entries[i]->end_ms < fetches->entries[oldest]->end_ms))
+            oldest = i;
+    if (oldest == fetches->count)
+        return false;
+    drop(fetches, oldest);
+    return true;
+}
+
+static void end(struct entry *entry, const struct fetch_end *end)
+{
+    destroy_fetch(entry->fetch);
+    entry->fetch = NULL;
+    entry->state = end->state;
+    entry->result = end->result;
+    entry->http_status = end->http_status;
+    entry->end_ms = clock_wall_ms();
+}
+
+/* --- the life of one --- */
+
+static struct fetch *add(struct fetches *fetches, const struct fetch_place *place,
+                         const struct fetch_request *request)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+    struct fetch *fetch = calloc(1, sizeof *fetch);
+    CHECK(entry != NULL && fetch != NULL);
+    fetch->place = *place;
+    fetch->request = *request;
+    entry->place = *place;
+    entry->create_ms = clock_wall_ms();
+    entry->fetch = fetch;
+    fetches->entries[fetches->count++] = entry;
+    return fetch;
+}
+
+enum status fetches_add(struct fetches *fetches, const struct fetch_place *place,
+                        const struct fetch_request *request, struct fetch **out,
+                        struct error *error)
+{
+    enum status status = ST_OK;
+    pthread_mutex_lock(&fetches->lock);
+    size_t i = place_of(fetches, place);
+    if (i < fetches->count && fetches->entries[i]->fetch != NULL)
+        status = error_set(error, ST_UPLOAD_BUSY, "the file is being fetched");
+    else if (i < fetches->count)
+        drop(fetches, i);
+    if (status == ST_OK && !make_room(fetches))
+        status = error_set(error, ST_QUEUE_FULL, "too many fetches wait");
+    if (status == ST_OK)
+        *out = add(fetches, place, request);
+    pthread_mutex_unlock(&fetches->lock);
+    return status;
+}
+
+bool fetches_begin(struct fetches *fetches, struct fetch *fetch)
+{
+    static const struct fetch_end cancelled = {.state = FETCH_CANCELLED};
+    pthread_mutex_lock(&fetches->lock);
+    struct entry *entry = entry_running(fetches, fetch);
+    bool begins = !atomic_load(&fetch->cancel);
+    if (begins)
+        entry->state = FETCH_RUNNING;
+    else
+        end(entry, &cancelled);
+    pthread_mutex_unlock(&fetches->lock);
+    return begins;
+}
+
+void fetches_grew(struct fetches *fetches, struct fetch *fetch, uint64_t bytes,
+                  uint64_t size)
+{
+    pthread_mutex_lock(&fetches->lock);
+    struct entry *entry = entry_running(fetches, fetch);
+    entry->bytes = bytes;
+    entry->size = size;
+    pthread_mutex_unlock(&fetches->lock);
+}
+
+void fetches_end(struct fetches *fetches, struct fetch *fetch,
+                 const struct fetch_end *how)
+{
+    pthread_mutex_lock(&fetches->lock);
+    end(entry_running(fetches, fetch), how);
+    pthread_mutex_unlock(&fetches->lock);
+}
+
+bool fetches_cancel(struct fetches *fetches, const struct fetch_place *place)
+{
+    pthread_mutex_lock(&fetches->lock);
+    struct entry *entry = entry_of(fetches, place);
+    if (entry != NULL && entry->fetch != NULL)
+        atomic_store(&entry->fetch->cancel, true);
+    else if (entry != NULL)
+        drop(fetches, place_of(fetches, place));
+    pthread_mutex_unlock(&fetches->lock);
+    return entry != NULL;
+}
+
+void fetches_cancel_all(struct fetches *fetches)
+{
+    pthread_mutex_lock(&fetches->lock);
+    for (size_t i = 0; i < fetches->count; i++)
+        if (fetches->entries[i]->fetch != NULL)
+            atomic_store(&fetches->entries[i]->fetch->cancel, true);
+    pthread_mutex_unlock(&fetches->lock);
+}
+
+char *fetches_text(struct fetches *fetches, const struct fetch_place *place)
+{
+    static const char *const names[] = {[FETCH_WAITING] = "WAITING",
+                                        [FETCH_RUNNING] = "RUNNING",
+                                        [FETCH_SUCCEEDED] = "SUCCEEDED",
+                                        [FETCH_FAILED] = "FAILED",
+                                        [FETCH_CANCELLED] = "CANCELLED"};
+    struct entry copy;
+    pthread_mutex_lock(&fetches->lock);
+    const struct entry *entry = entry_of(fetches, place);
+    if (entry != NULL)
+        copy = *entry;
+    pthread_mutex_unlock(&fetches->lock);
+    if (entry == NULL)
+        return NULL;
+    const struct fetch_view view = {
+        .dataset = copy.place.dataset.text,
+        .file = copy.place.file,
+        .state = names[copy.state],
+        .result = copy.result,
+        .http_status = copy.http_status,
+        .bytes = copy.bytes,
+        .size = copy.size,
+        .create_ms = copy.create_ms,
+        .end_ms = copy.end_ms,
+    };
+    return fetch_render(&view);
+}
