@@ -280,6 +280,7 @@ void ledger_state_keep(struct ledger_state *state)
         balances_destroy(account->now);
         account->now = account->next;
         account->next = NULL;
+        account->version++;
         CHECK(ledger_state_sound(account->now));
     }
     for (size_t i = 0; i < state->changed_reservations.count; i++) {

@@ -62,6 +62,7 @@ struct balances {
 struct account {
     struct dataset_id dataset;   /* first: the index sorts by it */
     struct balances *now, *next; /* now is NULL until its GRANT is durable */
+    uint64_t version;            /* how often now has changed */
 };
 
 struct pointers {

@@ -180,6 +180,15 @@ enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset
     return ST_OK;
 }
 
+uint64_t ledger_version(struct ledger *ledger, const struct dataset_id *dataset)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct account *account = ledger_state_account(&ledger->state, dataset);
+    uint64_t version = account != NULL ? account->version : 0;
+    pthread_mutex_unlock(&ledger->lock);
+    return version;
+}
+
 enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,
                           struct epochs *epochs, struct balance *balance,
                           struct error *error)

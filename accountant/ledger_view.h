@@ -63,6 +63,9 @@ struct ledger_left { /* shares of a budget that are not spent */
 enum status ledger_left(struct ledger *ledger, const struct dataset_id *dataset,
                         struct ledger_left *left, struct error *error);
 
+/* Grows with whatever changes of its balance; 0 where there is no such dataset. */
+uint64_t ledger_version(struct ledger *ledger, const struct dataset_id *dataset);
+
 /* Its epochs and balance as of one moment; epochs is to be released with epochs_fini.
  *   ST_NOT_FOUND  no such dataset */
 enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,

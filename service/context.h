@@ -39,6 +39,7 @@
 #include "service/float_safety.h"
 #include "service/followers.h"
 #include "service/jobs.h"
+#include "service/kept_lines.h"
 #include "service/loaded_models.h"
 #include "service/long_polls.h"
 #include "service/models.h"
@@ -61,6 +62,7 @@ struct context {
     struct store *store;
     struct ledger *ledger;
     struct datasets *datasets;
+    struct kept_lines *dataset_lines;
     struct jobs *jobs;
     struct models *models;
     struct webhooks *webhooks;

@@ -38,8 +38,8 @@ static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *l
     return epochs;
 }
 
-char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
-                           struct ledger *ledger)
+static char *compose_line(struct datasets *datasets, const struct dataset *dataset,
+                          struct ledger *ledger)
 {
     struct dataset_info info;
     struct balance balance;
@@ -51,6 +51,20 @@ char *dataset_summary_text(struct datasets *datasets, const struct dataset *data
         view.balance = &balance;
     char *text = dataset_summary_render(&view);
     caption_fini(&caption);
+    return text;
+}
+
+char *dataset_summary_text(struct context *context, const struct dataset *dataset)
+{
+    const struct dataset_id *id = &dataset_spec(dataset)->id;
+    const struct line_key key = {
+        dataset,
+        {datasets_version(context->datasets), ledger_version(context->ledger, id)}};
+    char *text = kept_lines_find(context->dataset_lines, &key);
+    if (text == NULL) {
+        text = compose_line(context->datasets, dataset, context->ledger);
+        kept_lines_put(context->dataset_lines, &key, text);
+    }
     return text;
 }
 

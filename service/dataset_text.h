@@ -8,6 +8,7 @@
 #define SERVICE_DATASET_TEXT_H
 
 #include "accountant/ledger.h"
+#include "service/context.h"
 #include "service/datasets.h"
 
 /* The dataset as it is answered to whoever may read budgets, with what ledger says of its
@@ -15,9 +16,9 @@
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
                    struct ledger *ledger);
 
-/* Its line of a list, with its balance. */
-char *dataset_summary_text(struct datasets *datasets, const struct dataset *dataset,
-                           struct ledger *ledger);
+/* Its line of a list, with its balance: composed anew where any dataset has changed, or
+ * that balance. */
+char *dataset_summary_text(struct context *context, const struct dataset *dataset);
 
 /* Its last import, with as much of its failure as whoever asks is told. */
 char *dataset_import_text(const struct dataset *dataset,

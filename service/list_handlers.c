@@ -284,7 +284,7 @@ static char *dataset_line(void *context, size_t place)
     struct datasets *datasets = list->context->datasets;
     const struct dataset *dataset = datasets_at(datasets, place);
     return list->view == VIEW_SUMMARY
-               ? dataset_summary_text(datasets, dataset, list->context->ledger)
+               ? dataset_summary_text(list->context, dataset)
                : dataset_text(datasets, dataset, list->context->ledger);
 }
 

@@ -138,6 +138,7 @@ enum status service_open(struct context *context, const struct config *config,
     const struct followers_hooks following = {hooks->suspend, hooks->resume,
                                               hooks->may_stay};
     context->followers = followers_create(&following);
+    context->dataset_lines = kept_lines_create();
     enum status status = open_store(context, error);
     if (status == ST_OK)
         status = open_rows(context, error);
@@ -244,6 +245,7 @@ void service_close(struct context *context)
     models_close(context->models);
     jobs_close(context->jobs);
     datasets_close(context->datasets);
+    kept_lines_destroy(context->dataset_lines);
     float_safety_destroy(context->float_safety);
     refusals_destroy(context->refusals);
     downloads_destroy(context->downloads);

@@ -1,0 +1,72 @@
+#include "service/kept_lines.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum { PLACES = 4096 }; /* of half a kilobyte each: a few times what is on all pages */
+
+struct place {
+    struct line_key key; /* subject is NULL: nothing is kept here */
+    char *text;
+};
+
+struct kept_lines {
+    pthread_mutex_t lock; /* guards all below */
+    struct place places[PLACES];
+};
+
+struct kept_lines *kept_lines_create(void)
+{
+    struct kept_lines *lines = calloc(1, sizeof *lines);
+    CHECK(lines != NULL);
+    pthread_mutex_init(&lines->lock, NULL);
+    return lines;
+}
+
+void kept_lines_destroy(struct kept_lines *lines)
+{
+    if (lines == NULL)
+        return;
+    for (size_t i = 0; i < PLACES; i++)
+        free(lines->places[i].text);
+    pthread_mutex_destroy(&lines->lock);
+    free(lines);
+}
+
+/* Subjects are blocks of memory, whose addresses differ in their middle bits. */
+static struct place *place_of(struct kept_lines *lines, const void *subject)
+{
+    uint64_t mixed = (uint64_t)(uintptr_t)subject * UINT64_C(0x9e3779b97f4a7c15);
+    return &lines->places[(mixed >> 40) % PLACES];
+}
+
+char *kept_lines_find(struct kept_lines *lines, const struct line_key *key)
+{
+    char *text = NULL;
+    pthread_mutex_lock(&lines->lock);
+    const struct place *place = place_of(lines, key->subject);
+    if (place->key.subject == key->subject &&
+        place->key.versions[0] == key->versions[0] &&
+        place->key.versions[1] == key->versions[1]) {
+        text = strdup(place->text);
+        CHECK(text != NULL);
+    }
+    pthread_mutex_unlock(&lines->lock);
+    return text;
+}
+
+void kept_lines_put(struct kept_lines *lines, const struct line_key *key,
+                    const char *text)
+{
+    char *copy = strdup(text);
+    CHECK(copy != NULL);
+    pthread_mutex_lock(&lines->lock);
+    struct place *place = place_of(lines, key->subject);
+    char *before = place->text;
+    *place = (struct place){*key, copy};
+    pthread_mutex_unlock(&lines->lock);
+    free(before);
+}
