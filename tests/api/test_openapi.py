@@ -250,6 +250,8 @@ def check_for_generators(schema, place):
         return
     if isinstance(schema.get("enum"), list):
         check("type" in schema, f"{place}: an enum without a type")
+    check(not isinstance(schema.get("uniqueItems"), bool) or place.endswith("/allOf/0"),
+          f"{place}: uniqueItems outside an allOf")
     check("const" not in schema or isinstance(schema["const"], dict),
           f"{place}: a const, in the place of an enum")
     for name, member in schema.items():

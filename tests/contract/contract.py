@@ -17,8 +17,9 @@ sys.path.insert(0, os.path.join(HERE, "..", "python"))
 import digits  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
-REFUSED = [400, 403, 404, 405, 406, 409, 412, 413, 415, 416, 417, 422, 503]
+REFUSED = [400, 403, 404, 405, 406, 409, 412, 413, 415, 416, 417, 422, 428, 503]
 SEED, EXAMPLES = 20260101, 40
+NOWHERE = "https://hooks.invalid/told"
 POINTS = {"format": "csv", "task": "regression",
           "columns": [{"name": "x", "kind": "numeric", "range": [0, 1], "default": 0.5},
                       {"name": "y", "kind": "label", "range": [0, 1]}]}
@@ -36,9 +37,17 @@ def furnish(daemon):
     first, _ = daemon.run_job({**spec, "dataset": "digits", "algorithm": {"name": "dpsgd"},
                                "privacy": {"epsilon": 1}})
     second, _ = daemon.run_job({**spec, "dataset": "points", "algorithm": {"name": "sgd"}})
+    third, _ = daemon.run_job({**spec, "dataset": "points", "algorithm": {"name": "sgd"}})
+    fourth = daemon.post("/v1/jobs", {**spec, "dataset": "points", "steps": 1000000,
+                                      "algorithm": {"name": "sgd"}})
+    daemon.post(f"/v1/jobs/{fourth['id']}:cancel", {})
     jobs = [first, second]
+    hooks = [daemon.post("/v1/webhooks", {"url": NOWHERE, "events": ["job.failed"]})["id"]
+             for _ in range(2)]
     return {"datasets": ["digits", "points", "empty"], "jobs": [job["id"] for job in jobs],
-            "models": [job["model"] for job in jobs], "doomed": ["doomed"]}
+            "models": [job["model"] for job in jobs], "webhooks": hooks[:1], "urls": [NOWHERE],
+            "doomed_datasets": ["doomed"], "doomed_jobs": [fourth["id"]],
+            "doomed_models": [third["model"]], "doomed_webhooks": hooks[1:]}
 
 
 def configuration(ids):
@@ -46,19 +55,24 @@ def configuration(ids):
     lines = [f'hooks = "{os.path.join(HERE, "hooks.py")}"', ""]
     for kind, values in ids.items():
         lines += [f"[dictionaries.{kind}]", f"values = {json.dumps(values)}", ""]
-    for kind in ("datasets", "jobs", "models"):
+    for kind in ("datasets", "jobs", "models", "webhooks"):
         binding = f'{{dictionary = "{kind}", probability = 0.7}}'
         lines += ["[[operations]]", f'include-path-regex = "^/v1/{kind}/.id."',
-                  'exclude-operation-id = "dataset_delete"',
+                  f'exclude-operation-id = "{kind[:-1]}_delete"',
                   f'parameters = {{"path.id" = {binding}}}', ""]
-    lines += ["[[operations]]", 'include-operation-id = "dataset_delete"',
-              'parameters = {"path.id" = {dictionary = "doomed", probability = 0.7}}', ""]
+        binding = f'{{dictionary = "doomed_{kind}", probability = 0.7}}'
+        lines += ["[[operations]]", f'include-operation-id = "{kind[:-1]}_delete"',
+                  f'parameters = {{"path.id" = {binding}}}', ""]
+    lines += ["[[operations]]", 'include-operation-id = "webhook_create"',
+              'parameters = {"body.url" = {dictionary = "urls", probability = 1.0}}', ""]
     # Streams of events end with what they follow, or never (tests/e2e/test_events).
-    lines += ["[[operations]]", 'include-operation-id = ["events", "job_events"]', "enabled = false", ""]
+    lines += ["[[operations]]", 'include-operation-id = ["events", "job_events"]',
+              "enabled = false", ""]
     binding = '{dictionary = "datasets", probability = 0.7}'
     lines += ["[[operations]]", 'include-path = ["/v1/jobs", "/v1/jobs:estimate"]',
               f'parameters = {{"body.dataset" = {binding}, "body.evaluation" = {binding}}}', ""]
-    lines += ["[checks]", f"negative_data_rejection.expected-statuses = {json.dumps(REFUSED)}", ""]
+    lines += ["[checks]", f"negative_data_rejection.expected-statuses = {json.dumps(REFUSED)}",
+              f"missing_required_header.expected-statuses = {json.dumps(REFUSED)}", ""]
     return "\n".join(lines)
 
 

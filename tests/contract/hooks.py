@@ -23,7 +23,7 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
     "a_job_beyond_the_machine":
         (400, "job_too_large", "^(job_create|job_estimate)$", ANY),
     "a_page_of_another_order":
-        (400, "invalid_argument", "^((dataset|job|model)_list|dataset_ledger)$", {"invalid"},
+        (400, "invalid_argument", "(_list|^dataset_ledger)$", {"invalid"},
          {"page_token"}),
     "a_day_that_is_in_no_calendar":
         (400, "invalid_argument", "^job_list$", {"invalid"}, {"created_after", "page_token"}),
@@ -35,7 +35,10 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
         (422, "idempotency_key_reused", "^(dataset|job)_create$", ANY),
     "files_that_are_no_such_data":
         (422, "import_failed", "^dataset_import$", ANY),
-    "an_expected_tag": (412, "precondition_failed", "^model_content$", ANY),
+    "an_expected_tag":
+        (412, "precondition_failed", "^(model_content|(dataset|job|model)_patch)$", ANY),
+    "an_address_that_is_none":
+        (400, "invalid_argument", "^webhook_create$", {"invalid"}),
     "a_range_beyond_the_file": (416, "range_not_satisfiable", "^model_content$", ANY),
 }
 used = collections.Counter()
@@ -59,6 +62,9 @@ def refusal(operation, response):
 def exception(failure, operation, response):
     if type(failure).__name__ == TOMBSTONE and operation.startswith("dataset_"):
         return "a_dataset_that_was_deleted"
+    if (type(failure).__name__ == "AcceptedNegativeData" and operation == "dataset_file_put"
+            and not response.request.body):
+        return "an_empty_file"
     if type(failure).__name__ == "RejectedPositiveData":
         return refusal(operation, response)
     return None
@@ -77,5 +83,5 @@ def report():
     path = os.environ.get("EXCEPTIONS_USED")
     if path:
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({name: used[name] for name in [*REFUSALS, "a_dataset_that_was_deleted"]},
-                      file)
+            names = [*REFUSALS, "a_dataset_that_was_deleted", "an_empty_file"]
+            json.dump({name: used[name] for name in names}, file)
