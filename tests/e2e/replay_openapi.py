@@ -35,7 +35,7 @@ class Unfollowed(urllib.request.HTTPRedirectHandler):
 class Replay:
     def __init__(self, base):
         self.base, self.failures, self.keys = base, [], itertools.count()
-        self.succeeded = set()
+        self.succeeded, self.headers = set(), {}
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Unfollowed())
         self.open = opener.open
         with self.open(base + "/openapi.yaml") as answer:
@@ -82,7 +82,7 @@ class Replay:
             patches = method == "patch"
             request.add_header("Content-Type", "application/merge-patch+json" if patches
                                else "application/json")
-        for name, value in (headers or {}).items():
+        for name, value in {**self.headers, **(headers or {})}.items():
             request.add_header(name, value)
         try:
             answer = self.open(request, timeout=600)
@@ -335,6 +335,26 @@ def rest(replay):
                 headers={"Accept": "application/x-ndjson"})
     replay.call("delete", "/v1/datasets/{id}", id="mnist")
     replay.call("get", "/v1/datasets/{id}", id="mnist")
+
+
+def keys(replay):
+    """An operator's key, and with it all that there is about keys; last, for without a key
+    nothing is answered any more."""
+    operator = {"owner": "op", "project": "default", "role": "operator"}
+    made = replay.call("post", "/v1/keys", operator)[1]
+    replay.call("get", "/v1/keys")
+    replay.headers = {"Authorization": f"Bearer {made['key']}"}
+    ids = [replay.call("post", "/v1/keys", body)[1]["id"]
+           for _, body in replay.examples("post", "/v1/keys")]
+    replay.call("get", "/v1/keys", query="?page_size=1")
+    replay.call("get", "/v1/keys/{id}", id=ids[0])
+    replay.call("post", "/v1/keys/{id}:rotate", id=ids[0])
+    replay.call("post", "/v1/keys/{id}:revoke", id=ids[1])
+    replay.call("get", "/v1/keys/{id}", id=UNKNOWN)
+    replay.call("get", "/v1/datasets/{id}/ledger", id="mnist")
+
+
+def every_operation_succeeded(replay):
     for template, operations in replay.document["paths"].items():
         for method in METHODS:
             if method in operations and (method, template) not in replay.succeeded:
@@ -348,6 +368,8 @@ def main(base):
     fetches(replay)
     webhooks(replay)
     rest(replay)
+    keys(replay)
+    every_operation_succeeded(replay)
     for failure in replay.failures:
         print(failure, file=sys.stderr)
     return 1 if replay.failures else 0
