@@ -24,6 +24,7 @@ unsigned problem_http_status(enum status status)
     case ST_KEY_REVOKED: return 401;
     case ST_WRONG_KEYS: return 429;
     case ST_KEY_ENDED: return 409;
+    case ST_POLICY_VIOLATION: return 403;
     case ST_FORBIDDEN: return 403;
     case ST_NOT_FOUND: return 404;
     case ST_METHOD_NOT_ALLOWED: return 405;
@@ -189,6 +190,10 @@ char *problem_render(const struct error *error, const struct problem *problem)
     if (problem->failure != NULL)
         write_failure(&writer, problem->failure);
     write_room(&writer, problem);
+    if (problem->policy != NULL) {
+        json_write_text(&writer, "policy", problem->policy);
+        json_write_real(&writer, "limit", problem->policy_limit);
+    }
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

@@ -28,13 +28,16 @@ struct problem {          /* what a problem body says beyond the error; all opti
     const struct curve *needed;     /* on g1 */
     const double *available;        /* (LEDGER_WEIGHTED) capacity - committed - held */
     const double *available_orders; /* (LEDGER_WEIGHTED) the orders that carry weight */
+    const char *policy;  /* policy_violation: the member of the key's policy, */
+    double policy_limit; /* and its value; NaN where it is no number */
 };
 
 /* {"type":"urn:epsilond:problem:CODE","title","status","detail","instance","code",
  *  "retryable","advice","errors":[{"pointer","parameter","detail","code"}]}: those of
  *  error->faults, or the error itself where it is of a place; then what problem has:
  *  "file","line","column","reason"; "largest_epsilon","most_steps","orders","needed",
- *  "available", the last three aligned, null where infinite or without weight.
+ *  "available", the last three aligned, null where infinite or without weight; "policy",
+ *  "limit".
  * problem NULL: nothing beyond the error. To be freed. */
 char *problem_render(const struct error *error, const struct problem *problem);
 

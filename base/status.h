@@ -36,6 +36,8 @@ struct faults;
     X(KEY_REVOKED, "key_revoked", "ask for a new key")                                 \
     X(WRONG_KEYS, "too_many_wrong_keys", "find the right key, and wait a minute")      \
     X(KEY_ENDED, "key_ended", "make a new key")                                        \
+    X(POLICY_VIOLATION, "policy_violation",                                            \
+      "keep to the limit that the detail names, or ask for a key with another")        \
     X(FORBIDDEN, "forbidden", "use a key whose role or scopes allow it")               \
     X(NOT_FOUND, "not_found", "check the identifier")                                  \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", "use a method named by Allow")         \

@@ -22,6 +22,7 @@
 #include "service/job_upkeep.h"
 #include "service/packing.h"
 #include "service/planner.h"
+#include "service/policy.h"
 #include "service/renaming.h"
 
 /* --- what a refusal says beyond its code --- */
@@ -67,8 +68,15 @@ static void refuse(struct context *context, struct request *request,
     struct refusal refusal = {0};
     bool is_budget =
         error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
+    struct policy_breach breach;
     if (is_budget && plan->mechanism.run_count > 0)
         refusal_fill(context, plan, &refusal);
+    if (error->status == ST_POLICY_VIOLATION &&
+        policy_find_breach(context, &request->principal, plan, &breach, NULL) ==
+            ST_OK) {
+        refusal.problem.policy = breach.member;
+        refusal.problem.policy_limit = breach.limit;
+    }
     request_refuse(request, error, &refusal.problem);
 }
 

@@ -29,6 +29,17 @@ double job_plan_spent(const struct job_plan *plan, uint64_t steps)
     return fmin(figure.epsilon, plan->epsilon_planned);
 }
 
+const char *job_plan_target_pointer(const struct job_plan *plan)
+{
+    switch (plan->request.target) {
+    case TARGET_NONE: return "/privacy";
+    case TARGET_EPSILON: return "/privacy/epsilon";
+    case TARGET_NOISE_MULTIPLIER: return "/privacy/noise_multiplier";
+    case TARGET_BUDGET_FRACTION: return "/privacy/budget_fraction";
+    }
+    return "/privacy";
+}
+
 void job_plan_fini(struct job_plan *plan)
 {
     job_request_fini(&plan->request);

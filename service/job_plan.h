@@ -33,6 +33,9 @@ enum status job_plan_figure(const struct job_plan *plan, uint64_t steps,
 /* An upper bound of it that is cheap at any time; 0 for 0 steps. */
 double job_plan_spent(const struct job_plan *plan, uint64_t steps);
 
+/* The pointer to the member of its request that says how much noise it has. */
+const char *job_plan_target_pointer(const struct job_plan *plan);
+
 void job_plan_fini(struct job_plan *plan); /* a zeroed one is allowed */
 
 #endif

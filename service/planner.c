@@ -13,6 +13,7 @@
 #include "accountant/ledger_view.h"
 #include "api/limits.h"
 #include "service/access.h"
+#include "service/policy.h"
 #include "service/twins.h"
 
 /* Where the search for a noise multiplier starts; never its answer. */
@@ -150,17 +151,6 @@ static enum status calibrate(struct context *context, struct job_plan *plan,
     return status;
 }
 
-static const char *target_pointer(enum privacy_target target)
-{
-    switch (target) {
-    case TARGET_NONE: return "/privacy";
-    case TARGET_EPSILON: return "/privacy/epsilon";
-    case TARGET_NOISE_MULTIPLIER: return "/privacy/noise_multiplier";
-    case TARGET_BUDGET_FRACTION: return "/privacy/budget_fraction";
-    }
-    return "/privacy";
-}
-
 /* Whether a filtered run can take its first step: what it reserves is charged whole, so
  * it must train at all. */
 static enum status check_first_step(const struct mechanism *m, struct error *error)
@@ -186,9 +176,8 @@ static enum status price(struct context *context, struct job_plan *plan,
         status = check_first_step(&plan->mechanism, &inner);
     if (status != ST_OK)
         return error_set_at(error, status,
-                            inner.pointer[0] != '\0'
-                                ? inner.pointer
-                                : target_pointer(plan->request.target),
+                            inner.pointer[0] != '\0' ? inner.pointer
+                                                     : job_plan_target_pointer(plan),
                             "%s", inner.text);
     plan->epsilon_planned = figure.epsilon;
     plan->order = figure.order;
@@ -215,6 +204,8 @@ static enum status complete(const struct planning *planning, struct trainer_cost
         status = check_evaluation(planning, spec, error);
     if (status == ST_OK)
         status = price(context, plan, error);
+    if (status == ST_OK)
+        status = policy_check(context, planning->principal, plan, error);
     if (status == ST_OK && !rate_named)
         status = trainer_choose_rate(&request->train, error);
     if (status == ST_OK)

@@ -24,6 +24,7 @@ struct planner_inquiry { /* what is asked, and by whom */
  *   ST_NOT_FOUND          a dataset is named that never was, was deleted, or that the
  *                         principal does not see
  *   ST_FORBIDDEN          the principal may submit nothing
+ *   ST_POLICY_VIOLATION   the policy of the principal's key does not allow it (policy.h)
  *   ST_DATASET_NOT_READY  a dataset is named that is not imported
  *   ST_DATASET_PRIVATE    a private dataset is to be evaluated on, or to be trained on by
  *                         an algorithm without privacy

@@ -404,8 +404,8 @@ static void answer_problems(json_t *answers)
     const struct import_failure failure = {ST_IMPORT_FAILED, "data", 3, 0, "no"};
     struct curve needed = {{1, INFINITY}};
     double available[] = {0.5, -0.5}, orders[] = {6, 4.5};
-    struct problem whole = {"req_1", &failure, true,      INFINITY, true,
-                            4,       &needed,  available, orders};
+    struct problem whole = {"req_1", &failure,  true,   INFINITY,    true, 4,
+                            &needed, available, orders, "max_share", 0.2};
     for (size_t i = 1; i < sizeof statuses / sizeof *statuses; i++) {
         struct faults faults = {2, {{FAULT_UNKNOWN, "/a", "a"}, {0, "?b", "b"}}};
         struct error error = {.status = statuses[i], .pointer = "/a"};

@@ -17,6 +17,7 @@ static const struct {
     {"job_too_large", 400},
     {"not_float_safe", 400},
     {"forbidden_origin", 403},
+    {"policy_violation", 403},
     {"forbidden", 403},
     {"key_in_query", 400},
     {"key_missing", 401},

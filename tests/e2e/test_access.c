@@ -578,6 +578,86 @@ static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **st
         "forbidden");
 }
 
+static void make_key_with(char key[KEY_SIZE], const char *owner, const char *policy)
+{
+    struct client *client = client_of();
+    show(scene.keys[ROLE_OPERATOR]);
+    const struct reply *made = client_post(
+        client, "/v1/keys", NULL,
+        "{'owner':'%s','project':'fraud','role':'analyst','policy':%s}", owner, policy);
+    assert_status(made, 201);
+    snprintf(key, KEY_SIZE, "%s", reply_text(made, "key"));
+    show(key);
+}
+
+static const char limited[] =
+    "{'dataset':'calls','model':{'preset':'linear'},'algorithm':{'name':'%s'},"
+    "'batch_size':50,'steps':%d,'privacy':{%s}}";
+
+/* An estimate and a submission are refused alike, at pointer, by this member. */
+static void expect_breach(const char *algorithm, const char *privacy,
+                          const char *member, const char *pointer)
+{
+    struct client *client = client_of();
+    for (int submits = 0; submits < 2; submits++) {
+        const struct reply *reply =
+            submits ? client_create(client, "/v1/jobs", limited, algorithm, 3, privacy)
+                    : client_post(client, "/v1/jobs:estimate", NULL, limited, algorithm,
+                                  3, privacy);
+        assert_problem(reply, 403, "policy_violation");
+        assert_string_equal(reply_text(reply, "policy"), member);
+        if (pointer[0] != '\0')
+            assert_string_equal(reply_text(reply, "errors.0.pointer"), pointer);
+    }
+}
+
+static void a_policy_holds_of_estimates_and_jobs_alike(void **state)
+{
+    (void)state;
+    struct client *client = client_of();
+    char key[KEY_SIZE];
+    make_key_with(key, "careful",
+                  "{'max_epsilon_per_job':2,'min_noise_multiplier':2,"
+                  "'algorithms':['dpsgd','dpgd'],'max_open_jobs':1}");
+    expect_breach("dpsgd", "'epsilon':2.1", "max_epsilon_per_job", "/privacy/epsilon");
+    expect_breach("dpsgd", "'noise_multiplier':1.9", "min_noise_multiplier",
+                  "/privacy/noise_multiplier");
+    expect_breach("dcsgd_p", "'epsilon':0.4", "algorithms", "/algorithm/name");
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, limited, "dpsgd", 3,
+                              "'epsilon':0.5"),
+                  200);
+    const char *job = submit(client, SAMPLE_JOB, "calls", SAMPLE_ENDLESS, 1e4);
+    expect_breach("dpsgd", "'epsilon':0.4", "max_open_jobs", "");
+    cancel(client, job);
+    await_end(client, job);
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, limited, "dpsgd", 3,
+                              "'epsilon':0.4"),
+                  200);
+}
+
+/* Half of the share fits, and what it has spent counts against the next, by another key of
+ * the same owner too, and not against another owner. */
+static void a_share_is_of_all_that_its_owner_takes_of_a_dataset(void **state)
+{
+    (void)state;
+    static const char tenth[] = "{'max_share':{'share':0.1,'period':'P30D'}}";
+    struct client *client = client_of();
+    char key[KEY_SIZE], again[KEY_SIZE], other[KEY_SIZE];
+    make_key_with(key, "spender", tenth);
+    expect_breach("dpsgd", "'budget_fraction':0.15", "max_share",
+                  "/privacy/budget_fraction");
+    train(client, limited, "dpsgd", 3, "'budget_fraction':0.07");
+    expect_breach("dpsgd", "'budget_fraction':0.07", "max_share",
+                  "/privacy/budget_fraction");
+    make_key_with(again, "spender", tenth);
+    expect_breach("dpsgd", "'budget_fraction':0.07", "max_share",
+                  "/privacy/budget_fraction");
+    make_key_with(other, "saver", tenth);
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, limited, "dpsgd", 3,
+                              "'budget_fraction':0.07"),
+                  200);
+}
+
 /* Comes last but one: the address is watched for a minute. */
 static void
 a_thousand_wrong_keys_are_told_to_wait_and_a_right_one_is_let_in(void **state)
@@ -647,6 +727,8 @@ int main(void)
         cmocka_unit_test(who_waits_while_its_key_is_revoked_is_answered_nothing),
         cmocka_unit_test(a_rotated_key_and_its_successor_are_both_good),
         cmocka_unit_test(who_makes_keys_makes_none_that_approves_or_reaches_further),
+        cmocka_unit_test(a_policy_holds_of_estimates_and_jobs_alike),
+        cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
         cmocka_unit_test(every_route_answers_every_role_as_was_planned),
         cmocka_unit_test(
             a_thousand_wrong_keys_are_told_to_wait_and_a_right_one_is_let_in),

@@ -1072,15 +1072,16 @@ class Model(TypedDict):
 
 
 class KeyPolicyMaxShare(TypedDict):
-    """Of each dataset's capacity at its weighted orders, by all jobs of its owner in its project
-    that were submitted within the period."""
+    """Of each dataset's capacity, at one of its weighted orders: what jobs of the key's owner have
+    spent within the period, what those that are open hold, and the job that is asked for."""
 
     share: float
     period: str
 
 
 class KeyPolicy(TypedDict):
-    """What each job of this key must keep to; 403 `policy_violation` otherwise."""
+    """What each job of this key must keep to, and each estimate; 403 `policy_violation`
+    otherwise."""
 
     max_epsilon_per_job: NotRequired[float]
     min_noise_multiplier: NotRequired[float]
@@ -1253,6 +1254,8 @@ class Problem(TypedDict):
     orders: NotRequired[list[float]]
     needed: NotRequired[list[float | None]]
     available: NotRequired[list[float | None]]
+    policy: NotRequired[str | None]
+    limit: NotRequired[float | None]
 
 
 DatasetId = str
@@ -1340,12 +1343,12 @@ Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"
 ProblemCode = Literal[
     "invalid_argument", "idempotency_key_missing", "job_too_large", "not_float_safe",
     "key_in_query", "key_missing", "key_malformed", "key_unknown", "key_expired", "key_revoked",
-    "too_many_wrong_keys", "key_ended", "forbidden_origin", "forbidden", "not_found",
-    "method_not_allowed", "not_acceptable", "gone", "precondition_failed", "precondition_required",
-    "body_too_large", "uri_too_long", "head_too_large", "unsupported_media_type",
-    "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
-    "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use",
-    "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
+    "too_many_wrong_keys", "key_ended", "policy_violation", "forbidden_origin", "forbidden",
+    "not_found", "method_not_allowed", "not_acceptable", "gone", "precondition_failed",
+    "precondition_required", "body_too_large", "uri_too_long", "head_too_large",
+    "unsupported_media_type", "range_not_satisfiable", "expectation_failed", "budget_exhausted",
+    "budget_held", "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable",
+    "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
     "duplicate_content", "upload_busy", "upload_offset", "upload_length", "webhook_limit",
     "job_terminal", "job_active", "job_has_model", "idempotency_key_reused", "import_failed",
     "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining",

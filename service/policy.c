@@ -1,0 +1,205 @@
+#include "service/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/ledger_view.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "store/table_rows.h"
+
+struct asking { /* what is held against the policy */
+    struct context *context;
+    const struct principal *principal;
+    const struct job_plan *plan;
+    struct key_policy policy;
+};
+
+static bool allows_algorithm(const struct key_policy *policy,
+                             const struct algorithm *algorithm)
+{
+    bool found = policy->algorithm_count == 0;
+    for (size_t i = 0; i < policy->algorithm_count; i++)
+        found = found || policy->algorithms[i] == algorithm;
+    return found;
+}
+
+static bool is_of(const struct asking *asking, const struct job *job)
+{
+    return strcmp(job_owner(job), asking->principal->name) == 0 &&
+           strcmp(job_project(job), asking->principal->project) == 0;
+}
+
+/* How many jobs of the owner in the project are queued or running. */
+static size_t count_open(const struct asking *asking)
+{
+    size_t count, own = 0;
+    struct job **jobs = jobs_active(asking->context->jobs, &count);
+    for (size_t i = 0; i < count; i++)
+        own += is_of(asking, jobs[i]);
+    free(jobs);
+    return own;
+}
+
+/* --- shares --- */
+
+struct taken { /* of a dataset at its weighted orders, by one owner */
+    const struct balance *balance;
+    const char *owner;
+    int64_t since_ms;
+    double at[LEDGER_WEIGHTED];
+};
+
+static void take(struct taken *taken, const struct curve *charge)
+{
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+        taken->at[i] += charge->at[taken->balance->weighted[i]];
+}
+
+/* Entries come newest first; those before the period end the walk. */
+static bool take_entry(void *context, const struct ledger_row *row)
+{
+    struct taken *taken = context;
+    struct curve curve;
+    if (row->time_ms < taken->since_ms)
+        return false;
+    if (strcmp(row->kind, "COMMIT") != 0 || strcmp(row->actor, taken->owner) != 0 ||
+        row->epoch != taken->balance->epoch || row->curve_size != sizeof curve.at)
+        return true;
+    memcpy(curve.at, row->curve, sizeof curve.at);
+    take(taken, &curve);
+    return true;
+}
+
+static enum status take_committed(const struct asking *asking, struct taken *taken,
+                                  struct error *error)
+{
+    struct store_tx *tx = NULL;
+    const struct ledger_range range = {.dataset = asking->plan->request.dataset.text,
+                                       .newest_first = true};
+    enum status status = store_begin(asking->context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = ledger_rows_walk(tx, &range, take_entry, taken, error);
+    store_rollback(tx);
+    return status;
+}
+
+/* What open jobs hold is their whole price. */
+static enum status take_held(const struct asking *asking, struct taken *taken,
+                             struct error *error)
+{
+    size_t count;
+    struct curve charge;
+    enum status status = ST_OK;
+    struct job **jobs = jobs_active(asking->context->jobs, &count);
+    for (size_t i = 0; i < count && status == ST_OK; i++) {
+        const struct job_plan *plan = job_plan(jobs[i]);
+        if (!plan->is_private || !is_of(asking, jobs[i]) ||
+            strcmp(plan->request.dataset.text, asking->plan->request.dataset.text) != 0)
+            continue;
+        status = filter_charge(&charge, &plan->mechanism,
+                               mechanism_steps(&plan->mechanism), error);
+        if (status == ST_OK)
+            take(taken, &charge);
+    }
+    free(jobs);
+    return status;
+}
+
+/* Whether what is taken is within the share at a weighted order. */
+static bool is_within(const struct taken *taken, double share)
+{
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+        if (taken->at[i] <= share * taken->balance->capacity[i])
+            return true;
+    return false;
+}
+
+static enum status check_share(const struct asking *asking, bool *within,
+                               struct error *error)
+{
+    enum { MS_PER_DAY = 86400000 };
+    struct balance balance;
+    struct curve charge;
+    const struct mechanism *m = &asking->plan->mechanism;
+    struct taken taken = {
+        .balance = &balance,
+        .owner = asking->principal->name,
+        .since_ms = clock_wall_ms() - (int64_t)asking->policy.share_days * MS_PER_DAY,
+    };
+    enum status status = ledger_balance(
+        asking->context->ledger, &asking->plan->request.dataset, &balance, error);
+    if (status == ST_OK)
+        status = filter_charge(&charge, m, mechanism_steps(m), error);
+    if (status != ST_OK)
+        return status;
+    take(&taken, &charge);
+    status = take_held(asking, &taken, error);
+    if (status == ST_OK)
+        status = take_committed(asking, &taken, error);
+    *within = is_within(&taken, asking->policy.max_share);
+    return status;
+}
+
+/* --- the limits, in turn --- */
+
+static enum status find(const struct asking *asking, struct policy_breach *breach,
+                        struct error *error)
+{
+    const struct key_policy *policy = &asking->policy;
+    const struct job_plan *plan = asking->plan;
+    const struct train_spec *train = &plan->request.train;
+    const char *privacy = job_plan_target_pointer(plan);
+    bool within = true;
+    enum status status = ST_OK;
+    if (!allows_algorithm(policy, train->algorithm.algorithm))
+        *breach = (struct policy_breach){"algorithms", NAN, "/algorithm/name"};
+    else if (policy->max_open_jobs > 0 && count_open(asking) >= policy->max_open_jobs)
+        *breach =
+            (struct policy_breach){"max_open_jobs", (double)policy->max_open_jobs, ""};
+    if (breach->member != NULL || !plan->is_private)
+        return ST_OK;
+    if (policy->max_epsilon_per_job > 0 &&
+        plan->epsilon_planned > policy->max_epsilon_per_job)
+        *breach = (struct policy_breach){"max_epsilon_per_job",
+                                         policy->max_epsilon_per_job, privacy};
+    else if (train->noise_multiplier < policy->min_noise_multiplier)
+        *breach = (struct policy_breach){"min_noise_multiplier",
+                                         policy->min_noise_multiplier, privacy};
+    else if (policy->max_share > 0)
+        status = check_share(asking, &within, error);
+    if (status == ST_OK && !within)
+        *breach = (struct policy_breach){"max_share", policy->max_share, privacy};
+    return status;
+}
+
+enum status policy_find_breach(struct context *context,
+                               const struct principal *principal,
+                               const struct job_plan *plan,
+                               struct policy_breach *breach, struct error *error)
+{
+    struct access_key key;
+    struct asking asking = {.context = context, .principal = principal, .plan = plan};
+    *breach = (struct policy_breach){.pointer = ""};
+    if (principal->key[0] == '\0')
+        return ST_OK;
+    CHECK(access_keys_find(context->keys, principal->key, &key));
+    asking.policy = key.policy;
+    return find(&asking, breach, error);
+}
+
+enum status policy_check(struct context *context, const struct principal *principal,
+                         const struct job_plan *plan, struct error *error)
+{
+    struct policy_breach breach;
+    enum status status = policy_find_breach(context, principal, plan, &breach, error);
+    if (status != ST_OK || breach.member == NULL)
+        return status;
+    if (isnan(breach.limit))
+        return error_set_at(error, ST_POLICY_VIOLATION, breach.pointer,
+                            "this key's policy, %s, does not allow it", breach.member);
+    return error_set_at(error, ST_POLICY_VIOLATION, breach.pointer,
+                        "this key's policy, %s, is %.15g", breach.member, breach.limit);
+}
