@@ -118,7 +118,7 @@ char *event_released_render(const struct job_view *view, size_t index, bool hist
 {
     struct json_writer writer;
     json_writer_open(&writer, JSON_SHOWN);
-    released_point_write(&writer, view->released, index, histograms);
+    released_point_write(&writer, NULL, view->released, index, histograms);
     return json_writer_close(&writer);
 }
 

@@ -155,7 +155,10 @@ char *job_detail_render(const struct job_view *view)
     json_write_text(&writer, "model_drawn",
                     view->drawn != NULL ? view->drawn->text : NULL);
     write_trace(&writer, view);
+    if (view->log != NULL)
+        job_log_write(&writer, "log", view->log);
     json_write_count(&writer, "start_ms", (uint64_t)view->start_ms);
+    json_write_count(&writer, "cancel_ms", (uint64_t)view->cancel_ms);
     json_write_count(&writer, "end_ms", (uint64_t)view->end_ms);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
@@ -225,6 +228,10 @@ static void read_detail(struct job_detail *detail, const struct json_node *root)
     detail->epsilon_spent = read_figure(json_member(root, "epsilon_spent"));
     read_points(detail, json_member(root, "points"));
     detail->released = released_read(json_member(root, "released"));
+    job_log_read(&detail->log, json_member(root, "log"));
+    struct json_node cancel = json_member(root, "cancel_ms");
+    if (json_present(cancel))
+        detail->cancel_ms = (int64_t)json_read_count(cancel, 0, INT64_MAX);
     detail->start_ms =
         (int64_t)json_read_count(json_member(root, "start_ms"), 0, INT64_MAX);
     detail->end_ms =
@@ -242,7 +249,9 @@ enum status job_detail_parse(struct job_detail *detail, const char *text,
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         *detail = read;
-    else
+    else {
         free(read.released);
+        job_log_fini(&read.log);
+    }
     return status;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/job_log.h"
 #include "api/job_request.h"
 #include "api/json_writer.h"
 #include "api/limits.h"
@@ -38,7 +39,8 @@ struct job_view {
     const struct model_id *model; /* once published, or NULL */
     bool model_is_gone;           /* it was deleted, and is answered no more */
     const struct model_id *drawn; /* the id that its model will have; never answered */
-    int64_t create_ms, start_ms, end_ms;
+    const struct job_log *log;    /* NULL: none is stored */
+    int64_t create_ms, start_ms, cancel_ms, end_ms;
     uint64_t queue_position, seconds_left; /* 0 is null */
     const char *traceparent; /* of the request that submitted it; "" is null */
 };
@@ -65,7 +67,8 @@ struct job_detail {
     bool has_model, has_drawn;         /* jobs of earlier versions have no id drawn */
     bool model_is_gone;
     struct model_id model, drawn;
-    int64_t start_ms, end_ms;
+    struct job_log log; /* to be released */
+    int64_t start_ms, cancel_ms, end_ms;
     struct trace_context trace; /* none in jobs of earlier versions */
 };
 /*   ST_INVALID  not such a text */

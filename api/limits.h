@@ -46,6 +46,8 @@ enum {
     LIMIT_TUNING_RUNS = 10000,      /* that an estimate prices */
     LIMIT_JOBS_LIKE_THIS = 1000000, /* that an estimate counts */
     LIMIT_HISTORY = 101,            /* evaluations that a job keeps */
+    LIMIT_JOB_MARKS = 304,          /* ticks of its log: of 100 blocks, 101 evaluations, */
+    LIMIT_JOB_LOG = 512,            /* 101 releases; and lines of it, with its states */
     LIMIT_UPLOADS_UNFINISHED = 64,  /* kept at once: a draft and a descriptor each */
     LIMIT_EVALUATIONS = 100,        /* named in a dataset: the newest */
     LIMIT_QUEUE_LENGTH = 1000,      /* --queue-length-max */

@@ -55,12 +55,12 @@ void released_append(struct released_history *history, uint64_t step,
     }
 }
 
-void released_point_write(struct json_writer *writer,
+void released_point_write(struct json_writer *writer, const char *name,
                           const struct released_history *history, size_t index,
                           bool lists)
 {
     const double *point = history->points + index * (1 + history->width);
-    json_write_object(writer, NULL);
+    json_write_object(writer, name);
     json_write_count(writer, "step", (uint64_t)*point++);
     for (size_t k = 0; k < history->series_count; k++) {
         const struct released_series *series = &history->series[k];
@@ -78,7 +78,7 @@ void released_write(struct json_writer *writer, const char *name,
 {
     json_write_array(writer, name);
     for (size_t i = 0; history != NULL && i < point_count; i++)
-        released_point_write(writer, history, i, true);
+        released_point_write(writer, NULL, history, i, true);
     json_write_array_end(writer);
 }
 

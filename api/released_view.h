@@ -43,7 +43,7 @@ void released_append(struct released_history *history, uint64_t step,
 
 /* Writes the point at index, which is there: {"step":1,"clip_norm":1.0,...}; its lists, such
  * as a histogram, only where they are asked for. */
-void released_point_write(struct json_writer *writer,
+void released_point_write(struct json_writer *writer, const char *name,
                           const struct released_history *history, size_t index,
                           bool lists);
 

@@ -87,6 +87,9 @@
       .act = "job.rename", .body = BODY_PATCH, .types = TYPE_JSON)                     \
     X(job_delete, ON_DESK, JOBS_EDIT, .method = "DELETE", .path = "/v1/jobs/{id}",     \
       .act = "job.delete")                                                             \
+    X(job_logs, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/jobs/{id}/logs",     \
+      .query = QUERY_PAGE " order", .streamed = true,                                  \
+      .types = TYPE_JSON " application/x-ndjson")                                      \
     X(job_cancel, ON_DESK, JOBS_CANCEL, .method = "POST",                              \
       .path = "/v1/jobs/{id}:cancel", .act = "job.cancel", .body = BODY_EMPTY,         \
       .types = TYPE_JSON)                                                              \
@@ -149,7 +152,7 @@
     X(dashboard, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/",                  \
       .types = "text/html")                                                            \
     X(dashboard_page, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}",         \
-      .query = "dataset state algorithm from actor action object result",              \
+      .query = "q tag dataset state algorithm from actor action object result",        \
       .types = "text/html")                                                            \
     X(dashboard_item, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}/{name}",  \
       .types = "text/html text/css text/javascript image/svg+xml application/yaml",    \

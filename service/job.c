@@ -32,7 +32,9 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
         .model_is_gone = now->model_is_gone,
         .drawn = &job->drawn,
         .create_ms = job->create_ms,
+        .log = &job->log,
         .start_ms = now->start_ms,
+        .cancel_ms = now->cancel_ms,
         .end_ms = now->end_ms,
         .queue_position = now->queue_position,
         .seconds_left = now->seconds_left,
@@ -56,6 +58,7 @@ void job_destroy(void *item)
     job_answer_drop(job->answer);
     free(job->line);
     free(job->changes.points);
+    job_log_fini(&job->log);
     free(job->changes.released);
     job_plan_fini(&job->plan);
     caption_fini(&job->caption);

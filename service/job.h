@@ -34,7 +34,7 @@ struct job_now { /* all of a job that may change, as shown */
     struct job_made made;
     bool has_model, model_is_gone; /* it was published; and deleted */
     struct model_id model;
-    int64_t start_ms, end_ms;
+    int64_t start_ms, cancel_ms, end_ms;
     uint64_t queue_position; /* of QUEUED, from 1; else 0 */
     uint64_t seconds_left;   /* of RUNNING, once it can be told; else 0 */
 };
@@ -71,6 +71,7 @@ struct job {
     char *line;                /* of a list, likewise; owned */
     uint64_t line_version;
     struct job_changes changes;
+    struct job_log log;
 };
 
 /* The view of job as of now; its points are borrowed from job. The caller holds the

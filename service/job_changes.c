@@ -43,13 +43,15 @@ static void note(uint64_t **versions, size_t from, size_t to, uint64_t version)
         (*versions)[i] = version;
 }
 
-void job_changes_show(struct job *job)
+void job_changes_show(struct job *job, int64_t second)
 {
     struct job_changes *changes = &job->changes;
     const struct job_made before = job->now.made, now = job->recorded;
     job->now.made = now;
     job->unshown = false;
     changes->progress = changes->any;
+    job_log_note(&job->log, &(struct job_mark){second, now.progress.authorised_steps,
+                                               now.point_count, now.released_count});
     note(&changes->points, before.point_count, now.point_count, changes->any);
     note(&changes->released, before.released_count, now.released_count, changes->any);
 }
@@ -61,7 +63,7 @@ void job_changes_show_at(struct job *job, int64_t second)
     if (now->state == JOB_RUNNING && step > now->made.progress.step)
         now->seconds_left = job_seconds_left(step, job->plan.request.train.steps,
                                              second - now->start_ms / MS_PER_S);
-    job_changes_show(job);
+    job_changes_show(job, second);
 }
 
 void job_changes_place(struct job *job, uint64_t queue_position)

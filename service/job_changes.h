@@ -29,9 +29,9 @@ void changed_jobs_touch(struct changed_jobs *changed, struct job *job);
 void changed_jobs_touch_state(struct changed_jobs *changed, struct job *job);
 
 /* Each shows something as part of the job's last change, which was made for it: all that
- * was recorded; the same at a tick, with how long the rest takes by that; a place in the
- * queue. */
-void job_changes_show(struct job *job);
+ * was recorded, as the job's log says of that second; the same at a tick, with how long
+ * the rest takes by that; a place in the queue. */
+void job_changes_show(struct job *job, int64_t second);
 void job_changes_show_at(struct job *job, int64_t second);
 void job_changes_place(struct job *job, uint64_t queue_position);
 

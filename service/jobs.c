@@ -386,7 +386,7 @@ static void moved(void *context)
     job->now.version = version;
     job->now.made = shown;
     if (job_state_is_terminal(job->now.state)) {
-        job_changes_show(job);
+        job_changes_show(job, job->now.end_ms / MS_PER_S);
         job->changes.charge = job->changes.any; /* it is settled */
         train_spec_drop_network(&job->plan.request.train);
         active_jobs_remove(&jobs->active, job);
@@ -410,6 +410,8 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
         now->attempt++;
         now->start_ms = move->second * MS_PER_S;
     }
+    if (move->state == JOB_CANCELLING)
+        now->cancel_ms = move->second * MS_PER_S;
     if (job_state_is_terminal(move->state))
         now->end_ms = move->second * MS_PER_S;
     if (move->model != NULL) {

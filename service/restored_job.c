@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 
+enum { MS_PER_S = 1000 };
+
 /* Fills in what the request alone does not say: the dataset's facts, and the noise that
  * was planned. */
 static enum status restore_plan(struct job *job, const struct job_detail *detail,
@@ -51,6 +53,13 @@ static void restore_now(struct job *job, const struct job_row *row,
         model_id_make(&job->drawn);
     job->trace = detail->trace;
     job->now.start_ms = detail->start_ms;
+    job->now.cancel_ms = detail->cancel_ms;
+    job->log = detail->log;
+    if (detail->end_ms > 0) /* its end showed what was left (job_changes_show) */
+        job_log_note(&job->log, &(struct job_mark){detail->end_ms / MS_PER_S,
+                                                   detail->authorised_steps,
+                                                   job->now.made.point_count,
+                                                   job->now.made.released_count});
     job->now.end_ms = detail->end_ms;
     if (detail->point_count > 0) {
         /* There may be very many jobs that have ended, and nothing is added to them. */

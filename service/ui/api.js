@@ -63,6 +63,16 @@ export async function post(path, body, {signal, key} = {}) {
   return read(await ask(path, {method: 'POST', headers, body: JSON.stringify(body ?? {}), signal}));
 }
 
+// Changes the version that `tag` names, by a merge patch.
+export async function patch(path, change, tag) {
+  const headers = {'Content-Type': 'application/merge-patch+json', 'If-Match': tag};
+  return read(await ask(path, {method: 'PATCH', headers, body: JSON.stringify(change)}));
+}
+
+export async function remove(path) {
+  return read(await ask(path, {method: 'DELETE'}));
+}
+
 // One Idempotency-Key for each body, kept while the body is: sent again, it does nothing.
 export function keyring() {
   let last = null;

@@ -10,4 +10,10 @@ export function empty(title, text) {
   return html`<div class="empty"><b>${title}</b><br>${text}</div>`;
 }
 
+// One question before something that cannot be undone; yes and no are [words, what is done].
+export function question(title, text, yes, no) {
+  return html`<div class="notice warn" role="alertdialog" aria-label=${title}><b>${title}</b> ${text}
+    <button class="button danger" @click=${yes[1]}>${yes[0]}</button> <button class="button" @click=${no[1]}>${no[0]}</button></div>`;
+}
+
 export const loading = html`<p class="quiet">Loading …</p>`;

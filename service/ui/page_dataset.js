@@ -1,11 +1,12 @@
 // One dataset: its budget and what it came to, its jobs, its ledger, and what is public about it.
 import {html, nothing} from './lit-html.js';
-import {get} from './api.js';
+import {get, remove} from './api.js';
 import {badge, reason} from './badge.js';
 import {budgetCard, roomCard} from './budget_card.js';
+import {captionEditor, tags} from './caption.js';
 import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail} from './format.js';
 import {swatch} from './gauge.js';
-import {empty, loading, trouble} from './notice.js';
+import {empty, loading, question, trouble} from './notice.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
 import './chart.js';
@@ -18,7 +19,7 @@ const kinds = {
 };
 
 function jobRow(job) {
-  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${job.algorithm.name}</a><small class="id">${shortId(job.id)}</small></td>
+  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${job.display_name ?? job.algorithm.name}</a><small class="id">${shortId(job.id)}</small></td>
     <td>${badge(job.state)}</td><td class="number">${bare(job.privacy?.epsilon_planned)}</td>
     <td class="number">${quality(job.metrics.evaluation)}</td></tr>`;
 }
@@ -92,13 +93,15 @@ function facts(dataset) {
     ${reason(dataset.state_reason)}`;
 }
 
-function page({dataset, budget, jobs, entries, head, history}, problem) {
+function page({dataset, budget, jobs, entries, head, history}, problem, {editor, asked, ask}) {
   const trains = dataset.state === 'READY';
-  return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.id}</h1>
-    <p class="quiet">${facts(dataset)}</p></div><div class="actions"><a class="button" href="/ui/jobs?dataset=${dataset.id}">Jobs</a>
+  return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.display_name ?? dataset.id}</h1>
+    <p class="quiet">${dataset.display_name ? html`<span class="id">${dataset.id}</span> · ` : nothing}${facts(dataset)} ${tags(dataset)}</p></div>
+    <div class="actions">${editor.button()}${dataset.state === 'DELETED' ? nothing : html`<button class="button danger" @click=${ask}>Delete content</button>`}
+    <a class="button" href="/ui/jobs?dataset=${dataset.id}">Jobs</a>
     ${trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
-    ${trouble(problem)}${budget ? budgetCard(budget) : nothing}
+    ${trouble(problem)}${asked()}${editor.form()}${budget ? budgetCard(budget) : nothing}
     <div class="two"><div>${budget ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id)}</div>
       <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${budget ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }
@@ -107,8 +110,35 @@ export function open(view) {
   const path = `/v1/datasets/${encodeURIComponent(view.id)}`;
   const shown = {};
   let seq = null;
+  let asking = false;
+  let problem = null;
+  const editor = captionEditor({
+    path,
+    read: () => shown.dataset,
+    changed: (now) => (shown.dataset = now),
+    draw: () => draw(),
+  });
+  const ask = (now) => () => {
+    asking = now;
+    draw();
+  };
+  const drop = async () => {
+    asking = false;
+    try {
+      await remove(path);
+      view.say('The content is deleted.');
+      return view.go('/ui/datasets', {replace: true});
+    } catch (error) {
+      problem = error;
+    }
+    draw();
+  };
+  const asked = () => (asking ? question('Delete the content of this dataset?', `The records and what was uploaded go for good. Its name, its ledger and ${
+    shown.budget ? `the ${epsilon(shown.budget.epsilon_spent)} that was spent stay` : 'what was declared stay'}, and so do its jobs and models.`,
+  ['Delete it', drop], ['Keep it', ask(false)]) : nothing);
+  const draw = () => view.draw(shown.dataset && shown.jobs ? page(shown, problem, {editor, asked, ask: ask(true)}) : problem ? trouble(problem) : loading);
   view.title(`${view.id} · epsilond`);
-  view.draw(loading);
+  draw();
   watch(view.signal, async (signal) => {
     if (shown.dataset?.state !== 'READY') shown.dataset = await get(path, signal);
     const protectedOne = shown.dataset.privacy !== 'public';
@@ -122,9 +152,12 @@ export function open(view) {
       }
       seq = shown.head.seq;
     }
-    view.draw(page(shown, null));
+    problem = null;
+    draw();
     if (shown.dataset.state === 'IMPORTING') return {every: 3};
     return isAlive() || shown.jobs.some((job) => !job.end_time) ? 3 : 15;
-  }, (error) => view.draw(shown.dataset && shown.jobs ? page(shown, error) : trouble(error)),
-  ({data}) => data.dataset === view.id || shown.jobs?.some(({id}) => id === data.id));
+  }, (error) => {
+    problem = error;
+    draw();
+  }, ({data}) => data.dataset === view.id || shown.jobs?.some(({id}) => id === data.id));
 }

@@ -2,6 +2,7 @@
 import {html, nothing} from './lit-html.js';
 import {get} from './api.js';
 import {badge} from './badge.js';
+import {tags} from './caption.js';
 import {bare, count, delta, epsilon, percent} from './format.js';
 import {gauge} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
@@ -36,7 +37,8 @@ function budgetCells({budget}) {
 }
 
 function row(one) {
-  return html`<tr><td><a class="name" href="/ui/datasets/${one.id}">${one.id}</a><small>${one.format} · ${one.task}</small></td>
+  return html`<tr><td><a class="name" href="/ui/datasets/${one.id}">${one.display_name ?? one.id}</a>
+      <small>${one.display_name ? html`<span class="id">${one.id}</span> · ` : nothing}${one.format} · ${one.task} ${tags(one)}</small></td>
     ${budgetCells(one)}<td class="number" data-name="Records">${count(one.records)}</td>
     <td data-name="State">${badge(one.state)}</td></tr>`;
 }
@@ -57,7 +59,7 @@ export function open(view) {
   let turned = null; // AbortController of what is watched
 
   const find = (event) => {
-    wanted = event.target.value.trim().toLowerCase().replace(/[^a-z0-9._-]/g, '').replace(/^[^a-z0-9]+/, '');
+    wanted = event.target.value.trim();
     tokens.splice(1);
     follow(0.2);
   };
@@ -67,11 +69,11 @@ export function open(view) {
   };
   const draw = () => view.draw(html`<div class="head"><div><h1>Datasets</h1>
     <p class="quiet">What is protected, what was promised about it, and how much of the promise is used.</p></div>
-    <div class="actions"><input type="search" aria-label="Find a dataset" placeholder="Find a dataset" @input=${find}>
+    <div class="actions"><input type="search" aria-label="Find a dataset" placeholder="Find by name or tag" maxlength="100" @input=${find}>
     <a class="button" href="/ui/register">Register a dataset</a></div></div>
     ${trouble(problem)}${page ? tiles(page.datasets, page.next_page_token) : loading}
     ${!page ? nothing : page.datasets.length ? table(page.datasets)
-      : empty(wanted ? 'No dataset begins like this' : 'No datasets yet', wanted ? '' : 'Register one to begin.')}
+      : empty(wanted ? 'No dataset is called so' : 'No datasets yet', wanted ? '' : 'Register one to begin.')}
     ${tokens.length > 1 || page?.next_page_token ? html`<div class="pages">
       <button class="button" ?disabled=${tokens.length === 1} @click=${turn(() => tokens.splice(1))}>Least left</button>
       <button class="button" ?disabled=${!page?.next_page_token} @click=${turn(() => tokens.push(page.next_page_token))}>More</button></div>` : nothing}`);

@@ -1,10 +1,11 @@
 // One job: how far it is, how good, what it costs; and how to stop it.
 import {html, nothing} from './lit-html.js';
-import {get, post, wait} from './api.js';
+import {get, post, remove, wait} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
+import {captionEditor, tags} from './caption.js';
 import {age, count, delta, duration, epsilon, percent, plain, quality} from './format.js';
 import {bar} from './gauge.js';
-import {loading, trouble} from './notice.js';
+import {loading, question, trouble} from './notice.js';
 import {isAlive, isLost, untilAlive} from './stream.js';
 import {watch} from './watch.js';
 import './chart.js';
@@ -100,20 +101,27 @@ function settingsCard(job) {
     ['submitted', age(job.create_time)]]);
 }
 
-function certificateCard(model) {
+function certificateCard(model, ask) {
   if (!model) return nothing;
   const {certificate} = model;
   return html`<section class="card"><h2>Certificate</h2><dl>
     <div><dt>guarantee</dt><dd>${certificate.guarantee ? `${epsilon(certificate.guarantee.epsilon)}, δ ${delta(certificate.guarantee.delta)}` : 'none'}</dd></div>
     <div><dt>ledger entry</dt><dd>${certificate.guarantee?.reserve?.seq ?? '–'}</dd></div>
     <div><dt>SHA-256</dt><dd><code class="break">${model.sha256}</code></dd></div></dl>
-    <details><summary>The whole certificate</summary><pre tabindex="0">${JSON.stringify(certificate, null, 2)}</pre></details></section>`;
+    <details><summary>The whole certificate</summary><pre tabindex="0">${JSON.stringify(certificate, null, 2)}</pre></details>
+    <p class="foot"><button class="button danger" @click=${ask}>Delete model</button></p></section>`;
 }
 
 function line(job) {
   if (job.state === 'QUEUED') return job.privacy ? 'waits for a worker; its whole price is held' : 'waits for a worker';
   if (job.state === 'CANCELLING') return 'stops at the next whole second';
+  if (job.state === 'SUCCEEDED' && !job.model) return 'its model was deleted';
   return reason(job.state_reason);
+}
+
+// What stays when a job or its model goes.
+function stays(job) {
+  return job.privacy ? `${epsilon(job.privacy.epsilon_spent)} stays spent, and its entries stay in the ledger.` : 'The dataset stays as it is.';
 }
 
 export function open(view) {
@@ -123,14 +131,20 @@ export function open(view) {
   let tag = null;
   let model = null;
   let problem = null;
-  let asking = false;
+  let asking = null; // about what: cancel, model, job
 
+  const editor = captionEditor({
+    path,
+    read: () => job,
+    changed: (now) => (job = now),
+    draw: () => draw(),
+  });
   const ask = (now) => () => {
     asking = now;
     draw();
   };
   const cancel = async () => {
-    asking = false;
+    asking = null;
     try {
       await post(`${path}:cancel`, {});
       view.say('The job is being cancelled.');
@@ -139,34 +153,52 @@ export function open(view) {
     }
     draw();
   };
+  const drop = (whole) => async () => {
+    asking = null;
+    try {
+      if (job.model) await remove(`/v1/models/${job.model}`);
+      job.model = model = null;
+      if (whole) await remove(path);
+      view.say(whole ? 'The job is deleted.' : 'The model is deleted.');
+      if (whole) return view.go('/ui/jobs', {replace: true});
+    } catch (error) {
+      problem = error;
+    }
+    draw();
+  };
 
   function actions() {
     if (job.state === 'CANCELLING') return nothing;
-    if (isOpen(job)) return html`<button class="button danger" @click=${ask(true)}>Cancel</button>`;
+    if (isOpen(job)) return html`<button class="button danger" @click=${ask('cancel')}>Cancel</button>`;
     return html`<a class="button" href="/ui/train?from=${job.id}">Train again with changes</a>
-      ${job.model ? html`<a class="button accent" href="/v1/models/${job.model}/content" download="${job.model}.safetensors">Download model</a>` : nothing}`;
+      ${job.model ? html`<a class="button accent" href="/v1/models/${job.model}/content" download="${job.model}.safetensors">Download model</a>` : nothing}
+      <button class="button danger" @click=${ask('job')}>Delete</button>`;
   }
 
-  function question() {
+  function asked() {
+    const keep = ['Keep it', ask(null)];
+    if (asking === 'job') return question('Delete this job?', `${job.model ? 'Its model and its course go' : 'Its course goes'} for good. ${stays(job)}`, ['Delete it', drop(true)], keep);
+    if (asking === 'model') return question('Delete the model?', `Its file goes for good; the job stays. ${stays(job)}`, ['Delete it', drop(false)], keep);
     if (!asking || !isOpen(job)) return nothing;
     const spent = job.state === 'QUEUED' ? 'Nothing was spent yet, and all that is held is given back.'
       : job.privacy ? `${epsilon(job.privacy.epsilon_spent)} stays spent, and there will be no model.` : 'There will be no model.';
-    return html`<div class="notice warn" role="alertdialog" aria-label="Cancel this job?"><b>Cancel this job?</b> ${spent}
-      <button class="button danger" @click=${cancel}>Cancel it</button> <button class="button" @click=${ask(false)}>Let it run</button></div>`;
+    return question('Cancel this job?', spent, ['Cancel it', cancel], ['Let it run', ask(null)]);
   }
 
   function draw() {
     if (!job) return view.draw(problem ? trouble(problem) : loading);
     const {step, steps} = job.progress;
-    view.title(`${isOpen(job) ? `${percent(step / steps)} · ` : ''}${job.algorithm.name} on ${job.dataset}`);
+    const name = job.display_name;
+    view.title(`${isOpen(job) ? `${percent(step / steps)} · ` : ''}${name ?? `${job.algorithm.name} on ${job.dataset}`}`);
     view.draw(html`<p class="crumb"><a href="/ui/jobs">Jobs</a> / <span class="id">${job.id}</span></p>
-      <div class="head"><div><h1>${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a></h1>
-      <p class="quiet">${badge(job.state)} ${line(job)}</p></div><div class="actions">${actions()}</div></div>
-      ${trouble(problem)}${question()}${tiles(job, speed(readings))}
+      <div class="head"><div><h1>${name ? name : html`${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>`}</h1>
+      <p class="quiet">${badge(job.state)} ${line(job)} ${name ? html`${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>` : nothing}
+      ${tags(job, '/ui/jobs')}</p></div><div class="actions">${editor.button()}${actions()}</div></div>
+      ${trouble(problem)}${asked()}${editor.form()}${tiles(job, speed(readings))}
       <div class="main-aside"><div>${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
         ${job.metrics.history.length ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
           ? 'The first measurement comes with the next hundredth of the steps.' : 'Nothing public was named to measure quality on.'}</p></section>`}</div>
-      <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model)}
+      <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}
         <section class="card"><h2>From a shell</h2><pre tabindex="0">curl -s ${location.origin}${path}</pre></section></div></div>`);
   }
 

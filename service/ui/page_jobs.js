@@ -2,6 +2,7 @@
 import {html, nothing} from './lit-html.js';
 import {all, get} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
+import {tags} from './caption.js';
 import {age, bare, count, quality, shortId} from './format.js';
 import {bar} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
@@ -17,8 +18,8 @@ function progress({state, progress: {step, steps}}) {
 }
 
 function row(job) {
-  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${job.algorithm.name}</a>
-      <small>${job.model_spec.preset ?? 'layers'} · <span class="id">${shortId(job.id)}</span></small></td>
+  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${job.display_name ?? job.algorithm.name}</a>
+      <small>${job.display_name ? `${job.algorithm.name} · ` : ''}${job.model_spec.preset ?? 'layers'} · <span class="id">${shortId(job.id)}</span> ${tags(job, '/ui/jobs')}</small></td>
     <td data-name="Dataset"><a href="/ui/datasets/${job.dataset}">${job.dataset}</a></td>
     <td data-name="State"><span>${badge(job.state)}${job.state_reason ? html`<small>${reason(job.state_reason)}</small>` : nothing}</span></td>
     <td data-name="Progress">${progress(job)}</td>
@@ -51,12 +52,20 @@ export function open(view) {
     event.target.value ? query.set(name, event.target.value) : query.delete(name);
     view.go(`/ui/jobs${query.size ? `?${query}` : ''}`, {replace: true});
   };
+  const find = (event) => {
+    const wanted = event.target.value.trim();
+    wanted ? query.set('q', wanted) : query.delete('q');
+    history.replaceState(null, '', `/ui/jobs${query.size ? `?${query}` : ''}`);
+    tokens.splice(1);
+    follow(0.2);
+  };
   const turn = (change) => {
     change();
     page = null;
     follow();
   };
-  const draw = () => view.draw(html`<div class="head"><div><h1>Jobs</h1><p class="quiet">Newest first.</p></div><div class="actions">
+  const draw = () => view.draw(html`<div class="head"><div><h1>Jobs</h1><p class="quiet">Newest first. ${query.get('tag') ? html`Only those with the tag <a class="tag" href="/ui/jobs" title="Show all jobs">${query.get('tag')} ✕</a>` : nothing}</p></div><div class="actions">
+    <input type="search" aria-label="Find a job" placeholder="Find by name or tag" maxlength="100" .value=${query.get('q') ?? ''} @input=${find}>
     <select aria-label="State" @change=${choose('state')}>${options(states, query.get('state'), 'Any state')}</select>
     <select aria-label="Dataset" @change=${choose('dataset')}>${options(datasets, query.get('dataset'), 'Any dataset')}</select></div></div>
     ${trouble(problem)}${!page ? loading : page.jobs.length ? table(page.jobs) : empty('No jobs', 'None that this list would show.')}
@@ -65,7 +74,7 @@ export function open(view) {
 
   async function load(signal) {
     const asked = new URLSearchParams({view: 'summary', page_size: SIZE});
-    for (const name of ['state', 'dataset', 'algorithm']) if (query.get(name)) asked.set(name, query.get(name));
+    for (const name of ['q', 'tag', 'state', 'dataset', 'algorithm']) if (query.get(name)) asked.set(name, query.get(name));
     if (tokens.at(-1)) asked.set('page_token', tokens.at(-1));
     page = await get(`/v1/jobs?${asked}`, signal);
     problem = null;
@@ -73,14 +82,15 @@ export function open(view) {
     return isAlive() || page.jobs.some(isOpen) ? 3 : 15;
   }
 
-  function follow() {
+  function follow(after = 0) {
     turned?.abort();
     turned = new AbortController();
+    const {signal} = turned;
     view.signal.addEventListener('abort', () => turned.abort(), {once: true});
-    watch(turned.signal, load, (error) => {
+    setTimeout(() => watch(signal, load, (error) => {
       problem = error;
       draw();
-    }, ({name}) => name !== 'budget');
+    }, ({name}) => name !== 'budget'), 1000 * after);
   }
 
   view.title('Jobs · epsilond');

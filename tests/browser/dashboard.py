@@ -204,6 +204,71 @@ class Walk:
         browser.await_that("location.pathname.startsWith('/ui/jobs/job_')", "the last job's page")
         browser.await_text("Succeeded")
 
+    def names(self):
+        browser = self.browser
+        job = self.daemon.get("/v1/jobs?dataset=digits&state=SUCCEEDED&page_size=1")["jobs"][0]
+        browser.go(f"/ui/jobs/{job['id']}")
+        browser.await_text("Rename")
+        browser.click_text("Rename")
+        browser.type("#caption-name", "Baseline of March")
+        browser.type("#caption-tags", "no tag at all")
+        browser.click_text("Save")
+        browser.await_text("is no tag")
+        browser.type("#caption-tags", "team:north")
+        self.look_at("rename")
+        self.daemon.patch(f"/v1/jobs/{job['id']}", {"tags": {"run": "7"}})
+        browser.click_text("Save")
+        browser.await_text("renamed by somebody else meanwhile")
+        browser.click_text("Leave it")
+        browser.go(f"/ui/jobs/{job['id']}")
+        browser.await_text("run: 7")
+        browser.click_text("Rename")
+        browser.type("#caption-name", "Baseline of March")
+        browser.type("#caption-tags", "team:north")
+        browser.click_text("Save")
+        browser.await_that("document.querySelector('h1').innerText == 'Baseline of March'", "the new name")
+        named = self.daemon.get(f"/v1/jobs/{job['id']}")
+        check(named["display_name"] == "Baseline of March" and named["tags"] == {"team": "north"}, f"the job is called {named['tags']}")
+        browser.run("document.querySelector('.head a.tag').click()")
+        browser.await_that("location.search == '?tag=team%3Anorth' && document.querySelectorAll('tbody tr').length == 1", "the jobs with the tag")
+        browser.go("/ui/jobs")
+        browser.await_that("document.querySelectorAll('tbody tr').length > 3", "all jobs")
+        browser.type("input[type=search]", "OF MARCH")
+        browser.await_that("document.querySelectorAll('tbody tr').length == 1", "the job that was looked for")
+        browser.go("/ui/datasets/digits")
+        browser.await_text("Rename")
+        browser.click_text("Rename")
+        browser.type("#caption-name", "Handwritten digits")
+        browser.click_text("Save")
+        browser.await_that("document.querySelector('h1').innerText == 'Handwritten digits'", "the dataset's new name")
+        browser.click_text("Delete content")
+        browser.await_text("was spent stay")
+        browser.click_text("Keep it")
+        browser.await_that("!document.querySelector('[role=alertdialog]')", "the question is gone")
+        check(self.daemon.get("/v1/datasets/digits")["state"] == "READY", "nothing is deleted before the answer")
+
+    def delete(self):
+        browser = self.browser
+        jobs = self.daemon.get("/v1/jobs?dataset=digits&state=SUCCEEDED")["jobs"]
+        spent = self.daemon.get("/v1/datasets/digits/budget")
+        browser.go(f"/ui/jobs/{jobs[0]['id']}")
+        browser.await_text("Delete model")
+        browser.click_text("Delete model")
+        browser.await_text("stays spent, and its entries stay in the ledger")
+        browser.click_text("Delete it")
+        browser.await_text("its model was deleted")
+        check(self.daemon.get(f"/v1/jobs/{jobs[0]['id']}")["model"] is None, "the model is deleted and its job is not")
+        browser.go(f"/ui/jobs/{jobs[1]['id']}")
+        browser.await_text("Delete model")
+        browser.run("[...document.querySelectorAll('.actions button')].find((e) => e.innerText == 'Delete').click()")
+        browser.await_text("Its model and its course go for good")
+        self.look_at("delete")
+        browser.click_text("Delete it")
+        browser.await_that("location.pathname == '/ui/jobs'", "the list of jobs")
+        left = [job["id"] for job in self.daemon.get("/v1/jobs")["jobs"]]
+        check(jobs[1]["id"] not in left and jobs[0]["id"] in left, "one job is deleted")
+        check(self.daemon.get("/v1/datasets/digits/budget") == spent, "what was spent stays spent")
+
     def the_rest(self):
         browser = self.browser
         browser.go("/ui/compare?dataset=digits")
@@ -215,7 +280,7 @@ class Walk:
         browser.await_that("location.pathname == '/ui/'", "the way from the root")
         browser.await_text("digits-public")
         first = browser.run("document.querySelector('tbody .name').innerText")
-        check(first == "digits", f"the dataset with least left comes first, not {first}")
+        check(first == "Handwritten digits", f"the dataset with least left comes first, not {first}")
         self.look_at("datasets")
         browser.press("Tab", 9)
         check(browser.run("document.activeElement.className") == "skip", "Tab leads to the skip link")
@@ -314,7 +379,7 @@ def main():
         browser.scheme("light")
         walk = Walk(daemon, browser, folder, shots[0] if shots else None, axe)
         digits(daemon)
-        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.the_rest, walk.audit, walk.docs, walk.hidden):
+        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.names, walk.the_rest, walk.delete, walk.audit, walk.docs, walk.hidden):
             part()
     return 1 if failures else 0
 

@@ -252,6 +252,9 @@ def jobs(replay):
         time.sleep(0.05)
     replay.call("post", "/v1/jobs/{id}:cancel", id=finished[0]["id"])
     replay.rename("/v1/jobs/{id}", finished[0]["id"])
+    for query in ("", "?page_size=2&order=desc", "?order=sideways"):
+        replay.call("get", "/v1/jobs/{id}/logs", query=query, id=finished[0]["id"])
+    replay.call("get", "/v1/jobs/{id}/logs", id="job_" + UNKNOWN)
     replay.call("get", "/v1/jobs", query="?q=baseline&tag=team:north")
     replay.call("delete", "/v1/jobs/{id}", id=finished[0]["id"])
     replay.call("delete", "/v1/jobs/{id}", id=job["id"])

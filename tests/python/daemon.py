@@ -74,6 +74,10 @@ class Daemon:
     def get(self, path):
         return self.call("GET", path)
 
+    def patch(self, path, value):
+        return self.call("PATCH", path, json.dumps(value).encode(),
+                         {"Content-Type": "application/merge-patch+json", "If-Match": "*"})
+
     def post(self, path, value):
         return self.call("POST", path, json.dumps(value).encode(),
                          {"Content-Type": "application/json",

@@ -892,6 +892,28 @@ class JobPrivacyState(TypedDict):
     ledger_seq: int | None
 
 
+class JobLogEntryReleased(TypedDict):
+    """Of released, as in the job's metrics."""
+
+    step: int
+
+
+class JobLogEntry(TypedDict):
+    seq: int
+    time: TimeOrNull
+    event: Literal["state", "authorised", "evaluation", "released"]
+    state: NotRequired[JobState]
+    state_reason: NotRequired[JobReason | None]
+    authorised_steps: NotRequired[int]
+    evaluation: NotRequired[Point]
+    released: NotRequired[JobLogEntryReleased]
+
+
+class JobLogPage(TypedDict):
+    log: list[JobLogEntry]
+    next_page_token: PageTokenOrNull
+
+
 class JobPage(TypedDict):
     jobs: list[Job]
     next_page_token: PageTokenOrNull
