@@ -48,7 +48,7 @@ static void start(struct receiver *receiver)
         dup2(output[1], STDOUT_FILENO);
         close(input[1]);
         close(output[0]);
-        execl("/usr/bin/python3", "python3", "tests/e2e/receiver.py",
+        execl("/usr/bin/python3", "/usr/bin/python3", "tests/e2e/receiver.py",
               tls ? certificate : NULL, key, NULL);
         _exit(127);
     }
