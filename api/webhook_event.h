@@ -41,6 +41,7 @@ struct webhook_event {
     const char *state; /* that it has now */
     double left;    /* of BUDGET_LOW: the share of the budget that it fell to; else 0 */
     int64_t second; /* of the wall clock */
+    const char *traceparent; /* that is sent beside the message; NULL: none */
 };
 
 const char *webhook_event_name(enum webhook_event_type type);

@@ -34,3 +34,8 @@ void counters_end(struct counters *counters, enum job_state state,
 {
     count(&counters->ended[state][reason]);
 }
+
+void counters_attempt(struct counters *counters, enum redelivery_state state)
+{
+    count(&counters->attempts[state]);
+}

@@ -19,6 +19,8 @@
  *       for, public numbers. Waiting for the transaction is not part of it, for the same
  *       reason as in (3). Authorisations and settlements are not measured, not even counted:
  *       how many authorisations there are between two ticks is progress.
+ *   (5) Attempts to deliver to webhooks. The first follows a tick or a client's act, and how
+ *       it ends is the receiver's doing.
  * Load shows in (3) and (4), as it does to whoever times requests: privacy.md P6 leaves that
  * outside the promise.
  *
@@ -34,6 +36,7 @@
 #include "base/status.h"
 #include "service/durations.h"
 #include "service/job_state.h"
+#include "service/redelivery.h"
 
 enum {
     COUNTED_STATUS_MIN = 100, /* of HTTP */
@@ -47,6 +50,7 @@ struct counters { /* zeroed: nothing has happened */
     atomic_uint_fast64_t jobs_refused[STATUS_COUNT]; /* submissions, by code */
     atomic_uint_fast64_t not_let_in[STATUS_COUNT];   /* requests, by code */
     atomic_uint_fast64_t ended[JOB_STATE_COUNT][JOB_REASON_COUNT];
+    atomic_uint_fast64_t attempts[REDELIVERY_STATE_COUNT];
     atomic_uint_fast64_t connections; /* open now */
     struct durations answer_time, commit_time;
 };
@@ -67,5 +71,8 @@ void counters_refuse_job(struct counters *counters, enum status status);
 /* Counts a job that has ended. */
 void counters_end(struct counters *counters, enum job_state state,
                   enum job_reason reason);
+
+/* Counts an attempt to deliver, by what became of the delivery. */
+void counters_attempt(struct counters *counters, enum redelivery_state state);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/trace_context.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -28,6 +29,7 @@ struct parcel { /* a delivery under way */
     int64_t due_ms;
     unsigned attempts; /* before this one */
     char *body;
+    struct trace_context trace;
     struct transfer *transfer;
 };
 
@@ -64,6 +66,7 @@ static void begin(struct courier *courier, struct parcel *parcel,
 {
     enum { ID_SIZE = 64, SIGNATURE_SIZE = 160 };
     char id[ID_SIZE], timestamp[ID_SIZE], signature[SIGNATURE_SIZE];
+    char trace[TRACE_PARENT_SIZE + 16];
     int64_t now_s = clock_wall_s();
     size_t size = strlen(parcel->body) + 2 * ID_SIZE;
     char *content = malloc(size);
@@ -73,10 +76,12 @@ static void begin(struct courier *courier, struct parcel *parcel,
     snprintf(id, sizeof id, "webhook-id: %s", parcel->id.text);
     snprintf(timestamp, sizeof timestamp, "webhook-timestamp: %lld", (long long)now_s);
     sign(signature, sizeof signature, webhook, content);
+    snprintf(trace, sizeof trace, "traceparent: %s", parcel->trace.parent);
     free(content);
     const struct transfer_request request = {
         .url = webhook->request.url,
-        .headers = {"Content-Type: application/json", id, timestamp, signature},
+        .headers = {"Content-Type: application/json", id, timestamp, signature,
+                    parcel->trace.parent[0] != '\0' ? trace : NULL},
         .body = parcel->body,
         .answer_max = ANSWER_SIZE_MAX,
         .connect_ms = CONNECT_MS,
@@ -109,6 +114,7 @@ static bool take_first(void *context, const struct delivery_row *row)
         .attempts = row->attempts,
         .body = strdup(row->body)};
     CHECK(parcel->body != NULL);
+    trace_context_parse(&parcel->trace, row->traceparent);
     return false;
 }
 
@@ -240,6 +246,7 @@ static enum status write_down(struct courier *courier, struct store_tx *tx,
     if (status == ST_OK)
         status = delivery_rows_trim(tx, &webhook.id, LIMIT_DELIVERIES, NULL);
     hash_zero(&webhook, sizeof webhook);
+    counters_attempt(courier->base.counters, next.state);
     log_event(LOG_INFO, "webhook_attempted", "webhook", parcel->webhook.text,
               "delivery", parcel->id.text, "result", row.result, "state", row.state,
               (char *)NULL);

@@ -12,13 +12,15 @@
  *
  * A message carries the headers of Standard Webhooks 1.0: webhook-id, webhook-timestamp
  * (of the attempt) and webhook-signature, v1 and HMAC-SHA-256 of "id.timestamp.body" in
- * base 64, a second time under the secret before while that counts.
+ * base 64, a second time under the secret before while that counts. A message about a
+ * job carries the traceparent of the request that submitted it, where that had one.
  *
  * Threads: its own; courier_wake is anybody's.
  */
 #ifndef SERVICE_COURIER_H
 #define SERVICE_COURIER_H
 
+#include "service/counters.h"
 #include "service/outbound/transfer.h"
 #include "service/webhooks.h"
 
@@ -28,6 +30,7 @@ struct courier_base { /* all must outlive it */
     struct store *store;
     struct webhooks *webhooks;
     const struct transfer_rules *rules;
+    struct counters *counters;
 };
 
 /* Starts to deliver what waits, and is woken by the webhooks it stands on. */

@@ -199,6 +199,16 @@ static void write_not_let_in(struct exposition *out, const struct scrape *scrape
     write_codes(out, "reason", scrape->context->counters->not_let_in);
 }
 
+static void write_attempts(struct exposition *out, const struct scrape *scrape)
+{
+    static const char *const outcomes[] = {[REDELIVERY_DELIVERED] = "delivered",
+                                           [REDELIVERY_WAITS] = "waits",
+                                           [REDELIVERY_FAILED] = "failed"};
+    for (size_t i = 0; i < REDELIVERY_STATE_COUNT; i++)
+        exposition_sample(out, value_of(&scrape->context->counters->attempts[i]),
+                          "outcome", outcomes[i], (char *)NULL);
+}
+
 /* --- the machine --- */
 
 static void write_free(struct exposition *out, const struct scrape *scrape)
@@ -277,6 +287,9 @@ static const struct family {
     {"epsilond_http_connections", EXPOSE_GAUGE, "Open connections.", write_connections},
     {"epsilond_auth_failures_total", EXPOSE_COUNTER,
      "Requests that were not let in, by the code of the problem.", write_not_let_in},
+    {"epsilond_webhook_deliveries_total", EXPOSE_COUNTER,
+     "Attempts to deliver to webhooks, by what became of the delivery.",
+     write_attempts},
     {"epsilond_storage_free_bytes", EXPOSE_GAUGE,
      "Free on the disk of the data directory, in steps of 16 MiB.", write_free},
     {"process_cpu_seconds_total", EXPOSE_COUNTER,

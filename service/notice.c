@@ -48,7 +48,8 @@ enum status notice_job_ended(struct context *context, struct store_tx *tx,
     struct webhook_event events[EVENTS_MAX] = {{.type = type,
                                                 .id = job_id(job)->text,
                                                 .state = job_state_name(move->state),
-                                                .second = move->second}};
+                                                .second = move->second,
+                                                .traceparent = job_trace(job)->parent}};
     size_t count = 1;
     if (!webhooks_want(context->webhooks, 1u << type | budget_types, &subject))
         return ST_OK;
@@ -62,6 +63,7 @@ enum status notice_job_ended(struct context *context, struct store_tx *tx,
         events[i].id = dataset->text;
         events[i].state = dataset_state_names[DATASET_READY];
         events[i].second = move->second;
+        events[i].traceparent = job_trace(job)->parent;
     }
     return webhooks_tell(context->webhooks, tx, &subject, events, count, error);
 }

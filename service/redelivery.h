@@ -28,6 +28,7 @@ struct attempt {
 };
 
 enum redelivery_state { REDELIVERY_DELIVERED, REDELIVERY_WAITS, REDELIVERY_FAILED };
+enum { REDELIVERY_STATE_COUNT = REDELIVERY_FAILED + 1 };
 
 struct redelivery {
     enum redelivery_state state;

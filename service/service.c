@@ -158,7 +158,7 @@ enum status service_open(struct context *context, const struct config *config,
                                    runner_run, context);
     context->clock = public_clock_create(tick_run, context);
     const struct courier_base base = {context->store, context->webhooks,
-                                      &context->outbound};
+                                      &context->outbound, context->counters};
     context->courier = courier_create(&base);
     context->fetches = fetches_create();
     context->fetchers =

@@ -8,8 +8,8 @@ enum status delivery_row_insert(struct store_tx *tx, const struct delivery_row *
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
                    "INSERT INTO delivery(id,webhook,type,body,state,result,http_status,"
-                   "attempts,next_ms,create_ms,update_ms)"
-                   " VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+                   "attempts,next_ms,create_ms,update_ms,traceparent)"
+                   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
     statement_bind_text(&statement, row->id.text);
     statement_bind_text(&statement, row->webhook.text);
     statement_bind_text(&statement, row->type);
@@ -21,6 +21,7 @@ enum status delivery_row_insert(struct store_tx *tx, const struct delivery_row *
     statement_bind_time(&statement, row->next_ms);
     statement_bind_time(&statement, row->create_ms);
     statement_bind_time(&statement, row->update_ms);
+    statement_bind_text(&statement, row->traceparent);
     return statement_run(&statement, error);
 }
 
@@ -98,6 +99,7 @@ static enum status walk(struct statement *statement,
             .next_ms = statement_time(statement, 8),
             .create_ms = statement_time(statement, 9),
             .update_ms = statement_time(statement, 10),
+            .traceparent = statement_text(statement, 11),
         };
         statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
         statement_copy_text(statement, 1, row.webhook.text, sizeof row.webhook.text);
@@ -109,7 +111,7 @@ static enum status walk(struct statement *statement,
 
 #define SELECT_DELIVERY                                                                \
     "SELECT id,webhook,type,body,state,result,http_status,attempts,next_ms,create_ms," \
-    "update_ms FROM delivery WHERE webhook=?"
+    "update_ms,traceparent FROM delivery WHERE webhook=?"
 
 enum status delivery_row_next(struct store_tx *tx, const struct webhook_id *webhook,
                               bool (*visit)(void *context,

@@ -168,13 +168,14 @@ enum status webhook_rows_walk(struct store_tx *tx,
 struct delivery_row { /* something that a webhook is to be told */
     struct delivery_id id;
     struct webhook_id webhook;
-    const char *type;     /* of the event */
-    const char *body;     /* as it is sent, at every attempt */
-    const char *state;    /* WAITING DELIVERED FAILED */
-    const char *result;   /* of the last attempt; "": there was none */
-    unsigned http_status; /* that it was answered with; 0: none */
-    unsigned attempts;    /* so far */
-    int64_t next_ms;      /* when the next one is due, while it is WAITING */
+    const char *type;        /* of the event */
+    const char *body;        /* as it is sent, at every attempt */
+    const char *traceparent; /* that is sent with it; "": none */
+    const char *state;       /* WAITING DELIVERED FAILED */
+    const char *result;      /* of the last attempt; "": there was none */
+    unsigned http_status;    /* that it was answered with; 0: none */
+    unsigned attempts;       /* so far */
+    int64_t next_ms;         /* when the next one is due, while it is WAITING */
     int64_t create_ms, update_ms;
 };
 

@@ -176,8 +176,12 @@ static const char step_7[] =
     "  OR (OLD.revoke_ms<>0 AND NEW.revoke_ms<>OLD.revoke_ms)"
     "  BEGIN SELECT RAISE(ABORT,'a key only ends sooner'); END;";
 
+/* A delivery carries the trace of the request that began what it tells. */
+static const char step_8[] =
+    "ALTER TABLE delivery ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';";
+
 static const char *const steps[] = {step_1, step_2, step_3, step_4,
-                                    step_5, step_6, step_7};
+                                    step_5, step_6, step_7, step_8};
 
 const struct tables *tables_current(void)
 {

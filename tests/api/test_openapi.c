@@ -478,8 +478,9 @@ static void answer_webhooks(json_t *answers)
     delivery.update_ms = 2000;
     take_answer(answers, "Delivery", delivery_text(&delivery));
     for (unsigned type = 0; type < WEBHOOK_EVENT_TYPES; type++) {
-        const struct webhook_event event = {(enum webhook_event_type)type, "a", "READY",
-                                            type == EVENT_BUDGET_LOW ? 0.5 : 0, 1};
+        const struct webhook_event event = {
+            (enum webhook_event_type)type,      "a", "READY",
+            type == EVENT_BUDGET_LOW ? 0.5 : 0, 1,   NULL};
         take_answer(answers, "WebhookMessage", webhook_event_render(&event));
     }
 }

@@ -115,11 +115,23 @@ static const struct reply *await_attempt(struct scene *scene, const char *id,
 
 static void what_happens_is_told_and_signed(void **state)
 {
+    static const char trace[] =
+        "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     struct scene *scene = *state;
     struct client *client = &scene->stage->client;
     know_secret(scene, hook(scene, "/ok/all", EVERY_JOB ",'dataset.imported'"));
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
-    const char *job = submit(client, SAMPLE_JOB, "points", 20, 1000.0);
+    char body[256];
+    snprintf(body, sizeof body, SAMPLE_JOB, "points", 20, 1000.0);
+    for (char *quote = body; (quote = strchr(quote, '\'')) != NULL;)
+        *quote = '"';
+    const struct request traced = {
+        .method = "POST",
+        .path = "/v1/jobs",
+        .headers = {"Content-Type: application/json", "Idempotency-Key: traced", trace},
+        .body = body,
+        .size = strlen(body)};
+    const char *job = reply_text(client_send(client, &traced), "id");
     await_success(client, job);
     const char *cancelled = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 1e5);
     cancel(client, cancelled);
@@ -139,6 +151,13 @@ static void what_happens_is_told_and_signed(void **state)
     }
     assert_string_not_equal(header_at(log, 0, "webhook-id"),
                             header_at(log, 1, "webhook-id"));
+    assert_string_equal(header_at(log, 1, "traceparent"),
+                        trace + strlen("traceparent: "));
+    const json_t *others = json_array_get(log->json, 2);
+    assert_null(json_object_get(json_object_get(others, "headers"), "traceparent"));
+    assert_non_null(
+        strstr(client_get(client, "/metrics")->body,
+               "epsilond_webhook_deliveries_total{outcome=\"delivered\"} "));
 }
 
 static void a_webhook_of_one_dataset_hears_of_no_other(void **state)

@@ -135,6 +135,7 @@ static void an_outbox_has_a_bound(void **state)
         row = (struct delivery_row){.webhook = webhook.id,
                                     .type = webhook_event_name(EVENT_DATASET_IMPORTED),
                                     .body = "{}",
+                                    .traceparent = "",
                                     .state = "WAITING",
                                     .result = ""};
         delivery_id_make(&row.id);
