@@ -65,8 +65,9 @@ def configuration(ids):
                   f'parameters = {{"path.id" = {binding}}}', ""]
     lines += ["[[operations]]", 'include-operation-id = "webhook_create"',
               'parameters = {"body.url" = {dictionary = "urls", probability = 1.0}}', ""]
-    # Streams of events end with what they follow, or never (tests/e2e/test_events).
-    lines += ["[[operations]]", 'include-operation-id = ["events", "job_events"]',
+    # Streams of events end with what they follow, or never (tests/e2e/test_events); behind the
+    # first key nothing is answered without one (tests/e2e/test_access).
+    lines += ["[[operations]]", 'include-operation-id = ["events", "job_events", "key_create"]',
               "enabled = false", ""]
     binding = '{dictionary = "datasets", probability = 0.7}'
     lines += ["[[operations]]", 'include-path = ["/v1/jobs", "/v1/jobs:estimate"]',
