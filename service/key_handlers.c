@@ -3,6 +3,7 @@
 #include <microhttpd.h>
 
 #include "api/key_view.h"
+#include "api/query.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "service/access.h"
@@ -191,6 +192,8 @@ static char *key_line(void *context, size_t place)
 enum status handle_key_list(struct context *context, struct request *request,
                             struct error *error)
 {
+    static const char *const orders[] = {"desc", "asc", NULL};
+    unsigned order = 0;
     struct key_list list = {request, context->keys};
     struct page_source source = {
         .name = "keys",
@@ -199,6 +202,10 @@ enum status handle_key_list(struct context *context, struct request *request,
         .text = key_line,
         .context = &list,
     };
+    if (query_choice(&order, "order", request_query(request, "order"), orders, error) !=
+        ST_OK)
+        return ST_INVALID;
+    source.ascending = order == 1;
     reply_header_add(&request->reply, "Cache-Control", "no-store");
     return page_reply(request, &source, error);
 }

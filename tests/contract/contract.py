@@ -63,7 +63,7 @@ def configuration(ids):
         binding = f'{{dictionary = "doomed_{kind}", probability = 0.7}}'
         lines += ["[[operations]]", f'include-operation-id = "{kind[:-1]}_delete"',
                   f'parameters = {{"path.id" = {binding}}}', ""]
-    lines += ["[[operations]]", 'include-operation-id = "webhook_create"',
+    lines += ["[[operations]]", 'include-operation-id = ["webhook_create", "dataset_file_fetch"]',
               'parameters = {"body.url" = {dictionary = "urls", probability = 1.0}}', ""]
     # Streams of events end with what they follow, or never (tests/e2e/test_events); behind the
     # first key nothing is answered without one (tests/e2e/test_access).

@@ -38,7 +38,7 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
     "an_expected_tag":
         (412, "precondition_failed", "^(model_content|(dataset|job|model)_patch)$", ANY),
     "an_address_that_is_none":
-        (400, "invalid_argument", "^webhook_create$", {"invalid"}),
+        (400, "invalid_argument", "^(webhook_create|dataset_file_fetch)$", {"invalid"}),
     "a_range_beyond_the_file": (416, "range_not_satisfiable", "^model_content$", ANY),
 }
 used = collections.Counter()

@@ -519,6 +519,25 @@ static void a_rotated_key_and_its_successor_are_both_good(void **state)
                    "key_ended");
 }
 
+static void keys_are_listed_in_either_order(void **state)
+{
+    (void)state;
+    struct client *client = client_of();
+    char first[KEY_SIZE], last[KEY_SIZE], newest[64];
+    make_key(first, "early", "analyst", "fraud");
+    make_key(last, "late", "analyst", "fraud");
+    show(scene.keys[ROLE_OPERATOR]);
+    snprintf(newest, sizeof newest, "%s",
+             reply_text(client_get(client, "/v1/keys?page_size=1"), "keys.0.id"));
+    assert_string_equal(newest, id_of(last));
+    assert_string_equal(
+        reply_text(client_get(client, "/v1/keys?order=desc"), "keys.0.id"), newest);
+    assert_string_not_equal(
+        reply_text(client_get(client, "/v1/keys?order=asc"), "keys.0.id"), newest);
+    assert_problem(client_get(client, "/v1/keys?order=sideways"), 400,
+                   "invalid_argument");
+}
+
 static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **state)
 {
     (void)state;
@@ -726,6 +745,7 @@ int main(void)
         cmocka_unit_test(what_is_revoked_on_the_host_holds_at_once),
         cmocka_unit_test(who_waits_while_its_key_is_revoked_is_answered_nothing),
         cmocka_unit_test(a_rotated_key_and_its_successor_are_both_good),
+        cmocka_unit_test(keys_are_listed_in_either_order),
         cmocka_unit_test(who_makes_keys_makes_none_that_approves_or_reaches_further),
         cmocka_unit_test(a_policy_holds_of_estimates_and_jobs_alike),
         cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
