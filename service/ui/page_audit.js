@@ -1,34 +1,35 @@
 // Who did what, and what was refused: the audit trail, newest first, a page at a time.
 import {html, nothing} from './lit-html.js';
 import {get, lines} from './api.js';
-import {age, shortId} from './format.js';
+import {age, plain, shortId} from './format.js';
 import {empty, loading, trouble} from './notice.js';
 import {watch} from './watch.js';
 
 const SIZE = 50;
 const results = {ok: ['✓', 'Done', 'good'], denied: ['✕', 'Denied', 'bad'], error: ['!', 'Failed', 'warn']};
 const kinds = {
-  'dataset.create': 'Registered', 'dataset.delete': 'Deleted', 'dataset.upload': 'Uploaded a file of', 'dataset.import': 'Imported',
+  'dataset.create': 'Registered', 'dataset.delete': 'Deleted', 'dataset.upload': 'Uploaded a file', 'dataset.import': 'Began to import',
   'dataset.rename': 'Renamed', 'job.rename': 'Renamed', 'model.rename': 'Renamed', 'job.delete': 'Deleted', 'model.delete': 'Deleted',
-  'dataset.regrant': 'Granted a new epoch to', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
-  read: 'Read', refusals: 'Refusals that were only counted',
+  'dataset.regrant': 'Granted a new epoch', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
+  read: 'Read', refusals: 'Refused more than is listed',
 };
 const filters = ['actor', 'action', 'object', 'result'];
 
 function thing({action, object}) {
-  if (!object) return nothing;
+  if (!object) return '–';
   if (action.startsWith('dataset.')) return html`<a href="/ui/datasets/${object}">${object}</a>`;
   if (action.startsWith('job.')) return html`<a class="id" href="/ui/jobs/${object}" title=${object}>${shortId(object)}</a>`;
   return html`<span class="id" title=${object}>${object.length > 24 ? shortId(object) : object}</span>`;
 }
 
 function detail(members) {
-  return Object.entries(members).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`).join(', ');
+  return Object.entries(members).map(([name, value]) => `${name.replaceAll('_', ' ')} ${typeof value === 'number' ? plain(value) : value}`).join(', ');
 }
 
 function row(act) {
   const [glyph, word, kind] = results[act.result];
-  return html`<tr><td><b>${kinds[act.action] ?? act.action}</b> ${thing(act)}<small>${detail(act.detail)}</small></td>
+  return html`<tr><td><b>${kinds[act.action] ?? act.action}</b><small>${detail(act.detail)}</small></td>
+    <td data-name="What">${thing(act)}</td>
     <td data-name="Who"><span>${act.actor ?? '–'}<small>${[act.key && `key ${act.key}`, act.project, act.ip].filter(Boolean).join(' · ')}</small></span></td>
     <td data-name="Result"><span><span class="badge ${kind}"><span aria-hidden="true">${glyph}</span> ${word}</span>${act.code ? html`<small>${act.code}</small>` : nothing}</span></td>
     <td class="number quiet" data-name="When"><time datetime=${act.time} title=${act.time}>${age(act.time)}</time></td>
@@ -36,7 +37,7 @@ function row(act) {
 }
 
 function table(acts) {
-  return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Act</th><th scope="col">Who</th><th scope="col">Result</th>
+  return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Act</th><th scope="col">What</th><th scope="col">Who</th><th scope="col">Result</th>
     <th scope="col" class="number">When</th><th scope="col" class="number">Row</th></tr></thead><tbody>${acts.map(row)}</tbody></table></div>`;
 }
 
