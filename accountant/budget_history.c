@@ -32,7 +32,7 @@ static void grant(struct telling *telling, const struct ledger_row *row)
 {
     struct epoch epoch = {0};
     struct balance *balance = &telling->balance;
-    telling->sound = entry_grant_parse(&epoch.grant, &epoch.filter, row);
+    telling->sound = entry_grant_parse(&epoch.grant, &epoch.filter, NULL, row);
     *balance = (struct balance){.epoch = row->epoch, .delta = epoch.grant.delta};
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         balance->weighted[i] = epoch.filter.weighted[i];

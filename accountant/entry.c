@@ -96,29 +96,86 @@ static bool same(const char *text, char *rendering)
     return equal;
 }
 
-char *entry_grant_render(const struct grant *grant, const struct filter *filter)
+/* Writes text as it stands in a JSON string: it holds no control characters, so a quote
+ * and a backslash are all that is written otherwise. */
+static void escape(char *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            *out++ = '\\';
+        *out++ = *text;
+    }
+    *out = '\0';
+}
+
+static char *approval_render(const struct grant_approval *approval)
+{
+    char reason[2 * GRANT_REASON_SIZE];
+    if (approval == NULL || approval->approved_by[0] == '\0')
+        return rendered("%s", "");
+    escape(reason, approval->reason);
+    return rendered(",\"approved_by\":\"%s\",\"reason\":\"%s\"", approval->approved_by,
+                    reason);
+}
+
+char *entry_grant_render(const struct grant *grant, const struct filter *filter,
+                         const struct grant_approval *approval)
 {
     char order[32] = "null";
+    char *approved = approval_render(approval);
     if (grant->order != 0)
         snprintf(order, sizeof order, "%.17g", grant->order);
-    return rendered("{\"grid\":\"g1\",\"relation\":\"%s\",\"epsilon\":%.17g,"
-                    "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
-                    "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g}",
-                    relation_name(grant->relation), grant->epsilon, grant->delta, order,
-                    curve_orders[filter->weighted[0]],
-                    curve_orders[filter->weighted[1]], filter->weights[0],
-                    filter->weights[1], LEDGER_NOISE_DELTA);
+    char *text =
+        rendered("{\"grid\":\"g1\",\"relation\":\"%s\",\"epsilon\":%.17g,"
+                 "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
+                 "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s}",
+                 relation_name(grant->relation), grant->epsilon, grant->delta, order,
+                 curve_orders[filter->weighted[0]], curve_orders[filter->weighted[1]],
+                 filter->weights[0], filter->weights[1], LEDGER_NOISE_DELTA, approved);
+    free(approved);
+    return text;
+}
+
+/* Reads a JSON string up to its closing quote; false where it has no room or no end. */
+static bool unescape(char out[GRANT_REASON_SIZE], const char *text)
+{
+    size_t size = 0;
+    for (; *text != '"'; text++) {
+        if (*text == '\\')
+            text++;
+        if (*text == '\0' || size == GRANT_REASON_SIZE - 1)
+            return false;
+        out[size++] = *text;
+    }
+    out[size] = '\0';
+    return true;
+}
+
+/* Reads what approval_render writes, and nothing where it wrote nothing. What stands there
+ * otherwise is found when the whole is rendered again. */
+static void approval_parse(struct grant_approval *approval, const char *meta)
+{
+    static const char before[] = ",\"approved_by\":\"", between[] = "\",\"reason\":\"";
+    const char *at = strstr(meta, before);
+    *approval = (struct grant_approval){0};
+    if (at == NULL ||
+        sscanf(at + strlen(before), "%63[^\"]", approval->approved_by) != 1)
+        return;
+    at += strlen(before) + strlen(approval->approved_by);
+    if (strncmp(at, between, strlen(between)) != 0 ||
+        !unescape(approval->reason, at + strlen(between)))
+        *approval = (struct grant_approval){0};
 }
 
 static bool grant_meta_parse(struct grant *grant, struct filter *filter,
-                             const char *meta)
+                             struct grant_approval *approval, const char *meta)
 {
     char relation[16], order[32];
     double orders[LEDGER_WEIGHTED], noise;
     int fields = sscanf(meta,
                         "{\"grid\":\"g1\",\"relation\":\"%15[a-z_]\",\"epsilon\":%lf,"
                         "\"delta\":%lf,\"order\":%31[^,],\"orders\":[%lf,%lf],"
-                        "\"weights\":[%lf,%lf],\"noise_delta\":%lf}",
+                        "\"weights\":[%lf,%lf],\"noise_delta\":%lf",
                         relation, &grant->epsilon, &grant->delta, order, &orders[0],
                         &orders[1], &filter->weights[0], &filter->weights[1], &noise);
     if (fields != 9 || !relation_parse(&grant->relation, relation))
@@ -129,17 +186,19 @@ static bool grant_meta_parse(struct grant *grant, struct filter *filter,
         if (filter->weighted[i] == CURVE_ORDERS)
             return false;
     }
-    return same(meta, entry_grant_render(grant, filter));
+    approval_parse(approval, meta);
+    return same(meta, entry_grant_render(grant, filter, approval));
 }
 
 bool entry_grant_parse(struct grant *grant, struct filter *filter,
-                       const struct ledger_row *row)
+                       struct grant_approval *approval, const struct ledger_row *row)
 {
     struct grant read_grant;
+    struct grant_approval read_approval;
     struct filter read_filter;
     struct curve capacity, again;
     if (row->curve_size != ENTRY_CURVE_SIZE || row->released != NULL ||
-        !grant_meta_parse(&read_grant, &read_filter, row->meta))
+        !grant_meta_parse(&read_grant, &read_filter, &read_approval, row->meta))
         return false;
     curve_decode(&capacity, row->curve);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
@@ -152,6 +211,8 @@ bool entry_grant_parse(struct grant *grant, struct filter *filter,
         return false;
     *grant = read_grant;
     *filter = read_filter;
+    if (approval != NULL)
+        *approval = read_approval;
     return true;
 }
 

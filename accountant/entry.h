@@ -9,7 +9,8 @@
  *
  *   GRANT    {"grid":"g1","relation":R,"epsilon":E,"delta":D,"order":null or A,
  *             "orders":[a,b],"weights":[v,w],"noise_delta":N}       curve: B, -infinity
- *             at orders without weight
+ *             at orders without weight; where a second person approved it, "approved_by"
+ *             and "reason" stand behind the rest
  *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}              curve: held
  *   COMMIT   {"grid":"g1","reserve":SEQ,"steps":K,"model_sha256":null or "..."}
  *             curve: committed; released: the rest, rounded down
@@ -37,10 +38,18 @@ struct entry_tally { /* how many entries there are of each kind */
     uint64_t grants, reserves, commits;
 };
 
+enum { GRANT_REASON_SIZE = 256 };
+
+struct grant_approval { /* that a second person agreed; zeroed: nobody was asked */
+    char approved_by[PRINCIPAL_NAME_SIZE];
+    char reason[GRANT_REASON_SIZE]; /* UTF-8 without control characters */
+};
+
 struct ledger_promise { /* what is promised to the people in a dataset */
     const struct dataset_id *dataset;
     const struct grant *grant;
-    const struct principal *principal; /* who promises it */
+    const struct principal *principal;     /* who promises it */
+    const struct grant_approval *approval; /* or NULL */
 };
 
 enum { ENTRY_CURVE_SIZE = 8 * CURVE_ORDERS };
@@ -55,10 +64,13 @@ bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size)
 /* The capacities as a curve. */
 void entry_capacity(struct curve *curve, const struct filter *filter);
 
-char *entry_grant_render(const struct grant *grant, const struct filter *filter);
-/* Reads meta, and the capacities from the entry's curve. False: it is not a grant's. */
+/* approval may be NULL. */
+char *entry_grant_render(const struct grant *grant, const struct filter *filter,
+                         const struct grant_approval *approval);
+/* Reads meta, and the capacities from the entry's curve; approval may be NULL. False: it is
+ * not a grant's. */
 bool entry_grant_parse(struct grant *grant, struct filter *filter,
-                       const struct ledger_row *row);
+                       struct grant_approval *approval, const struct ledger_row *row);
 
 char *entry_reserve_render(const struct mechanism *m);
 /* On true m must be finished by the caller. */

@@ -80,7 +80,7 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
         return status;
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
-    char *meta = entry_grant_render(grant, &filter);
+    char *meta = entry_grant_render(grant, &filter, promise->approval);
     const struct account *account = ledger_state_account(&ledger->state, dataset);
     struct ledger_row row = {
         .dataset = dataset->text,

@@ -73,7 +73,7 @@ static bool read_grant(struct reading *reading, const struct ledger_row *row,
     struct filter filter;
     struct account *account = ledger_state_account(reading->state, dataset);
     uint64_t epoch = account != NULL ? account->now->epoch : 0;
-    if (!entry_grant_parse(&grant, &filter, row))
+    if (!entry_grant_parse(&grant, &filter, NULL, row))
         return wrong(reading, row->seq, "is not the form of a GRANT");
     if (row->epoch != epoch + 1 || (account != NULL && account->now->open_count > 0))
         return wrong(reading, row->seq, "grants an epoch out of turn");

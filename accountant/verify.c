@@ -121,7 +121,7 @@ static bool audit_grant(struct audit *audit, const struct ledger_row *row)
     struct grant grant;
     struct filter filter, again;
     struct budget *budget = budget_of(audit, row->dataset);
-    if (!entry_grant_parse(&grant, &filter, row))
+    if (!entry_grant_parse(&grant, &filter, NULL, row))
         return wrong(audit, row->seq, "is not the form of a GRANT");
     if (filter_of(&again, &grant, NULL) != ST_OK || !same_filter(&filter, &again))
         return wrong(audit, row->seq, "its capacities do not follow from its grant");

@@ -46,8 +46,8 @@ static enum status add(struct context *context, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(*dataset);
-    const struct ledger_promise promise = {&spec->id, &spec->grant,
-                                           &request->principal};
+    const struct ledger_promise promise = {&spec->id, &spec->grant, &request->principal,
+                                           NULL};
     return spec->is_public ? ST_OK : ledger_grant(context->ledger, tx, &promise, error);
 }
 

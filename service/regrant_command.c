@@ -92,7 +92,8 @@ static enum status grant_in(struct context *context, struct regrant *regrant,
     status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    const struct ledger_promise promise = {&regrant->dataset, &grant, &principal_local};
+    const struct ledger_promise promise = {&regrant->dataset, &grant, &principal_local,
+                                           NULL};
     status = ledger_regrant(context->ledger, tx, &promise, error);
     if (status == ST_OK)
         status = tell_regrant(tx, regrant, error);

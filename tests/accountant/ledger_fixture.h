@@ -105,9 +105,9 @@ static inline enum status kit_grant(struct kit *kit, const char *name, double ep
     struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order};
     enum status status = kit_dataset_row(tx, name);
     if (status == ST_OK)
-        status =
-            ledger_grant(kit->ledger, tx,
-                         &(struct ledger_promise){&id, &grant, &principal_local}, NULL);
+        status = ledger_grant(
+            kit->ledger, tx,
+            &(struct ledger_promise){&id, &grant, &principal_local, NULL}, NULL);
     return kit_end(tx, status);
 }
 

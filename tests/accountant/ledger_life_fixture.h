@@ -43,8 +43,8 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
         enum status status = kit_dataset_row(tx, scene_names[i]);
         if (status == ST_OK)
             status = ledger_grant(
-                kit.ledger, tx, &(struct ledger_promise){&id, &grant, &principal_local},
-                NULL);
+                kit.ledger, tx,
+                &(struct ledger_promise){&id, &grant, &principal_local, NULL}, NULL);
         good = kit_end(tx, status) == ST_OK;
         done->granted[i] = good;
     }

@@ -166,7 +166,7 @@ static void a_new_epoch_begins_with_nothing_spent_and_all_exposed(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct store_tx *tx = kit_begin(&life->kit);
         id = kit_dataset(names[i]);
-        struct ledger_promise promise = {&id, &grant, &principal_local};
+        struct ledger_promise promise = {&id, &grant, &principal_local, NULL};
         assert_int_equal(
             kit_end(tx, ledger_regrant(life->kit.ledger, tx, &promise, NULL)), ST_OK);
     }

@@ -104,13 +104,13 @@ static void the_texts_are_these_and_are_read_back(void **state)
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
-    char *text = entry_grant_render(&grant, &filter);
+    char *text = entry_grant_render(&grant, &filter, NULL);
     assert_string_equal(
         text, "{\"grid\":\"g1\",\"relation\":\"zero_out\",\"epsilon\":2,"
               "\"delta\":1.0000000000000001e-05,\"order\":null,\"orders\":[10,7],"
               "\"weights\":[0.75,0.25],\"noise_delta\":9.0949470177292824e-13}");
     struct ledger_row row = {.curve = bytes, .curve_size = sizeof bytes, .meta = text};
-    assert_true(entry_grant_parse(&grant_back, &filter_back, &row));
+    assert_true(entry_grant_parse(&grant_back, &filter_back, NULL, &row));
     assert_true(grant_back.epsilon == 2 && grant_back.order == 0);
     assert_memory_equal(filter_back.capacity, filter.capacity, sizeof filter.capacity);
     free(text);
@@ -145,6 +145,44 @@ static void the_texts_are_these_and_are_read_back(void **state)
     free(text);
 }
 
+/* A name and a reason with all that JSON writes otherwise, and that a text may hold. */
+static void a_grant_names_who_approved_it_and_why(void **state)
+{
+    (void)state;
+    static const struct grant_approval approvals[] = {
+        {"bob@example.org", "second look: \"fine\", a\\b, \xc3\xa9t\xc3\xa9"},
+        {"bob", "}"},
+        {"bob", "\",\"reason\":\"x"},
+        {"bob", "\\"},
+    };
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0};
+    struct grant grant_back;
+    struct filter filter, filter_back;
+    struct curve capacity;
+    uint8_t bytes[ENTRY_CURVE_SIZE];
+    assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
+    entry_capacity(&capacity, &filter);
+    entry_curve_encode(bytes, &capacity);
+    for (size_t i = 0; i < sizeof approvals / sizeof *approvals; i++) {
+        struct grant_approval back;
+        char *text = entry_grant_render(&grant, &filter, &approvals[i]);
+        struct ledger_row row = {
+            .curve = bytes, .curve_size = sizeof bytes, .meta = text};
+        assert_true(entry_grant_parse(&grant_back, &filter_back, &back, &row));
+        assert_string_equal(back.approved_by, approvals[i].approved_by);
+        assert_string_equal(back.reason, approvals[i].reason);
+        text[strlen(text) - 2] = ' '; /* the closing quote */
+        assert_false(entry_grant_parse(&grant_back, &filter_back, &back, &row));
+        free(text);
+    }
+    char *text = entry_grant_render(&grant, &filter, &approvals[0]);
+    assert_non_null(strstr(text,
+                           "\"noise_delta\":9.0949470177292824e-13,\"approved_by\":"
+                           "\"bob@example.org\",\"reason\":\"second look: "
+                           "\\\"fine\\\", a\\\\b, \xc3\xa9t\xc3\xa9\"}"));
+    free(text);
+}
+
 static void other_texts_are_not_read(void **state)
 {
     (void)state;
@@ -168,7 +206,7 @@ static void other_texts_are_not_read(void **state)
         struct filter filter;
         struct mechanism m;
         struct entry_commit commit;
-        assert_false(entry_grant_parse(&grant, &filter, &row));
+        assert_false(entry_grant_parse(&grant, &filter, NULL, &row));
         assert_false(entry_reserve_parse(&m, &row));
         row.released = bytes;
         assert_false(entry_commit_parse(&commit, &row));
@@ -202,6 +240,7 @@ int main(void)
         cmocka_unit_test(every_field_is_in_the_hash),
         cmocka_unit_test(curves_are_little_endian_doubles_and_nothing_negative),
         cmocka_unit_test(the_texts_are_these_and_are_read_back),
+        cmocka_unit_test(a_grant_names_who_approved_it_and_why),
         cmocka_unit_test(other_texts_are_not_read),
         cmocka_unit_test(what_is_released_never_exceeds_the_rest),
     };

@@ -91,18 +91,20 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(
             ledger_grant(kit.ledger, tx,
-                         &(struct ledger_promise){&id, &bad[i], &principal_local},
+                         &(struct ledger_promise){&id, &bad[i], &principal_local, NULL},
                          NULL),
             ST_INVALID);
     struct dataset_id nowhere = kit_dataset("nowhere");
     struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0};
     assert_int_equal(
         ledger_grant(kit.ledger, tx,
-                     &(struct ledger_promise){&nowhere, &good, &principal_local}, NULL),
+                     &(struct ledger_promise){&nowhere, &good, &principal_local, NULL},
+                     NULL),
         ST_NOT_FOUND);
     assert_int_equal(
         ledger_grant(kit.ledger, tx,
-                     &(struct ledger_promise){&id, &good, &principal_local}, NULL),
+                     &(struct ledger_promise){&id, &good, &principal_local, NULL},
+                     NULL),
         ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
     kit_close(&kit);
@@ -314,7 +316,8 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
     kit_dataset_row(tx, "b");
     assert_int_equal(
         ledger_grant(kit.ledger, tx,
-                     &(struct ledger_promise){&b, &grant, &principal_local}, NULL),
+                     &(struct ledger_promise){&b, &grant, &principal_local, NULL},
+                     NULL),
         ST_OK);
     for (int i = 0; i < 3; i++) {
         const struct ledger_claim claim = {&a, &jobs[i], &m, &principal_local};
@@ -366,7 +369,7 @@ static void an_entry_names_who_promised_and_who_reserved(void **state)
     struct ledger_entry_name entry;
     struct store_tx *tx = kit_begin(&kit);
     kit_dataset_row(tx, "a");
-    const struct ledger_promise promise = {&a, &grant, &ward};
+    const struct ledger_promise promise = {&a, &grant, &ward, NULL};
     assert_int_equal(ledger_grant(kit.ledger, tx, &promise, NULL), ST_OK);
     for (int i = 0; i < 2; i++) {
         const struct ledger_claim claim = {&a, &jobs[i], &m, i == 0 ? &mallory : &ward};

@@ -76,10 +76,10 @@ static enum status regrant(struct scene *scene, const char *name, double epsilon
     struct store_tx *tx = kit_begin(&scene->kit);
     struct dataset_id id = kit_dataset(name);
     struct grant grant = {relation, epsilon, 1e-5, 0};
-    return kit_end(
-        tx,
-        ledger_regrant(scene->kit.ledger, tx,
-                       &(struct ledger_promise){&id, &grant, &principal_local}, NULL));
+    return kit_end(tx, ledger_regrant(scene->kit.ledger, tx,
+                                      &(struct ledger_promise){&id, &grant,
+                                                               &principal_local, NULL},
+                                      NULL));
 }
 
 static void the_head_follows_every_entry_and_authorisation(void **state)

@@ -12,11 +12,12 @@ static void read_grant(const struct ledger_row *row)
 {
     struct grant grant;
     struct filter filter;
+    struct grant_approval approval;
     struct curve capacity;
     uint8_t bytes[ENTRY_CURVE_SIZE];
-    if (!entry_grant_parse(&grant, &filter, row))
+    if (!entry_grant_parse(&grant, &filter, &approval, row))
         return;
-    char *text = entry_grant_render(&grant, &filter);
+    char *text = entry_grant_render(&grant, &filter, &approval);
     CHECK(strcmp(text, row->meta) == 0);
     free(text);
     entry_capacity(&capacity, &filter);

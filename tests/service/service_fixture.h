@@ -112,7 +112,8 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
                                   &dataset, NULL),
                      ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
-    const struct ledger_promise promise = {&added->id, &added->grant, &principal_local};
+    const struct ledger_promise promise = {&added->id, &added->grant, &principal_local,
+                                           NULL};
     scene_commit(tx, added->is_public
                          ? ST_OK
                          : ledger_grant(context->ledger, tx, &promise, NULL));

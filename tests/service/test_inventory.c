@@ -89,7 +89,7 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
                          NULL),
             ST_OK);
         const struct ledger_promise promise = {&dataset_spec(dataset)->id, &granted[i],
-                                               &principal_local};
+                                               &principal_local, NULL};
         scene_commit(tx, ledger_grant(scene.context.ledger, tx, &promise, NULL));
         assert_int_equal(check(&error), ST_CORRUPT);
         assert_non_null(strstr(error.text, "not what the ledger was granted"));

@@ -74,7 +74,8 @@ static void add_dataset(struct context *context)
                                   &dataset, NULL),
                      ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
-    const struct ledger_promise promise = {&added->id, &added->grant, &principal_local};
+    const struct ledger_promise promise = {&added->id, &added->grant, &principal_local,
+                                           NULL};
     end_tx(tx, ledger_grant(context->ledger, tx, &promise, NULL));
     tx = begin_tx(context);
     end_tx(tx, dataset_move(context->datasets, tx, dataset, &info, NULL));
