@@ -58,6 +58,7 @@ char *dataset_render(const struct dataset_view *view)
         json_write_null(&writer, "epochs");
     }
     write_evaluations(&writer, view);
+    proposal_show(&writer, view->proposal, view->now_ms);
     write_times(&writer, view);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
@@ -79,6 +80,7 @@ char *dataset_summary_render(const struct dataset_view *view)
         budget_figures_write(&writer, "budget", view->balance);
     else
         json_write_null(&writer, "budget");
+    proposal_show(&writer, view->proposal, view->now_ms);
     write_times(&writer, view);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
@@ -136,6 +138,8 @@ char *dataset_detail_render(const struct dataset_detail *detail)
     json_write_count(&writer, "import_ms", (uint64_t)detail->import_ms);
     json_write_text(&writer, "rows_sha256", detail->rows_sha256);
     write_failure(&writer, &detail->failure);
+    if (detail->proposal.state != PROPOSAL_NONE)
+        proposal_write(&writer, &detail->proposal);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -211,6 +215,9 @@ enum status dataset_detail_parse(struct dataset_detail *detail, const char *text
             read_reason(&read.failure, json_member(&root, "reason"));
         else if (is_there(failure))
             read_failure(&read.failure, failure);
+        struct json_node grant = json_member(&root, "grant");
+        if (json_present(grant))
+            proposal_read(&read.proposal, grant);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

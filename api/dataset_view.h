@@ -16,6 +16,7 @@
 
 #include "accountant/odometer.h"
 #include "api/dataset_request.h"
+#include "api/proposal.h"
 #include "engine/data/readers/import.h"
 
 struct dataset_view {
@@ -27,19 +28,20 @@ struct dataset_view {
     const uint8_t *sha256;
     const struct epochs *epochs;   /* of its budget; NULL: public, it has none */
     struct import_failure failure; /* of the last import */
-    int64_t create_ms, import_ms;
+    const struct proposal *proposal;
+    int64_t now_ms, create_ms, import_ms;
     const struct dataset_id *evaluations; /* (evaluation_count) */
     size_t evaluation_count;
     const struct balance *balance; /* of a summary; NULL: public, it has none */
 };
 /* The members of the request, "display_name" and "tags" behind them, then "state","state_reason","records","size","sha256",
- * "guarantee","epochs","evaluations","create_time","import_time". "state_reason" is null, or
+ * "guarantee","epochs","evaluations","grant","create_time","import_time". "state_reason" is null, or
  * after a failed import what everybody may know of it: import_failed whatever was wrong
  * with the files or their content, internal or disk_full where this service failed. */
 char *dataset_render(const struct dataset_view *view);
 
 /* A line of a list: "id","display_name","tags","format","task","privacy","state","state_reason","records",
- * "size", the figures of its "budget" or null, "create_time","import_time". */
+ * "size", the figures of its "budget" or null, "grant","create_time","import_time". */
 char *dataset_summary_render(const struct dataset_view *view);
 
 /* The last import, for the owner: {"dataset","state",
@@ -62,6 +64,7 @@ struct dataset_detail {
     int64_t import_ms;
     char rows_sha256[SHA256_HEX_SIZE]; /* of the matrix's rows alone; "": not known */
     struct import_failure failure;
+    struct proposal proposal; /* that its grant waits for, or came from */
 };
 char *dataset_detail_render(const struct dataset_detail *detail);
 /* A failure stored as one text, "reason", is read as import_failed with that text, and the

@@ -49,6 +49,8 @@ enum {
     LIMIT_JOB_MARKS = 304,          /* ticks of its log: of 100 blocks, 101 evaluations, */
     LIMIT_JOB_LOG = 512,            /* 101 releases; and lines of it, with its states */
     LIMIT_UPLOADS_UNFINISHED = 64,  /* kept at once: a draft and a descriptor each */
+    LIMIT_REASON = 200,             /* bytes of why a grant was approved or rejected */
+    LIMIT_GRANT_DAYS = 14,          /* after which one that nobody decided lapses */
     LIMIT_EVALUATIONS = 100,        /* named in a dataset: the newest */
     LIMIT_QUEUE_LENGTH = 1000,      /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,    /* --drain-timeout */

@@ -26,6 +26,7 @@ unsigned problem_http_status(enum status status)
     case ST_KEY_ENDED: return 409;
     case ST_POLICY_VIOLATION: return 403;
     case ST_FORBIDDEN: return 403;
+    case ST_SECOND_PERSON: return 403;
     case ST_NOT_FOUND: return 404;
     case ST_METHOD_NOT_ALLOWED: return 405;
     case ST_NOT_ACCEPTABLE: return 406;
@@ -40,6 +41,8 @@ unsigned problem_http_status(enum status status)
     case ST_EXPECTATION_FAILED: return 417;
     case ST_BUDGET_EXHAUSTED: return 409;
     case ST_BUDGET_HELD: return 409;
+    case ST_GRANT_PENDING: return 409;
+    case ST_GRANT_DECIDED: return 409;
     case ST_ALREADY_EXISTS: return 409;
     case ST_DATASET_NOT_READY: return 409;
     case ST_DATASET_BUSY: return 409;

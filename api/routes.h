@@ -145,6 +145,16 @@
       .types = TYPE_JSON)                                                              \
     X(algorithm_list, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/algorithms",   \
       .types = TYPE_JSON, .timed = true)                                               \
+    X(grant_list, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/grants",        \
+      .query = "state order " QUERY_PAGE, .types = TYPE_JSON)                          \
+    X(grant_get, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/grants/{id}",    \
+      .types = TYPE_JSON)                                                              \
+    X(grant_approve, ON_DESK, GRANTS_APPROVE, .method = "POST",                        \
+      .path = "/v1/grants/{id}:approve", .act = "grant.approve", .body = BODY_JSON,    \
+      .types = TYPE_JSON)                                                              \
+    X(grant_reject, ON_DESK, GRANTS_APPROVE, .method = "POST",                         \
+      .path = "/v1/grants/{id}:reject", .act = "grant.reject", .body = BODY_JSON,      \
+      .types = TYPE_JSON)                                                              \
     X(audit_list, ON_DESK, AUDIT_READ, .method = "GET", .path = "/v1/audit",           \
       .query = "actor action object result after order " QUERY_PAGE,                   \
       .streamed = true, .types = TYPE_JSON " application/x-ndjson")                    \

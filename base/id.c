@@ -47,6 +47,14 @@ bool model_id_parse(struct model_id *id, const char *text)
     return true;
 }
 
+bool grant_id_parse(struct grant_id *id, const char *text)
+{
+    if (!well_formed(text, "grt_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
 bool webhook_id_parse(struct webhook_id *id, const char *text)
 {
     if (!well_formed(text, "whk_"))
@@ -94,6 +102,13 @@ void model_id_make(struct model_id *id)
     char ulid[ULID_LENGTH + 1];
     ulid_make(ulid, clock_wall_ms());
     snprintf(id->text, sizeof id->text, "mdl_%s", ulid);
+}
+
+void grant_id_make(struct grant_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid, clock_wall_ms());
+    snprintf(id->text, sizeof id->text, "grt_%s", ulid);
 }
 
 void webhook_id_make(struct webhook_id *id)

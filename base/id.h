@@ -19,6 +19,9 @@ struct job_id {
 struct model_id {
     char text[32]; /* mdl_ and 26 characters */
 };
+struct grant_id {
+    char text[32]; /* grt_ and 26 characters */
+};
 
 struct webhook_id {
     char text[32]; /* whk_ and 26 characters */
@@ -35,6 +38,7 @@ bool job_id_parse(struct job_id *id, const char *text);
 bool model_id_parse(struct model_id *id, const char *text);
 bool webhook_id_parse(struct webhook_id *id, const char *text);
 bool delivery_id_parse(struct delivery_id *id, const char *text);
+bool grant_id_parse(struct grant_id *id, const char *text);
 
 /* Make a fresh id. Threads: any. */
 void job_id_make(struct job_id *id);
@@ -43,5 +47,6 @@ void webhook_id_make(struct webhook_id *id);
 /* A delivery's id tells the whole second, and no more: what it is about became visible
  * at a tick (privacy.md P6). */
 void delivery_id_make(struct delivery_id *id);
+void grant_id_make(struct grant_id *id);
 
 #endif

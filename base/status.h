@@ -38,6 +38,7 @@ struct faults;
     X(KEY_ENDED, "key_ended", "make a new key")                                        \
     X(POLICY_VIOLATION, "policy_violation",                                            \
       "keep to the limit that the detail names, or ask for a key with another")        \
+    X(SECOND_PERSON, "second_person", "have somebody else decide")                     \
     X(FORBIDDEN, "forbidden", "use a key whose role or scopes allow it")               \
     X(NOT_FOUND, "not_found", "check the identifier")                                  \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", "use a method named by Allow")         \
@@ -56,6 +57,8 @@ struct faults;
     X(RANGE_NOT_SATISFIABLE, "range_not_satisfiable", "ask for a range in the file")   \
     X(BUDGET_EXHAUSTED, "budget_exhausted", "ask for less privacy loss")               \
     X(BUDGET_HELD, "budget_held", "retry when running jobs have ended")                \
+    X(GRANT_PENDING, "grant_pending", "have a second person approve its grant")        \
+    X(GRANT_DECIDED, "grant_decided", "nothing to do: it was decided, or has lapsed")  \
     X(ALREADY_EXISTS, "already_exists", "choose another identifier")                   \
     X(DATASET_NOT_READY, "dataset_not_ready", "upload its files and import them")      \
     X(DATASET_BUSY, "dataset_busy", "retry when the import has ended")                 \

@@ -36,9 +36,11 @@ static const char *object_of(const struct request *request)
     struct job_id job;
     struct model_id model;
     struct webhook_id webhook;
+    struct grant_id grant;
     const char *id = request->match.id;
     return dataset_id_parse(&dataset, id) || job_id_parse(&job, id) ||
-                   model_id_parse(&model, id) || webhook_id_parse(&webhook, id)
+                   model_id_parse(&model, id) || webhook_id_parse(&webhook, id) ||
+                   grant_id_parse(&grant, id)
                ? id
                : "";
 }
@@ -93,7 +95,7 @@ static bool is_denial(const struct request *request)
     bool hidden = status == ST_NOT_FOUND && request->principal.via != VIA_LOCAL &&
                   request->match.route->scope != SCOPE_EVERYBODY;
     return hidden || is_wrong_key(status) || status == ST_FORBIDDEN_ORIGIN ||
-           status == ST_FORBIDDEN;
+           status == ST_FORBIDDEN || status == ST_SECOND_PERSON;
 }
 
 /* Whose content was found to be the same is told to the owner of both datasets alone

@@ -235,6 +235,12 @@ static enum status set_ui(struct config *config, const char *text, struct error 
     return on_or_off(&config->ui, text, error);
 }
 
+static enum status set_approvals(struct config *config, const char *text,
+                                 struct error *error)
+{
+    return on_or_off(&config->approvals, text, error);
+}
+
 static enum status set_audit_ip(struct config *config, const char *text,
                                 struct error *error)
 {
@@ -281,6 +287,7 @@ static const struct option options[] = {
     {"audit-ip", set_audit_ip},
     {"outbound-allow", set_outbound_allow},
     {"outbound-ca", set_outbound_ca},
+    {"approvals", set_approvals},
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof *options };
@@ -320,6 +327,7 @@ static void config_defaults(struct config *config)
         .metrics_datasets_max = LIMIT_METRICS_DATASETS,
         .ui = true,
         .audit_ip = true,
+        .approvals = true,
         .log_level = LOG_INFO,
     };
 }
@@ -521,6 +529,8 @@ const char *config_help(void)
            "                             fetches may reach beside public ones [none]\n"
            "  --outbound-ca FILE         authorities for these, in PEM [the system's]\n"
            "  --ui on|off                the dashboard, for a browser, at /ui/ [on]\n"
+           "  --approvals on|off         grants wait for a second person, where there "
+           "are keys [on]\n"
            "  --audit-ip on|off          addresses of clients in the audit trail [on]\n"
            "  --log-level LEVEL          debug, info, warning, error [info]\n"
            "  --config FILE              lines of `name = value`\n"

@@ -36,10 +36,10 @@ struct config {
     uint16_t metrics_port;
     size_t metrics_datasets_max; /* budgets that /metrics shows */
     bool ui;                     /* whether the dashboard is served */
-    bool audit_ip; /* whether the audit trail keeps the addresses of clients */
-    bool
-        behind_proxy; /* one with TLS stands in front: other addresses than loopback may be
-                          listened on without */
+    bool approvals;              /* grants wait for a second person, where there are keys */
+    bool audit_ip;               /* whether the audit trail keeps the addresses of clients */
+    bool behind_proxy; /* one with TLS stands in front: other addresses than loopback may be
+                        * listened on without */
     enum log_level log_level;
     char head_file[CONFIG_PATH_SIZE]; /* "" for none */
     struct host_address_list

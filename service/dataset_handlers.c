@@ -36,19 +36,39 @@ static enum status find(struct context *context, const struct request *request,
 
 /* --- create, check --- */
 
+/* Tells whether a second person has to agree to what the request promises, or to its
+ * saying that records are everybody's. Where there are no keys there is no second person. */
+static bool needs_approval(const struct context *context, const struct request *request)
+{
+    return context->config->approvals && request->principal.via != VIA_LOCAL;
+}
+
+/* Grants the budget of a new dataset; one that is only proposed is looked at, so that what
+ * is approved can be granted. */
+static enum status grant(struct context *context, struct store_tx *tx,
+                         const struct request *request, const struct dataset_spec *spec,
+                         struct error *error)
+{
+    struct filter unused;
+    const struct ledger_promise promise = {&spec->id, &spec->grant, &request->principal,
+                                           NULL};
+    if (spec->is_public)
+        return ST_OK;
+    return needs_approval(context, request)
+               ? filter_of(&unused, &spec->grant, error)
+               : ledger_grant(context->ledger, tx, &promise, error);
+}
+
 /* Adds the dataset's row and grants its budget. */
 static enum status add(struct context *context, struct store_tx *tx,
                        const struct request *request, struct dataset_spec *spec_take,
                        struct dataset **dataset, struct error *error)
 {
-    const struct dataset_addition addition = {spec_take, &request->principal};
+    const struct dataset_addition addition = {spec_take, &request->principal,
+                                              needs_approval(context, request)};
     enum status status = datasets_add(context->datasets, tx, &addition, dataset, error);
-    if (status != ST_OK)
-        return status;
-    const struct dataset_spec *spec = dataset_spec(*dataset);
-    const struct ledger_promise promise = {&spec->id, &spec->grant, &request->principal,
-                                           NULL};
-    return spec->is_public ? ST_OK : ledger_grant(context->ledger, tx, &promise, error);
+    return status == ST_OK ? grant(context, tx, request, dataset_spec(*dataset), error)
+                           : status;
 }
 
 /* This is all that is said of another project's dataset, whose id cannot be had. */

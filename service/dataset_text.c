@@ -4,6 +4,7 @@
 #include "api/dataset_view.h"
 #include "api/limits.h"
 #include "base/check.h"
+#include "base/clock.h"
 
 /* The view shows what info, caption and dataset hold. */
 static struct dataset_view view_of(const struct dataset *dataset,
@@ -20,6 +21,8 @@ static struct dataset_view view_of(const struct dataset *dataset,
         .failure = info->detail.failure,
         .create_ms = info->create_ms,
         .import_ms = info->detail.import_ms,
+        .proposal = &info->detail.proposal,
+        .now_ms = clock_wall_ms(),
     };
 }
 
@@ -72,9 +75,11 @@ char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
                    struct ledger *ledger)
 {
     struct dataset_info info;
-    struct epochs epochs = epochs_of(dataset_spec(dataset), ledger);
+    struct epochs epochs = {0};
     struct caption caption = dataset_caption(datasets, dataset);
     dataset_read(datasets, dataset, &info);
+    if (!proposal_bars(&info.detail.proposal))
+        epochs = epochs_of(dataset_spec(dataset), ledger);
     struct dataset_view view = view_of(dataset, &info, &caption);
     struct dataset_id evaluations[LIMIT_EVALUATIONS];
     view.epochs = epochs.count > 0 ? &epochs : NULL;

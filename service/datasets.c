@@ -333,6 +333,16 @@ static struct dataset *dataset_take(struct dataset_spec *spec_take,
     return dataset;
 }
 
+/* The dataset's own grant is proposed, by its owner, at the time of its creation. */
+static void propose(struct dataset *dataset)
+{
+    struct proposal *proposal = &dataset->info.detail.proposal;
+    proposal->state = PROPOSAL_PENDING;
+    grant_id_make(&proposal->id);
+    memcpy(proposal->proposed_by, dataset->owner.name, sizeof proposal->proposed_by);
+    proposal->propose_ms = dataset->info.create_ms;
+}
+
 enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
                          const struct dataset_addition *addition, struct dataset **out,
                          struct error *error)
@@ -340,6 +350,8 @@ enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
     struct dataset *dataset = dataset_take(addition->spec_take, addition->owner);
     dataset->info.version = 1;
     dataset->info.create_ms = clock_wall_ms();
+    if (addition->is_proposed)
+        propose(dataset);
     enum status status = write_row(tx, dataset, &dataset->info, ROW_INSERT, error);
     if (status != ST_OK) {
         dataset_destroy(dataset);
@@ -365,6 +377,7 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
         dataset->caption = dataset_caption(datasets, old);
     dataset->info.version = info.version + 1;
     dataset->info.create_ms = info.create_ms;
+    dataset->info.detail.proposal = info.detail.proposal;
     enum status status = write_row(tx, dataset, &dataset->info, ROW_DECLARE, error);
     if (status != ST_OK) {
         dataset_destroy(dataset);
@@ -382,10 +395,30 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
     struct change *change = change_create(datasets, dataset);
     dataset_read(datasets, dataset, &change->info);
     CHECK((moves[change->info.state] & TO(info->state)) != 0);
+    const struct proposal proposal = change->info.detail.proposal;
     change->info.state = info->state;
     change->info.detail = info->detail;
+    change->info.detail.proposal = proposal;
     change->info.has_sha256 = info->has_sha256;
     memcpy(change->info.sha256, info->sha256, SHA256_SIZE);
+    change->info.version++;
+    enum status status = write_row(tx, dataset, &change->info, ROW_UPDATE, error);
+    if (status != ST_OK) {
+        free(change);
+        return status;
+    }
+    store_tx_on_end(tx, moved, free, change);
+    return ST_OK;
+}
+
+enum status dataset_decide(struct datasets *datasets, struct store_tx *tx,
+                           struct dataset *dataset, const struct proposal *decided,
+                           struct error *error)
+{
+    struct change *change = change_create(datasets, dataset);
+    dataset_read(datasets, dataset, &change->info);
+    CHECK(change->info.detail.proposal.state == PROPOSAL_PENDING);
+    change->info.detail.proposal = *decided;
     change->info.version++;
     enum status status = write_row(tx, dataset, &change->info, ROW_UPDATE, error);
     if (status != ST_OK) {

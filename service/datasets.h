@@ -90,6 +90,7 @@ struct job_dataset dataset_facts(struct datasets *datasets,
 struct dataset_addition {
     struct dataset_spec *spec_take;
     const struct principal *owner; /* of whose project it will be */
+    bool is_proposed; /* its grant waits for a second person: nothing is granted yet */
 };
 
 /* Inserts a dataset in state CREATED; takes its spec (on failure too).
@@ -108,12 +109,18 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
                                   struct dataset_spec *spec_take, struct dataset **out,
                                   struct error *error);
 
-/* Moves dataset to the state, detail and sha256 of info; the rest of info is ignored. A
- * move that is not in the drawing is our bug.
+/* Moves dataset to the state, detail and sha256 of info; the rest of info, and the
+ * proposal in its detail, are ignored: that is dataset_decide's. A move that is not in the drawing is our bug.
  *   ST_IO  the store is poisoned */
 enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
                          struct dataset *dataset, const struct dataset_info *info,
                          struct error *error);
+
+/* Writes down what was decided of the dataset's proposal. Only a pending one is decided.
+ *   ST_IO  the store is poisoned */
+enum status dataset_decide(struct datasets *datasets, struct store_tx *tx,
+                           struct dataset *dataset, const struct proposal *decided,
+                           struct error *error);
 
 /* How many datasets are being imported or wait for it. */
 size_t datasets_importing(struct datasets *datasets);

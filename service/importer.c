@@ -70,6 +70,8 @@ enum status importer_start(struct context *context, struct dataset *dataset,
     case DATASET_CREATED:
     case DATASET_FAILED: break;
     }
+    if (proposal_bars(&info.detail.proposal))
+        return error_set(error, ST_GRANT_PENDING, "its grant is not approved");
     enum status status = check_uploads(context, dataset_spec(dataset), failure);
     if (status != ST_OK)
         return error_set(error, status, "%s", failure->text);

@@ -23,6 +23,7 @@ enum { IMPORTS_MAX = 65 };
  * Where the dataset is READY nothing is done.
  *   ST_DATASET_BUSY   it is being imported
  *   ST_NOT_FOUND      it was deleted
+ *   ST_GRANT_PENDING  its grant is not approved
  *   ST_IMPORT_FAILED  a file is not uploaded, and failure says which
  *   ST_DRAINING       the service is stopping
  *   ST_QUEUE_FULL     too many imports wait

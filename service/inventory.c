@@ -57,8 +57,9 @@ static bool same_grant(const struct grant *a, const struct grant *b)
            a->delta == b->delta && a->order == b->order;
 }
 
-static enum status check_budget(const struct dataset_spec *spec, struct ledger *ledger,
-                                struct error *error)
+/* barred: a second person has not agreed to its grant. */
+static enum status check_budget(const struct dataset_spec *spec, bool barred,
+                                struct ledger *ledger, struct error *error)
 {
     struct balance balance;
     struct epochs epochs = {0};
@@ -68,7 +69,10 @@ static enum status check_budget(const struct dataset_spec *spec, struct ledger *
     epochs_fini(&epochs);
     if (spec->is_public && has_budget)
         return wrong("dataset", spec->id.text, "it is public and has a budget", error);
-    if (!spec->is_public && !same)
+    if (barred && has_budget)
+        return wrong("dataset", spec->id.text,
+                     "its grant is not approved and it has a budget", error);
+    if (!spec->is_public && !barred && !same)
         return wrong("dataset", spec->id.text,
                      "its privacy is not what the ledger was granted", error);
     return ST_OK;
@@ -85,7 +89,11 @@ static enum status check_dataset(const struct inventory *inventory,
         return wrong("dataset", spec->id.text, "it is READY and has no digest", error);
     if (info.state == DATASET_READY && info.detail.records == 0)
         return wrong("dataset", spec->id.text, "it is READY and has no records", error);
-    return check_budget(spec, ledger, error);
+    bool barred = proposal_bars(&info.detail.proposal);
+    if (info.state == DATASET_READY && barred)
+        return wrong("dataset", spec->id.text,
+                     "it is READY and its grant is not approved", error);
+    return check_budget(spec, barred, ledger, error);
 }
 
 /* --- jobs --- */

@@ -207,6 +207,9 @@ static enum status find_imported(struct context *context, const struct request *
     dataset_read(context->datasets, *dataset, &info);
     if (info.state == DATASET_DELETED)
         return error_set_at(error, ST_NOT_FOUND, "?dataset", "it was deleted");
+    if (proposal_bars(&info.detail.proposal))
+        return error_set_at(error, ST_GRANT_PENDING, "?dataset",
+                            "its grant is not approved");
     if (info.state != DATASET_READY)
         return error_set_at(error, ST_DATASET_NOT_READY, "?dataset",
                             "it is not imported");

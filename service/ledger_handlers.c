@@ -10,14 +10,19 @@ static enum status find_private(struct context *context, const struct request *r
                                 const struct dataset_spec **spec, struct error *error)
 {
     struct dataset *dataset;
+    struct dataset_info info;
     const struct access_question question = access_question_of(request);
     enum status status =
         access_find_dataset(context, &question, request->match.id, &dataset, error);
     if (status != ST_OK)
         return status;
+    dataset_read(context->datasets, dataset, &info);
     *spec = dataset_spec(dataset);
     if ((*spec)->is_public)
         return error_set(error, ST_DATASET_PUBLIC, "\"%s\" is public: it has no budget",
+                         request->match.id);
+    if (proposal_bars(&info.detail.proposal))
+        return error_set(error, ST_GRANT_PENDING, "nothing is granted to \"%s\" yet",
                          request->match.id);
     return ST_OK;
 }

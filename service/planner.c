@@ -46,6 +46,9 @@ static enum status find_ready(const struct planning *planning,
     if (info.state == DATASET_DELETED)
         return error_set_at(error, ST_NOT_FOUND, pointer, "dataset \"%s\" was deleted",
                             id->text);
+    if (proposal_bars(&info.detail.proposal))
+        return error_set_at(error, ST_GRANT_PENDING, pointer,
+                            "the grant of dataset \"%s\" is not approved", id->text);
     if (info.state != DATASET_READY)
         return error_set_at(error, ST_DATASET_NOT_READY, pointer,
                             "dataset \"%s\" is not imported", id->text);

@@ -13,6 +13,7 @@ const pages = [
   [/^\/ui\/train$/, () => import('./page_train.js'), null],
   [/^\/ui\/register$/, () => import('./page_register.js'), '/ui/datasets'],
   [/^\/ui\/compare$/, () => import('./page_compare.js'), '/ui/compare'],
+  [/^\/ui\/approvals$/, () => import('./page_approvals.js'), '/ui/approvals'],
   [/^\/ui\/audit$/, () => import('./page_audit.js'), '/ui/audit'],
 ];
 
@@ -39,7 +40,7 @@ function drawHeader() {
     <a class="brand" href="/ui/" aria-label="epsilond, start page"><svg class="mark" viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
       <rect width="32" height="32" rx="8"></rect><path d="M21.500 10.500C20 8.800 18 8.300 16 8.300c-3 0-5.200 1.400-5.200 3.700s2 3.600 4.700 3.600h2-2c-3.200 0-5.500 1.300-5.500 4s2.500 4.100 6 4.100c2.400 0 4.500-.7 6-2.200"></path></svg>
       <b>epsilond</b></a>
-    <nav aria-label="Main">${link('/ui/datasets', 'Datasets')}${link('/ui/jobs', 'Jobs')}${link('/ui/compare', 'Compare')}${link('/ui/audit', 'Audit')}</nav>
+    <nav aria-label="Main">${link('/ui/datasets', 'Datasets')}${link('/ui/jobs', 'Jobs')}${link('/ui/compare', 'Compare')}${link('/ui/approvals', 'Approvals')}${link('/ui/audit', 'Audit')}</nav>
     <div class="status"><span class="state ${status.ready === false ? 'bad' : ''}"><svg width="8" height="8" aria-hidden="true">
       <circle cx="4" cy="4" r="4"></circle></svg> ${word}</span>
       ${counted('RUNNING', 'running', status.running)}${counted('QUEUED', 'queued', status.queued)}</div>

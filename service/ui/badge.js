@@ -36,6 +36,17 @@ export function reason(code) {
   return code ? (reasons[code] ?? code) : '';
 }
 
+// Whether a second person has not agreed to a dataset's grant, and what is said of it then.
+export function barred(grant) {
+  return grant != null && grant.state !== 'APPROVED';
+}
+
+export function waits(grant) {
+  const said = {PENDING: ['◌', 'waits for approval', 'warn'], REJECTED: ['✕', 'rejected', 'bad'], LAPSED: ['■', 'lapsed', 'calm']};
+  const [glyph, word, kind] = said[grant.state];
+  return html`<a href="/ui/approvals"><span class="badge ${kind}"><span aria-hidden="true">${glyph}</span> ${word}</span></a>`;
+}
+
 export function isOpen(job) {
   return ['QUEUED', 'RUNNING', 'CANCELLING'].includes(job.state);
 }

@@ -10,14 +10,15 @@ const results = {ok: ['✓', 'Done', 'good'], denied: ['✕', 'Denied', 'bad'], 
 const kinds = {
   'dataset.create': 'Registered', 'dataset.delete': 'Deleted', 'dataset.upload': 'Uploaded a file', 'dataset.import': 'Began to import',
   'dataset.rename': 'Renamed', 'job.rename': 'Renamed', 'model.rename': 'Renamed', 'job.delete': 'Deleted', 'model.delete': 'Deleted',
-  'dataset.regrant': 'Granted a new epoch', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
+  'webhook.create': 'Made a webhook', 'webhook.delete': 'Deleted a webhook', 'webhook.test': 'Tried a webhook', 'webhook.rotate': 'Renewed a webhook\'s secret',
+  'grant.approve': 'Approved a grant', 'grant.reject': 'Rejected a grant', 'dataset.regrant': 'Granted a new epoch', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
   read: 'Read', refusals: 'Refused more than is listed',
 };
 const filters = ['actor', 'action', 'object', 'result'];
 
 function thing({action, object}) {
   if (!object) return '–';
-  if (action.startsWith('dataset.')) return html`<a href="/ui/datasets/${object}">${object}</a>`;
+  if (action.startsWith('dataset.') || (action.startsWith('grant.') && !object.startsWith('grt_'))) return html`<a href="/ui/datasets/${object}">${object}</a>`;
   if (action.startsWith('job.')) return html`<a class="id" href="/ui/jobs/${object}" title=${object}>${shortId(object)}</a>`;
   return html`<span class="id" title=${object}>${object.length > 24 ? shortId(object) : object}</span>`;
 }

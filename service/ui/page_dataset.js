@@ -1,7 +1,7 @@
 // One dataset: its budget and what it came to, its jobs, its ledger, and what is public about it.
 import {html, nothing} from './lit-html.js';
-import {get, remove} from './api.js';
-import {badge, reason} from './badge.js';
+import {get, post, remove} from './api.js';
+import {badge, barred, reason, waits} from './badge.js';
 import {budgetCard, roomCard} from './budget_card.js';
 import {captionEditor, tags} from './caption.js';
 import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail} from './format.js';
@@ -90,14 +90,15 @@ function historyCard(history, budget) {
 function facts(dataset) {
   return html`${dataset.format} · ${dataset.task}${dataset.classes ? ` in ${dataset.classes} classes` : ''}
     ${dataset.records != null ? ` · ${count(dataset.records)} records · ${bytes(dataset.size)}` : ''} · ${badge(dataset.state)}
-    ${reason(dataset.state_reason)}`;
+    ${reason(dataset.state_reason)} ${barred(dataset.grant) ? waits(dataset.grant) : nothing}`;
 }
 
-function page({dataset, budget, jobs, entries, head, history}, problem, {editor, asked, ask}) {
+function page({dataset, budget, jobs, entries, head, history, load}, problem, {editor, asked, ask}) {
   const trains = dataset.state === 'READY';
   return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.display_name ?? dataset.id}</h1>
     <p class="quiet">${dataset.display_name ? html`<span class="id">${dataset.id}</span> · ` : nothing}${facts(dataset)} ${tags(dataset)}</p></div>
     <div class="actions">${editor.button()}${dataset.state === 'DELETED' ? nothing : html`<button class="button danger" @click=${ask}>Delete content</button>`}
+    ${dataset.state === 'CREATED' && dataset.grant?.state === 'APPROVED' ? html`<button class="button" @click=${load}>Import</button>` : nothing}
     <a class="button" href="/ui/jobs?dataset=${dataset.id}">Jobs</a>
     ${trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
@@ -108,7 +109,10 @@ function page({dataset, budget, jobs, entries, head, history}, problem, {editor,
 
 export function open(view) {
   const path = `/v1/datasets/${encodeURIComponent(view.id)}`;
-  const shown = {};
+  const shown = {load: () => post(`${path}:import`, {}).then(() => view.go(`/ui/datasets/${view.id}`), (error) => {
+    problem = error;
+    draw();
+  })};
   let seq = null;
   let asking = false;
   let problem = null;
@@ -141,7 +145,7 @@ export function open(view) {
   draw();
   watch(view.signal, async (signal) => {
     if (shown.dataset?.state !== 'READY') shown.dataset = await get(path, signal);
-    const protectedOne = shown.dataset.privacy !== 'public';
+    const protectedOne = shown.dataset.privacy !== 'public' && !barred(shown.dataset.grant);
     if (protectedOne) shown.budget = await get(`${path}/budget`, signal);
     shown.jobs = (await get(`/v1/jobs?view=summary&dataset=${view.id}&page_size=${LINES}`, signal)).jobs;
     if (protectedOne) {

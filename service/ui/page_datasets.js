@@ -1,7 +1,7 @@
 // All datasets, those with least left first.
 import {html, nothing} from './lit-html.js';
 import {get} from './api.js';
-import {badge} from './badge.js';
+import {badge, barred, waits} from './badge.js';
 import {tags} from './caption.js';
 import {bare, count, delta, epsilon, percent} from './format.js';
 import {gauge} from './gauge.js';
@@ -23,10 +23,11 @@ function tiles(list, more) {
   return html`<div class="tiles">${tile(shares.length + least, 'protected datasets')}
     ${tile(shares.filter(({left}) => left < 0.1).length, 'with less than a tenth left')}
     ${tile(shares.filter(({held}) => held > 0).length + least, 'with budget held by open jobs')}
-    ${tile(list.length - shares.length + least, 'public, for measuring quality')}</div>`;
+    ${tile(list.filter(({privacy, grant}) => privacy === 'public' && !barred(grant)).length + least, 'public, for measuring quality')}</div>`;
 }
 
-function budgetCells({budget}) {
+function budgetCells({budget, grant}) {
+  if (barred(grant)) return html`<td data-name="Budget">${waits(grant)}</td><td class="number wide"></td><td class="number wide"></td><td class="number wide">–</td>`;
   if (!budget) return html`<td data-name="Budget"><span><span class="tag">public</span> <span class="quiet">no budget, anybody may see it</span></span></td>
     <td class="number wide"></td><td class="number wide"></td><td class="number wide">–</td>`;
   const part = share(budget);

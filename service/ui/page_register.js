@@ -1,6 +1,7 @@
 // A dataset from a file to its import: what is public about it, and the promise.
 import {html, nothing} from './lit-html.js';
 import {get, keyring, post, upload} from './api.js';
+import {barred} from './badge.js';
 import {guess, head} from './csv_guess.js';
 import {declarationOf, emptyDeclaration, formats} from './declaration.js';
 import {bytes, epsilon, percent, plain} from './format.js';
@@ -60,11 +61,12 @@ class Page {
     this.problem = null;
     try {
       this.show('Promising');
-      await post('/v1/datasets', body, {key: this.key(body)});
+      const made = await post('/v1/datasets', body, {key: this.key(body)});
       for (const name of formats[this.form.format].files) {
         const file = this.files[name];
         await upload(`${path}/files/${name}`, file, (share) => this.show(`Uploading ${file.name}`, share));
       }
+      if (barred(made.grant)) return this.view.go(`/ui/datasets/${made.id}`);
       this.show('Importing');
       await post(`${path}:import`, {});
       this.follow(path);

@@ -373,6 +373,25 @@ static void answer_ledger(json_t *answers)
     }
 }
 
+static void answer_grants(json_t *answers, const struct dataset_spec *spec)
+{
+    struct proposal proposal = {.state = PROPOSAL_PENDING,
+                                .id = {"grt_01JJZ0000000000000000000AB"},
+                                .proposed_by = "ana",
+                                .propose_ms = 1000};
+    struct dataset_view view = {
+        .spec = spec, .state = "CREATED", .create_ms = 1, .proposal = &proposal};
+    take_answer(answers, "Dataset", dataset_render(&view));
+    take_answer(answers, "DatasetSummary", dataset_summary_render(&view));
+    take_answer(answers, "Grant", proposal_render(&proposal, spec, 2000));
+    proposal.state = PROPOSAL_APPROVED;
+    proposal.decision = (struct grant_approval){"bob", "looked at it"};
+    proposal.decide_ms = 5000;
+    char *items[] = {proposal_render(&proposal, spec, 6000)};
+    take_answer(answers, "GrantPage", page_render("grants", items, 1, NULL));
+    free(items[0]);
+}
+
 static void answer_audit(json_t *answers)
 {
     struct audit_row act = {.seq = 7,
@@ -505,6 +524,7 @@ static json_t *answers(void)
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         answer_job(all, &dataset, requests[i]);
     answer_ledger(all);
+    answer_grants(all, &dataset);
     answer_audit(all);
     answer_problems(all);
     take_answer(all, "PredictAnswer", predict_text(&classes, outputs, 1));

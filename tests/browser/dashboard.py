@@ -10,6 +10,7 @@ import csv
 import gzip
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -347,6 +348,42 @@ class Walk:
         check([row["seq"] for row in rows] == list(range(1, len(rows) + 1)), "the export has every row, in order")
         check(rows == self.daemon.get("/v1/audit?page_size=1000")["acts"], "and they are the rows of the trail")
 
+    def key(self, owner, role):
+        """A key, made on the host: from the first on the daemon asks for one."""
+        made = subprocess.run([self.daemon.binary, "key", "create", "--owner", owner, "--role", role, "--project", "default",
+                               "--data-dir", os.path.join(self.daemon.directory, "data")], check=True, capture_output=True, text=True)
+        return {"Authorization": "Bearer " + made.stdout.split()[0]}
+
+    def approve(self):
+        """Two people: one proposes, the other looks and decides. The browser is the other's."""
+        browser = self.browser
+        ana, bob = self.key("ana", "data_owner"), self.key("bob", "privacy_officer")
+        for dataset, privacy in (("visitors", {"epsilon": 3, "delta": 1e-6}), ("streets", "public")):
+            self.daemon.call("POST", "/v1/datasets", json.dumps({"id": dataset, **DIGITS_SCHEMA, "privacy": privacy}).encode(),
+                             {"Content-Type": "application/json", "Idempotency-Key": dataset, **ana})
+        browser.call("Network.setExtraHTTPHeaders", headers=bob)
+        browser.go("/ui/approvals")
+        browser.await_text("visitors")
+        browser.await_text("Everybody may see these records.")
+        check(browser.run("[...document.querySelectorAll('main button')].every((e) => e.disabled)"), "nothing is decided without a reason")
+        self.look_at("approvals")
+        browser.type("main section:nth-of-type(1) input", "as agreed with the data protection office")
+        browser.await_that("!document.querySelector('main section:nth-of-type(1) button').disabled", "a reason is enough")
+        browser.click("main section:nth-of-type(1) button")
+        browser.await_that("document.querySelector('tbody')?.innerText.includes('Approved')", "what was approved")
+        browser.type("main section:nth-of-type(1) input", "these are people")
+        browser.await_that("!document.querySelector('main section:nth-of-type(1) button').disabled", "a reason is enough")
+        browser.click_text("Reject")
+        browser.await_text("Nothing waits")
+        self.look_at("approvals-done")
+        grants = {grant["dataset"]: grant["state"] for grant in self.daemon.call("GET", "/v1/grants", headers=bob)["grants"]}
+        check(grants == {"visitors": "APPROVED", "streets": "REJECTED"}, f"what was decided: {grants}")
+        browser.go("/ui/datasets")
+        browser.await_text("rejected")
+        browser.go("/ui/datasets/visitors")
+        browser.await_text("Import")
+        check(browser.faults == [], f"after the approvals: {browser.faults}")
+
     def hidden(self):
         """A hidden tab asks for nothing."""
         browser = self.browser
@@ -380,7 +417,7 @@ def main():
         browser.scheme("light")
         walk = Walk(daemon, browser, folder, shots[0] if shots else None, axe)
         digits(daemon)
-        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.hidden):
+        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.hidden, walk.approve):
             part()
     return 1 if failures else 0
 

@@ -4,12 +4,14 @@ of a request is sent, every operation is called until it succeeds, and each answ
 one that the document promises: its status, its type, and nothing in it that the schema
 does not name.
 
-  replay_openapi.py http://127.0.0.1:PORT
+  replay_openapi.py http://127.0.0.1:PORT DATA_DIR
 """
 import itertools
 import json
+import os
 import random
 import struct
+import subprocess
 import sys
 import time
 import urllib.error
@@ -357,6 +359,35 @@ def keys(replay):
     replay.call("get", "/v1/datasets/{id}/ledger", id="mnist")
 
 
+def key_of(data_dir, owner, role):
+    """A key, made on the host, where alone there are keys that approve."""
+    made = subprocess.run([os.environ["EPSILOND"], "key", "create", "--owner", owner, "--role", role,
+                           "--project", "default", "--data-dir", data_dir], check=True, capture_output=True, text=True)
+    return {"Authorization": "Bearer " + made.stdout.split()[0]}
+
+
+def grants(replay, data_dir):
+    """Two keys of two people: one proposes, the other decides."""
+    owner, officer = key_of(data_dir, "ana", "data_owner"), key_of(data_dir, "bob", "privacy_officer")
+    declaration = {"format": "libsvm", "task": "regression", "target": {"range": [0, 1]}, "features": {"count": 4}}
+    for id, privacy, verb in (("asked", {"epsilon": 1, "delta": 1e-5}, "approve"), ("asked-too", "public", "reject")):
+        replay.headers = owner
+        _, made = replay.call("post", "/v1/datasets", {**declaration, "id": id, "privacy": privacy})
+        grant = made["grant"]["id"]
+        replay.call("get", "/v1/datasets/{id}/budget", id=id)
+        replay.call("get", "/v1/grants/{id}", id=grant)
+        for _, body in replay.examples("post", "/v1/grants/{id}:" + verb):
+            replay.call("post", "/v1/grants/{id}:" + verb, body, id=grant)
+            replay.headers = officer
+            replay.call("post", "/v1/grants/{id}:" + verb, {"reason": ""}, id=grant)
+            replay.call("post", "/v1/grants/{id}:" + verb, body, id="grt_" + UNKNOWN)
+            replay.call("post", "/v1/grants/{id}:" + verb, body, id=grant)
+            replay.call("post", "/v1/grants/{id}:" + verb, {"reason": "another"}, id=grant)
+    for query in ("", "?state=PENDING,APPROVED&order=asc", "?state=OPEN"):
+        replay.call("get", "/v1/grants", query=query)
+    replay.call("get", "/v1/datasets", query="?view=summary")
+
+
 def every_operation_succeeded(replay):
     for template, operations in replay.document["paths"].items():
         for method in METHODS:
@@ -364,7 +395,7 @@ def every_operation_succeeded(replay):
                 replay.failures.append(f"{method.upper()} {template} never succeeded")
 
 
-def main(base):
+def main(base, data_dir):
     replay = Replay(base)
     datasets(replay)
     models(replay, jobs(replay))
@@ -372,6 +403,7 @@ def main(base):
     webhooks(replay)
     rest(replay)
     keys(replay)
+    grants(replay, data_dir)
     every_operation_succeeded(replay)
     for failure in replay.failures:
         print(failure, file=sys.stderr)
@@ -379,4 +411,4 @@ def main(base):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -116,8 +116,8 @@ static const char *const role_names[ROLE_COUNT] = {
 
 static int begin(void **state)
 {
-    stage_begin_with(state,
-                     (const char *const[]){"--workers", "1", "--threads", "1", NULL});
+    stage_begin_with(state, (const char *const[]){"--workers", "1", "--threads", "1",
+                                                  "--approvals", "off", NULL});
     scene.stage = *state;
     scene.own =
         (struct project){.name = "fraud", .dataset = "calls", .spare = "calls-2"};

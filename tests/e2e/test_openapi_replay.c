@@ -8,9 +8,10 @@
 static void every_answer_is_one_that_the_document_promises(void **state)
 {
     struct stage *stage = *state;
-    char command[160];
-    snprintf(command, sizeof command, "/usr/bin/python3 tests/e2e/replay_openapi.py %s",
-             stage->daemon.base);
+    char command[256];
+    snprintf(command, sizeof command,
+             "/usr/bin/python3 tests/e2e/replay_openapi.py %s %s", stage->daemon.base,
+             stage->daemon.data_dir);
     int status = system(command);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);

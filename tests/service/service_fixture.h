@@ -107,10 +107,11 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
              id, privacy);
     assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
     struct store_tx *tx = scene_begin(scene);
-    assert_int_equal(datasets_add(context->datasets, tx,
-                                  &(struct dataset_addition){&spec, &principal_local},
-                                  &dataset, NULL),
-                     ST_OK);
+    assert_int_equal(
+        datasets_add(context->datasets, tx,
+                     &(struct dataset_addition){&spec, &principal_local, false},
+                     &dataset, NULL),
+        ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
     const struct ledger_promise promise = {&added->id, &added->grant, &principal_local,
                                            NULL};

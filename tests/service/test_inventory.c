@@ -64,6 +64,43 @@ static void a_job_of_another_mechanism_than_was_reserved_is_found(void **state)
     mechanism_fini(&reserved);
 }
 
+/* Adds a dataset with a budget, and grants nothing. */
+static const struct dataset *add_points(struct store_tx *tx, bool is_proposed)
+{
+    struct dataset_spec spec;
+    struct dataset *dataset = NULL;
+    char text[200];
+    snprintf(text, sizeof text,
+             "{\"id\":\"points\",\"format\":\"libsvm\",\"task\":\"classification\","
+             "\"classes\":2,\"features\":{\"count\":4},\"privacy\":%s}",
+             budget);
+    const struct dataset_addition addition = {&spec, &principal_local, is_proposed};
+    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(
+        datasets_add(scene.context.datasets, tx, &addition, &dataset, NULL), ST_OK);
+    return dataset;
+}
+
+/* Until its grant is approved a dataset has no budget; one that has was never approved by
+ * anybody. */
+static void a_budget_that_nobody_approved_is_found(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    struct store_tx *tx = scene_begin(&scene);
+    const struct dataset *dataset = add_points(tx, true);
+    scene_commit(tx, ST_OK);
+    if (check(&error) != ST_OK)
+        fail_msg("%s", error.text);
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    const struct ledger_promise promise = {&spec->id, &spec->grant, &principal_local,
+                                           NULL};
+    tx = scene_begin(&scene);
+    scene_commit(tx, ledger_grant(scene.context.ledger, tx, &promise, NULL));
+    assert_int_equal(check(&error), ST_CORRUPT);
+    assert_non_null(strstr(error.text, "its grant is not approved"));
+}
+
 /* The row says epsilon 8 at delta 1e-5, under zero_out. */
 static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
 {
@@ -74,20 +111,8 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
                                            {RELATION_ZERO_OUT, 8, 1e-5, 8}};
     for (size_t i = 0; i < sizeof granted / sizeof *granted; i++) {
         struct error error = {0};
-        struct dataset_spec spec;
-        struct dataset *dataset = NULL;
-        char text[200];
-        snprintf(text, sizeof text,
-                 "{\"id\":\"points\",\"format\":\"libsvm\",\"task\":\"classification\","
-                 "\"classes\":2,\"features\":{\"count\":4},\"privacy\":%s}",
-                 budget);
-        assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
         struct store_tx *tx = scene_begin(&scene);
-        assert_int_equal(
-            datasets_add(scene.context.datasets, tx,
-                         &(struct dataset_addition){&spec, &principal_local}, &dataset,
-                         NULL),
-            ST_OK);
+        const struct dataset *dataset = add_points(tx, false);
         const struct ledger_promise promise = {&dataset_spec(dataset)->id, &granted[i],
                                                &principal_local, NULL};
         scene_commit(tx, ledger_grant(scene.context.ledger, tx, &promise, NULL));
@@ -107,6 +132,8 @@ int main(void)
             a_job_of_another_mechanism_than_was_reserved_is_found, begin, end),
         cmocka_unit_test_setup_teardown(
             a_dataset_of_another_promise_than_was_granted_is_found, begin, end),
+        cmocka_unit_test_setup_teardown(a_budget_that_nobody_approved_is_found, begin,
+                                        end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

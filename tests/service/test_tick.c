@@ -69,10 +69,11 @@ static void add_dataset(struct context *context)
     struct dataset_info info = {.state = DATASET_IMPORTING};
     assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
     struct store_tx *tx = begin_tx(context);
-    assert_int_equal(datasets_add(context->datasets, tx,
-                                  &(struct dataset_addition){&spec, &principal_local},
-                                  &dataset, NULL),
-                     ST_OK);
+    assert_int_equal(
+        datasets_add(context->datasets, tx,
+                     &(struct dataset_addition){&spec, &principal_local, false},
+                     &dataset, NULL),
+        ST_OK);
     const struct dataset_spec *added = dataset_spec(dataset);
     const struct ledger_promise promise = {&added->id, &added->grant, &principal_local,
                                            NULL};

@@ -158,12 +158,14 @@ class Dataset(TypedDict):
     guarantee: Guarantee | None
     epochs: BudgetEpochs | None
     evaluations: list[DatasetId]
+    grant: DatasetGrant
     create_time: Time
     import_time: TimeOrNull
 
 
 class DatasetSummaryBudget(TypedDict):
-    """Figures of its budget, as in the budget itself; null of public data."""
+    """Figures of its budget, as in the budget itself; null of public data, and before it is
+    granted."""
 
     epsilon: float
     delta: float
@@ -189,6 +191,7 @@ class DatasetSummary(TypedDict):
     records: int | None
     size: int | None
     budget: DatasetSummaryBudget | None
+    grant: DatasetGrant
     create_time: Time
     import_time: TimeOrNull
 
@@ -444,6 +447,39 @@ class LedgerPage(TypedDict):
 class LedgerHead(TypedDict):
     seq: int
     hash: Digest
+
+
+class Grant(TypedDict):
+    id: GrantId
+    dataset: DatasetId
+    privacy: DatasetPrivacy
+    state: GrantState
+    proposed_by: str
+    decided_by: str | None
+    reason: str | None
+    propose_time: Time
+    lapse_time: Time
+    decide_time: TimeOrNull
+
+
+class GrantPage(TypedDict):
+    grants: list[Grant]
+    next_page_token: PageTokenOrNull
+
+
+class DatasetGrantId(TypedDict):
+    id: GrantId
+    state: GrantState
+    proposed_by: str
+    decided_by: str | None
+    reason: str | None
+    propose_time: Time
+    lapse_time: Time
+    decide_time: TimeOrNull
+
+
+class Decision(TypedDict):
+    reason: str
 
 
 class AuditRow(TypedDict):
@@ -1326,6 +1362,9 @@ WebhookUrl = str
 Vector = list[float | None]
 BudgetEpochs = list[BudgetEpochsItem]
 Rooms = list[RoomsItem]
+GrantId = str
+GrantState = Literal["PENDING", "APPROVED", "REJECTED", "LAPSED"]
+DatasetGrant = DatasetGrantId | None
 AuditFilter = str
 LossName = Literal["softmax_cross_entropy", "logistic", "squared"]
 Loss = LossName | LossHuber
@@ -1365,16 +1404,16 @@ Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"
 ProblemCode = Literal[
     "invalid_argument", "idempotency_key_missing", "job_too_large", "not_float_safe",
     "key_in_query", "key_missing", "key_malformed", "key_unknown", "key_expired", "key_revoked",
-    "too_many_wrong_keys", "key_ended", "policy_violation", "forbidden_origin", "forbidden",
-    "not_found", "method_not_allowed", "not_acceptable", "gone", "precondition_failed",
+    "too_many_wrong_keys", "key_ended", "policy_violation", "forbidden_origin", "second_person",
+    "forbidden", "not_found", "method_not_allowed", "not_acceptable", "gone", "precondition_failed",
     "precondition_required", "body_too_large", "uri_too_long", "head_too_large",
     "unsupported_media_type", "range_not_satisfiable", "expectation_failed", "budget_exhausted",
-    "budget_held", "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable",
-    "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
-    "duplicate_content", "upload_busy", "upload_offset", "upload_length", "webhook_limit",
-    "job_terminal", "job_active", "job_has_model", "idempotency_key_reused", "import_failed",
-    "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining",
-    "cancelled", "no_memory", "ledger_unavailable"
+    "budget_held", "grant_pending", "grant_decided", "already_exists", "dataset_not_ready",
+    "dataset_busy", "dataset_immutable", "dataset_in_use", "dataset_private", "dataset_public",
+    "dataset_frozen", "dataset_unavailable", "duplicate_content", "upload_busy", "upload_offset",
+    "upload_length", "webhook_limit", "job_terminal", "job_active", "job_has_model",
+    "idempotency_key_reused", "import_failed", "internal", "model_corrupt", "dataset_corrupt",
+    "queue_full", "disk_full", "draining", "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"

@@ -1,0 +1,260 @@
+/* A grant that waits lies in its dataset's row (api/proposal.h), so what is decided of it
+ * and the dataset, its GRANT entry and the act are one transaction. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/limits.h"
+#include "api/proposal.h"
+#include "api/query.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "service/access.h"
+#include "service/act.h"
+#include "service/handlers.h"
+#include "service/page.h"
+
+/* The dataset whose grant has this id; NULL: there is none. */
+static struct dataset *find_proposed(struct datasets *datasets, const char *id,
+                                     struct dataset_info *info)
+{
+    for (size_t i = datasets_count(datasets); i-- > 0;) {
+        struct dataset *dataset = datasets_at(datasets, i);
+        dataset_read(datasets, dataset, info);
+        if (info->detail.proposal.state != PROPOSAL_NONE &&
+            strcmp(info->detail.proposal.id.text, id) == 0)
+            return dataset;
+    }
+    return NULL;
+}
+
+/* Who does not see the dataset does not see its grant. */
+static enum status find(struct context *context, const struct request *request,
+                        struct dataset **dataset, struct dataset_info *info,
+                        struct error *error)
+{
+    const char *id = request->match.id;
+    *dataset = find_proposed(context->datasets, id, info);
+    if (*dataset == NULL || !access_sees_dataset(request, *dataset))
+        return error_set(error, ST_NOT_FOUND, "no grant \"%s\"", id);
+    return ST_OK;
+}
+
+static char *grant_text(struct datasets *datasets, const struct dataset *dataset)
+{
+    struct dataset_info info;
+    dataset_read(datasets, dataset, &info);
+    return proposal_render(&info.detail.proposal, dataset_spec(dataset),
+                           clock_wall_ms());
+}
+
+enum status handle_grant_get(struct context *context, struct request *request,
+                             struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status = find(context, request, &dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, grant_text(context->datasets, dataset));
+    return ST_OK;
+}
+
+/* --- the list --- */
+
+struct grant_list {
+    const struct request *request; /* of who asks */
+    struct datasets *datasets;
+    unsigned states; /* a bit for each, from PENDING on */
+    int64_t now_ms;
+};
+
+static bool grant_seen(void *context, size_t place)
+{
+    const struct grant_list *list = context;
+    return access_sees_dataset(list->request, datasets_at(list->datasets, place));
+}
+
+/* Nobody is asked about a dataset that is gone. */
+static bool grant_wanted(void *context, size_t place)
+{
+    struct dataset_info info;
+    const struct grant_list *list = context;
+    dataset_read(list->datasets, datasets_at(list->datasets, place), &info);
+    enum proposal_state state = proposal_state_at(&info.detail.proposal, list->now_ms);
+    bool is_moot = state == PROPOSAL_PENDING && info.state == DATASET_DELETED;
+    return state != PROPOSAL_NONE && !is_moot &&
+           (list->states >> (state - PROPOSAL_PENDING) & 1) != 0;
+}
+
+static char *grant_line(void *context, size_t place)
+{
+    const struct grant_list *list = context;
+    return grant_text(list->datasets, datasets_at(list->datasets, place));
+}
+
+/* A grant lapses without a change of anything, so the tag tells the hour too. */
+enum status handle_grant_list(struct context *context, struct request *request,
+                              struct error *error)
+{
+    enum { MS_PER_HOUR = 3600000, DESCENDING = 0 };
+    static const char *const directions[] = {"desc", "asc", NULL};
+    char tag[80];
+    unsigned direction = DESCENDING;
+    struct grant_list list = {request, context->datasets,
+                              (1u << PROPOSAL_STATE_COUNT) - 1, clock_wall_ms()};
+    uint64_t version = datasets_version(context->datasets);
+    struct page_source source = {
+        .name = "grants",
+        .count = datasets_count(context->datasets),
+        .seen = grant_seen,
+        .wanted = grant_wanted,
+        .text = grant_line,
+        .context = &list,
+        .tag = tag,
+    };
+    bool good = query_choices(&list.states, "state", request_query(request, "state"),
+                              proposal_state_names, error) == ST_OK;
+    good = query_choice(&direction, "order", request_query(request, "order"),
+                        directions, error) == ST_OK &&
+           good;
+    if (!good)
+        return ST_INVALID;
+    source.ascending = direction != DESCENDING;
+    snprintf(tag, sizeof tag, "\"%s-%llu-%lld\"", context->nonce,
+             (unsigned long long)version, (long long)(list.now_ms / MS_PER_HOUR));
+    return page_reply(request, &source, error);
+}
+
+/* --- decisions --- */
+
+struct decision {
+    struct dataset *dataset;
+    struct dataset_info info; /* before it */
+    struct proposal decided;
+};
+
+/* Grants the dataset's budget in the name of who proposed it. What is public has none. */
+static enum status grant(struct context *context, struct store_tx *tx,
+                         const struct decision *decision, struct error *error)
+{
+    struct principal proposer;
+    const struct proposal *decided = &decision->decided;
+    const struct dataset_spec *spec = dataset_spec(decision->dataset);
+    CHECK(principal_parse(&proposer, decided->proposed_by));
+    const struct ledger_promise promise = {&spec->id, &spec->grant, &proposer,
+                                           &decided->decision};
+    if (spec->is_public || decided->state != PROPOSAL_APPROVED)
+        return ST_OK;
+    return ledger_grant(context->ledger, tx, &promise, error);
+}
+
+static enum status tell(struct context *context, struct store_tx *tx,
+                        const struct request *request, const struct decision *decision,
+                        struct error *error)
+{
+    struct act act;
+    const struct dataset_spec *spec = dataset_spec(decision->dataset);
+    char *detail = proposal_act_render(&decision->decided, spec);
+    act_begin(&act, context, request);
+    act.row.object = spec->id.text;
+    act.row.detail = detail;
+    enum status status = audit_trail_append(tx, &act.row, error);
+    free(detail);
+    return status;
+}
+
+static enum status commit(struct context *context, const struct request *request,
+                          const struct decision *decision, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = grant(context, tx, decision, error);
+    if (status == ST_OK)
+        status = dataset_decide(context->datasets, tx, decision->dataset,
+                                &decision->decided, error);
+    if (status == ST_OK)
+        status = tell(context, tx, request, decision, error);
+    return store_end(tx, status, error);
+}
+
+/* Checks whether the decision can be made by this principal, now. */
+static enum status check(const struct decision *decision,
+                         const struct principal *principal, struct error *error)
+{
+    const struct proposal *proposal = &decision->info.detail.proposal;
+    struct principal proposer;
+    CHECK(principal_parse(&proposer, proposal->proposed_by));
+    if (decision->info.state == DATASET_DELETED)
+        return error_set(error, ST_NOT_FOUND, "its dataset was deleted");
+    switch (proposal_state_at(proposal, clock_wall_ms())) {
+    case PROPOSAL_PENDING: break;
+    case PROPOSAL_LAPSED:
+        return error_set(error, ST_GRANT_DECIDED,
+                         "nobody decided it within %d days, so it lapsed",
+                         LIMIT_GRANT_DAYS);
+    case PROPOSAL_NONE:
+    case PROPOSAL_APPROVED:
+    case PROPOSAL_REJECTED:
+        return error_set(error, ST_GRANT_DECIDED, "it was decided before");
+    }
+    if (principal_equal(&proposer, principal))
+        return error_set(error, ST_SECOND_PERSON,
+                         "who proposed a grant does not decide it");
+    return ST_OK;
+}
+
+/* Tells whether the same principal has decided just so: the request is sent again. */
+static bool is_repeated(const struct decision *decision,
+                        const struct principal *principal)
+{
+    const struct proposal *before = &decision->info.detail.proposal;
+    const struct proposal *again = &decision->decided;
+    return before->state == again->state &&
+           strcmp(before->decision.approved_by, principal->name) == 0 &&
+           strcmp(before->decision.reason, again->decision.reason) == 0;
+}
+
+static enum status decide(struct context *context, struct request *request,
+                          enum proposal_state state, struct error *error)
+{
+    struct decision decision;
+    struct grant_approval how = {0};
+    enum status status =
+        decision_parse(how.reason, request->body != NULL ? request->body : "",
+                       request->body_size, error);
+    if (status == ST_OK)
+        status = find(context, request, &decision.dataset, &decision.info, error);
+    if (status != ST_OK)
+        return status;
+    memcpy(how.approved_by, request->principal.name, sizeof how.approved_by);
+    decision.decided = decision.info.detail.proposal;
+    decision.decided.state = state;
+    decision.decided.decision = how;
+    decision.decided.decide_ms = clock_wall_s() * 1000;
+    if (!is_repeated(&decision, &request->principal)) {
+        status = check(&decision, &request->principal, error);
+        if (status == ST_OK)
+            status = commit(context, request, &decision, error);
+    }
+    if (status == ST_OK)
+        reply_json(&request->reply, MHD_HTTP_OK,
+                   grant_text(context->datasets, decision.dataset));
+    return status;
+}
+
+enum status handle_grant_approve(struct context *context, struct request *request,
+                                 struct error *error)
+{
+    return decide(context, request, PROPOSAL_APPROVED, error);
+}
+
+enum status handle_grant_reject(struct context *context, struct request *request,
+                                struct error *error)
+{
+    return decide(context, request, PROPOSAL_REJECTED, error);
+}

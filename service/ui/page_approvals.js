@@ -1,0 +1,77 @@
+// Grants that wait for a second person: what would be promised, and by whom.
+import {html, nothing} from './lit-html.js';
+import {get, post} from './api.js';
+import {age, delta, epsilon} from './format.js';
+import {empty, loading, trouble} from './notice.js';
+import {watch} from './watch.js';
+
+const decided = {APPROVED: ['✓', 'Approved', 'good'], REJECTED: ['✕', 'Rejected', 'bad'], LAPSED: ['■', 'Lapsed', 'calm']};
+
+function promise({privacy}) {
+  if (privacy === 'public') return html`<b>Everybody may see these records.</b> Nothing protects them from then on.`;
+  return html`<b>${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, for all jobs on it together. Nothing was promised before, and nothing is spent.`;
+}
+
+function past(grant) {
+  const [glyph, word, kind] = decided[grant.state];
+  return html`<tr><td><a class="name" href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></td>
+    <td data-name="What">${grant.privacy === 'public' ? 'public' : epsilon(grant.privacy.epsilon)}</td>
+    <td data-name="State"><span><span class="badge ${kind}"><span aria-hidden="true">${glyph}</span> ${word}</span>${grant.reason ? html`<small>${grant.reason}</small>` : nothing}</span></td>
+    <td data-name="Proposed by">${grant.proposed_by}</td><td data-name="Decided by">${grant.decided_by ?? '–'}</td>
+    <td class="number quiet" data-name="When">${age(grant.decide_time ?? grant.lapse_time)}</td></tr>`;
+}
+
+export function open(view) {
+  const reasons = new Map(); // what was typed, by grant
+  let waiting = null;
+  let done = [];
+  let problem = null;
+  let busy = false;
+
+  const failed = (error) => {
+    problem = error;
+    draw();
+  };
+  const decide = (grant, verb) => async () => {
+    busy = true;
+    draw();
+    try {
+      await post(`/v1/grants/${grant.id}:${verb}`, {reason: (reasons.get(grant.id) ?? '').trim()}, {signal: view.signal});
+      view.say(`${grant.dataset}: ${verb === 'approve' ? 'approved' : 'rejected'}`);
+      await load(view.signal);
+    } catch (error) {
+      if (error.name !== 'AbortError') failed(error);
+    }
+    busy = false;
+    draw();
+  };
+  const card = (grant) => {
+    const ready = !busy && (reasons.get(grant.id) ?? '').trim() !== '';
+    return html`<section class="card"><h2><a href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></h2>
+      <p>${promise(grant)}</p>
+      <p class="quiet">Proposed by ${grant.proposed_by}, ${age(grant.propose_time)}. What its columns may hold is on its page, and becomes public with it.
+      It lapses on ${grant.lapse_time.slice(0, 10)}.</p>
+      <label for=${grant.id}>Why, for the ledger</label><input type="text" id=${grant.id} maxlength="200" .value=${reasons.get(grant.id) ?? ''}
+        @input=${({target}) => (reasons.set(grant.id, target.value), draw())}>
+      <div class="actions"><button class="button accent" ?disabled=${!ready} @click=${decide(grant, 'approve')}>Approve</button>
+      <button class="button" ?disabled=${!ready} @click=${decide(grant, 'reject')}>Reject</button></div></section>`;
+  };
+  const draw = () => view.draw(html`<div class="head"><div><h1>Approvals</h1><p class="quiet">A promise to people, or that there is nobody to protect, is agreed to by somebody
+    other than who made it.</p></div></div>
+    ${trouble(problem)}${!waiting ? (problem ? nothing : loading) : waiting.length ? waiting.map(card) : empty('Nothing waits', 'New datasets appear here where there are keys.')}
+    ${done.length ? html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Dataset</th><th scope="col">What</th><th scope="col">State</th>
+      <th scope="col">Proposed by</th><th scope="col">Decided by</th><th scope="col" class="number">When</th></tr></thead><tbody>${done.map(past)}</tbody></table></div>` : nothing}`);
+
+  async function load(signal) {
+    const {grants} = await get('/v1/grants?state=PENDING&order=asc&page_size=50', signal);
+    waiting = grants;
+    done = (await get('/v1/grants?state=APPROVED,REJECTED,LAPSED&page_size=20', signal)).grants;
+    problem = null;
+    draw();
+    return 15;
+  }
+
+  view.title('Approvals · epsilond');
+  draw();
+  watch(view.signal, load, failed);
+}

@@ -1,0 +1,280 @@
+/* Goal: where there are keys, nothing is granted until somebody other than who proposed it
+ * agrees: neither a budget nor that records are everybody's; who decides twice, too late,
+ * or alone by another key is refused; a kill leaves a grant decided whole or not at all.
+ * Method: a daemon with keys of several owners, made by the command on the host. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+
+enum { KEY_SIZE = 64, KILLS = 6 };
+
+static struct stage *stage;
+static char ana[KEY_SIZE], ana_officer[KEY_SIZE], bob[KEY_SIZE], carl[KEY_SIZE],
+    foreign[KEY_SIZE];
+
+static void make_key(char key[KEY_SIZE], const char *words)
+{
+    char command[512], rest[256];
+    snprintf(command, sizeof command, "%s key create %s --data-dir %s 2>&1",
+             getenv("EPSILOND"), words, stage->daemon.data_dir);
+    FILE *printed = popen(command, "r");
+    assert_non_null(printed);
+    assert_non_null(fgets(key, KEY_SIZE, printed));
+    key[strcspn(key, "\n")] = '\0';
+    while (fgets(rest, sizeof rest, printed) != NULL)
+        continue;
+    assert_int_equal(WEXITSTATUS(pclose(printed)), 0);
+}
+
+/* The client speaks as the bearer of this key from now on. */
+static struct client *as(const char *key)
+{
+    snprintf(stage->client.key, sizeof stage->client.key, "%s", key);
+    return &stage->client;
+}
+
+static int begin(void **state)
+{
+    stage_begin(state);
+    stage = *state;
+    make_key(ana, "--owner ana --role data_owner --project fraud");
+    make_key(ana_officer, "--owner ana --role privacy_officer --project fraud");
+    make_key(bob, "--owner bob --role privacy_officer --project fraud");
+    make_key(carl, "--owner carl --role analyst --project fraud");
+    make_key(foreign, "--owner eve --role data_owner --project ads");
+    return 0;
+}
+
+#define DECLARATION                                                                    \
+    "{'id':'%s','format':'csv','task':'classification','classes':2,'columns':"         \
+    "[{'name':'x1','kind':'numeric','range':[-1,1]},{'name':'x2','kind':'numeric',"    \
+    "'range':[-1,1]},{'name':'y','kind':'label','values':['no','yes']}],"              \
+    "'privacy':%s}"
+
+/* Registers it as ana and uploads its file; answers the id of its grant. */
+static const char *propose(const char *id, const char *privacy, unsigned salt)
+{
+    struct client *client = as(ana);
+    char path[96];
+    const struct reply *made =
+        client_create(client, "/v1/datasets", DECLARATION, id, privacy);
+    assert_status(made, 201);
+    assert_string_equal(reply_text(made, "grant.state"), "PENDING");
+    assert_string_equal(reply_text(made, "grant.proposed_by"), "ana");
+    char *points = sample_points(300, salt);
+    snprintf(path, sizeof path, "/v1/datasets/%s/files/data", id);
+    assert_status(client_put(client, path, points, strlen(points)), 204);
+    free(points);
+    return reply_text(made, "grant.id");
+}
+
+static const struct reply *decide(const char *key, const char *verb, const char *grant)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/v1/grants/%s:%s", grant, verb);
+    return client_post(as(key), path, NULL, "{'reason':'looked at the code book'}");
+}
+
+static void nothing_is_granted_before_it_is_approved(void **state)
+{
+    (void)state;
+    const char *grant = propose("people", SAMPLE_BUDGET(4), 1);
+    struct client *client = as(ana);
+    assert_problem(client_act(client, "/v1/datasets/people:import"), 409,
+                   "grant_pending");
+    assert_problem(client_get(client, "/v1/datasets/people/budget"), 409,
+                   "grant_pending");
+    assert_problem(client_get(client, "/v1/datasets/people/ledger"), 409,
+                   "grant_pending");
+    assert_problem(client_get(client, "/v1/job-schema?dataset=people"), 409,
+                   "grant_pending");
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "people", 3, 9.0), 409,
+                   "grant_pending");
+    assert_problem(
+        client_post(client, "/v1/jobs:estimate", NULL, SAMPLE_JOB, "people", 3, 9.0),
+        409, "grant_pending");
+    assert_true(
+        json_is_null(reply_at(client_get(client, "/v1/datasets/people"), "guarantee")));
+    assert_true(reply_number(client_get(client, "/v1/ledger/head"), "seq") == 0);
+    const struct reply *list = client_get(client, "/v1/grants?state=PENDING");
+    assert_int_equal(json_array_size(reply_at(list, "grants")), 1);
+    assert_string_equal(reply_text(list, "grants.0.id"), grant);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+static void who_proposed_it_does_not_decide_it(void **state)
+{
+    (void)state;
+    const struct reply *list = client_get(as(bob), "/v1/grants?state=PENDING");
+    const char *grant = reply_text(list, "grants.0.id");
+    assert_problem(decide(ana, "approve", grant), 403, "forbidden");
+    assert_problem(decide(ana_officer, "approve", grant), 403, "second_person");
+    assert_problem(decide(ana_officer, "reject", grant), 403, "second_person");
+    assert_problem(decide(carl, "approve", grant), 403, "forbidden");
+    char path[96];
+    snprintf(path, sizeof path, "/v1/grants/%s", grant);
+    assert_problem(client_get(as(foreign), "%s", path), 404, "not_found");
+    assert_int_equal(
+        json_array_size(reply_at(client_get(as(foreign), "/v1/grants"), "grants")), 0);
+    snprintf(path, sizeof path, "/v1/grants/%s:approve", grant);
+    assert_invalid_at(client_post(as(bob), path, NULL, "{'reason':''}"), "/reason");
+    assert_problem(decide(bob, "approve", "grt_01JJZ0000000000000000000AB"), 404,
+                   "not_found");
+    assert_true(reply_number(client_get(as(bob), "/v1/ledger/head"), "seq") == 0);
+}
+
+static void an_approval_is_the_grant_and_names_both(void **state)
+{
+    (void)state;
+    const struct reply *list = client_get(as(bob), "/v1/grants?state=PENDING");
+    const char *grant = reply_text(list, "grants.0.id");
+    const struct reply *approved = decide(bob, "approve", grant);
+    assert_status(approved, 200);
+    assert_string_equal(reply_text(approved, "state"), "APPROVED");
+    assert_string_equal(reply_text(approved, "decided_by"), "bob");
+    const struct reply *ledger = client_get(as(bob), "/v1/datasets/people/ledger");
+    assert_int_equal(json_array_size(reply_at(ledger, "entries")), 1);
+    assert_string_equal(reply_text(ledger, "entries.0.actor"), "ana");
+    assert_string_equal(reply_text(ledger, "entries.0.meta.approved_by"), "bob");
+    assert_string_equal(reply_text(ledger, "entries.0.meta.reason"),
+                        "looked at the code book");
+    /* The same again is answered, and does nothing; anything else comes too late. */
+    assert_status(decide(bob, "approve", grant), 200);
+    assert_problem(decide(bob, "reject", grant), 409, "grant_decided");
+    make_key(foreign, "--owner dora --role privacy_officer --project ads");
+    assert_problem(decide(foreign, "approve", grant), 409, "grant_decided");
+    const struct reply *acts =
+        client_get(as(bob), "/v1/audit?action=grant.approve&result=ok");
+    assert_int_equal(json_array_size(reply_at(acts, "acts")), 1);
+    assert_string_equal(reply_text(acts, "acts.0.actor"), "bob");
+    assert_string_equal(reply_text(acts, "acts.0.object"), "people");
+    assert_string_equal(reply_text(acts, "acts.0.detail.reason"),
+                        "looked at the code book");
+    assert_status(client_act(as(ana), "/v1/datasets/people:import"), 200);
+    assert_string_equal(
+        reply_text(client_get(as(ana), "/v1/datasets/people"), "grant.state"),
+        "APPROVED");
+    as(carl);
+    train(&stage->client, SAMPLE_JOB, "people", 3, 9.0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+static void public_records_need_a_second_person_too(void **state)
+{
+    (void)state;
+    const char *grant = propose("everybody", SAMPLE_PUBLIC, 2);
+    assert_problem(client_act(as(ana), "/v1/datasets/everybody:import"), 409,
+                   "grant_pending");
+    assert_status(decide(bob, "approve", grant), 200);
+    assert_status(client_act(as(ana), "/v1/datasets/everybody:import"), 200);
+    assert_problem(client_get(as(bob), "/v1/datasets/everybody/ledger"), 409,
+                   "dataset_public");
+}
+
+static void what_is_rejected_is_never_granted(void **state)
+{
+    (void)state;
+    const char *grant = propose("refused", SAMPLE_BUDGET(4), 3);
+    assert_status(decide(bob, "reject", grant), 200);
+    assert_problem(decide(bob, "approve", grant), 409, "grant_decided");
+    assert_problem(client_act(as(ana), "/v1/datasets/refused:import"), 409,
+                   "grant_pending");
+    assert_status(client_delete(as(ana), "/v1/datasets/refused"), 204);
+    const char *deleted = propose("dropped", SAMPLE_BUDGET(4), 4);
+    assert_status(client_delete(as(ana), "/v1/datasets/dropped"), 204);
+    assert_problem(decide(bob, "approve", deleted), 404, "not_found");
+}
+
+static void a_repeated_registration_is_one_grant(void **state)
+{
+    (void)state;
+    const struct reply *once = client_post(as(ana), "/v1/datasets", "k-1", DECLARATION,
+                                           "twice", SAMPLE_BUDGET(2));
+    const struct reply *again = client_post(as(ana), "/v1/datasets", "k-1", DECLARATION,
+                                            "twice", SAMPLE_BUDGET(2));
+    assert_status(once, 201);
+    assert_status(again, 201);
+    assert_string_equal(reply_text(once, "grant.id"), reply_text(again, "grant.id"));
+    const struct reply *list = client_get(as(bob), "/v1/grants?state=PENDING");
+    assert_int_equal(json_array_size(reply_at(list, "grants")), 1);
+    assert_status(decide(bob, "reject", reply_text(once, "grant.id")), 200);
+}
+
+/* What cannot be granted is refused when it is proposed. */
+static void a_promise_that_cannot_be_made_is_not_proposed(void **state)
+{
+    (void)state;
+    const struct reply *reply = client_create(as(ana), "/v1/datasets", DECLARATION,
+                                              "tiny", "{'epsilon':1e-9,'delta':1e-10}");
+    assert_problem(reply, 400, "invalid_argument");
+    assert_problem(client_get(as(ana), "/v1/datasets/tiny"), 404, "not_found");
+}
+
+/* Killed at some moment around an approval: afterwards the grant is pending and the ledger
+ * has no entry of it, or it is approved and has one. Either verifies. */
+static void a_kill_leaves_it_decided_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < KILLS; i++) {
+        char id[16], path[96];
+        snprintf(id, sizeof id, "kill-%u", i);
+        const char *grant = propose(id, SAMPLE_BUDGET(4), 10 + i);
+        struct client *client = as(bob);
+        client->lossy = true;
+        pid_t child = fork();
+        if (child == 0) {
+            usleep(300 * i * i);
+            kill(stage->daemon.pid, SIGKILL);
+            _exit(0);
+        }
+        decide(bob, "approve", grant);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_int_equal(daemon_wait(&stage->daemon), 128 + SIGKILL);
+        client->lossy = false;
+        assert_int_equal(daemon_verify(&stage->daemon), 0);
+        daemon_start(&stage->daemon, NULL);
+        const struct reply *now = client_get(client, "/v1/grants/%s", grant);
+        bool approved = strcmp(reply_text(now, "state"), "APPROVED") == 0;
+        snprintf(path, sizeof path, "/v1/datasets/%s/ledger", id);
+        assert_int_equal(client_get(client, "%s", path)->status, approved ? 200 : 409);
+        assert_status(decide(bob, "approve", grant), 200);
+        const struct reply *ledger = client_get(client, "%s", path);
+        assert_int_equal(json_array_size(reply_at(ledger, "entries")), 1);
+        const struct reply *acts = client_get(
+            client, "/v1/audit?action=grant.approve&result=ok&object=%s", id);
+        assert_int_equal(json_array_size(reply_at(acts, "acts")), 1);
+    }
+}
+
+static void without_approvals_a_budget_is_granted_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, (const char *const[]){"--approvals", "off", NULL});
+    as(ana);
+    ready_points(&stage->client, "alone", 300, 77, SAMPLE_BUDGET(4));
+    assert_true(
+        json_is_null(reply_at(client_get(as(ana), "/v1/datasets/alone"), "grant")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_granted_before_it_is_approved),
+        cmocka_unit_test(who_proposed_it_does_not_decide_it),
+        cmocka_unit_test(an_approval_is_the_grant_and_names_both),
+        cmocka_unit_test(public_records_need_a_second_person_too),
+        cmocka_unit_test(what_is_rejected_is_never_granted),
+        cmocka_unit_test(a_repeated_registration_is_one_grant),
+        cmocka_unit_test(a_promise_that_cannot_be_made_is_not_proposed),
+        cmocka_unit_test(a_kill_leaves_it_decided_whole_or_not_at_all),
+        cmocka_unit_test(without_approvals_a_budget_is_granted_at_once),
+    };
+    return cmocka_run_group_tests(tests, begin, stage_end);
+}
