@@ -38,6 +38,9 @@
       .types = TYPE_JSON)                                                              \
     X(dataset_get, AT_ONCE, BUDGETS_READ, .method = "GET",                             \
       .path = "/v1/datasets/{id}", .types = TYPE_JSON)                                 \
+    X(dataset_put, ON_DESK, DATASETS_ADMIN, .method = "PUT",                           \
+      .path = "/v1/datasets/{id}", .act = "dataset.create", .body = BODY_JSON,         \
+      .types = TYPE_JSON)                                                              \
     X(dataset_patch, ON_DESK, DATASETS_ADMIN, .method = "PATCH",                       \
       .path = "/v1/datasets/{id}", .act = "dataset.rename", .body = BODY_PATCH,        \
       .types = TYPE_JSON)                                                              \

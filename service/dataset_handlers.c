@@ -16,7 +16,6 @@
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/importer.h"
-#include "service/renaming.h"
 #include "service/twins.h"
 #include "service/upload_kind.h"
 
@@ -34,7 +33,7 @@ static enum status find(struct context *context, const struct request *request,
     return status;
 }
 
-/* --- create, check --- */
+/* --- create --- */
 
 /* Tells whether a second person has to agree to what the request promises, or to its
  * saying that records are everybody's. Where there are no keys there is no second person. */
@@ -71,6 +70,15 @@ static enum status add(struct context *context, struct store_tx *tx,
                            : status;
 }
 
+static bool same_declaration(const struct dataset_spec *a, const struct dataset_spec *b)
+{
+    char *one = dataset_spec_render(a), *other = dataset_spec_render(b);
+    bool same = strcmp(one, other) == 0;
+    free(one);
+    free(other);
+    return same;
+}
+
 /* This is all that is said of another project's dataset, whose id cannot be had. */
 static enum status refuse_used(const struct dataset_spec *spec, struct error *error)
 {
@@ -81,7 +89,7 @@ static enum status refuse_used(const struct dataset_spec *spec, struct error *er
 
 /* Checks whether a dataset of this id may be declared anew as spec. It may if it never
  * had content: then nothing was ever reserved on it, and its budget stays as it was
- * granted. */
+ * granted. After an import that failed it may be declared as it was, and is CREATED. */
 static enum status check_anew(struct context *context, const struct request *request,
                               const struct dataset *dataset,
                               const struct dataset_spec *spec, struct error *error)
@@ -101,12 +109,7 @@ static enum status check_anew(struct context *context, const struct request *req
                             "\"%s\" was declared with another privacy, which never "
                             "changes; its schema may be declared anew",
                             spec->id.text);
-    char *before = dataset_spec_render(dataset_spec(dataset));
-    char *after = dataset_spec_render(spec);
-    bool same = strcmp(before, after) == 0;
-    free(before);
-    free(after);
-    if (same)
+    if (info.state == DATASET_CREATED && same_declaration(dataset_spec(dataset), spec))
         return error_set_at(error, ST_ALREADY_EXISTS, "/id",
                             "\"%s\" is declared so already", spec->id.text);
     return ST_OK;
@@ -207,6 +210,75 @@ enum status handle_dataset_create(struct context *context, struct request *reque
     return status;
 }
 
+/* --- declare in the place of what was declared --- */
+
+/* Checks whether spec may take the place of what dataset was declared as. */
+static enum status check_put(struct context *context, const struct dataset *dataset,
+                             const struct dataset_info *info,
+                             const struct dataset_spec *spec, struct error *error)
+{
+    if (strcmp(spec->id.text, dataset_spec(dataset)->id.text) != 0)
+        return error_set_at(error, ST_INVALID, "/id", "must be the id of the path");
+    if (info->state == DATASET_IMPORTING)
+        return error_set(error, ST_DATASET_BUSY, "it is being imported");
+    if ((info->state != DATASET_CREATED && info->state != DATASET_FAILED) ||
+        ledger_touched(context->ledger, &spec->id))
+        return error_set(error, ST_DATASET_IMMUTABLE,
+                         "it had content: what it was declared as stays");
+    if (!dataset_spec_same_privacy(dataset_spec(dataset), spec))
+        return error_set_at(error, ST_DATASET_IMMUTABLE, "/privacy",
+                            "the privacy that was granted never changes");
+    return ST_OK;
+}
+
+static enum status put_anew(struct context *context, const struct request *request,
+                            struct dataset_spec *spec_take, struct dataset **dataset,
+                            struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK) {
+        dataset_spec_fini(spec_take);
+        return status;
+    }
+    status = datasets_declare_anew(context->datasets, tx, spec_take, dataset, error);
+    if (status == ST_OK) {
+        const struct creation creation = {dataset_spec(*dataset), true};
+        status = tell_created(context, tx, request, &creation, error);
+    }
+    status = context_end(context, tx, status, error);
+    if (status == ST_OK)
+        drop_uploads(context, dataset_spec(*dataset));
+    return status;
+}
+
+enum status handle_dataset_put(struct context *context, struct request *request,
+                               struct error *error)
+{
+    struct dataset_spec spec;
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status = find(context, request, &dataset, &info, error);
+    if (status == ST_OK)
+        status = dataset_spec_parse(&spec, request->body != NULL ? request->body : "",
+                                    request->body_size, error);
+    if (status != ST_OK)
+        return status;
+    status = check_put(context, dataset, &info, &spec, error);
+    bool changes = info.state == DATASET_FAILED || !caption_is_empty(&spec.caption) ||
+                   !same_declaration(dataset_spec(dataset), &spec);
+    if (status == ST_OK && changes)
+        status = put_anew(context, request, &spec, &dataset, error);
+    else
+        dataset_spec_fini(&spec);
+    if (status == ST_OK)
+        request_answer_changed(
+            request, dataset_text(context->datasets, dataset, context->ledger));
+    return status;
+}
+
+/* --- check --- */
+
 enum status handle_dataset_check(struct context *context, struct request *request,
                                  struct error *error)
 {
@@ -231,36 +303,6 @@ enum status handle_dataset_get(struct context *context, struct request *request,
     if (status == ST_OK)
         request_answer(request,
                        dataset_text(context->datasets, dataset, context->ledger));
-    return status;
-}
-
-/* --- rename --- */
-
-static enum status put_caption(struct context *context, struct store_tx *tx,
-                               void *dataset, struct caption *caption_take,
-                               struct error *error)
-{
-    return dataset_caption_put(context->datasets, tx, dataset, caption_take, error);
-}
-
-enum status handle_dataset_patch(struct context *context, struct request *request,
-                                 struct error *error)
-{
-    struct dataset *dataset;
-    struct dataset_info info;
-    char tag[REQUEST_TAG_SIZE];
-    enum status status = find(context, request, &dataset, &info, error);
-    if (status != ST_OK)
-        return status;
-    char *text = dataset_text(context->datasets, dataset, context->ledger);
-    request_tag(tag, text);
-    free(text);
-    struct renaming renaming = {tag, dataset_caption(context->datasets, dataset),
-                                put_caption, dataset};
-    status = renaming_run(context, request, &renaming, error);
-    if (status == ST_OK)
-        request_answer_changed(
-            request, dataset_text(context->datasets, dataset, context->ledger));
     return status;
 }
 

@@ -23,7 +23,6 @@
 #include "service/packing.h"
 #include "service/planner.h"
 #include "service/policy.h"
-#include "service/renaming.h"
 
 /* --- what a refusal says beyond its code --- */
 
@@ -437,30 +436,7 @@ enum status handle_job_cancel(struct context *context, struct request *request,
     return status;
 }
 
-/* --- rename, delete --- */
-
-static enum status put_caption(struct context *context, struct store_tx *tx, void *job,
-                               struct caption *caption_take, struct error *error)
-{
-    return job_caption_put(context->jobs, tx, job, caption_take, error);
-}
-
-enum status handle_job_patch(struct context *context, struct request *request,
-                             struct error *error)
-{
-    struct job *job;
-    enum status status = find(context, request, &job, error);
-    if (status != ST_OK)
-        return status;
-    struct job_answer *answer = job_answer(context->jobs, job);
-    struct renaming renaming = {answer->tag, job_caption(context->jobs, job),
-                                put_caption, job};
-    status = renaming_run(context, request, &renaming, error);
-    job_answer_drop(answer);
-    if (status == ST_OK)
-        reply_job(&request->reply, MHD_HTTP_OK, job_answer(context->jobs, job));
-    return status;
-}
+/* --- delete --- */
 
 static enum status remove_job(struct context *context, const struct request *request,
                               struct job *job, struct error *error)

@@ -13,7 +13,6 @@
 #include "service/handlers.h"
 #include "service/job_upkeep.h"
 #include "service/model_text.h"
-#include "service/renaming.h"
 
 static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
@@ -32,38 +31,7 @@ enum status handle_model_get(struct context *context, struct request *request,
     return status;
 }
 
-/* --- rename, delete --- */
-
-struct named { /* a model, as renaming.h passes it on */
-    const struct model_row *row;
-};
-
-static enum status put_caption(struct context *context, struct store_tx *tx,
-                               void *named, struct caption *caption_take,
-                               struct error *error)
-{
-    const struct model_row *row = ((const struct named *)named)->row;
-    return model_caption_put(context->models, tx, row, caption_take, error);
-}
-
-enum status handle_model_patch(struct context *context, struct request *request,
-                               struct error *error)
-{
-    struct named named;
-    char tag[REQUEST_TAG_SIZE];
-    enum status status = find(context, request, &named.row, error);
-    if (status != ST_OK)
-        return status;
-    char *text = model_text(context, named.row);
-    request_tag(tag, text);
-    free(text);
-    struct renaming renaming = {tag, model_caption(context->models, named.row),
-                                put_caption, &named};
-    status = renaming_run(context, request, &renaming, error);
-    if (status == ST_OK)
-        request_answer_changed(request, model_text(context, named.row));
-    return status;
-}
+/* --- delete --- */
 
 /* The model is gone when its row is. What a crash leaves of its file goes with the next
  * start. */

@@ -54,7 +54,7 @@ static void another_method_is_told_which_are_allowed(void **state)
     } cases[] = {
         {"PUT", "/v1/jobs", "POST, GET, HEAD"},
         {"GET", "/v1/jobs:estimate", "POST"},
-        {"POST", "/v1/datasets/a", "GET, HEAD, PATCH, DELETE"},
+        {"POST", "/v1/datasets/a", "GET, HEAD, PUT, PATCH, DELETE"},
         {"GET", "/v1/datasets/a:import", "POST"},
         {"POST", "/v1/datasets/a/files/data", "PUT, GET, HEAD"},
         {"POST", "/v1/datasets/a/files/data/fetch", "GET, HEAD, DELETE"},

@@ -184,6 +184,9 @@ def datasets(replay):
         status, _ = replay.call("post", "/v1/datasets", body)
         if status != 201:
             replay.failures.append(f"the example {name} of a dataset is refused: {status}")
+        status, _ = replay.call("put", "/v1/datasets/{id}", body, id=body["id"])
+        if status != 200:
+            replay.failures.append(f"the example {name} cannot be declared again: {status}")
         for file, content in FILES[body["id"]].items():
             for offset, length, expected in (("0", len(content), 202), ("5", len(content), 409),
                                              ("9", 5, 400), ("x", 5, 400)):
@@ -204,6 +207,8 @@ def datasets(replay):
         replay.call("get", "/v1/datasets/{id}/budget/history", id=body["id"])
         replay.call("get", "/v1/datasets/{id}/ledger", id=body["id"])
     replay.call("post", "/v1/datasets", {"id": "mnist", "seed": 1})
+    replay.call("put", "/v1/datasets/{id}", {"id": "mnist", "seed": 1}, id="mnist")
+    replay.call("put", "/v1/datasets/{id}", {"id": "mnist", "seed": 1}, id="nowhere")
     replay.call("post", "/v1/datasets:check", {"id": "mnist", "seed": 1})
     replay.call("get", "/v1/datasets", query="?page_size=2")
     replay.call("get", "/v1/datasets", query="?view=summary&order_by=left")

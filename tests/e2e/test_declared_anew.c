@@ -1,6 +1,7 @@
 /* A dataset that never had content may be declared anew under its id: another schema,
  * never another privacy, and nothing of the ledger changes. */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/expect.h"
@@ -176,6 +177,77 @@ static void each_key_answers_its_own_declaration_again(void **state)
         "idempotency_key_reused");
 }
 
+static const struct reply *put_declared(struct client *client, const char *path,
+                                        const char *text)
+{
+    char *body = strdup(text);
+    assert_non_null(body);
+    for (char *quote = body; (quote = strchr(quote, '\'')) != NULL;)
+        *quote = '"';
+    struct request request = {.method = "PUT",
+                              .path = path,
+                              .headers = {"Content-Type: application/json"},
+                              .body = body,
+                              .size = strlen(body)};
+    const struct reply *reply = client_send(client, &request);
+    free(body);
+    return reply;
+}
+
+static void after_a_failed_import_it_may_be_declared_as_it_was(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    for (int puts = 0; puts < 2; puts++) {
+        const char *path = puts ? "/v1/datasets/put-again" : "/v1/datasets/post-again";
+        const char *text = puts ? TABLE("put-again", WRONG, SAMPLE_BUDGET(1))
+                                : TABLE("post-again", WRONG, SAMPLE_BUDGET(1));
+        assert_status(client_create(client, "/v1/datasets", "%s", text), 201);
+        put_points(client, path + strlen("/v1/datasets/"), 5);
+        assert_problem(client_act(client, "%s:import", path), 422, "import_failed");
+        const struct reply *head = client_get(client, "/v1/ledger/head");
+        const struct reply *anew =
+            puts ? put_declared(client, path, text)
+                 : client_create(client, "/v1/datasets", "%s", text);
+        assert_status(anew, puts ? 200 : 201);
+        assert_string_equal(reply_text(anew, "state"), "CREATED");
+        assert_true(json_is_null(reply_at(anew, "state_reason")));
+        assert_string_equal(client_get(client, "%s", path)->body, anew->body);
+        assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
+    }
+}
+
+static void a_declaration_is_put_in_the_place_of_another(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    static const char path[] = "/v1/datasets/placed";
+    const char *wrong = TABLE("placed", WRONG, SAMPLE_BUDGET(1));
+    const char *right = TABLE("placed", RIGHT, SAMPLE_BUDGET(1));
+    assert_problem(put_declared(client, path, wrong), 404, "not_found");
+    assert_status(client_create(client, "/v1/datasets", "%s", wrong), 201);
+    put_points(client, "placed", 6);
+    const struct reply *head = client_get(client, "/v1/ledger/head");
+    const struct reply *put = put_declared(client, path, right);
+    assert_status(put, 200);
+    assert_string_equal(reply_text(put, "columns.2.values.1"), "yes");
+    assert_string_equal(put_declared(client, path, right)->body, put->body);
+    assert_string_equal(client_get(client, path)->body, put->body);
+    assert_invalid_at(
+        put_declared(client, path, TABLE("other", RIGHT, SAMPLE_BUDGET(1))), "/id");
+    assert_problem(put_declared(client, path, "{'id':'placed'}"), 400,
+                   "invalid_argument");
+    const struct reply *granted =
+        put_declared(client, path, TABLE("placed", RIGHT, SAMPLE_BUDGET(2)));
+    assert_problem(granted, 409, "dataset_immutable");
+    assert_string_equal(reply_text(granted, "errors.0.pointer"), "/privacy");
+    assert_problem(put_declared(client, path, TABLE("placed", RIGHT, SAMPLE_PUBLIC)),
+                   409, "dataset_immutable");
+    assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
+    assert_status(client_act(client, "%s:import", path), 200); /* the upload stayed */
+    assert_problem(put_declared(client, path, right), 409, "dataset_immutable");
+    assert_status(client_delete(client, path), 204);
+    assert_problem(put_declared(client, path, right), 409, "dataset_immutable");
+}
+
 /* --- a declaration that is only checked --- */
 
 static void a_check_answers_the_declaration_and_declares_nothing(void **state)
@@ -263,6 +335,8 @@ int main(void)
         cmocka_unit_test(what_ever_had_content_is_not_declared_anew),
         cmocka_unit_test(uploads_of_another_format_go),
         cmocka_unit_test(each_key_answers_its_own_declaration_again),
+        cmocka_unit_test(after_a_failed_import_it_may_be_declared_as_it_was),
+        cmocka_unit_test(a_declaration_is_put_in_the_place_of_another),
         cmocka_unit_test(a_check_answers_the_declaration_and_declares_nothing),
         cmocka_unit_test(a_check_is_refused_as_the_declaration_is),
     };

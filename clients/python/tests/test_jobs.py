@@ -48,6 +48,28 @@ class Waiting(unittest.TestCase):
         self.assertEqual((job.data["dataset"], job.data["evaluation"]), ("digits", "digits-test"))
         job.wait()
 
+    def test_a_job_is_named_found_renamed_logged_and_deleted(self):
+        client = kit.client()
+        job = client.train("digits", epsilon=0.1, epochs=1, display_name="Baseline",
+                           tags={"team": "north"}).wait()
+        self.assertEqual([found.id for found in client.jobs.where(tag="team:north")], [job.id])
+        self.assertEqual([found.id for found in client.jobs.where(q="baseLINE")], [job.id])
+        self.assertEqual(job.rename("Second", {"team": None, "run": "2"}).data["tags"], {"run": "2"})
+        self.assertEqual(job.rename(tags=None).data["display_name"], "Second")
+        self.assertEqual([line["state"] for line in job.logs() if line["event"] == "state"],
+                         ["QUEUED", "RUNNING", "SUCCEEDED"])
+        self.assertEqual(job.model.rename("Kept").data["display_name"], "Kept")
+        self.assertEqual(client.datasets["digits"].rename(tags={"a": "b"}).data["tags"], {"a": "b"})
+        spent = client.datasets["digits"].budget.data
+        with self.assertRaises(epsilond.Problem) as caught:
+            job.delete()
+        self.assertEqual(caught.exception.code, "job_has_model")
+        job.model.delete()
+        job.delete()
+        with self.assertRaises(epsilond.NotFound):
+            job.refresh()
+        self.assertEqual(client.datasets["digits"].budget.data, spent)
+
     def test_the_same_key_is_the_same_job(self):
         client = kit.client()
         told = {"epsilon": 0.1, "epochs": 1, "idempotency_key": "cell 7 of the notebook"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Union
 
 from . import _types
@@ -102,6 +102,8 @@ class Client:
         batch_size: int | None = None,
         epochs: int | None = None,
         steps: int | None = None,
+        display_name: str | None = None,
+        tags: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> Job:
         """Submits a job; its whole price is reserved at once, or BudgetExhausted says what would
@@ -113,6 +115,8 @@ class Client:
         noise_multiplier    how much noise, whatever it costs; or instead
         budget_fraction     the share of what is left that the job may take
         algorithm           a name, or a name with its parameters; so too the optimizer
+        display_name, tags  what you call the job: shown, and found by jobs.where(). Whoever may see
+                            the job reads them
         idempotency_key     a name of your own for this job: the call, repeated with it, finds the
                             job that it made and spends nothing more. A notebook's cell that may
                             run again has one. By default every call is a job of its own.
@@ -123,7 +127,7 @@ class Client:
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, batch_size=batch_size,
-            epochs=epochs, steps=steps)
+            epochs=epochs, steps=steps, display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)
         return Job(self, answer.json())

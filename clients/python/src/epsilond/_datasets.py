@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _types
+from ._caption import KEEP, Name, TagChanges, rename
 from ._budget import Budget
 from ._errors import AlreadyExists, NotFound, problem_from
 from ._figures import plain
@@ -56,6 +57,15 @@ class Dataset:
         if self.is_public:
             return None
         return Budget(self._transport.get(f"/v1/datasets/{segment(self.id)}/budget"))
+
+    def rename(self, display_name: Name = KEEP, tags: TagChanges = KEEP) -> Dataset:
+        """Calls the dataset something else; None takes the name, all tags or one of them away."""
+        self.data = rename(self._transport, f"/v1/datasets/{segment(self.id)}", display_name, tags)
+        return self
+
+    def delete(self) -> None:
+        """Deletes the records. What was spent stays spent, models stay, and the id is never free."""
+        self._transport.call("DELETE", f"/v1/datasets/{segment(self.id)}")
 
     def refresh(self) -> Dataset:
         """Asks for the dataset as it is now."""
@@ -113,6 +123,8 @@ class Datasets:
         target: _types.Target | None = None,
         header: bool | None = None,
         columns: _types.Columns | None = None,
+        display_name: str | None = None,
+        tags: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> Dataset:
         """Declares a dataset, uploads its file (or its two files, by name), imports it, and returns
@@ -130,6 +142,7 @@ class Datasets:
         declared: dict[str, Any] = {
             "id": id, "format": format, "task": task, "classes": classes, "features": features,
             "labels": labels, "target": target, "header": header, "columns": columns,
+            "display_name": display_name, "tags": tags,
             "privacy": _privacy(epsilon, delta, public, relation, order),
         }
         request = {name: value for name, value in declared.items() if value is not None}

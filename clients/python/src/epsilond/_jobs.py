@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from . import _types
+from ._caption import KEEP, Name, TagChanges, rename
 from ._errors import EpsilondError, JobFailed
 from ._events import Event, events
 from ._figures import plain, up
@@ -88,6 +89,20 @@ class Job:
         answer = self._transport.post(f"/v1/jobs/{segment(self.id)}:cancel")
         self.data, self._etag = answer.json(), None
         return self
+
+    def rename(self, display_name: Name = KEEP, tags: TagChanges = KEEP) -> Job:
+        """Calls the job something else; None takes the name, all tags or one of them away."""
+        self.data = rename(self._transport, f"/v1/jobs/{segment(self.id)}", display_name, tags)
+        self._etag = None
+        return self
+
+    def delete(self) -> None:
+        """Deletes the job once it has ended and its model is deleted. What it spent stays spent."""
+        self._transport.call("DELETE", f"/v1/jobs/{segment(self.id)}")
+
+    def logs(self) -> list[_types.JobLogEntry]:
+        """What became visible of the job and when, oldest first."""
+        return list(self._transport.pages(f"/v1/jobs/{segment(self.id)}/logs", "log"))
 
     @property
     def model(self) -> Model:
@@ -201,12 +216,17 @@ class Jobs:
         dataset: str | None = None,
         state: _types.JobState | None = None,
         algorithm: str | None = None,
+        q: str | None = None,
+        tag: str | None = None,
         order_by: Literal["create_time", "epsilon", "quality"] | None = None,
         order: Literal["asc", "desc"] | None = None,
     ) -> Iterator[Job]:
         """Those for which all holds that is said; newest first, unless another order is. They come
-        without their histories, which refresh() fetches."""
+        without their histories, which refresh() fetches.
+
+        q: what stands in the name or in a tag; tag: a tag that it has, as "key:value".
+        """
         query = {"view": "summary", "dataset": dataset, "state": state, "algorithm": algorithm,
-                 "order_by": order_by, "order": order}
+                 "q": q, "tag": tag, "order_by": order_by, "order": order}
         for data in self._client._transport.pages("/v1/jobs", "jobs", query):
             yield Job(self._client, data)

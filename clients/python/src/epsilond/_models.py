@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import _types
+from ._caption import KEEP, Name, TagChanges, rename
 from ._errors import InvalidArgument, ModelFileError, NotFound, Unsupported
 from ._figures import plain, up
 from ._model_file import ModelFile
@@ -43,6 +44,15 @@ class Model:
     def certificate(self) -> _types.Certificate:
         """What was promised and what was run, as it stands in the file too."""
         return self.data["certificate"]
+
+    def rename(self, display_name: Name = KEEP, tags: TagChanges = KEEP) -> Model:
+        """Calls the model something else; None takes the name, all tags or one of them away."""
+        self.data = rename(self._transport, f"/v1/models/{segment(self.id)}", display_name, tags)
+        return self
+
+    def delete(self) -> None:
+        """Deletes the model and its file. What it cost stays spent, and its job stays."""
+        self._transport.call("DELETE", f"/v1/models/{segment(self.id)}")
 
     def predict(self, X: Any) -> list[Any]:
         """The class of each row, or the value of a regression, by the service.

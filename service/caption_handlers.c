@@ -1,0 +1,102 @@
+#include <stdlib.h>
+#include <microhttpd.h>
+
+#include "service/access.h"
+#include "service/dataset_text.h"
+#include "service/handlers.h"
+#include "service/job_upkeep.h"
+#include "service/model_text.h"
+#include "service/renaming.h"
+
+/* --- datasets --- */
+
+static enum status put_of_dataset(struct context *context, struct store_tx *tx,
+                                  void *dataset, struct caption *caption_take,
+                                  struct error *error)
+{
+    return dataset_caption_put(context->datasets, tx, dataset, caption_take, error);
+}
+
+enum status handle_dataset_patch(struct context *context, struct request *request,
+                                 struct error *error)
+{
+    struct dataset *dataset;
+    char tag[REQUEST_TAG_SIZE];
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
+    if (status != ST_OK)
+        return status;
+    char *text = dataset_text(context->datasets, dataset, context->ledger);
+    request_tag(tag, text);
+    free(text);
+    struct renaming renaming = {tag, dataset_caption(context->datasets, dataset),
+                                put_of_dataset, dataset};
+    status = renaming_run(context, request, &renaming, error);
+    if (status == ST_OK)
+        request_answer_changed(
+            request, dataset_text(context->datasets, dataset, context->ledger));
+    return status;
+}
+
+/* --- jobs --- */
+
+static enum status put_of_job(struct context *context, struct store_tx *tx, void *job,
+                              struct caption *caption_take, struct error *error)
+{
+    return job_caption_put(context->jobs, tx, job, caption_take, error);
+}
+
+enum status handle_job_patch(struct context *context, struct request *request,
+                             struct error *error)
+{
+    struct job *job;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_job(context, &question, request->match.id, &job, error);
+    if (status != ST_OK)
+        return status;
+    struct job_answer *answer = job_answer(context->jobs, job);
+    struct renaming renaming = {answer->tag, job_caption(context->jobs, job),
+                                put_of_job, job};
+    status = renaming_run(context, request, &renaming, error);
+    job_answer_drop(answer);
+    if (status == ST_OK)
+        reply_job(&request->reply, MHD_HTTP_OK, job_answer(context->jobs, job));
+    return status;
+}
+
+/* --- models --- */
+
+struct named { /* a model, as renaming.h passes it on */
+    const struct model_row *row;
+};
+
+static enum status put_of_model(struct context *context, struct store_tx *tx,
+                                void *named, struct caption *caption_take,
+                                struct error *error)
+{
+    const struct model_row *row = ((const struct named *)named)->row;
+    return model_caption_put(context->models, tx, row, caption_take, error);
+}
+
+enum status handle_model_patch(struct context *context, struct request *request,
+                               struct error *error)
+{
+    struct named named;
+    char tag[REQUEST_TAG_SIZE];
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_model(context, &question, request->match.id, &named.row, error);
+    if (status != ST_OK)
+        return status;
+    char *text = model_text(context, named.row);
+    request_tag(tag, text);
+    free(text);
+    struct renaming renaming = {tag, model_caption(context->models, named.row),
+                                put_of_model, &named};
+    status = renaming_run(context, request, &renaming, error);
+    if (status == ST_OK)
+        request_answer_changed(request, model_text(context, named.row));
+    return status;
+}
