@@ -104,7 +104,7 @@ e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-contract check-openapi-lint check-generators check-client check-browser check-metrics layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-packages deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -194,6 +194,10 @@ check-browser: all                         ## the dashboard in Chromium (SHOTS=d
 	@tests/browser/check $(BUILD)/epsilond $(SHOTS) || [ $$? = 77 ]
 check-metrics: all                         ## /metrics and the rules by the real Prometheus
 	@tests/watch/check $(BUILD)/epsilond || [ $$? = 77 ]
+check-packages: all                        ## the .deb, units, manual page, manifests, image
+	@tests/packages/check $(BUILD)/epsilond $(VERSION) || [ $$? = 77 ]
+deb: all                                   ## build/deb/epsilond_VERSION_ARCH.deb
+	@deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
 layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing
