@@ -197,7 +197,7 @@ check-metrics: all                         ## /metrics and the rules by the real
 check-packages: all                        ## the .deb, units, manual page, manifests, image
 	@tests/packages/check $(BUILD)/epsilond $(VERSION) || [ $$? = 77 ]
 deb: all                                   ## build/deb/epsilond_VERSION_ARCH.deb
-	@deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
+	@mkdir -p build/deb && deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
 layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing

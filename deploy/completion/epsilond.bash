@@ -1,0 +1,23 @@
+# bash completion for epsilond: its commands, its options as --help lists them, and paths.
+_epsilond() {
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    case $before in
+        --data-dir | --head-file | --config | --tls-cert | --tls-key | backup | restore)
+            mapfile -t COMPREPLY < <(compgen -o plusdirs -f -- "$current")
+            return
+            ;;
+        --log-level)
+            mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current")
+            return
+            ;;
+        --ui | --audit-ip)
+            mapfile -t COMPREPLY < <(compgen -W "on off" -- "$current")
+            return
+            ;;
+    esac
+    local words
+    words=$(epsilond --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)
+    [ "$COMP_CWORD" != 1 ] || words="verify backup restore ping regrant key --help --version $words"
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -F _epsilond epsilond
