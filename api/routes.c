@@ -37,8 +37,9 @@ int route_parameter(const struct route *route, const char *name)
     return -1;
 }
 
-/* Tells whether path has the form of template; then id and name are its parameters. An
- * id holds neither / nor : (api.md), so that "{id}:import" reads in one way only. */
+/* Tells whether path has the form of template; then id and name are its parameters. They
+ * hold neither / nor : (api.md), so that "{id}:import" and "{name}:fetch" read in one way
+ * only. */
 static bool match_template(struct route_match *match, const char *template,
                            const char *path)
 {
@@ -50,8 +51,7 @@ static bool match_template(struct route_match *match, const char *template,
             continue;
         }
         bool is_id = strncmp(template, "{id}", 4) == 0;
-        bool has_verb = template[strcspn(template, "}") + 1] == ':';
-        size_t size = strcspn(path, is_id || has_verb ? "/:" : "/");
+        size_t size = strcspn(path, "/:");
         if (size == 0)
             return false;
         if (is_id)

@@ -58,6 +58,8 @@ static void another_method_is_told_which_are_allowed(void **state)
         {"GET", "/v1/datasets/a:import", "POST"},
         {"POST", "/v1/datasets/a/files/data", "PUT, GET, HEAD"},
         {"POST", "/v1/datasets/a/files/data/fetch", "GET, HEAD, DELETE"},
+        {"GET", "/v1/datasets/a/files/data:fetch", "POST"},
+        {"PUT", "/v1/datasets/a/files/data:fetch", "POST"},
         {"OPTIONS", "/livez", "GET, HEAD"},
         {"get", "/livez", "GET, HEAD"},
     };

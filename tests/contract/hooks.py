@@ -23,7 +23,7 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
     "a_job_beyond_the_machine":
         (400, "job_too_large", "^(job_create|job_estimate)$", ANY),
     "a_page_of_another_order":
-        (400, "invalid_argument", "(_list|^dataset_ledger)$", {"invalid"},
+        (400, "invalid_argument", "(_list|^dataset_ledger|^job_logs)$", {"invalid"},
          {"page_token"}),
     "a_day_that_is_in_no_calendar":
         (400, "invalid_argument", "^job_list$", {"invalid"}, {"created_after", "page_token"}),
