@@ -1,15 +1,11 @@
-/* Event streams from outside: what they say and in which order, how a client goes on where
- * it was cut off, and what becomes of streams that nobody reads, that are too many, or
- * that are left all at once. */
+/* Event streams from outside: what they say and in which order and when, how a client goes on
+ * where it was cut off or reads late, and how they end. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "api/limits.h"
 #include "tests/expect.h"
@@ -361,65 +357,7 @@ static void events_come_when_a_second_begins(void **state)
     assert_true(sum / count < 0.5 - 5 / sqrt(12.0 * count));
 }
 
-/* --- many, and careless ones --- */
-
-static void allow_descriptors(void)
-{
-    struct rlimit files;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
-    files.rlim_cur = files.rlim_max;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
-}
-
-/* Waits for the head of an answer: its status. */
-static unsigned status_of(int client)
-{
-    char head[256];
-    unsigned status = 0;
-    ssize_t got = recv(client, head, sizeof head - 1, 0);
-    assert_true(got > 0);
-    head[got] = '\0';
-    assert_int_equal(sscanf(head, "HTTP/1.1 %u", &status), 1);
-    return status;
-}
-
-/* Nobody has read more than the first bytes of these; the daemon serves others. */
-static void streams_beyond_the_limit_are_told_so_and_left_ones_make_room(void **state)
-{
-    struct client *client = client_of(state);
-    static int clients[LIMIT_FOLLOWERS];
-    char after[256];
-    allow_descriptors();
-    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_LONG, 1e6);
-    for (int i = 0; i < LIMIT_FOLLOWERS; i++) {
-        clients[i] = stream_ask(client->daemon, events_of(job), NULL);
-        assert_true(clients[i] >= 0);
-        assert_int_equal(status_of(clients[i]), 200);
-    }
-    const struct reply *refused = client_get(client, "%s", events_of(job));
-    assert_problem(refused, 503, "queue_full");
-    assert_true(reply_header(refused, "retry-after", after));
-    long resident = daemon_resident(client->daemon);
-    await_training(client, job);
-    for (int i = 0; i < 2000; i++)
-        close(clients[i]);
-    /* Those that have gone are noticed when there is something to send to them. */
-    int again = -1;
-    for (unsigned status = 0; status != 200;) {
-        if (again >= 0)
-            close(again);
-        again = stream_ask(client->daemon, events_of(job), NULL);
-        assert_true(again >= 0);
-        status = status_of(again);
-        assert_true(status == 200 || status == 503);
-    }
-    close(again);
-    assert_true(daemon_resident(client->daemon) < resident + (64 << 10));
-    for (int i = 2000; i < LIMIT_FOLLOWERS; i++)
-        close(clients[i]);
-    cancel(client, job);
-    await_end(client, job);
-}
+/* --- careless ones, and the end --- */
 
 /* A client that reads nothing for a while has missed progress, and no evaluation. */
 static void who_reads_late_has_missed_no_evaluation(void **state)
@@ -467,7 +405,6 @@ int main(void)
         cmocka_unit_test(lists_tell_of_every_job_and_of_budgets),
         cmocka_unit_test(events_come_when_a_second_begins),
         cmocka_unit_test(who_reads_late_has_missed_no_evaluation),
-        cmocka_unit_test(streams_beyond_the_limit_are_told_so_and_left_ones_make_room),
         cmocka_unit_test(a_stop_ends_streams),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
