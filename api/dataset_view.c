@@ -28,6 +28,8 @@ static void write_state(struct json_writer *writer, const struct dataset_view *v
 
 static void write_times(struct json_writer *writer, const struct dataset_view *view)
 {
+    json_write_text(writer, "project", view->project);
+    json_write_text(writer, "created_by", view->created_by);
     json_write_time(writer, "create_time", view->create_ms);
     json_write_time(writer, "import_time", view->import_ms);
 }

@@ -30,6 +30,7 @@ struct dataset_view {
     struct import_failure failure; /* of the last import */
     const struct proposal *proposal;
     int64_t now_ms, create_ms, import_ms;
+    const char *project, *created_by;     /* the owner's name; NULL is null */
     const struct dataset_id *evaluations; /* (evaluation_count) */
     size_t evaluation_count;
     const struct balance *balance; /* of a summary; NULL: public, it has none */

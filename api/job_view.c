@@ -109,6 +109,8 @@ static char *render(const struct job_view *view, bool whole)
     bool has_model = view->model != NULL && !view->model_is_gone;
     json_write_text(&writer, "model", has_model ? view->model->text : NULL);
     write_trace(&writer, view);
+    json_write_text(&writer, "project", view->project);
+    json_write_text(&writer, "created_by", view->created_by);
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_time(&writer, "start_time", view->start_ms);
     json_write_time(&writer, "end_time", view->end_ms);

@@ -42,7 +42,8 @@ struct job_view {
     const struct job_log *log;    /* NULL: none is stored */
     int64_t create_ms, start_ms, cancel_ms, end_ms;
     uint64_t queue_position, seconds_left; /* 0 is null */
-    const char *traceparent; /* of the request that submitted it; "" is null */
+    const char *project, *created_by; /* the owner's name; NULL is null; never stored */
+    const char *traceparent;          /* of the request that submitted it; "" is null */
 };
 /* The member "privacy" holds what was asked for: "epsilon", which is null where a
  * noise multiplier or a fraction was named instead, and "budget_fraction" only where

@@ -81,8 +81,8 @@
     X(job_create, ON_DESK, JOBS_SUBMIT, .method = "POST", .path = "/v1/jobs",          \
       .act = "job.create", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)       \
     X(job_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/jobs",               \
-      .query = "view q tag state dataset algorithm created_after order_by order "      \
-                QUERY_PAGE,                                                            \
+      .query = "view q tag state dataset algorithm created_by created_after order_by " \
+               "order " QUERY_PAGE,                                                    \
       .types = TYPE_JSON)                                                              \
     X(job_get, AS_LONG_POLL, JOBS_READ, .method = "GET", .path = "/v1/jobs/{id}",      \
       .query = "wait", .types = TYPE_JSON, .timed = true)                              \
@@ -217,7 +217,7 @@ struct route {
     bool any_host;  /* it shows nothing, and probes ask for it by any Host */
     bool streamed;  /* its answer may be made while it is sent */
     bool timed;     /* how long it takes may be told (service/counters.h) */
-    char query[96]; /* names of parameters, a blank between them; "": none */
+    char query[112]; /* names of parameters, a blank between them; "": none */
     char types[96]; /* that 200 answers in, likewise, preferred first; "": 204 */
 };
 

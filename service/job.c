@@ -32,6 +32,8 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
         .model_is_gone = now->model_is_gone,
         .drawn = &job->drawn,
         .create_ms = job->create_ms,
+        .project = job->project,
+        .created_by = job->owner,
         .log = &job->log,
         .start_ms = now->start_ms,
         .cancel_ms = now->cancel_ms,

@@ -94,9 +94,9 @@ struct job_list {
     struct jobs *jobs;
     unsigned view, states;
     struct caption_search search;
-    const char *dataset, *algorithm; /* NULL: any */
-    int64_t after_ms;                /* those made since; INT64_MIN: all */
-    bool evaluated;                  /* those alone that were */
+    const char *dataset, *algorithm, *owner; /* NULL: any */
+    int64_t after_ms;                        /* those made since; INT64_MIN: all */
+    bool evaluated;                          /* those alone that were */
 };
 
 static bool job_seen(void *context, size_t place)
@@ -117,6 +117,8 @@ static bool job_wanted(void *context, size_t place)
         return false;
     if (list->algorithm != NULL &&
         strcmp(request->train.algorithm.algorithm->name, list->algorithm) != 0)
+        return false;
+    if (list->owner != NULL && strcmp(job_owner(job), list->owner) != 0)
         return false;
     if (job_create_ms(job) <= list->after_ms)
         return false;
@@ -197,6 +199,7 @@ static bool read_job_list(struct job_list *list, struct page_source *source,
            good;
     good = read_dataset(&list->dataset, request, error) && good;
     good = read_algorithm(list, request, error) && good;
+    list->owner = request_query(request, "created_by");
     good = read_created_after(list, request, error) && good;
     good = read_order(source, request, &order, error) && good;
     list->evaluated = source->order == JOBS_BY_QUALITY;

@@ -36,7 +36,8 @@ static void a_fresh_dataset_knows_nothing_yet(void **state)
                         ",\"state\":\"CREATED\",\"state_reason\":null,\"records\":null,"
                         "\"size\":null,\"sha256\":null,"
                         "\"guarantee\":null,\"epochs\":null,\"evaluations\":[],"
-                        "\"grant\":null,\"create_time\":\"2025-12-31T23:59:59Z\","
+                        "\"grant\":null,\"project\":null,\"created_by\":null,\"create_"
+                        "time\":\"2025-12-31T23:59:59Z\","
                         "\"import_time\":null}");
     free(text);
 }
@@ -71,7 +72,7 @@ static void a_summary_has_a_budget_and_no_schema(void **state)
         "\"epsilon_spent\":0.25,\"epsilon_held\":0.125,\"epsilon_remaining\":0.5,"
         "\"fraction_remaining\":0.75,\"share\":{";
     assert_memory_equal(text, expected, strlen(expected));
-    assert_non_null(strstr(text, "\"left\":1.0}},\"grant\":null,\"create_time\":"));
+    assert_non_null(strstr(text, "\"left\":1.0}},\"grant\":null,\"project\":"));
     free(text);
     dataset_spec_fini(&spec);
 }

@@ -194,7 +194,11 @@ static void answer_datasets(json_t *answers)
         struct dataset_spec spec;
         open_dataset(&spec, declarations[i]);
         take_answer(answers, "DatasetRequest", dataset_spec_render(&spec));
-        struct dataset_view view = {.spec = &spec, .state = "CREATED", .create_ms = 1};
+        struct dataset_view view = {.spec = &spec,
+                                    .state = "CREATED",
+                                    .create_ms = 1,
+                                    .project = "default",
+                                    .created_by = "local"};
         take_answer(answers, "Dataset", dataset_render(&view));
         view.state = "READY";
         view.records = view.size = 7;
@@ -300,6 +304,8 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
                             .request = &request,
                             .steps = request.train.steps,
                             .is_private = !known.is_public,
+                            .project = "default",
+                            .created_by = "local",
                             .create_ms = 1};
     take_answer(answers, "Job", job_render(&view));
     view.state = "FAILED";
@@ -379,8 +385,12 @@ static void answer_grants(json_t *answers, const struct dataset_spec *spec)
                                 .id = {"grt_01JJZ0000000000000000000AB"},
                                 .proposed_by = "ana",
                                 .propose_ms = 1000};
-    struct dataset_view view = {
-        .spec = spec, .state = "CREATED", .create_ms = 1, .proposal = &proposal};
+    struct dataset_view view = {.spec = spec,
+                                .state = "CREATED",
+                                .create_ms = 1,
+                                .proposal = &proposal,
+                                .project = "p",
+                                .created_by = "ana"};
     take_answer(answers, "Dataset", dataset_render(&view));
     take_answer(answers, "DatasetSummary", dataset_summary_render(&view));
     take_answer(answers, "Grant", proposal_render(&proposal, spec, 2000));

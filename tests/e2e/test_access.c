@@ -322,6 +322,15 @@ static void lists_and_counts_show_the_own_project_alone(void **state)
     assert_status(client_get(client, "/v1/datasets?order_by=id&page_token=s0"), 200);
     assert_problem(client_get(client, "/v1/datasets?order_by=id&page_token=s2"), 400,
                    "invalid_argument");
+    assert_string_equal(reply_text(jobs, "jobs.0.project"), "fraud");
+    assert_string_equal(reply_text(jobs, "jobs.0.created_by"), "analyst-of-fraud");
+    assert_string_equal(reply_text(datasets, "datasets.0.created_by"),
+                        "owner-of-fraud");
+    assert_non_null(
+        strstr(client_get(client, "/v1/jobs?created_by=analyst-of-fraud")->body,
+               scene.own.job));
+    assert_null(strstr(client_get(client, "/v1/jobs?created_by=owner-of-fraud")->body,
+                       scene.own.job));
     show(scene.keys[ROLE_AUDITOR]);
     assert_status(client_get(client, "/v1/datasets?order_by=id&page_token=s2"), 200);
     jobs = client_get(client, "/v1/jobs");

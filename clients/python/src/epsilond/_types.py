@@ -159,6 +159,8 @@ class Dataset(TypedDict):
     epochs: BudgetEpochs | None
     evaluations: list[DatasetId]
     grant: DatasetGrant
+    project: str
+    created_by: str
     create_time: Time
     import_time: TimeOrNull
 
@@ -192,6 +194,8 @@ class DatasetSummary(TypedDict):
     size: int | None
     budget: DatasetSummaryBudget | None
     grant: DatasetGrant
+    project: str
+    created_by: str
     create_time: Time
     import_time: TimeOrNull
 
@@ -863,6 +867,8 @@ class Job(TypedDict):
     metrics: JobMetrics
     model: ModelId | None
     traceparent: str | None
+    project: str
+    created_by: str
     create_time: Time
     start_time: TimeOrNull
     end_time: TimeOrNull
