@@ -99,14 +99,24 @@ bool caption_equal(const struct caption *a, const struct caption *b)
 
 /* --- reading --- */
 
-/* Whether text has 1 to max characters, none of which is a control character. It is
- * UTF-8, in which 0x80 to 0x9f, as code points, begin with 0xc2. */
+/* Whether the character that begins at `at` is a control one: U+0000 to U+001F, U+007F to
+ * U+009F, or one that turns the direction of what is written behind it, U+202A to U+202E
+ * and U+2066 to U+2069, by which a name could pose as another. The text is UTF-8. */
+static bool is_control(const unsigned char *at)
+{
+    if (at[0] == 0xe2 && at[1] == 0x80)
+        return at[2] >= 0xaa && at[2] <= 0xae;
+    if (at[0] == 0xe2 && at[1] == 0x81)
+        return at[2] >= 0xa6 && at[2] <= 0xa9;
+    return at[0] < ' ' || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0);
+}
+
+/* Whether text has 1 to max characters, none of which is a control one. */
 static bool are_words(const char *text, size_t max)
 {
     size_t count = 0;
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
-        bool control = *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0);
-        if (control)
+        if (is_control(at))
             return false;
         count += (*at & 0xc0) != 0x80;
     }
@@ -249,7 +259,9 @@ static void write_words_schema(struct json_writer *writer, size_t max)
     json_write_text(writer, "type", "string");
     json_write_count(writer, "minLength", 1);
     json_write_count(writer, "maxLength", max);
-    json_write_text(writer, "pattern", "^[^\\u0000-\\u001f\\u007f-\\u009f]*$");
+    json_write_text(
+        writer, "pattern",
+        "^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$");
 }
 
 void caption_schema_write(struct json_writer *writer)

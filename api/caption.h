@@ -9,8 +9,8 @@
  *       compared by it, and whoever may read the thing reads it. It is no place for
  *       what is private.
  *   (2) Both have limits (LIMIT_DISPLAY_NAME, LIMIT_TAGS, LIMIT_TAG_KEY,
- *       LIMIT_TAG_VALUE) and hold no control characters. Tags are kept in the order
- *       of their keys.
+ *       LIMIT_TAG_VALUE) and hold no control characters, those of direction among them.
+ *       Tags are kept in the order of their keys.
  *
  * Pure. A zeroed struct caption is one without words.
  */

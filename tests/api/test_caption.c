@@ -78,6 +78,10 @@ static void what_is_no_patch_is_refused_by_its_place(void **state)
     assert_refused("{\"display_name\":\"a\\nb\"}", "/display_name");
     assert_refused("{\"display_name\":\"a\\u007f\"}", "/display_name");
     assert_refused("{\"display_name\":\"a\\u009f\"}", "/display_name");
+    assert_refused("{\"display_name\":\"a\\u202eb\"}", "/display_name");
+    assert_refused("{\"display_name\":\"\\u2066\"}", "/display_name");
+    assert_merges("{}", "{\"display_name\":\"\\u2029\\u202f\\u206a\\u00a0\"}",
+                  "{\"display_name\":\"\u2029\u202f\u206a\u00a0\"}");
     assert_refused("{\"tags\":[]}", "/tags");
     assert_refused("{\"tags\":\"a:b\"}", "/tags");
     assert_refused("{\"tags\":{\"Team\":\"a\"}}", "/tags/Team");
