@@ -10,7 +10,7 @@ static const int64_t ms_per_day = INT64_C(86400000);
 const char *const proposal_state_names[PROPOSAL_STATE_COUNT + 1] = {
     "PENDING", "APPROVED", "REJECTED", "LAPSED", NULL};
 
-static const char *state_name(enum proposal_state state)
+const char *proposal_state_name(enum proposal_state state)
 {
     return proposal_state_names[state - PROPOSAL_PENDING];
 }
@@ -37,7 +37,7 @@ void proposal_write(struct json_writer *writer, const struct proposal *proposal)
 {
     json_write_object(writer, "grant");
     json_write_text(writer, "id", proposal->id.text);
-    json_write_text(writer, "state", state_name(proposal->state));
+    json_write_text(writer, "state", proposal_state_name(proposal->state));
     json_write_text(writer, "proposed_by", proposal->proposed_by);
     json_write_count(writer, "propose_ms", (uint64_t)proposal->propose_ms);
     json_write_text(writer, "decided_by", proposal->decision.approved_by);
@@ -59,7 +59,7 @@ static enum proposal_state read_state(struct json_node node)
 {
     const char *text = json_read_text(node);
     for (enum proposal_state state = PROPOSAL_PENDING; state < PROPOSAL_LAPSED; state++)
-        if (strcmp(text, state_name(state)) == 0)
+        if (strcmp(text, proposal_state_name(state)) == 0)
             return state;
     json_refuse(node, "must be the state of a grant");
     return PROPOSAL_NONE;
@@ -94,7 +94,8 @@ static void write_or_null(struct json_writer *writer, const char *name,
 static void show_members(struct json_writer *writer, const struct proposal *proposal,
                          int64_t now_ms)
 {
-    json_write_text(writer, "state", state_name(proposal_state_at(proposal, now_ms)));
+    json_write_text(writer, "state",
+                    proposal_state_name(proposal_state_at(proposal, now_ms)));
     json_write_text(writer, "proposed_by", proposal->proposed_by);
     write_or_null(writer, "decided_by", proposal->decision.approved_by);
     write_or_null(writer, "reason", proposal->decision.reason);

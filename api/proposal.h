@@ -32,6 +32,8 @@ enum proposal_state { /* the first: nobody was asked */
 enum { PROPOSAL_STATE_COUNT = PROPOSAL_LAPSED };
 /* Those of a list, from PENDING on; NULL ends them. */
 extern const char *const proposal_state_names[PROPOSAL_STATE_COUNT + 1];
+/* The name of one of them. */
+const char *proposal_state_name(enum proposal_state state);
 
 struct proposal {              /* zeroed: nobody was asked */
     enum proposal_state state; /* as it is written: never LAPSED */

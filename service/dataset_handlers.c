@@ -16,6 +16,7 @@
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/importer.h"
+#include "service/notice.h"
 #include "service/twins.h"
 #include "service/upload_kind.h"
 
@@ -65,9 +66,14 @@ static enum status add(struct context *context, struct store_tx *tx,
 {
     const struct dataset_addition addition = {spec_take, &request->principal,
                                               needs_approval(context, request)};
+    struct dataset_info info;
     enum status status = datasets_add(context->datasets, tx, &addition, dataset, error);
-    return status == ST_OK ? grant(context, tx, request, dataset_spec(*dataset), error)
-                           : status;
+    if (status == ST_OK)
+        status = grant(context, tx, request, dataset_spec(*dataset), error);
+    if (status != ST_OK || !addition.is_proposed)
+        return status;
+    dataset_read(context->datasets, *dataset, &info);
+    return notice_grant(context, tx, *dataset, &info.detail.proposal, error);
 }
 
 static bool same_declaration(const struct dataset_spec *a, const struct dataset_spec *b)

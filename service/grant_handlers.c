@@ -13,6 +13,7 @@
 #include "service/access.h"
 #include "service/act.h"
 #include "service/handlers.h"
+#include "service/notice.h"
 #include "service/page.h"
 
 /* The dataset whose grant has this id; NULL: there is none. */
@@ -177,6 +178,9 @@ static enum status commit(struct context *context, const struct request *request
     if (status == ST_OK)
         status = dataset_decide(context->datasets, tx, decision->dataset,
                                 &decision->decided, error);
+    if (status == ST_OK && decision->decided.state == PROPOSAL_APPROVED)
+        status =
+            notice_grant(context, tx, decision->dataset, &decision->decided, error);
     if (status == ST_OK)
         status = tell(context, tx, request, decision, error);
     return store_end(tx, status, error);

@@ -2,6 +2,7 @@
 
 #include "accountant/ledger_view.h"
 #include "base/check.h"
+#include "base/clock.h"
 
 static const double low_shares[] = {0.1, 0.2, 0.5}; /* the least first */
 static const double exhausted_share = 0.001;
@@ -78,6 +79,24 @@ enum status notice_imported(struct context *context, struct store_tx *tx,
                                         .id = id->text,
                                         .state = dataset_state_names[DATASET_READY],
                                         .second = second};
+    if (!webhooks_want(context->webhooks, 1u << event.type, &subject))
+        return ST_OK;
+    return webhooks_tell(context->webhooks, tx, &subject, &event, 1, error);
+}
+
+enum status notice_grant(struct context *context, struct store_tx *tx,
+                         const struct dataset *dataset, const struct proposal *proposal,
+                         struct error *error)
+{
+    const struct webhook_subject subject = {&dataset_spec(dataset)->id,
+                                            dataset_owner(dataset)->project};
+    bool pending = proposal->state == PROPOSAL_PENDING;
+    const struct webhook_event event = {.type = pending ? EVENT_GRANT_PENDING
+                                                        : EVENT_GRANT_APPROVED,
+                                        .id = proposal->id.text,
+                                        .state = proposal_state_name(proposal->state),
+                                        .second = clock_wall_s()};
+    CHECK(pending || proposal->state == PROPOSAL_APPROVED);
     if (!webhooks_want(context->webhooks, 1u << event.type, &subject))
         return ST_OK;
     return webhooks_tell(context->webhooks, tx, &subject, &event, 1, error);

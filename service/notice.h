@@ -25,4 +25,11 @@ enum status notice_imported(struct context *context, struct store_tx *tx,
                             const struct dataset *dataset, int64_t second,
                             struct error *error);
 
+/* Writes down, in the transaction that proposes the dataset's grant or approves it, that it
+ * waits or does no more.
+ *   ST_IO  the store is poisoned */
+enum status notice_grant(struct context *context, struct store_tx *tx,
+                         const struct dataset *dataset, const struct proposal *proposal,
+                         struct error *error);
+
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/expect.h"
+#include "tests/e2e/receiver_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
@@ -252,6 +253,40 @@ static void a_kill_leaves_it_decided_whole_or_not_at_all(void **state)
     }
 }
 
+/* Officers are told of what waits, and whoever proposed it that it does no more. */
+static void webhooks_are_told_of_what_waits(void **state)
+{
+    (void)state;
+    struct receiver receiver;
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon,
+                 (const char *const[]){"--outbound-allow", "127.0.0.1", NULL});
+    receiver_open(&receiver);
+    assert_status(client_post(as(bob), "/v1/webhooks", NULL,
+                              "{'url':'%s/ok/grants','events':['grant.pending',"
+                              "'grant.approved']}",
+                              receiver.url),
+                  201);
+    const char *grant = propose("told", SAMPLE_BUDGET(4), 90);
+    assert_status(decide(bob, "approve", grant), 200);
+    const char *refused = propose("told-too", SAMPLE_PUBLIC, 91);
+    assert_status(decide(bob, "reject", refused), 200);
+    const struct reply *log = receiver_await(&receiver, 3);
+    static const char *const types[] = {"grant.pending", "grant.approved",
+                                        "grant.pending"};
+    const char *const ids[] = {grant, grant, refused};
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *entry = json_array_get(log->json, i);
+        json_t *message =
+            json_loads(json_string_value(json_object_get(entry, "body")), 0, NULL);
+        assert_string_equal(json_string_value(json_object_get(message, "type")),
+                            types[i]);
+        assert_string_equal(json_string_value(json_object_get(message, "id")), ids[i]);
+        json_decref(message);
+    }
+    receiver_close(&receiver);
+}
+
 static void without_approvals_a_budget_is_granted_at_once(void **state)
 {
     (void)state;
@@ -274,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_repeated_registration_is_one_grant),
         cmocka_unit_test(a_promise_that_cannot_be_made_is_not_proposed),
         cmocka_unit_test(a_kill_leaves_it_decided_whole_or_not_at_all),
+        cmocka_unit_test(webhooks_are_told_of_what_waits),
         cmocka_unit_test(without_approvals_a_budget_is_granted_at_once),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);

@@ -1358,11 +1358,11 @@ DatasetReason = Literal["import_failed", "disk_full", "internal"]
 WebhookId = str
 WebhookEvent = Literal[
     "job.succeeded", "job.failed", "job.cancelled", "dataset.imported", "budget.low",
-    "budget.exhausted"
+    "budget.exhausted", "grant.pending", "grant.approved"
 ]
 WebhookMessageType = Literal[
     "job.succeeded", "job.failed", "job.cancelled", "dataset.imported", "budget.low",
-    "budget.exhausted", "webhook.test"
+    "budget.exhausted", "grant.pending", "grant.approved", "webhook.test"
 ]
 WebhookUrl = str
 Vector = list[float | None]
