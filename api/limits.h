@@ -52,6 +52,10 @@ enum {
     LIMIT_REASON = 200,             /* bytes of why a grant was approved or rejected */
     LIMIT_GRANT_DAYS = 14,          /* after which one that nobody decided lapses */
     LIMIT_EVALUATIONS = 100,        /* named in a dataset: the newest */
+    LIMIT_LOGINS = 1024,            /* browsers that are logged in at once */
+    LIMIT_LOGINS_PER_KEY = 16,      /* of these, by one key */
+    LIMIT_GROUPS = 256,             /* that a file of --groups gives roles */
+    LIMIT_GROUP_NAME = 255,         /* bytes */
     LIMIT_QUEUE_LENGTH = 1000,      /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,    /* --drain-timeout */
     LIMIT_METRICS_DATASETS = 1000,  /* --metrics-datasets-max */

@@ -17,11 +17,13 @@ unsigned problem_http_status(enum status status)
     case ST_NOT_FLOAT_SAFE: return 400;
     case ST_FORBIDDEN_ORIGIN: return 403;
     case ST_KEY_IN_QUERY: return 400;
+    case ST_UNTRUSTED_PROXY: return 400;
     case ST_KEY_MISSING: return 401;
     case ST_KEY_MALFORMED: return 401;
     case ST_KEY_UNKNOWN: return 401;
     case ST_KEY_EXPIRED: return 401;
     case ST_KEY_REVOKED: return 401;
+    case ST_SESSION_ENDED: return 401;
     case ST_WRONG_KEYS: return 429;
     case ST_KEY_ENDED: return 409;
     case ST_POLICY_VIOLATION: return 403;

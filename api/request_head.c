@@ -30,6 +30,11 @@ enum {
     X(EXPECT, "Expect")                                                                \
     X(ORIGIN, "Origin")                                                                \
     X(AUTHORIZATION, "Authorization")                                                  \
+    X(COOKIE, "Cookie")                                                                \
+    X(FETCH_SITE, "Sec-Fetch-Site")                                                    \
+    X(FORWARDED_USER, "X-Forwarded-User")                                              \
+    X(FORWARDED_EMAIL, "X-Forwarded-Email")                                            \
+    X(FORWARDED_GROUPS, "X-Forwarded-Groups")                                          \
     X(IDEMPOTENCY_KEY, "Idempotency-Key")                                              \
     X(REQUEST_ID, "X-Request-Id")                                                      \
     X(TRACEPARENT, "traceparent")                                                      \

@@ -146,6 +146,12 @@
     X(key_rotate, ON_DESK, KEYS_ADMIN, .method = "POST",                               \
       .path = "/v1/keys/{id}:rotate", .act = "key.rotate", .body = BODY_EMPTY,         \
       .types = TYPE_JSON)                                                              \
+    X(login_create, ON_DESK, EVERYBODY, .method = "POST", .path = "/v1/session",       \
+      .act = "session.create", .body = BODY_JSON, .types = TYPE_JSON)                  \
+    X(login_get, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/session",           \
+      .types = TYPE_JSON)                                                              \
+    X(login_delete, ON_DESK, EVERYBODY, .method = "DELETE", .path = "/v1/session",     \
+      .act = "session.delete")                                                         \
     X(algorithm_list, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/algorithms",   \
       .types = TYPE_JSON, .timed = true)                                               \
     X(grant_list, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/grants",        \
@@ -165,7 +171,7 @@
     X(dashboard, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/",                  \
       .types = "text/html")                                                            \
     X(dashboard_page, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}",         \
-      .query = "q tag dataset state algorithm from actor action object result",        \
+      .query = "q tag dataset state algorithm from next actor action object result",   \
       .types = "text/html")                                                            \
     X(dashboard_item, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}/{name}",  \
       .types = "text/html text/css text/javascript image/svg+xml application/yaml",    \

@@ -26,6 +26,8 @@ struct faults;
     X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")              \
     X(FORBIDDEN_ORIGIN, "forbidden_origin",                                            \
       "call the service by its loopback address")                                      \
+    X(UNTRUSTED_PROXY, "untrusted_proxy",                                              \
+      "send no header that says who asks; a trusted proxy sends them")                 \
     X(KEY_IN_QUERY, "key_in_query",                                                    \
       "send the key as Authorization: Bearer; revoke this one, others may have seen "  \
       "it")                                                                            \
@@ -33,6 +35,7 @@ struct faults;
     X(KEY_MALFORMED, "key_malformed", "send the whole key, as it was shown once")      \
     X(KEY_UNKNOWN, "key_unknown", "ask for a key; this one lets nobody in")            \
     X(KEY_EXPIRED, "key_expired", "ask for a new key")                                 \
+    X(SESSION_ENDED, "session_ended", "log in again")                                  \
     X(KEY_REVOKED, "key_revoked", "ask for a new key")                                 \
     X(WRONG_KEYS, "too_many_wrong_keys", "find the right key, and wait a minute")      \
     X(KEY_ENDED, "key_ended", "make a new key")                                        \

@@ -95,7 +95,8 @@ static bool is_denial(const struct request *request)
     bool hidden = status == ST_NOT_FOUND && request->principal.via != VIA_LOCAL &&
                   request->match.route->scope != SCOPE_EVERYBODY;
     return hidden || is_wrong_key(status) || status == ST_FORBIDDEN_ORIGIN ||
-           status == ST_FORBIDDEN || status == ST_SECOND_PERSON;
+           status == ST_UNTRUSTED_PROXY || status == ST_FORBIDDEN ||
+           status == ST_SECOND_PERSON;
 }
 
 /* Whose content was found to be the same is told to the owner of both datasets alone

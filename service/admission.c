@@ -144,6 +144,11 @@ static bool is_type(const char *header, const char *type)
            (header[length] == '\0' || strchr(" \t;", header[length]) != NULL);
 }
 
+bool admission_is_json(const char *type)
+{
+    return is_type(type, "application/json");
+}
+
 uint64_t admission_body_max(enum route_body body, const struct config *config)
 {
     switch (body) {

@@ -44,6 +44,9 @@ uint64_t admission_body_max(enum route_body body, const struct config *config);
 /* Tells whether a body is none, as BODY_EMPTY asks: nothing but blanks, or {}. */
 bool body_is_empty(const char *body, size_t size);
 
+/* Tells whether a Content-Type, which may be NULL, is JSON's. */
+bool admission_is_json(const char *type);
+
 /* Tells whether value is "localhost" or a loopback address, with or without a port. */
 bool host_is_loopback(const char *value);
 

@@ -4,6 +4,19 @@
 #include <strings.h>
 #include <microhttpd.h>
 
+#include "base/check.h"
+#include "service/admission.h"
+#include "service/login_cookie.h"
+
+/* The other end of its connection. */
+static const struct sockaddr *peer_of(const struct request *request)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    CHECK(info != NULL && info->client_addr != NULL);
+    return info->client_addr;
+}
+
 /* The key in "Bearer KEY"; NULL where the header is something else. */
 static const char *bearer_of(const char *header)
 {
@@ -14,15 +27,6 @@ static const char *bearer_of(const char *header)
     return header + length + strspn(header + length, " ");
 }
 
-static enum status verify(struct context *context, struct request *request,
-                          const char *header, struct error *error)
-{
-    const char *key = bearer_of(header);
-    if (key == NULL)
-        return error_set(error, ST_KEY_MALFORMED, "Authorization must be Bearer KEY");
-    return access_keys_verify(context->keys, key, &request->principal, error);
-}
-
 /* Counts a wrong key. Keys that were good once are told as what they are, however many
  * there are: their bearers guess nothing. */
 static enum status count_wrong(struct context *context, const struct request *request,
@@ -30,35 +34,121 @@ static enum status count_wrong(struct context *context, const struct request *re
 {
     bool is_guess =
         found->status == ST_KEY_MALFORMED || found->status == ST_KEY_UNKNOWN;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-        request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (is_guess && info != NULL &&
-        wrong_keys_add(context->wrong_keys, info->client_addr, request->start_ns))
+    if (is_guess &&
+        wrong_keys_add(context->wrong_keys, peer_of(request), request->start_ns))
         return error_set(error, ST_WRONG_KEYS, "too many wrong keys from this address");
     return error_set(error, found->status, "%s", found->text);
+}
+
+enum status authentication_show(struct context *context, const struct request *request,
+                                const char *key, struct principal *principal,
+                                struct error *error)
+{
+    struct error found = {0};
+    if (key == NULL)
+        error_set(&found, ST_KEY_MALFORMED, "Authorization must be Bearer KEY");
+    else if (access_keys_verify(context->keys, key, principal, &found) == ST_OK)
+        return ST_OK;
+    return count_wrong(context, request, &found, error);
+}
+
+/* Lets in whoever has logged in by a key that is still good. */
+static enum status find_login(struct context *context, struct request *request,
+                              const char *cookie, struct error *error)
+{
+    enum { NS_PER_S = 1000000000 };
+    struct login login;
+    struct access_key key;
+    if (!logins_find(context->logins, cookie, request->start_ns / NS_PER_S, &login) ||
+        !access_keys_find(context->keys, login.key, &key))
+        return error_set(error, ST_SESSION_ENDED, "this browser is not logged in");
+    enum status status = access_keys_hold(context->keys, &key.principal, error);
+    if (status != ST_OK) {
+        logins_end(context->logins, cookie);
+        return status;
+    }
+    request->principal = key.principal;
+    request->principal.via = VIA_SESSION;
+    return ST_OK;
+}
+
+/* A browser sends its cookie by itself, and so it does what a proxy knows it by: whether one
+ * of our own pages asks for a change is seen by Origin, which is ours where it is there
+ * (admission.c), and by Sec-Fetch-Site. A proxy's clients may be no browsers, and send
+ * neither. */
+static enum status check_site(const struct request *request, struct error *error)
+{
+    const char *site = request_header(request, "Sec-Fetch-Site");
+    bool by_cookie = request->principal.via == VIA_SESSION;
+    bool by_proxy = request->principal.via == VIA_PROXY;
+    bool reads =
+        strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+    if (reads || (!by_cookie && !by_proxy))
+        return ST_OK;
+    bool is_ours = request_header(request, "Origin") != NULL ||
+                   (site != NULL && strcmp(site, "same-origin") == 0) ||
+                   (by_proxy && site == NULL);
+    if (!is_ours)
+        return error_set(error, ST_FORBIDDEN_ORIGIN,
+                         "a session changes something only with our Origin, or with "
+                         "Sec-Fetch-Site: same-origin");
+    if (by_cookie && strcmp(request->method, "POST") == 0 &&
+        !admission_is_json(request_header(request, "Content-Type")))
+        return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
+                         "a session's requests must be application/json");
+    return ST_OK;
+}
+
+/* Finds out who it is by what the request has to show, the strongest first. */
+static enum status identify(struct context *context, struct request *request,
+                            const struct sign_on_headers *said, struct error *error)
+{
+    bool everybody = request->match.route->scope == SCOPE_EVERYBODY;
+    const char *header = request_header(request, "Authorization");
+    const char *cookie = login_cookie_of(request, context->config);
+    if (header != NULL)
+        return authentication_show(context, request, bearer_of(header),
+                                   &request->principal, error);
+    if (sign_on_claimed(said))
+        return sign_on_read(context->sign_on, said, &request->principal, error);
+    struct error ended = {0};
+    if (cookie != NULL &&
+        find_login(context, request, cookie, everybody ? &ended : error) == ST_OK)
+        return ST_OK;
+    if (everybody)
+        return ST_OK;
+    return error_set(error, ST_KEY_MISSING, "show a key: Authorization: Bearer KEY");
+}
+
+bool authentication_asks(const struct context *context)
+{
+    return access_keys_any(context->keys) || context->sign_on != NULL;
 }
 
 enum status authentication_run(struct context *context, struct request *request,
                                struct error *error)
 {
-    const char *header = request_header(request, "Authorization");
-    struct error found = {0};
+    const struct sign_on_headers said = {
+        .user = request_header(request, "X-Forwarded-User"),
+        .email = request_header(request, "X-Forwarded-Email"),
+        .groups = request_header(request, "X-Forwarded-Groups"),
+    };
+    if (sign_on_claimed(&said) && !sign_on_trusts(context->sign_on, peer_of(request)))
+        return error_set(
+            error, ST_UNTRUSTED_PROXY,
+            "X-Forwarded-User, -Email and -Groups are taken from a trusted "
+            "proxy alone (--trust-proxy)");
     if (request->principal.role == ROLE_LOCAL)
         return ST_OK;
-    if (header == NULL && request->match.route->scope == SCOPE_EVERYBODY)
-        return ST_OK;
-    if (header == NULL)
-        return error_set(error, ST_KEY_MISSING,
-                         "show a key: Authorization: Bearer KEY");
-    if (verify(context, request, header, &found) == ST_OK)
-        return ST_OK;
-    return count_wrong(context, request, &found, error);
+    enum status status = identify(context, request, &said, error);
+    return status == ST_OK ? check_site(request, error) : status;
 }
 
 enum status authentication_renew(struct context *context, const struct request *request,
                                  struct error *error)
 {
-    if (request->match.route->scope == SCOPE_EVERYBODY)
+    if (request->match.route->scope == SCOPE_EVERYBODY ||
+        request->principal.via == VIA_PROXY)
         return ST_OK;
     return access_keys_hold(context->keys, &request->principal, error);
 }

@@ -230,6 +230,18 @@ static enum status on_or_off(bool *on, const char *text, struct error *error)
     return ST_OK;
 }
 
+static enum status set_trust_proxy(struct config *config, const char *text,
+                                   struct error *error)
+{
+    return proxy_trust_parse(&config->trust_proxy, text, error);
+}
+
+static enum status set_groups(struct config *config, const char *text,
+                              struct error *error)
+{
+    return copy_path(config->groups, 1, text, error);
+}
+
 static enum status set_ui(struct config *config, const char *text, struct error *error)
 {
     return on_or_off(&config->ui, text, error);
@@ -282,6 +294,8 @@ static const struct option options[] = {
     {"metrics-datasets-max", set_metrics_datasets},
     {"ui", set_ui},
     {"behind-proxy", set_behind_proxy},
+    {"trust-proxy", set_trust_proxy},
+    {"groups", set_groups},
     {"tls-cert", set_tls_certificate},
     {"tls-key", set_tls_key},
     {"audit-ip", set_audit_ip},
@@ -477,6 +491,10 @@ enum status config_read(struct config *config, enum config_outcome *outcome, int
         return error_set(error, ST_INVALID,
                          "--tls-cert and --tls-key go together: a certificate and its "
                          "key");
+    if ((config->trust_proxy.family == AF_UNSPEC) != (config->groups[0] == '\0'))
+        return error_set(error, ST_INVALID,
+                         "--trust-proxy and --groups go together: who is believed, and "
+                         "what the groups that it names may do");
     if (!config_is_local(config) && config->tls_certificate[0] == '\0' &&
         !config->behind_proxy)
         return error_set(error, ST_INVALID,
@@ -513,6 +531,12 @@ const char *config_help(void)
            "  --tls-cert FILE            PEM: speak HTTPS; read again on SIGHUP\n"
            "  --tls-key FILE             its key, which others must not read\n"
            "  --behind-proxy on|off      a proxy with TLS stands in front [off]\n"
+           "  --trust-proxy unix|NET     from where X-Forwarded-User, -Email, -Groups "
+           "are\n"
+           "                             believed: the socket, or 10.1.0.0/16\n"
+           "  --groups FILE              JSON: the role and project of each group; "
+           "read\n"
+           "                             again on SIGHUP\n"
            "  --workers N                jobs that train at once [half the cores]\n"
            "  --threads N                threads of each job [cores / workers]\n"
            "  --queue-length-max N       jobs that may wait [1000]\n"

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "service/outbound/host_address.h"
+#include "service/proxy_trust.h"
 #include "service/unix_socket.h"
 
 enum { CONFIG_PATH_SIZE = 4096, CONFIG_ADDRESS_SIZE = 64 };
@@ -36,10 +37,13 @@ struct config {
     uint16_t metrics_port;
     size_t metrics_datasets_max; /* budgets that /metrics shows */
     bool ui;                     /* whether the dashboard is served */
-    bool approvals;              /* grants wait for a second person, where there are keys */
-    bool audit_ip;               /* whether the audit trail keeps the addresses of clients */
-    bool behind_proxy; /* one with TLS stands in front: other addresses than loopback may be
-                        * listened on without */
+    bool approvals; /* grants wait for a second person, where there are keys */
+    bool audit_ip;  /* whether the audit trail keeps the addresses of clients */
+    /* A proxy with TLS stands in front: other addresses than loopback may be listened on
+     * without it. */
+    bool behind_proxy;
+    struct proxy_trust trust_proxy; /* that says who asks; with it goes */
+    char groups[CONFIG_PATH_SIZE];  /* the file of what groups may; "": none */
     enum log_level log_level;
     char head_file[CONFIG_PATH_SIZE]; /* "" for none */
     struct host_address_list

@@ -41,6 +41,7 @@
 #include "service/jobs.h"
 #include "service/kept_lines.h"
 #include "service/loaded_models.h"
+#include "service/logins.h"
 #include "service/long_polls.h"
 #include "service/models.h"
 #include "service/pool.h"
@@ -49,6 +50,7 @@
 #include "service/public_clock.h"
 #include "service/refusals.h"
 #include "service/service_manager.h"
+#include "service/sign_on.h"
 #include "service/step_tally.h"
 #include "service/unfinished_uploads.h"
 #include "service/webhooks.h"
@@ -68,6 +70,8 @@ struct context {
     struct webhooks *webhooks;
     struct access_keys *keys;
     struct wrong_keys *wrong_keys;
+    struct logins *logins;
+    struct sign_on *sign_on; /* NULL: no proxy is trusted */
     struct long_polls *long_polls;
     struct followers *followers;
     struct pool *desk, *importer, *runners;

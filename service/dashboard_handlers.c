@@ -71,8 +71,9 @@ enum status handle_docs(struct context *context, struct request *request,
 enum status handle_dashboard_page(struct context *context, struct request *request,
                                   struct error *error)
 {
-    static const char *const pages[] = {"datasets", "jobs",  "train",    "compare",
-                                        "register", "audit", "approvals"};
+    static const char *const pages[] = {"datasets",  "jobs",     "train",
+                                        "compare",   "register", "audit",
+                                        "approvals", "keys",     "login"};
     if (!is_one_of(request->match.id, pages, sizeof pages / sizeof *pages))
         return error_set(error, ST_NOT_FOUND, "the dashboard has no such page");
     return reply_page(context, request, "index.html", error);

@@ -275,15 +275,25 @@ enum status server_open(struct server **out, struct context *context,
     return ST_OK;
 }
 
+static void log_reload(const char *what, enum status status, const struct error *error)
+{
+    if (status == ST_OK)
+        log_event(LOG_INFO, "reloaded", "what", what, (char *)NULL);
+    else
+        log_event(LOG_ERROR, "not_reloaded", "what", what, "detail", error->text,
+                  (char *)NULL);
+}
+
 void server_reload(struct server *server)
 {
-    struct error error = {0};
-    if (server->certificates == NULL)
-        return;
-    if (certificates_reload(server->certificates, &error) == ST_OK)
-        log_event(LOG_INFO, "certificate_read", (char *)NULL);
-    else
-        log_event(LOG_ERROR, "certificate_kept", "detail", error.text, (char *)NULL);
+    struct error certificate = {0}, groups = {0};
+    struct sign_on *sign_on = server->sessions.context->sign_on;
+    if (server->certificates != NULL)
+        log_reload("certificate",
+                   certificates_reload(server->certificates, &certificate),
+                   &certificate);
+    if (sign_on != NULL)
+        log_reload("groups", sign_on_reload(sign_on, &groups), &groups);
 }
 
 void server_close(struct server *server)

@@ -73,6 +73,14 @@ static enum status open_head_file(struct context *context, struct error *error)
     return status;
 }
 
+static enum status open_sign_on(struct context *context, struct error *error)
+{
+    const struct config *config = context->config;
+    if (config->groups[0] == '\0')
+        return ST_OK;
+    return sign_on_open(&context->sign_on, &config->trust_proxy, config->groups, error);
+}
+
 static enum status open_store(struct context *context, struct error *error)
 {
     char path[BLOB_PATH_SIZE];
@@ -134,12 +142,15 @@ enum status service_open(struct context *context, const struct config *config,
     context->refusals = refusals_create();
     context->downloads = downloads_create();
     context->wrong_keys = wrong_keys_create();
+    context->logins = logins_create();
     context->long_polls = long_polls_create(LONG_POLLS_MAX, hooks->resume);
     const struct followers_hooks following = {hooks->suspend, hooks->resume,
                                               hooks->may_stay};
     context->followers = followers_create(&following);
     context->dataset_lines = kept_lines_create();
-    enum status status = open_store(context, error);
+    enum status status = open_sign_on(context, error);
+    if (status == ST_OK)
+        status = open_store(context, error);
     if (status == ST_OK)
         status = open_rows(context, error);
     if (status == ST_OK)
@@ -241,6 +252,8 @@ void service_close(struct context *context)
     unfinished_uploads_destroy(context->unfinished_uploads);
     webhooks_close(context->webhooks);
     wrong_keys_destroy(context->wrong_keys);
+    logins_destroy(context->logins);
+    sign_on_close(context->sign_on);
     access_keys_close(context->keys);
     models_close(context->models);
     jobs_close(context->jobs);

@@ -169,7 +169,7 @@ struct session *session_create(struct sessions *sessions,
     session->number = connection_gate_begin(session->connection->gate);
     session->request.connection = connection;
     session->request.start_ns = clock_monotonic_ns();
-    if (!access_keys_any(sessions->context->keys))
+    if (!authentication_asks(sessions->context))
         session->request.principal = principal_local;
     session->path = strndup(uri, strcspn(uri, "?"));
     CHECK(session->path != NULL);
@@ -272,8 +272,8 @@ static enum MHD_Result admit(struct session *session)
     enum status status =
         connection_gate_verdict(session->connection->gate, session->number, &error);
     if (status == ST_OK)
-        status = admission_find(request, context->config,
-                                access_keys_any(context->keys), &error);
+        status = admission_find(request, context->config, authentication_asks(context),
+                                &error);
     if (status == ST_OK)
         status = authentication_run(context, request, &error);
     if (status == ST_OK)

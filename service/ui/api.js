@@ -16,6 +16,7 @@ export class Problem extends Error {
 async function read(response) {
   const text = await response.text();
   const json = text && response.headers.get('Content-Type')?.includes('json') ? JSON.parse(text) : {};
+  if (response.status === 401) document.dispatchEvent(new Event('nobody')); // app.js asks to log in
   if (!response.ok) throw new Problem(response.status, json);
   return json;
 }

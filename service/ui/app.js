@@ -1,20 +1,27 @@
 // The frame: header, the pages by their paths, and what belongs to all of them.
 import {html, render, nothing} from './lit-html.js';
 import {get} from './api.js';
-import {start as startStream} from './stream.js';
+import {trouble} from './notice.js';
+import {start as startStream, want as wantStream} from './stream.js';
 import {watch} from './watch.js';
+import {forget, isSomebody, learn, logOut, may, principal} from './who.js';
 
-// A path, the module that draws it, fetched when it is first wanted, and its place in the header.
+const LOGIN = '/ui/login';
+
+// A path, the module that draws it, fetched when it is first wanted, its place in the header, and the scope without
+// which it shows nothing.
 const pages = [
-  [/^\/ui\/(?:datasets)?$/, () => import('./page_datasets.js'), '/ui/datasets'],
-  [/^\/ui\/datasets\/([^/]+)$/, () => import('./page_dataset.js'), '/ui/datasets'],
-  [/^\/ui\/jobs$/, () => import('./page_jobs.js'), '/ui/jobs'],
-  [/^\/ui\/jobs\/([^/]+)$/, () => import('./page_job.js'), '/ui/jobs'],
-  [/^\/ui\/train$/, () => import('./page_train.js'), null],
-  [/^\/ui\/register$/, () => import('./page_register.js'), '/ui/datasets'],
-  [/^\/ui\/compare$/, () => import('./page_compare.js'), '/ui/compare'],
-  [/^\/ui\/approvals$/, () => import('./page_approvals.js'), '/ui/approvals'],
-  [/^\/ui\/audit$/, () => import('./page_audit.js'), '/ui/audit'],
+  [/^\/ui\/(?:datasets)?$/, () => import('./page_datasets.js'), '/ui/datasets', 'budgets:read'],
+  [/^\/ui\/datasets\/([^/]+)$/, () => import('./page_dataset.js'), '/ui/datasets', 'budgets:read'],
+  [/^\/ui\/jobs$/, () => import('./page_jobs.js'), '/ui/jobs', 'jobs:read'],
+  [/^\/ui\/jobs\/([^/]+)$/, () => import('./page_job.js'), '/ui/jobs', 'jobs:read'],
+  [/^\/ui\/train$/, () => import('./page_train.js'), null, 'jobs:submit'],
+  [/^\/ui\/register$/, () => import('./page_register.js'), '/ui/datasets', 'datasets:admin'],
+  [/^\/ui\/compare$/, () => import('./page_compare.js'), '/ui/compare', 'jobs:read'],
+  [/^\/ui\/approvals$/, () => import('./page_approvals.js'), '/ui/approvals', 'budgets:read'],
+  [/^\/ui\/audit$/, () => import('./page_audit.js'), '/ui/audit', 'audit:read'],
+  [/^\/ui\/keys$/, () => import('./page_keys.js'), '/ui/keys', 'keys:admin'],
+  [/^\/ui\/login$/, () => import('./page_login.js'), null],
 ];
 
 const main = document.getElementById('main');
@@ -26,12 +33,32 @@ export function say(text) {
   document.getElementById('live').textContent = text;
 }
 
-function link(path, name) {
+function link(scope, path, name) {
+  if (!may(scope)) return nothing;
   return html`<a href=${path} aria-current=${section === path ? 'page' : nothing}>${name}</a>`;
 }
 
 function counted(state, word, number) {
   return number == null ? nothing : html`<a class="count" href="/ui/jobs?state=${state}">${number} ${word}</a>`;
+}
+
+// Whose browser this is, where somebody was asked for.
+function whose() {
+  const {name, via} = principal() ?? {};
+  if (!name || via === 'local') return nothing;
+  return html`<span class="whose" title=${principal().role.replace('_', ' ')}>${name}</span>
+    ${via === 'session' ? html`<button class="button" @click=${end}>Log out</button>` : nothing}`;
+}
+
+function becomeNobody() {
+  forget();
+  wantStream(false);
+}
+
+async function end() {
+  await logOut().catch(() => {});
+  becomeNobody();
+  go(LOGIN);
 }
 
 function drawHeader() {
@@ -40,12 +67,13 @@ function drawHeader() {
     <a class="brand" href="/ui/" aria-label="epsilond, start page"><svg class="mark" viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
       <rect width="32" height="32" rx="8"></rect><path d="M21.500 10.500C20 8.800 18 8.300 16 8.300c-3 0-5.200 1.400-5.200 3.700s2 3.600 4.700 3.600h2-2c-3.200 0-5.500 1.300-5.500 4s2.500 4.100 6 4.100c2.400 0 4.500-.7 6-2.200"></path></svg>
       <b>epsilond</b></a>
-    <nav aria-label="Main">${link('/ui/datasets', 'Datasets')}${link('/ui/jobs', 'Jobs')}${link('/ui/compare', 'Compare')}${link('/ui/approvals', 'Approvals')}${link('/ui/audit', 'Audit')}</nav>
-    <div class="status"><span class="state ${status.ready === false ? 'bad' : ''}"><svg width="8" height="8" aria-hidden="true">
+    <nav aria-label="Main">${link('budgets:read', '/ui/datasets', 'Datasets')}${link('jobs:read', '/ui/jobs', 'Jobs')}
+      ${link('jobs:read', '/ui/compare', 'Compare')}${link('budgets:read', '/ui/approvals', 'Approvals')}${link('keys:admin', '/ui/keys', 'Keys')}${link('audit:read', '/ui/audit', 'Audit')}</nav>
+    <div class="status" ?hidden=${!isSomebody()}><span class="state ${status.ready === false ? 'bad' : ''}"><svg width="8" height="8" aria-hidden="true">
       <circle cx="4" cy="4" r="4"></circle></svg> ${word}</span>
       ${counted('RUNNING', 'running', status.running)}${counted('QUEUED', 'queued', status.queued)}</div>
     <button class="theme" @click=${turnTheme} aria-label="Light or dark" title="Light or dark"><span aria-hidden="true">◐</span></button>
-    <a class="button accent" href="/ui/train">New job</a></div>`, document.getElementById('header'));
+    ${whose()}${may('jobs:submit') ? html`<a class="button accent" href="/ui/train">New job</a>` : nothing}</div>`, document.getElementById('header'));
 }
 
 function turnTheme() {
@@ -59,6 +87,7 @@ function turnTheme() {
 }
 
 async function refreshStatus(signal) {
+  if (!isSomebody()) return 1;
   const {ready, jobs} = await get('/v1/status', signal);
   Object.assign(status, {ready, running: jobs.RUNNING, queued: jobs.QUEUED});
   drawHeader();
@@ -70,19 +99,37 @@ function statusFailed() {
   drawHeader();
 }
 
+// Whether the page of this address can be shown to whoever asks; if not, another is.
+async function isLetIn(signal) {
+  try {
+    if (!isSomebody()) await learn(signal);
+    wantStream(isSomebody());
+  } catch (problem) {
+    if (!signal.aborted) render(trouble(problem), main);
+    return false;
+  }
+  const wantsLogin = location.pathname === LOGIN;
+  if (isSomebody() && wantsLogin) go('/ui/', {replace: true});
+  else if (!isSomebody() && !wantsLogin) go(`${LOGIN}?next=${encodeURIComponent(location.pathname + location.search)}`, {replace: true});
+  return isSomebody() !== wantsLogin;
+}
+
 // A page is a module whose open(view) draws it and begins to watch. view:
 //   id, query   of the address        draw(template)  shows it
 //   signal      aborted when it is left    title(text)     of the tab
 export async function show() {
   leave?.abort();
   leave = new AbortController();
-  const found = pages.map(([form, page, path]) => [form.exec(location.pathname), page, path]).find(([match]) => match);
+  const found = pages.map(([form, ...rest]) => [form.exec(location.pathname), ...rest]).find(([match]) => match);
+  const {signal} = leave;
   section = found?.[2] ?? null;
   drawHeader();
   document.title = 'epsilond';
   render(nothing, main);
   if (!found) return render(html`<h1>There is no such page</h1>`, main);
-  const {signal} = leave;
+  if (!(await isLetIn(signal)) || signal.aborted) return;
+  drawHeader();
+  if (found[3] && !may(found[3])) return render(html`<h1>Not for this key</h1><p>This page takes the scope ${found[3]}, which the role of ${principal().name} has not.</p>`, main);
   const page = await found[1]();
   if (signal.aborted) return;
   page.open({
@@ -110,6 +157,11 @@ document.addEventListener('click', (event) => {
   go(anchor.getAttribute('href'));
 });
 addEventListener('popstate', show);
+// An answer of 401: the key or the session has ended.
+document.addEventListener('nobody', () => {
+  becomeNobody();
+  if (location.pathname !== LOGIN) show();
+});
 show();
 startStream();
 watch(new AbortController().signal, refreshStatus, statusFailed, ({name}) => name === 'state');

@@ -9,6 +9,7 @@ import {swatch} from './gauge.js';
 import {empty, loading, question, trouble} from './notice.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
+import {may} from './who.js';
 import './chart.js';
 
 const LINES = 10;
@@ -97,14 +98,15 @@ function page({dataset, budget, jobs, entries, head, history, load}, problem, {e
   const trains = dataset.state === 'READY';
   return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.display_name ?? dataset.id}</h1>
     <p class="quiet">${dataset.display_name ? html`<span class="id">${dataset.id}</span> · ` : nothing}${facts(dataset)} ${tags(dataset)}</p></div>
-    <div class="actions">${editor.button()}${dataset.state === 'DELETED' ? nothing : html`<button class="button danger" @click=${ask}>Delete content</button>`}
-    ${dataset.state === 'CREATED' && dataset.grant?.state === 'APPROVED' ? html`<button class="button" @click=${load}>Import</button>` : nothing}
+    <div class="actions">${may('datasets:admin') ? editor.button() : nothing}${dataset.state === 'DELETED' || !may('datasets:admin') ? nothing : html`<button class="button danger" @click=${ask}>Delete content</button>`}
+    ${dataset.state === 'CREATED' && dataset.grant?.state === 'APPROVED' && may('datasets:admin') ? html`<button class="button" @click=${load}>Import</button>` : nothing}
     <a class="button" href="/ui/jobs?dataset=${dataset.id}">Jobs</a>
-    ${trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
+    ${!may(trains ? 'jobs:submit' : 'datasets:admin') ? nothing
+      : trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
     ${trouble(problem)}${asked()}${editor.form()}${budget ? budgetCard(budget) : nothing}
     <div class="two"><div>${budget ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id)}</div>
-      <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${budget ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
+      <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${entries ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }
 
 export function open(view) {
@@ -151,7 +153,7 @@ export function open(view) {
     if (protectedOne) {
       shown.head = await get('/v1/ledger/head', signal);
       if (shown.head.seq !== seq) {
-        shown.entries = (await get(`${path}/ledger?order=desc&view=summary&page_size=${LINES}`, signal)).entries;
+        if (may('budgets:audit')) shown.entries = (await get(`${path}/ledger?order=desc&view=summary&page_size=${LINES}`, signal)).entries;
         shown.history = await get(`${path}/budget/history`, signal);
       }
       seq = shown.head.seq;

@@ -9,6 +9,7 @@ import {empty, loading, trouble} from './notice.js';
 import {share} from './share.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
+import {may} from './who.js';
 
 const SIZE = 50;
 
@@ -71,10 +72,10 @@ export function open(view) {
   const draw = () => view.draw(html`<div class="head"><div><h1>Datasets</h1>
     <p class="quiet">What is protected, what was promised about it, and how much of the promise is used.</p></div>
     <div class="actions"><input type="search" aria-label="Find a dataset" placeholder="Find by name or tag" maxlength="100" @input=${find}>
-    <a class="button" href="/ui/register">Register a dataset</a></div></div>
+    ${may('datasets:admin') ? html`<a class="button" href="/ui/register">Register a dataset</a>` : nothing}</div></div>
     ${trouble(problem)}${page ? tiles(page.datasets, page.next_page_token) : loading}
     ${!page ? nothing : page.datasets.length ? table(page.datasets)
-      : empty(wanted ? 'No dataset is called so' : 'No datasets yet', wanted ? '' : 'Register one to begin.')}
+      : empty(wanted ? 'No dataset is called so' : 'No datasets yet', wanted || !may('datasets:admin') ? '' : 'Register one to begin.')}
     ${tokens.length > 1 || page?.next_page_token ? html`<div class="pages">
       <button class="button" ?disabled=${tokens.length === 1} @click=${turn(() => tokens.splice(1))}>Least left</button>
       <button class="button" ?disabled=${!page?.next_page_token} @click=${turn(() => tokens.push(page.next_page_token))}>More</button></div>` : nothing}`);

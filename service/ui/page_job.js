@@ -8,6 +8,7 @@ import {bar} from './gauge.js';
 import {loading, question, trouble} from './notice.js';
 import {isAlive, isLost, untilAlive} from './stream.js';
 import {watch} from './watch.js';
+import {may} from './who.js';
 import './chart.js';
 
 const READINGS = 20;
@@ -109,7 +110,7 @@ function certificateCard(model, ask) {
     <div><dt>ledger entry</dt><dd>${certificate.guarantee?.reserve?.seq ?? '–'}</dd></div>
     <div><dt>SHA-256</dt><dd><code class="break">${model.sha256}</code></dd></div></dl>
     <details><summary>The whole certificate</summary><pre tabindex="0">${JSON.stringify(certificate, null, 2)}</pre></details>
-    <p class="foot"><button class="button danger" @click=${ask}>Delete model</button></p></section>`;
+    ${may('models:edit') ? html`<p class="foot"><button class="button danger" @click=${ask}>Delete model</button></p>` : nothing}</section>`;
 }
 
 function line(job) {
@@ -169,10 +170,10 @@ export function open(view) {
 
   function actions() {
     if (job.state === 'CANCELLING') return nothing;
-    if (isOpen(job)) return html`<button class="button danger" @click=${ask('cancel')}>Cancel</button>`;
-    return html`<a class="button" href="/ui/train?from=${job.id}">Train again with changes</a>
-      ${job.model ? html`<a class="button accent" href="/v1/models/${job.model}/content" download="${job.model}.safetensors">Download model</a>` : nothing}
-      <button class="button danger" @click=${ask('job')}>Delete</button>`;
+    if (isOpen(job)) return may('jobs:cancel') ? html`<button class="button danger" @click=${ask('cancel')}>Cancel</button>` : nothing;
+    return html`${may('jobs:submit') ? html`<a class="button" href="/ui/train?from=${job.id}">Train again with changes</a>` : nothing}
+      ${job.model && may('models:read') ? html`<a class="button accent" href="/v1/models/${job.model}/content" download="${job.model}.safetensors">Download model</a>` : nothing}
+      ${may('jobs:edit') ? html`<button class="button danger" @click=${ask('job')}>Delete</button>` : nothing}`;
   }
 
   function asked() {
@@ -193,7 +194,7 @@ export function open(view) {
     view.draw(html`<p class="crumb"><a href="/ui/jobs">Jobs</a> / <span class="id">${job.id}</span></p>
       <div class="head"><div><h1>${name ? name : html`${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>`}</h1>
       <p class="quiet">${badge(job.state)} ${line(job)} ${name ? html`${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>` : nothing}
-      ${tags(job, '/ui/jobs')}</p></div><div class="actions">${editor.button()}${actions()}</div></div>
+      ${tags(job, '/ui/jobs')}</p></div><div class="actions">${may('jobs:edit') ? editor.button() : nothing}${actions()}</div></div>
       ${trouble(problem)}${asked()}${editor.form()}${tiles(job, speed(readings))}
       <div class="main-aside"><div>${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
         ${job.metrics.history.length ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
@@ -212,7 +213,7 @@ export function open(view) {
       if (before && before !== job.state) view.say(`The job is ${job.state.toLowerCase()}.`);
       if (job.state === 'RUNNING' && readings.at(-1)?.step !== job.progress.step) readings.push({at: Date.now(), step: job.progress.step});
       readings.splice(0, readings.length - READINGS);
-      if (job.model && !model) model = await get(`/v1/models/${job.model}`, signal);
+      if (job.model && !model && may('certificates:read')) model = await get(`/v1/models/${job.model}`, signal);
     }
     draw();
     if (job.end_time) return false;

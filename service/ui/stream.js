@@ -70,6 +70,7 @@ let last = null; // id of the last event
 
 async function read(signal) {
   const response = await fetch(PATH, {signal, cache: 'no-store', headers: last ? {'Last-Event-ID': last} : {}});
+  if (response.status === 401) document.dispatchEvent(new Event('nobody')); // app.js asks to log in
   if (!response.ok || !response.body) throw new Error(`the stream is refused (${response.status})`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -126,14 +127,24 @@ channel.onmessage = ({data}) => {
   else if (isAlive() && part) channel.postMessage([]);
 };
 
+let wanted = false;
+
+function look() {
+  const shown = wanted && !document.hidden;
+  if (shown && !part) join();
+  if (shown) return;
+  part?.abort();
+  part = null;
+  heard = -Infinity;
+}
+
+// Whether somebody is there for whom the stream is read: nobody is told anything.
+export function want(somebody) {
+  wanted = somebody;
+  look();
+}
+
 export function start() {
-  const look = () => {
-    if (!document.hidden && !part) join();
-    if (!document.hidden) return;
-    part?.abort();
-    part = null;
-    heard = -Infinity;
-  };
   document.addEventListener('visibilitychange', look);
   addEventListener('pagehide', () => part?.abort());
   addEventListener('pageshow', (event) => event.persisted && ((part = null), look()));

@@ -16,6 +16,7 @@
 #include "api/job_schema.h"
 #include "api/job_view.h"
 #include "api/key_request.h"
+#include "api/login_request.h"
 #include "api/key_view.h"
 #include "api/limits.h"
 #include "api/model_view.h"
@@ -809,6 +810,9 @@ static void parse_body(const char *operation, const char *body)
     } else if (strcmp(operation, "key_create") == 0) {
         struct key_request request;
         status = key_request_parse(&request, body, strlen(body), &error);
+    } else if (strcmp(operation, "login_create") == 0) {
+        char key[LOGIN_KEY_SIZE];
+        status = login_request_parse(key, body, strlen(body), &error);
     } else if (strcmp(operation, "model_predict") == 0) {
         parse_predict(body);
     }

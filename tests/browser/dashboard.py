@@ -16,6 +16,7 @@ import tempfile
 
 import yaml
 
+import login
 from chromium import Chromium
 from daemon import Daemon
 
@@ -419,6 +420,10 @@ def main():
         digits(daemon)
         for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.hidden, walk.approve):
             part()
+    with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
+        browser.resize(1320)
+        browser.scheme("light")
+        login.walk(Walk(daemon, browser, folder, None, axe), check, daemon, browser)
     return 1 if failures else 0
 
 

@@ -62,7 +62,7 @@ static bool answers(unsigned port)
     return connected;
 }
 
-/* Writes text with every `from` in it replaced. */
+/* Writes text with the first `from` in it replaced. */
 static void write_replaced(FILE *file, const char *text, const char *from,
                            const char *to)
 {
@@ -77,9 +77,7 @@ static void write_replaced(FILE *file, const char *text, const char *from,
 static void write_nginx_line(FILE *file, const char *line, const struct front *front,
                              const struct daemon *daemon)
 {
-    char origin[64];
-    snprintf(origin, sizeof origin, "http://127.0.0.1:%u", front->port);
-    if (strstr(line, " ssl_") != NULL || strstr(line, " auth_") != NULL)
+    if (strstr(line, " ssl_") != NULL)
         return;
     if (strstr(line, "listen 443 ssl") != NULL)
         fprintf(file, "listen 127.0.0.1:%u%s;\n", front->port,
@@ -89,7 +87,7 @@ static void write_nginx_line(FILE *file, const char *line, const struct front *f
     else if (strstr(line, "server_name") != NULL)
         fprintf(file, "server_name 127.0.0.1 localhost;\n");
     else
-        write_replaced(file, line, "https://epsilond.example", origin);
+        fputs(line, file);
 }
 
 static void write_caddy_line(FILE *file, const char *line, const struct front *front,
@@ -98,14 +96,8 @@ static void write_caddy_line(FILE *file, const char *line, const struct front *f
     char origin[64], upstream[64];
     snprintf(origin, sizeof origin, "http://127.0.0.1:%u", front->port);
     snprintf(upstream, sizeof upstream, "127.0.0.1:%u", daemon->port);
-    if (strstr(line, "basicauth") != NULL)
-        fputs("handle_errors {\n", file);
-    else if (strstr(line, "HASH") != NULL)
-        fputs("respond 500\n", file);
-    else if (strstr(line, "127.0.0.1:8080") != NULL)
+    if (strstr(line, "127.0.0.1:8080") != NULL)
         write_replaced(file, line, "127.0.0.1:8080", upstream);
-    else if (strstr(line, "https://epsilond.example") != NULL)
-        write_replaced(file, line, "https://epsilond.example", origin);
     else
         write_replaced(file, line, "epsilond.example", origin);
 }

@@ -1,7 +1,7 @@
 /*
  * front_fixture.h - nginx or Caddy in front of the daemon, with deploy/nginx/epsilond.conf
- * or deploy/caddy/Caddyfile: its ports and its name are replaced, and TLS and passwords
- * left out, so that raw bytes can be sent to it.
+ * or deploy/caddy/Caddyfile: its ports and its name are replaced, and TLS left out, so
+ * that raw bytes can be sent to it.
  */
 #ifndef TESTS_E2E_FRONT_FIXTURE_H
 #define TESTS_E2E_FRONT_FIXTURE_H

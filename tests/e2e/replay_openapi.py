@@ -362,6 +362,13 @@ def keys(replay):
     replay.call("post", "/v1/keys/{id}:revoke", id=ids[1])
     replay.call("get", "/v1/keys/{id}", id=UNKNOWN)
     replay.call("get", "/v1/datasets/{id}/ledger", id="mnist")
+    replay.headers = {}
+    for _, body in replay.examples("post", "/v1/session"):
+        replay.call("post", "/v1/session", body)
+    replay.call("post", "/v1/session", {"key": made["key"]})
+    replay.call("get", "/v1/session")
+    replay.call("get", "/v1/session", headers={"X-Forwarded-User": "ops"})
+    replay.call("delete", "/v1/session", headers={"Sec-Fetch-Site": "same-origin"})
 
 
 def key_of(data_dir, owner, role):

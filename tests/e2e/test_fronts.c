@@ -1,14 +1,43 @@
 /* Goal: through the fronts that deploy/ has, everything works that works without one, the
- * dashboard's own requests among it, and another site's are refused. Method: nginx and
- * Caddy in front of the daemon, and requests as a browser sends them. */
+ * dashboard's own requests among it; another site's are refused, and so is who says in a
+ * header who they are. Method: nginx and Caddy in front of a daemon that asks for keys, and
+ * requests as a browser sends them. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <curl/curl.h>
 
 #include "tests/expect.h"
+#include "tests/e2e/client_fixture.h"
 #include "tests/e2e/front_fixture.h"
-#include "tests/e2e/sample_fixture.h"
-#include "tests/e2e/stage_fixture.h"
+#include "tests/e2e/key_fixture.h"
+
+#define JSON "Content-Type: application/json"
+
+struct scene {
+    struct daemon daemon;
+    char key[KEY_SIZE];
+};
+
+static int begin(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    assert_non_null(scene);
+    *state = scene;
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    daemon_init(&scene->daemon);
+    key_make(&scene->daemon, "dana", "data_owner", "fraud", scene->key);
+    daemon_start(&scene->daemon, (const char *const[]){"--behind-proxy", "on", NULL});
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct scene *scene = *state;
+    daemon_fini(&scene->daemon);
+    free(scene);
+    curl_global_cleanup();
+    return 0;
+}
 
 /* A client of the front in the place of one of the daemon. */
 static void client_of_front(struct client *client, struct daemon *seen,
@@ -18,66 +47,115 @@ static void client_of_front(struct client *client, struct daemon *seen,
     seen->port = front->port;
     snprintf(seen->base, sizeof seen->base, "http://127.0.0.1:%u", front->port);
     client_init(client, seen);
-    client->keys = 1000u * front->kind; /* its own are not another front's */
 }
 
-static const struct reply *post_from(struct client *client, const char *origin)
+static const struct reply *ask(struct client *client, const char *method,
+                               const char *path, const char *const headers[4],
+                               const char *body)
 {
-    char header[128];
-    snprintf(header, sizeof header, "Origin: %s", origin);
-    static const char body[] = "{\"dataset\":\"points\"}";
-    return client_send(client,
-                       &(struct request){.method = "POST",
-                                         .path = "/v1/jobs:estimate",
-                                         .headers = {header, "Content-Type: "
-                                                             "application/json"},
-                                         .body = body,
-                                         .size = strlen(body)});
+    struct request request = {.method = method, .path = path, .body = body};
+    request.size = body != NULL ? strlen(body) : 0;
+    for (size_t i = 0; i < 4; i++)
+        request.headers[i] = headers[i];
+    return client_send(client, &request);
 }
 
-static void check_front(const struct stage *stage, enum front_kind kind, const char *id)
+#define HEADERS(...) ((const char *const[4]){__VA_ARGS__})
+
+static const char table[] =
+    "{\"id\":\"%s\",\"format\":\"csv\",\"task\":\"classification\",\"header\":false,"
+    "\"columns\":[{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[0,1]},"
+    "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"0\",\"1\"]}],\"privacy\":"
+    "\"public\"}";
+
+static void by_key(struct client *client, const struct front *front, const char *key)
+{
+    enum { SIZE = 3 << 20 };
+    char path[64], declaration[512], once[64];
+    const char *id = front->kind == FRONT_NGINX ? "by-nginx" : "by-caddy";
+    snprintf(path, sizeof path, "/v1/datasets/%s/files/data", id);
+    snprintf(declaration, sizeof declaration, table, id);
+    snprintf(once, sizeof once, "Idempotency-Key: %s", id);
+    const struct key_header bearer = key_header(key);
+    char *body = malloc(SIZE);
+    assert_non_null(body);
+    memset(body, 'x', SIZE);
+    assert_problem(client_get(client, "/v1/datasets"), 401, "key_missing");
+    assert_status(client_get_with(client, "/v1/datasets", bearer.text), 200);
+    assert_status(client_get(client, "/ui/"), 200);
+    assert_status(ask(client, "POST", "/v1/datasets", HEADERS(bearer.text, JSON, once),
+                      declaration),
+                  201);
+    const struct request upload = {.method = "PUT",
+                                   .path = path,
+                                   .headers = {bearer.text},
+                                   .body = body,
+                                   .size = SIZE};
+    assert_status(client_send(client, &upload), 204);
+    /* Taken off, and not passed on to be refused as a spoof. */
+    assert_status(ask(client, "GET", "/v1/datasets",
+                      HEADERS(bearer.text, "X-Forwarded-User: root",
+                              "X-Forwarded-Groups: operators"),
+                      NULL),
+                  200);
+    free(body);
+}
+
+static void by_cookie(struct client *client, const struct front *front, const char *key)
+{
+    const char *path = "/v1/jobs:estimate";
+    char set[256], cookie[128], origin[80];
+    const struct reply *reply =
+        client_post(client, "/v1/session", NULL, "{'key':'%s'}", key);
+    assert_status(reply, 201);
+    assert_true(reply_header(reply, "Set-Cookie", set));
+    assert_memory_equal(set, "__Host-epsilond=", 16);
+    assert_non_null(strstr(set, "Secure"));
+    set[strcspn(set, ";")] = '\0';
+    snprintf(cookie, sizeof cookie, "Cookie: %.*s", 110, set);
+    assert_status(client_get_with(client, "/v1/datasets", cookie), 200);
+    snprintf(origin, sizeof origin, "Origin: https://127.0.0.1:%u", front->port);
+    assert_problem(ask(client, "POST", path, HEADERS(cookie, JSON, origin), "{}"), 400,
+                   "invalid_argument");
+    assert_problem(ask(client, "POST", path, HEADERS(cookie, JSON), "{}"), 403,
+                   "forbidden_origin");
+    assert_problem(ask(client, "POST", path,
+                       HEADERS(cookie, JSON, "Origin: https://evil.example"), "{}"),
+                   403, "forbidden_origin");
+    assert_problem(
+        ask(client, "POST", path, HEADERS(cookie, JSON, "Origin: null"), "{}"), 403,
+        "forbidden_origin");
+}
+
+static void check_front(const struct scene *scene, enum front_kind kind)
 {
     struct front front;
     struct daemon seen;
     struct client client;
-    enum { SIZE = 3 << 20 };
-    char path[96];
-    if (!front_start(&front, kind, &stage->daemon))
+    if (!front_start(&front, kind, &scene->daemon))
         skip();
-    client_of_front(&client, &seen, &front, &stage->daemon);
-    assert_status(client_get(&client, "/v1/datasets"), 200);
-    assert_status(client_get(&client, "/ui/"), 200);
-    assert_status(declare_points(&client, id, SAMPLE_PUBLIC), 201);
-    char *body = malloc(SIZE);
-    assert_non_null(body);
-    memset(body, 'x', SIZE);
-    snprintf(path, sizeof path, "/v1/datasets/%s/files/data", id);
-    assert_status(client_put(&client, path, body, SIZE), 204);
-    free(body);
-
-    assert_status(post_from(&client, seen.base), 400); /* it came to the handler */
-    assert_non_null(client.replies->json);
-    assert_int_equal(post_from(&client, "https://evil.example")->status, 403);
-    assert_int_equal(post_from(&client, "null")->status, 403);
+    client_of_front(&client, &seen, &front, &scene->daemon);
+    by_key(&client, &front, scene->key);
+    by_cookie(&client, &front, scene->key);
     client_fini(&client);
     front_stop(&front);
 }
 
-static void behind_nginx_our_own_origin_alone_is_taken(void **state)
+static void behind_nginx_keys_and_sessions_work(void **state)
 {
-    check_front(*state, FRONT_NGINX, "by-nginx");
+    check_front(*state, FRONT_NGINX);
 }
 
-static void behind_caddy_our_own_origin_alone_is_taken(void **state)
+static void behind_caddy_keys_and_sessions_work(void **state)
 {
-    check_front(*state, FRONT_CADDY, "by-caddy");
+    check_front(*state, FRONT_CADDY);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(behind_nginx_our_own_origin_alone_is_taken),
-        cmocka_unit_test(behind_caddy_our_own_origin_alone_is_taken),
+        cmocka_unit_test(behind_nginx_keys_and_sessions_work),
+        cmocka_unit_test(behind_caddy_keys_and_sessions_work),
     };
-    return cmocka_run_group_tests(tests, stage_begin, stage_end);
+    return cmocka_run_group_tests(tests, begin, end);
 }

@@ -93,6 +93,48 @@ static void elsewhere_than_on_loopback_wants_tls_or_a_proxy(void **state)
                      ST_INVALID);
 }
 
+static void options_that_need_each_other_come_together(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--tls-cert", "c"),
+                     ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--tls-key", "k"), ST_INVALID);
+    assert_non_null(strstr(error.text, "go together"));
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--groups", "g"), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--trust-proxy", "unix"),
+                     ST_INVALID);
+    assert_non_null(strstr(error.text, "go together"));
+    assert_int_equal(
+        READ("epsilond", "--data-dir", "d", "--trust-proxy", "unix", "--groups", "g"),
+        ST_OK);
+    assert_string_equal(config.groups, "g");
+}
+
+static void a_socket_is_a_path(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    char path[128] = "unix:/";
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "unix:/run/e"),
+                     ST_OK);
+    assert_string_equal(config.socket_path, "/run/e");
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "unix:/run/e",
+                          "--listen", "127.0.0.1:1"),
+                     ST_OK);
+    assert_string_equal(config.socket_path, "");
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", "unix:run/e"),
+                     ST_INVALID);
+    memset(path + strlen(path), 'x', 107); /* 108 bytes are too many */
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", path), ST_INVALID);
+    path[5 + 107] = '\0';
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--listen", path), ST_OK);
+}
+
 static void what_is_not_understood_is_refused(void **state)
 {
     (void)state;
@@ -139,6 +181,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flags_win_over_environment_over_file_over_default),
         cmocka_unit_test(elsewhere_than_on_loopback_wants_tls_or_a_proxy),
+        cmocka_unit_test(options_that_need_each_other_come_together),
+        cmocka_unit_test(a_socket_is_a_path),
         cmocka_unit_test(what_is_not_understood_is_refused),
         cmocka_unit_test(help_and_version_need_nothing_else),
     };

@@ -1,0 +1,21 @@
+/*
+ * login_request.h - the body of POST /v1/session: {"key"}, which a browser shows once, for
+ * a cookie.
+ */
+#ifndef API_LOGIN_REQUEST_H
+#define API_LOGIN_REQUEST_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+enum {
+    LOGIN_KEY_SIZE = 256
+}; /* of any text that is taken for a key; a key is shorter */
+
+/* Copies the key, which is then to be wiped (base/hash.h).
+ *   ST_INVALID  a member is missing, unknown or too long: the error names it */
+enum status login_request_parse(char key[LOGIN_KEY_SIZE], const char *body, size_t size,
+                                struct error *error);
+
+#endif

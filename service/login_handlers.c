@@ -1,0 +1,97 @@
+/* The browser's session: a key is shown once, and a cookie that no script can read stands in
+ * for it from then on (service/logins.h). */
+#include <microhttpd.h>
+
+#include "api/login_request.h"
+#include "api/login_view.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "service/act.h"
+#include "service/authentication.h"
+#include "service/handlers.h"
+#include "service/login_cookie.h"
+
+enum { NS_PER_S = 1000000000 };
+
+static void reply_login(struct request *request, unsigned status,
+                        const struct principal *principal, int64_t left_s)
+{
+    const struct login_view view = {
+        .principal = principal,
+        .expire_ms = left_s > 0 ? clock_wall_ms() + left_s * 1000 : 0,
+    };
+    reply_json(&request->reply, status, login_render(&view));
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+}
+
+/* Begins a session for whoever has this key, who is then the request's principal. */
+static enum status log_in(struct context *context, struct request *request,
+                          const char *key, struct error *error)
+{
+    struct act act;
+    char cookie[LOGIN_COOKIE_SIZE] = "";
+    struct principal principal;
+    enum status status = authentication_show(context, request, key, &principal, error);
+    if (status == ST_OK)
+        status = logins_begin(context->logins, principal.key,
+                              request->start_ns / NS_PER_S, cookie, error);
+    if (status != ST_OK)
+        return status;
+    request->principal = principal;
+    request->principal.via = VIA_SESSION;
+    act_begin(&act, context, request);
+    status = act_keep(context, &act, error);
+    if (status == ST_OK) {
+        reply_login(request, MHD_HTTP_CREATED, &request->principal, LOGIN_LIFE_S);
+        login_cookie_set(request, context->config, cookie, LOGIN_LIFE_S);
+    } else {
+        logins_end(context->logins, cookie);
+    }
+    hash_zero(cookie, sizeof cookie);
+    return status;
+}
+
+enum status handle_login_create(struct context *context, struct request *request,
+                                struct error *error)
+{
+    char key[LOGIN_KEY_SIZE] = "";
+    enum status status = login_request_parse(
+        key, request->body != NULL ? request->body : "", request->body_size, error);
+    if (status == ST_OK)
+        status = log_in(context, request, key, error);
+    hash_zero(key, sizeof key);
+    if (request->body != NULL)
+        hash_zero(request->body, request->body_size);
+    return status;
+}
+
+enum status handle_login_get(struct context *context, struct request *request,
+                             struct error *error)
+{
+    struct login login = {0};
+    const char *cookie = login_cookie_of(request, context->config);
+    (void)error;
+    bool has_one =
+        request->principal.via == VIA_SESSION && cookie != NULL &&
+        logins_find(context->logins, cookie, request->start_ns / NS_PER_S, &login);
+    reply_login(request, MHD_HTTP_OK, &request->principal, has_one ? login.left_s : 0);
+    return ST_OK;
+}
+
+enum status handle_login_delete(struct context *context, struct request *request,
+                                struct error *error)
+{
+    struct act act;
+    enum status status = ST_OK;
+    const char *cookie = login_cookie_of(request, context->config);
+    act_begin(&act, context, request);
+    if (request->principal.via == VIA_SESSION)
+        status = act_keep(context, &act, error);
+    if (status != ST_OK)
+        return status;
+    if (cookie != NULL)
+        logins_end(context->logins, cookie);
+    reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
+    login_cookie_set(request, context->config, "", 0);
+    return ST_OK;
+}

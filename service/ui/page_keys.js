@@ -1,0 +1,174 @@
+// Keys: who may come in, for how long; made, shown once, rotated, revoked.
+import {html, nothing} from './lit-html.js';
+import {get, post} from './api.js';
+import {age} from './format.js';
+import {empty, loading, trouble} from './notice.js';
+import {choice, field, input, read} from './schema_form.js';
+import {watch} from './watch.js';
+import {logIn, may, principal} from './who.js';
+
+const SIZE = 50;
+const roles = [['analyst', 'analyst: trains and predicts'], ['operator', 'operator: keeps it running, makes keys'],
+  ['auditor', 'auditor: reads ledgers and certificates']];
+const states = {ACTIVE: ['✓', 'Active', 'good'], EXPIRED: ['◌', 'Expired', 'calm'], REVOKED: ['✕', 'Revoked', 'bad']};
+
+function state(word) {
+  const [glyph, name, kind] = states[word] ?? ['?', word, 'calm'];
+  return html`<span class="badge ${kind}"><span aria-hidden="true">${glyph}</span> ${name}</span>`;
+}
+
+const day = (time) => time?.slice(0, 10) ?? '–';
+
+class Page {
+  constructor(view) {
+    this.view = view;
+    this.form = {owner: '', project: principal()?.project ?? '', role: principal()?.via === 'local' ? 'operator' : 'analyst', days: ''};
+    this.tokens = [null]; // of the pages up to the one that is shown
+    this.list = null;
+    this.made = null; // the key that was just made, shown once
+    this.asking = null; // {id, act} that wants a second click
+    this.problem = null;
+    view.title('Keys · epsilond');
+  }
+
+  set(name) {
+    return (value) => {
+      this.form[name] = value;
+      this.draw();
+    };
+  }
+
+  // Sends one act, and shows the list as it is then. With the first key the daemon begins
+  // to ask for one, so this browser shows it at once.
+  async act(path, body, done) {
+    this.problem = this.made = this.asking = null;
+    this.draw();
+    try {
+      done(await post(path, body));
+      if (this.made && principal()?.via === 'local') await logIn(this.made.key);
+      if (may('keys:admin')) await this.load();
+    } catch (error) {
+      this.problem = error;
+      this.view.say(error.message);
+    }
+    this.draw();
+  }
+
+  create(event) {
+    event.preventDefault();
+    const {owner, project, role, days} = this.form;
+    const body = {owner, project, role};
+    if (read(days) !== undefined) body.days = read(days);
+    this.act('/v1/keys', body, (made) => this.shown(made));
+  }
+
+  shown(made) {
+    this.made = made;
+    this.view.say('The key was made. It is shown this once.');
+  }
+
+  rotate(id) {
+    this.act(`/v1/keys/${id}:rotate`, {}, (made) => this.shown(made));
+  }
+
+  revoke(id) {
+    this.act(`/v1/keys/${id}:revoke`, {}, () => this.view.say('The key is revoked.'));
+  }
+
+  async load(signal) {
+    const token = this.tokens.at(-1);
+    this.list = await get(`/v1/keys?order=desc&page_size=${SIZE}${token ? `&page_token=${encodeURIComponent(token)}` : ''}`, signal);
+    this.draw();
+    return 15;
+  }
+
+  turn(change) {
+    return () => {
+      change();
+      this.load(this.view.signal).catch((error) => this.fail(error));
+    };
+  }
+
+  fail(error) {
+    if (error.name === 'AbortError') return;
+    this.problem = error;
+    this.draw();
+  }
+
+  // --- drawing ---
+
+  madeCard() {
+    if (!this.made) return nothing;
+    const {key, owner, role, project, expire_time: end} = this.made;
+    return html`<section class="card made"><h2>The new key of ${owner}</h2>
+      <p><b>It is shown this once.</b> Whoever has it is ${owner}, ${role.replace('_', ' ')} in ${project}, until ${day(end)}.</p>
+      <pre id="key" tabindex="0">${key}</pre>
+      <p class="quiet">From a shell:</p><pre tabindex="0">curl -s -H 'Authorization: Bearer ${key}' ${location.origin}/v1/datasets</pre>
+      <p><button class="button" @click=${() => navigator.clipboard?.writeText(key).then(() => this.view.say('Copied.'))}>Copy the key</button>
+      <button class="button" @click=${() => this.putAway()}>I have kept it</button></p></section>`;
+  }
+
+  putAway() {
+    this.made = null;
+    this.draw();
+  }
+
+  formCard() {
+    const errors = this.problem?.errors ?? [];
+    const text = (name, label, hint, placeholder = '', kind = 'text') => field({id: `/${name}`, label, hint, errors,
+      control: input({id: `/${name}`, kind, value: this.form[name], placeholder, errors, changed: this.set(name)})});
+    const first = principal()?.via === 'local';
+    return html`<section class="card"><h2>Make a key</h2>${first ? html`<div class="notice warn"><b>This daemon asks nobody for a key yet.</b>
+      With the first one it begins to ask everybody, for ever. Begin with an operator's, which can make the others.</div>` : nothing}<form @submit=${(event) => this.create(event)}><div class="fields">
+      ${text('owner', 'Owner', 'Who it is for: their jobs carry this name.', 'ana')}
+      ${text('project', 'Project', 'What it reaches lies in this project.')}
+      ${field({id: '/role', label: 'Role', hint: 'Keys of data owners and privacy officers are made on the host: epsilond key create.', errors,
+        control: choice({id: '/role', value: this.form.role, options: roles, changed: this.set('role')})})}
+      ${text('days', 'Days', 'How long it lasts.', '90', 'number')}</div>
+      <button class="button accent" id="create">Make the key</button></form></section>`;
+  }
+
+  actions({id, state: now, owner}) {
+    if (now !== 'ACTIVE') return nothing;
+    if (this.asking?.id === id) return html`<span role="alertdialog" aria-label="Revoke the key of ${owner}?">
+      <button class="button danger" @click=${() => this.revoke(id)}>Revoke it</button>
+      <button class="button" @click=${() => this.ask(null)}>Keep it</button></span>`;
+    return html`<button class="button" aria-label="Rotate the key ${id} of ${owner}" @click=${() => this.rotate(id)}>Rotate</button>
+      <button class="button danger" aria-label="Revoke the key ${id} of ${owner}" @click=${() => this.ask({id})}>Revoke</button>`;
+  }
+
+  ask(what) {
+    this.asking = what;
+    this.draw();
+  }
+
+  row(one) {
+    return html`<tr><td><b>${one.owner}</b><small class="id">${one.id}</small></td><td data-name="Role">${one.role.replace('_', ' ')}</td>
+      <td data-name="Project">${one.project}</td><td data-name="State">${state(one.state)}</td>
+      <td class="number quiet" data-name="Made">${age(one.create_time)}</td><td class="number" data-name="Expires">${day(one.expire_time)}</td>
+      <td class="number" data-name="Last used">${one.last_used ?? '–'}</td><td class="number">${this.actions(one)}</td></tr>`;
+  }
+
+  table() {
+    if (!this.list) return loading;
+    if (!this.list.keys.length) return empty('No keys', 'None that you may see.');
+    return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Owner</th><th scope="col">Role</th><th scope="col">Project</th>
+      <th scope="col">State</th><th scope="col" class="number">Made</th><th scope="col" class="number">Expires</th>
+      <th scope="col" class="number">Last used</th><th scope="col" class="number"><span class="unseen">Change</span></th></tr></thead>
+      <tbody>${this.list.keys.map((one) => this.row(one))}</tbody></table></div>
+      <div class="pages"><button class="button" ?disabled=${this.tokens.length === 1} @click=${this.turn(() => this.tokens.splice(1))}>Newest</button>
+      <button class="button" ?disabled=${!this.list.next_page_token} @click=${this.turn(() => this.tokens.push(this.list.next_page_token))}>Older</button></div>`;
+  }
+
+  draw() {
+    this.view.draw(html`<div class="head"><div><h1>Keys</h1><p class="quiet">Who may come in. A key that is revoked lets nobody in from then on,
+      and ends the browsers that were logged in by it; a rotated one lasts another day beside its successor.</p></div></div>
+      ${trouble(this.problem)}${this.madeCard()}${this.table()}${this.formCard()}`);
+  }
+}
+
+export function open(view) {
+  const page = new Page(view);
+  page.draw();
+  watch(view.signal, (signal) => page.load(signal), (error) => page.fail(error));
+}
