@@ -158,7 +158,6 @@ static void set_protocols(struct transfer *transfer)
     CURL *handle = transfer->handle;
     unsigned redirects = transfer->request.redirects_max;
     set_text(handle, CURLOPT_PROTOCOLS_STR, transfer->plain ? "http" : "https");
-    set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, transfer->plain ? "http" : "https");
     set_long(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
     set_long(handle, CURLOPT_FOLLOWLOCATION, redirects > 0);
     set_long(handle, CURLOPT_MAXREDIRS, (long)redirects);
