@@ -26,6 +26,7 @@ class Page {
     this.form = emptyDeclaration();
     this.form.id = view.query.get('dataset') ?? '';
     this.files = {};
+    this.places = {}; // where the daemon is to get a file itself: its address and digest
     this.read = null; // what the beginning of the file looks like
     this.stated = false;
     this.problem = null;
@@ -62,10 +63,7 @@ class Page {
     try {
       this.show('Promising');
       const made = await post('/v1/datasets', body, {key: this.key(body)});
-      for (const name of formats[this.form.format].files) {
-        const file = this.files[name];
-        await upload(`${path}/files/${name}`, file, (share) => this.show(`Uploading ${file.name}`, share));
-      }
+      for (const name of formats[this.form.format].files) await this.bring(`${path}/files/${name}`, name);
       if (barred(made.grant)) return this.view.go(`/ui/datasets/${made.id}`);
       this.show('Importing');
       await post(`${path}:import`, {});
@@ -73,6 +71,21 @@ class Page {
     } catch (error) {
       this.fail(error.code === 'import_failed' ? refused(error.body) : error);
     }
+  }
+
+  async bring(path, name) {
+    const file = this.files[name];
+    const {url, sha256} = this.places[name] ?? {};
+    if (!url) return upload(path, file, (share) => this.show(`Uploading ${file.name}`, share));
+    await post(`${path}:fetch`, {url, sha256: sha256 || null});
+    return new Promise((resolve, reject) => watch(this.view.signal, async (signal) => {
+      const {state, bytes: come, size, result, status} = await get(`${path}/fetch`, signal);
+      this.show('Fetching', size ? come / size : null);
+      if (['WAITING', 'RUNNING'].includes(state)) return 1;
+      if (state === 'SUCCEEDED') resolve();
+      else reject(new Error(`The file was not fetched: ${(result ?? state).toLowerCase().replace('_', ' ')}${status ? ` (${status})` : ''}.`));
+      return false;
+    }, reject));
   }
 
   follow(path) {
@@ -121,7 +134,19 @@ class Page {
       this.take(name, event.dataTransfer.files[0]);
     }}><input type="file" class="unseen" name=${name} @change=${(event) => this.take(name, event.target.files[0])}>
       <b>${files.length > 1 ? `${name}: ` : ''}${file ? file.name : 'Drop a file here, or choose one'}</b>
-      <small>${file ? bytes(file.size) : 'It stays in this page until you promise below.'}</small></label>`;
+      <small>${file ? bytes(file.size) : 'It stays in this page until you promise below.'}</small></label>
+      <details><summary>Or have ${files.length > 1 ? name : 'it'} fetched</summary><div class="fields">
+      ${this.place(name, 'url', 'Address', 'The daemon gets the file from there by https. A file above then shows the columns alone.', 'https://example.com/adult.csv')}
+      ${this.place(name, 'sha256', 'SHA-256', 'What the file must have; may be left empty.')}</div></details>`;
+  }
+
+  place(name, member, label, hint, placeholder = '') {
+    const id = `${member}-${name}`;
+    return field({id, label, hint, errors: this.errors, control: input({id, kind: 'text', value: this.places[name]?.[member] ?? '', placeholder, errors: this.errors,
+      changed: (value) => {
+        this.places[name] = {...this.places[name], [member]: value.trim()};
+        this.draw();
+      }})});
   }
 
   fileCard() {
@@ -206,7 +231,7 @@ class Page {
 
   sendCard() {
     const {form, step} = this;
-    const missing = formats[form.format].files.some((name) => !this.files[name]);
+    const missing = formats[form.format].files.some((name) => !this.files[name] && !this.places[name]?.url);
     const promise = form.privacy === 'private' ? `Promise ${epsilon(read(form.epsilon))} and upload` : form.privacy ? 'Register as public' : 'Register';
     return html`<section class="card"><label class="check"><input type="checkbox" id="state" .checked=${this.stated} @change=${(event) => {
         this.stated = event.target.checked;

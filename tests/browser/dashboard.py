@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 import yaml
 
@@ -25,6 +26,7 @@ DIGITS = os.path.join(HERE, "../../deploy/digits/digits.csv.gz")
 DIGITS_SCHEMA = {"format": "csv", "task": "classification", "header": False,
                  "columns": [{"name": f"cell{i}", "kind": "numeric", "range": [0, 16]} for i in range(64)]
                  + [{"name": "digit", "kind": "label", "values": [str(i) for i in range(10)]}]}
+RECEIVER = os.path.join(HERE, "../e2e/receiver.py")
 STATIC_MAX, NODES_MAX = 64 << 10, 3000
 PICTURES, DOCUMENTED = "build/browser", ("datasets-light", "running-dark", "exhausted-light")
 failures = []
@@ -136,6 +138,31 @@ class Walk:
         browser.await_text("100.0 % left")
         dataset = self.daemon.get("/v1/datasets/shops")
         check(dataset["columns"][0]["range"] == [0, 120] and dataset["records"] == 3000, "what was declared is registered")
+
+    def fetch(self):
+        """A file that the daemon gets itself: first not there, then there."""
+        browser = self.browser
+        pipe = subprocess.PIPE
+        with subprocess.Popen([sys.executable, RECEIVER], stdin=pipe, stdout=pipe, text=True) as receiver:
+            place = f"http://127.0.0.1:{receiver.stdout.readline().strip()}/files/digits"
+            browser.go("/ui/register")
+            browser.choose("[id='/format']", "libsvm")
+            browser.type("[id='/id']", "fetched")
+            browser.type("[id='/classes']", "2")
+            browser.type("[id='/features/count']", "2")
+            browser.type("[id='/features/range/0']", "0")
+            browser.type("[id='/features/range/1']", "1")
+            browser.click("details summary")
+            browser.type("#url-data", place)
+            browser.click("input[value=public]")
+            browser.click("#state")
+            browser.click("#register")
+            browser.await_text("The file was not fetched: refused (404)")
+            urllib.request.urlopen(urllib.request.Request(place, method="PUT", data=b"1 1:0.5\n0 2:1\n")).close()
+            browser.click("#register")
+            browser.await_that("location.pathname == '/ui/datasets/fetched'", "the page of the fetched dataset")
+            receiver.stdin.close()
+        check(self.daemon.get("/v1/datasets/fetched")["records"] == 2, "what was fetched is imported")
 
     def train(self):
         browser = self.browser
@@ -413,12 +440,12 @@ def main():
     if os.environ.get("AXE"):
         with open(os.environ["AXE"], encoding="utf-8") as file:
             axe = file.read()
-    with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
+    with tempfile.TemporaryDirectory() as folder, Daemon(epsilond, "--outbound-allow", "127.0.0.1") as daemon, Chromium(chromium, daemon.base) as browser:
         browser.resize(1320)
         browser.scheme("light")
         walk = Walk(daemon, browser, folder, shots[0] if shots else None, axe)
         digits(daemon)
-        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.hidden, walk.approve):
+        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.fetch, walk.hidden, walk.approve):
             part()
     with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
         browser.resize(1320)
