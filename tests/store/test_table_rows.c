@@ -214,6 +214,8 @@ static void a_key_is_remembered_once_a_route_and_principal(void **state)
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 0);
     assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
+    row.name.owner = "al"; /* before ana, as bob is behind her */
+    assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     row.name.owner = "bob";
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     row.name = (struct idempotency_name){"q", "ana", "POST /v1/jobs", "k'1"};
