@@ -152,7 +152,7 @@ class Job:
             self.data["progress"]["queue_position"] = told["queue_position"]
         elif name == "progress":
             for member in ("step", "steps", "seconds_left"):
-                self.data["progress"][member] = told[member]  # type: ignore[literal-required]
+                self.data["progress"][member] = told[member]
             if self.data["privacy"]:
                 self.data["privacy"]["epsilon_spent"] = told["epsilon_spent"]
         elif name == "evaluation":
