@@ -5,6 +5,7 @@ import {badge, isOpen, reason} from './badge.js';
 import {captionEditor, tags} from './caption.js';
 import {age, count, delta, duration, epsilon, percent, plain, quality} from './format.js';
 import {bar} from './gauge.js';
+import {logCard} from './log_card.js';
 import {loading, question, trouble} from './notice.js';
 import {isAlive, isLost, untilAlive} from './stream.js';
 import {watch} from './watch.js';
@@ -140,6 +141,7 @@ export function open(view) {
     changed: (now) => (job = now),
     draw: () => draw(),
   });
+  const log = logCard(path, () => draw());
   const ask = (now) => () => {
     asking = now;
     draw();
@@ -199,7 +201,7 @@ export function open(view) {
       <div class="main-aside"><div>${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
         ${job.metrics.history.length ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
           ? 'The first measurement comes with the next hundredth of the steps.' : 'Nothing public was named to measure quality on.'}</p></section>`}</div>
-      <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}
+      <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}${log()}
         <section class="card"><h2>From a shell</h2><pre tabindex="0">curl -s ${location.origin}${path}</pre></section></div></div>`);
   }
 
