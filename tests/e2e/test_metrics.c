@@ -169,6 +169,32 @@ static void nothing_moves_but_at_a_tick(void **state)
     await_end(client, job);
 }
 
+/* How long it waited is when a job changed, which may be private. */
+static void a_request_that_waited_is_counted_and_not_timed(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    static const char timed[] = "epsilond_http_request_seconds_count";
+    static const char polls[] = "epsilond_http_requests_total{route=\"/v1/jobs/{id}\","
+                                "method=\"GET\",status=\"304\"}";
+    char path[96], tag[256], known[300];
+    const char *running =
+        submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
+    const char *queued = submit(client, SAMPLE_JOB, "points", 10, 30000.0);
+    await_training(client, running);
+    assert_true(reply_header(client_get(client, "/v1/jobs/%s", queued), "ETag", tag));
+    snprintf(path, sizeof path, "/v1/jobs/%s?wait=1", queued);
+    snprintf(known, sizeof known, "If-None-Match: %s", tag);
+    const struct reply *before = scrape(client);
+    assert_status(client_get_with(client, path, known), 304);
+    const struct reply *after = scrape(client);
+    assert_true(sample(after, timed) == sample(before, timed));
+    assert_true(sample(after, polls) == fmax(sample(before, polls), 0) + 1);
+    cancel(client, queued);
+    cancel(client, running);
+    await_end(client, running);
+}
+
 static void no_label_names_a_job_or_a_model(void **state)
 {
     struct stage *stage = *state;
@@ -359,6 +385,7 @@ int main(void)
         cmocka_unit_test(figures_are_those_of_the_rest_of_the_api),
         cmocka_unit_test(what_the_process_takes_is_coarse),
         cmocka_unit_test(nothing_moves_but_at_a_tick),
+        cmocka_unit_test(a_request_that_waited_is_counted_and_not_timed),
         cmocka_unit_test(no_label_names_a_job_or_a_model),
         cmocka_unit_test(datasets_beyond_the_limit_are_counted),
         cmocka_unit_test(a_socket_of_its_own_answers_metrics_alone),
