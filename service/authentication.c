@@ -5,8 +5,11 @@
 #include <microhttpd.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "service/admission.h"
 #include "service/login_cookie.h"
+
+enum { NS_PER_S = 1000000000 };
 
 /* The other end of its connection. */
 static const struct sockaddr *peer_of(const struct request *request)
@@ -56,7 +59,6 @@ enum status authentication_show(struct context *context, const struct request *r
 static enum status find_login(struct context *context, struct request *request,
                               const char *cookie, struct error *error)
 {
-    enum { NS_PER_S = 1000000000 };
     struct login login;
     struct access_key key;
     if (!logins_find(context->logins, cookie, request->start_ns / NS_PER_S, &login) ||
@@ -150,5 +152,10 @@ enum status authentication_renew(struct context *context, const struct request *
     if (request->match.route->scope == SCOPE_EVERYBODY ||
         request->principal.via == VIA_PROXY)
         return ST_OK;
+    const char *cookie = login_cookie_of(request, context->config);
+    if (request->principal.via == VIA_SESSION &&
+        (cookie == NULL ||
+         !logins_hold(context->logins, cookie, clock_monotonic_ns() / NS_PER_S)))
+        return error_set(error, ST_SESSION_ENDED, "this browser is not logged in");
     return access_keys_hold(context->keys, &request->principal, error);
 }

@@ -137,6 +137,15 @@ bool logins_find(struct logins *logins, const char *cookie, int64_t now_s,
     return place != NULL;
 }
 
+bool logins_hold(struct logins *logins, const char *cookie, int64_t now_s)
+{
+    pthread_mutex_lock(&logins->lock);
+    const struct place *place = find_place(logins, cookie);
+    bool holds = place != NULL && !is_over(place, now_s);
+    pthread_mutex_unlock(&logins->lock);
+    return holds;
+}
+
 void logins_end(struct logins *logins, const char *cookie)
 {
     pthread_mutex_lock(&logins->lock);

@@ -49,6 +49,10 @@ struct login {
 bool logins_find(struct logins *logins, const char *cookie, int64_t now_s,
                  struct login *found);
 
+/* Tells whether the cookie still has a login, for an answer that is long under way: it is
+ * no use of it. */
+bool logins_hold(struct logins *logins, const char *cookie, int64_t now_s);
+
 /* Ends the login of a cookie, if there is one. */
 void logins_end(struct logins *logins, const char *cookie);
 

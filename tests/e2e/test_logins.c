@@ -2,8 +2,10 @@
  * changes nothing from another site's page, and ends when it should. Method: libcurl as the
  * browser, with the headers that one sends. (That it ends when it was idle or has lived for
  * twelve hours is tests/service/test_logins.c's, by a clock of its own.) */
+#include <arpa/inet.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <curl/curl.h>
 
 #include "tests/expect.h"
@@ -265,6 +267,35 @@ static void it_ends_with_its_key(void **state)
     assert_problem(log_in(client, key), 401, "key_revoked");
 }
 
+/* A stream of events is an answer that has no end of its own. */
+static void a_stream_ends_with_the_session(void **state)
+{
+    struct scene *scene = *state;
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)scene->daemon.port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct timeval patience = {.tv_sec = 60};
+    char cookie[COOKIE_SIZE], bytes[4096];
+    take_cookie(&scene->client, scene->analyst, cookie);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    int size =
+        snprintf(bytes, sizeof bytes,
+                 "GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n\r\n", cookie);
+    assert_int_equal(send(fd, bytes, (size_t)size, MSG_NOSIGNAL), size);
+    assert_true(recv(fd, bytes, sizeof bytes, 0) > 12);
+    assert_memory_equal(bytes, "HTTP/1.1 200", 12);
+    assert_status(ask(&scene->client, "DELETE", "/v1/session",
+                      HEADERS(cookie, scene->origin), NULL),
+                  204);
+    ssize_t got = 1;
+    while (got > 0)
+        got = recv(fd, bytes, sizeof bytes, 0);
+    assert_int_equal(got, 0); /* closed, and not that the time was up */
+    close(fd);
+}
+
 static void a_thousand_logins_leave_the_newest(void **state)
 {
     struct scene *scene = *state;
@@ -328,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_bearer_wins_over_a_cookie),
         cmocka_unit_test(it_ends_when_it_is_ended),
         cmocka_unit_test(it_ends_with_its_key),
+        cmocka_unit_test(a_stream_ends_with_the_session),
         cmocka_unit_test(a_thousand_logins_leave_the_newest),
         cmocka_unit_test(a_restart_ends_all),
         cmocka_unit_test(under_tls_the_cookie_is_the_hosts_alone),

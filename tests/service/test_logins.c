@@ -30,7 +30,9 @@ static void a_cookie_leads_to_its_key(void **state)
     assert_int_equal(found.left_s, LOGIN_LIFE_S - 5);
     assert_true(logins_find(logins, two, start_s, &found));
     assert_string_equal(found.key, "k2");
+    assert_true(logins_hold(logins, one, start_s));
     logins_end(logins, one);
+    assert_false(logins_hold(logins, one, start_s));
     assert_false(logins_find(logins, one, start_s, &found));
     assert_true(logins_find(logins, two, start_s, &found));
     logins_destroy(logins);
@@ -69,6 +71,9 @@ static void it_ends_after_an_idle_hour_and_after_twelve(void **state)
     struct login found;
     begin(logins, "k1", start_s, idle);
     assert_true(logins_find(logins, idle, start_s + LOGIN_IDLE_S - 1, &found));
+    /* What is long under way holds on to it, and does not use it. */
+    assert_true(logins_hold(logins, idle, start_s + 2 * LOGIN_IDLE_S - 2));
+    assert_false(logins_hold(logins, idle, start_s + 2 * LOGIN_IDLE_S - 1));
     assert_false(logins_find(logins, idle, start_s + 2 * LOGIN_IDLE_S - 1, &found));
     assert_false(logins_find(logins, idle, start_s, &found)); /* it is gone for good */
     begin(logins, "k1", start_s, busy);
@@ -92,8 +97,7 @@ static void a_key_has_few_and_loses_the_one_idle_longest(void **state)
     assert_true(logins_find(logins, cookies[0], start_s, &found));
     begin(logins, "k1", start_s, cookies[LIMIT_LOGINS_PER_KEY]);
     for (int i = 0; i <= LIMIT_LOGINS_PER_KEY; i++)
-        assert_int_equal(logins_find(logins, cookies[i], start_s, &found),
-                         i != 1);
+        assert_int_equal(logins_find(logins, cookies[i], start_s, &found), i != 1);
     logins_destroy(logins);
 }
 
