@@ -96,7 +96,7 @@ export function open(view) {
   view.title('Jobs · epsilond');
   draw();
   follow();
-  all('/v1/datasets?view=summary&order_by=id', 'datasets', view.signal, 100).then((list) => {
+  all('/v1/datasets?view=summary&order_by=id', 'datasets', view.signal, 60).then((list) => {
     const ids = list.filter(({state}) => state !== 'DELETED').map(({id}) => id);
     const chosen = query.get('dataset');
     datasets = chosen && !ids.includes(chosen) ? [chosen, ...ids] : ids;
