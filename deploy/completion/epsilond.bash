@@ -2,7 +2,7 @@
 _epsilond() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     case $before in
-        --data-dir | --head-file | --config | --tls-cert | --tls-key | backup | restore)
+        --data-dir | --head-file | --config | --tls-cert | --tls-key | --outbound-ca | backup | restore)
             mapfile -t COMPREPLY < <(compgen -o plusdirs -f -- "$current")
             return
             ;;
