@@ -413,6 +413,10 @@ class Walk:
         browser.go("/ui/datasets")
         browser.await_text("rejected")
         browser.go("/ui/datasets/visitors")
+        browser.await_text("What is public")
+        check("Import" not in browser.run("document.querySelector('.actions').innerText"), "an officer imports nothing")
+        browser.call("Network.setExtraHTTPHeaders", headers=ana)
+        browser.go("/ui/datasets/visitors")
         browser.await_text("Import")
         check(browser.faults == [], f"after the approvals: {browser.faults}")
 
