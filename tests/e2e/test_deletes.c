@@ -128,7 +128,7 @@ static void expect_acts(const char *const *actions, const char *const *paths,
                         size_t count)
 {
     char path[64];
-    snprintf(path, sizeof path, "/v1/audit?order=desc&page_size=%zu", count);
+    snprintf(path, sizeof path, "/v1/audit?order=desc&result=ok&page_size=%zu", count);
     const struct reply *page = client_get(&stage->client, "%s", path);
     for (size_t i = 0; i < count; i++) {
         snprintf(path, sizeof path, "acts.%zu.action", count - 1 - i);
