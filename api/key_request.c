@@ -84,6 +84,10 @@ enum status key_request_check(const struct key_request *request,
     static const uint64_t grants =
         SCOPE_BIT(SCOPE_GRANTS_PROPOSE) | SCOPE_BIT(SCOPE_GRANTS_APPROVE);
     const struct principal *made = &request->principal;
+    if (key_policy_limits(&request->policy) &&
+        (principal_scopes(made) & SCOPE_BIT(SCOPE_KEYS_ADMIN)) != 0)
+        return error_set_at(error, ST_INVALID, "/policy",
+                            "who makes keys could make one without it");
     if (minter->via == VIA_CLI)
         return ST_OK;
     if ((made->scopes & grants) != 0)

@@ -67,6 +67,7 @@ enum {
     LIMIT_HEAD = 12288,               /* bytes of a request before its body */
     LIMIT_HEAD_PARTS = 64,            /* header fields, cookies and query parameters */
     LIMIT_JSON_BODY = 1 << 20,        /* bytes */
+    LIMIT_LOGIN_BODY = 1 << 10,       /* bytes: a key, from whoever comes */
     LIMIT_PREDICT_BODY = 64 << 20     /* bytes */
 };
 

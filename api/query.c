@@ -48,11 +48,13 @@ enum status query_take(struct query_seen *seen, const char *name, struct error *
     return ST_OK;
 }
 
-/* Reads digits and nothing else, as a number below LIMIT_COUNT. */
+/* Reads 1 to DIGITS_MAX digits and nothing else, as a number below LIMIT_COUNT. */
 static bool read_digits(uint64_t *value, const char *text)
 {
+    enum { DIGITS_MAX = 16 }; /* of a count: zeros before it are digits too */
     uint64_t sum = 0;
-    if (*text == '\0')
+    size_t size = strlen(text);
+    if (size == 0 || size > DIGITS_MAX)
         return false;
     for (; *text != '\0'; text++) {
         if (*text < '0' || *text > '9')

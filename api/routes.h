@@ -147,7 +147,7 @@
       .path = "/v1/keys/{id}:rotate", .act = "key.rotate", .body = BODY_EMPTY,         \
       .types = TYPE_JSON)                                                              \
     X(login_create, ON_DESK, EVERYBODY, .method = "POST", .path = "/v1/session",       \
-      .act = "session.create", .body = BODY_JSON, .types = TYPE_JSON)                  \
+      .act = "session.create", .body = BODY_LOGIN, .types = TYPE_JSON)                  \
     X(login_get, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/session",           \
       .types = TYPE_JSON)                                                              \
     X(login_delete, ON_DESK, EVERYBODY, .method = "DELETE", .path = "/v1/session",     \
@@ -208,6 +208,7 @@ enum route_body {
     BODY_EMPTY,   /* none, an empty one, or {} */
     BODY_JSON,    /* application/json up to LIMIT_JSON_BODY */
     BODY_PATCH,   /* application/merge-patch+json up to LIMIT_JSON_BODY */
+    BODY_LOGIN,   /* application/json up to LIMIT_LOGIN_BODY, from anybody */
     BODY_PREDICT, /* application/json up to LIMIT_PREDICT_BODY */
     BODY_FILE,    /* any type, written to a file as it comes */
 };

@@ -138,3 +138,11 @@ bool access_is_everywhere(const struct request *request)
     return principal_reach(&request->principal, request->match.route->scope) ==
            REACH_EVERYWHERE;
 }
+
+enum status access_check_everywhere(const struct request *request, struct error *error)
+{
+    if (access_is_everywhere(request))
+        return ST_OK;
+    return error_set(error, ST_FORBIDDEN,
+                     "it is of all projects, and this key reaches its own");
+}

@@ -66,4 +66,8 @@ bool access_sees_webhook(const struct request *request, const struct webhook *we
 /* Whether it reaches the things of every project with the scope of its route. */
 bool access_is_everywhere(const struct request *request);
 
+/* For what cannot be told apart by project.
+ *   ST_FORBIDDEN  it does not: its scope stands beside a role that has no such reach */
+enum status access_check_everywhere(const struct request *request, struct error *error);
+
 #endif

@@ -71,7 +71,9 @@ enum status act_keep(struct context *context, const struct act *act,
                      struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = disk_room_check(&context->disk_room, error);
+    if (status == ST_OK)
+        status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
     return store_end(tx, audit_trail_append(tx, &act->row, error), error);

@@ -127,6 +127,7 @@ static const char *body_type(enum route_body body)
 {
     switch (body) {
     case BODY_JSON:
+    case BODY_LOGIN:
     case BODY_PREDICT: return "application/json";
     case BODY_PATCH: return "application/merge-patch+json";
     case BODY_NONE:
@@ -156,6 +157,7 @@ uint64_t admission_body_max(enum route_body body, const struct config *config)
     case BODY_EMPTY: return EMPTY_BODY_MAX;
     case BODY_JSON:
     case BODY_PATCH: return LIMIT_JSON_BODY;
+    case BODY_LOGIN: return LIMIT_LOGIN_BODY;
     case BODY_PREDICT: return LIMIT_PREDICT_BODY;
     case BODY_FILE: return config->upload_size_max;
     }

@@ -3,6 +3,7 @@
 #include "api/audit_view.h"
 #include "api/limits.h"
 #include "api/query.h"
+#include "service/access.h"
 #include "service/entries.h"
 #include "service/handlers.h"
 
@@ -59,7 +60,9 @@ enum status handle_audit_list(struct context *context, struct request *request,
     struct audit_range range = {0};
     struct store_tx *tx = NULL;
     error->faults = NULL; /* what is wrong with a parameter is told as "invalid" */
-    enum status status = entries_parse(&wanted, request, error);
+    enum status status = access_check_everywhere(request, error);
+    if (status == ST_OK)
+        status = entries_parse(&wanted, request, error);
     if (status == ST_OK)
         status = read_range(&range, &wanted, request, error);
     if (status == ST_OK)

@@ -76,6 +76,18 @@ static enum status add(struct context *context, struct store_tx *tx,
     return notice_grant(context, tx, *dataset, &info.detail.proposal, error);
 }
 
+/* A promise is made by who may propose one, and those who may are made on the host alone
+ * (api/key_request.h). So nobody who makes keys makes a second self to approve, or one
+ * whose name is that of another project's owner, with whose datasets it would be
+ * compared. */
+static enum status check_may_promise(const struct request *request, struct error *error)
+{
+    if (principal_reach(&request->principal, SCOPE_GRANTS_PROPOSE) != REACH_NONE)
+        return ST_OK;
+    return error_set(error, ST_FORBIDDEN, "this takes the scope %s too",
+                     scope_name(SCOPE_GRANTS_PROPOSE));
+}
+
 static bool same_declaration(const struct dataset_spec *a, const struct dataset_spec *b)
 {
     char *one = dataset_spec_render(a), *other = dataset_spec_render(b);
@@ -193,7 +205,9 @@ enum status handle_dataset_create(struct context *context, struct request *reque
     struct dataset_spec spec;
     struct dataset *dataset, *known;
     struct store_tx *tx = NULL;
-    enum status status = read_declaration(context, request, &spec, &known, error);
+    enum status status = check_may_promise(request, error);
+    if (status == ST_OK)
+        status = read_declaration(context, request, &spec, &known, error);
     if (status != ST_OK)
         return status;
     status = store_begin(context->store, &tx, error);

@@ -112,24 +112,26 @@ static ssize_t pull_lines(void *context, uint64_t position, char *to, size_t roo
 }
 
 /* Appends a parameter, its value encoded as RFC 3986 has it, so that no value can end the
- * link. */
-static void link_add(char link[LINK_SIZE], const char *name, size_t name_size,
-                     const char *value)
+ * link. False, and nothing is appended, where there is no room. */
+static bool link_add(char link[LINK_SIZE], const char *name, const char *value)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-._~";
+    enum { ENCODED = 3, FRAME = 3 }; /* a byte of the value at most; "=", "&" and NUL */
     size_t used = strlen(link);
-    used +=
-        (size_t)snprintf(link + used, LINK_SIZE - used, "%.*s=", (int)name_size, name);
-    for (; *value != '\0' && used < LINK_SIZE - 8; value++)
-        used += (size_t)(strchr(plain, *value) != NULL
-                             ? snprintf(link + used, LINK_SIZE - used, "%c", *value)
-                             : snprintf(link + used, LINK_SIZE - used, "%%%02X",
-                                        (unsigned char)*value));
-    snprintf(link + used, LINK_SIZE - used, "&");
+    if (used + strlen(name) + ENCODED * strlen(value) + FRAME > LINK_SIZE)
+        return false;
+    used += (size_t)sprintf(link + used, "%s=", name);
+    for (; *value != '\0'; value++)
+        used += (size_t)sprintf(link + used,
+                                strchr(plain, *value) != NULL ? "%c" : "%%%02X",
+                                (unsigned char)*value);
+    strcpy(link + used, "&");
+    return true;
 }
 
-/* Names the next page of lines: with the same parameters, where these were named. */
+/* Names the next page of lines: with the same parameters, where these were named. Where
+ * they have no room there is no link: one that left a filter out would lead elsewhere. */
 static void link_next(struct request *request, const char *token)
 {
     char link[LINK_SIZE] = "", name[32];
@@ -138,8 +140,9 @@ static void link_next(struct request *request, const char *token)
         size = strcspn(next, " ");
         snprintf(name, sizeof name, "%.*s", (int)size, next);
         const char *value = request_query(request, name);
-        if (value != NULL && strcmp(name, "page_token") != 0)
-            link_add(link, next, size, value);
+        if (value != NULL && strcmp(name, "page_token") != 0 &&
+            !link_add(link, name, value))
+            return;
     }
     reply_header_add(&request->reply, "Link", "<%s?%spage_token=%s>; rel=\"next\"",
                      request->path, link, token);

@@ -39,19 +39,35 @@ static void call(handle_function *function, struct context *context,
     CHECK(!reply_is_streamed(&request->reply) || request->match.route->streamed);
 }
 
+/* Whether what is asked for is kept: where the disk is nearly full its last room is for
+ * the ledger. Ending, stopping and deleting have no body, and logging in adds little. */
+static bool is_kept(const struct route *route)
+{
+    bool says_something = route->body == BODY_JSON || route->body == BODY_PATCH;
+    return says_something && route->act[0] != '\0';
+}
+
+static enum status handle(struct context *context, struct request *request,
+                          struct error *error)
+{
+    const struct route *route = request->match.route;
+    if (is_kept(route) && disk_room_check(&context->disk_room, error) != ST_OK)
+        return error->status;
+    return handler_of(request)->handle(context, request, error);
+}
+
 static enum status handle_keyed(struct context *context, struct request *request,
                                 struct error *error)
 {
     enum status status = idempotency_find(context, request, error);
     if (status != ST_OK || request->reply.status != 0)
         return status;
-    return handler_of(request)->handle(context, request, error);
+    return handle(context, request, error);
 }
 
 void handler_handle(struct context *context, struct request *request)
 {
-    call(request->match.route->keyed ? handle_keyed : handler_of(request)->handle,
-         context, request);
+    call(request->match.route->keyed ? handle_keyed : handle, context, request);
     act_refused(context, request);
 }
 

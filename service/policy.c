@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "accountant/ledger_view.h"
+#include "accountant/run_filter.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "store/table_rows.h"
@@ -145,6 +146,15 @@ static enum status check_share(const struct asking *asking, bool *within,
 
 /* --- the limits, in turn --- */
 
+/* The noise multiplier of the job's least noisy step. Where the noise follows from what was
+ * released, steps may have less than the job's own. */
+static double least_noise(const struct job_plan *plan)
+{
+    const struct mechanism *m = &plan->mechanism;
+    double share = run_filter_guards(m) ? m->filter.noise_share : 1;
+    return share * plan->request.train.noise_multiplier;
+}
+
 static enum status find(const struct asking *asking, struct policy_breach *breach,
                         struct error *error)
 {
@@ -165,7 +175,7 @@ static enum status find(const struct asking *asking, struct policy_breach *breac
         plan->epsilon_planned > policy->max_epsilon_per_job)
         *breach = (struct policy_breach){"max_epsilon_per_job",
                                          policy->max_epsilon_per_job, privacy};
-    else if (train->noise_multiplier < policy->min_noise_multiplier)
+    else if (least_noise(plan) < policy->min_noise_multiplier)
         *breach = (struct policy_breach){"min_noise_multiplier",
                                          policy->min_noise_multiplier, privacy};
     else if (policy->max_share > 0)

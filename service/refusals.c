@@ -95,6 +95,17 @@ static bool is_same(const struct audit_row *a, const struct audit_row *b)
            strcmp(a->code, b->code) == 0;
 }
 
+/* Whether one more of its kind has room in the minute. Half of the places are for requests
+ * of which it is known who made them: strangers cannot fill them. */
+static bool has_room(const struct refusals *refusals, const struct audit_row *row)
+{
+    size_t strangers = 0;
+    for (size_t i = 0; i < refusals->count; i++)
+        strangers += refusals->list[i].row.actor[0] == '\0';
+    return refusals->count < REFUSALS_DISTINCT_MAX &&
+           (row->actor[0] != '\0' || strangers < REFUSALS_DISTINCT_MAX / 2);
+}
+
 void refusals_note(struct refusals *refusals, const struct audit_row *row)
 {
     pthread_mutex_lock(&refusals->lock);
@@ -106,7 +117,7 @@ void refusals_note(struct refusals *refusals, const struct audit_row *row)
     if (known < end) {
         known->repeated++;
         known->last = row->second;
-    } else if (refusals->count < REFUSALS_DISTINCT_MAX) {
+    } else if (has_room(refusals, row)) {
         refusals->list[refusals->count++] = refusal_of(row);
     } else {
         refusals->left_out++;

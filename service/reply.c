@@ -12,16 +12,19 @@
 
 void reply_header_add(struct reply *reply, const char *name, const char *format, ...)
 {
-    char value[256];
-    va_list arguments;
+    va_list arguments, again;
     CHECK(reply->header_count < REPLY_HEADERS_MAX);
     struct reply_header *header = &reply->headers[reply->header_count++];
     va_start(arguments, format);
-    vsnprintf(value, sizeof value, format, arguments);
+    va_copy(again, arguments);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    CHECK(size >= 0);
+    header->value = malloc((size_t)size + 1);
+    CHECK(header->value != NULL);
+    vsnprintf(header->value, (size_t)size + 1, format, again);
+    va_end(again);
     va_end(arguments);
     header->name = name;
-    header->value = strdup(value);
-    CHECK(header->value != NULL);
 }
 
 void reply_repack(struct reply *reply, char *bytes_take, size_t size)

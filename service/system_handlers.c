@@ -107,7 +107,9 @@ static void reply_readiness(struct context *context, struct request *request)
 enum status handle_metrics(struct context *context, struct request *request,
                            struct error *error)
 {
-    (void)error;
+    enum status status = access_check_everywhere(request, error);
+    if (status != ST_OK)
+        return status;
     reply_header_add(&request->reply, "Cache-Control", "no-store");
     reply_json(&request->reply, MHD_HTTP_OK, metrics_render(context));
     request->reply.type = EXPOSITION_TYPE;

@@ -121,6 +121,7 @@ void tick_run(void *argument, int64_t second)
     disk_room_measure(&context->disk_room);
     process_figures_measure(&context->process_figures);
     service_manager_tell(context->manager, "WATCHDOG=1");
-    refusals_write(context->refusals, context->store, second, NULL);
+    if (disk_room_check(&context->disk_room, NULL) == ST_OK)
+        refusals_write(context->refusals, context->store, second, NULL);
     context_guard(context);
 }

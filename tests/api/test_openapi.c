@@ -57,8 +57,9 @@ static int remove_folder(void **state)
 static json_t *routes(void)
 {
     static const char *const bodies[] = {
-        [BODY_NONE] = "none",   [BODY_EMPTY] = "empty",     [BODY_JSON] = "json",
-        [BODY_PATCH] = "patch", [BODY_PREDICT] = "predict", [BODY_FILE] = "file"};
+        [BODY_NONE] = "none",  [BODY_EMPTY] = "empty", [BODY_JSON] = "json",
+        [BODY_LOGIN] = "json", [BODY_PATCH] = "patch", [BODY_PREDICT] = "predict",
+        [BODY_FILE] = "file"};
     json_t *list = json_array();
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         const struct route *route = route_at(i);

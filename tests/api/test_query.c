@@ -85,8 +85,16 @@ static void page_sizes_beyond_the_limit_are_refused(void **state)
     static const struct {
         const char *text;
         size_t size; /* 0: refused */
-    } cases[] = {{NULL, 50},  {"0", 50}, {"1", 1}, {"1000", 1000},
-                 {"1001", 0}, {"-1", 0}, {"x", 0}, {"", 0}};
+    } cases[] = {{NULL, 50},
+                 {"0", 50},
+                 {"1", 1},
+                 {"1000", 1000},
+                 {"1001", 0},
+                 {"-1", 0},
+                 {"x", 0},
+                 {"", 0},
+                 {"0000000000000050", 50},
+                 {"00000000000000050", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size = 0;
         enum status expected = cases[i].size > 0 ? ST_OK : ST_INVALID;

@@ -600,6 +600,11 @@ static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **st
         client_post(client, "/v1/keys", NULL,
                     "{'owner':'x','project':'ads','role':'analyst','days':0}"),
         "/days");
+    assert_invalid_at(
+        client_post(client, "/v1/keys", NULL,
+                    "{'owner':'x','project':'ads','role':'analyst','scopes':"
+                    "['keys:admin'],'policy':{'max_epsilon_per_job':1}}"),
+        "/policy");
     show(scene.own.owner);
     assert_problem(
         client_act(client, "/v1/keys/%s:revoke", id_of(scene.keys[ROLE_OPERATOR])), 403,

@@ -130,6 +130,44 @@ static void who_proposed_it_does_not_decide_it(void **state)
     assert_true(reply_number(client_get(as(bob), "/v1/ledger/head"), "seq") == 0);
 }
 
+/* Makes a key by the API as ana would, of another name. */
+static void mint(char key[KEY_SIZE], const char *scope)
+{
+    const struct reply *made = client_post(
+        as(ana), "/v1/keys", NULL,
+        "{'owner':'second-self','project':'fraud','role':'analyst','scopes':['%s']}",
+        scope);
+    assert_status(made, 201);
+    snprintf(key, KEY_SIZE, "%s", reply_text(made, "key"));
+}
+
+/* Whoever could mint a proposer would approve what that proposes. */
+static void nobody_mints_a_second_self_to_propose(void **state)
+{
+    (void)state;
+    char minted[KEY_SIZE];
+    mint(minted, "datasets:admin");
+    const struct reply *list = client_get(as(bob), "/v1/grants");
+    size_t grants = json_array_size(reply_at(list, "grants"));
+    assert_problem(client_create(as(minted), "/v1/datasets", DECLARATION, "shadow",
+                                 SAMPLE_BUDGET(1)),
+                   403, "forbidden");
+    list = client_get(as(bob), "/v1/grants");
+    assert_int_equal(json_array_size(reply_at(list, "grants")), grants);
+}
+
+/* What is of all projects is not for a scope that reaches one. */
+static void a_scope_beside_an_analyst_reads_nothing_of_all_projects(void **state)
+{
+    (void)state;
+    char key[KEY_SIZE];
+    make_key(key, "--owner dora --role analyst --project ads --scopes "
+                  "audit:read,ops:read");
+    assert_problem(client_get(as(key), "/v1/audit"), 403, "forbidden");
+    assert_problem(client_get(as(key), "/metrics"), 403, "forbidden");
+    assert_status(client_get(as(bob), "/v1/audit"), 200);
+}
+
 static void an_approval_is_the_grant_and_names_both(void **state)
 {
     (void)state;
@@ -303,6 +341,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_granted_before_it_is_approved),
         cmocka_unit_test(who_proposed_it_does_not_decide_it),
+        cmocka_unit_test(nobody_mints_a_second_self_to_propose),
+        cmocka_unit_test(a_scope_beside_an_analyst_reads_nothing_of_all_projects),
         cmocka_unit_test(an_approval_is_the_grant_and_names_both),
         cmocka_unit_test(public_records_need_a_second_person_too),
         cmocka_unit_test(what_is_rejected_is_never_granted),

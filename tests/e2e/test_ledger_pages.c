@@ -64,6 +64,19 @@ static void pages_join_to_the_whole(void **state)
     assert_int_equal(count, json_array_size(whole));
 }
 
+/* A number of a thousand digits would have no room in the link to the next lines. */
+static void a_number_of_a_thousand_digits_is_refused(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    char path[2048] = "/v1/datasets/points/ledger?page_size=",
+         *end = strchr(path, '\0');
+    memset(end, '0', 1010);
+    strcpy(end + 1010, "1&order=asc&view=full");
+    assert_problem(client_get_with(client, path, "Accept: application/x-ndjson"), 400,
+                   "invalid_argument");
+    assert_status(client_get(client, "/livez"), 200);
+}
+
 /* The whole of the summary in pages of this size and order, to be released. */
 static json_t *summary_of(struct client *client, const char *order, int page_size)
 {
@@ -389,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_join_to_the_whole),
         cmocka_unit_test(lines_are_the_entries_of_the_pages),
+        cmocka_unit_test(a_number_of_a_thousand_digits_is_refused),
         cmocka_unit_test(a_summary_is_the_ledger_without_its_vectors),
         cmocka_unit_test(newest_first_is_the_other_way_round),
         cmocka_unit_test(a_link_keeps_order_and_view),

@@ -122,6 +122,23 @@ static void another_client_thing_or_code_is_another_refusal(void **state)
     assert_int_equal(tick(MINUTE + 61).count, 8);
 }
 
+static void strangers_leave_room_for_those_who_are_known(void **state)
+{
+    (void)state;
+    struct audit_row row = refusal(MINUTE, "a");
+    row.actor = "";
+    for (int i = 0; i < 1000; i++) {
+        char object[16];
+        snprintf(object, sizeof object, "o%d", i);
+        row.object = object;
+        refusals_note(refusals, &row);
+    }
+    assert_int_equal(tick(MINUTE + 1).count, REFUSALS_DISTINCT_MAX / 2);
+    note(MINUTE + 2, "known");
+    assert_int_equal(tick(MINUTE + 3).count, REFUSALS_DISTINCT_MAX / 2 + 1);
+    tick(MINUTE + 60);
+}
+
 static void a_flood_is_a_bounded_number_of_rows(void **state)
 {
     (void)state;
@@ -154,6 +171,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_repeated_is_counted_at_the_minutes_end,
                                         begin, end),
         cmocka_unit_test_setup_teardown(another_client_thing_or_code_is_another_refusal,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(strangers_leave_room_for_those_who_are_known,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_flood_is_a_bounded_number_of_rows, begin,
                                         end),
