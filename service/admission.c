@@ -174,7 +174,7 @@ bool body_is_empty(const char *body, size_t size)
             return false;
         found += !blank;
     }
-    return found != 1;
+    return size == 0 || found == 2;
 }
 
 static enum status check_body(const struct request *request,

@@ -41,7 +41,7 @@ enum status admission_check(struct request *request, const struct config *config
 /* Answers how many bytes a body of this kind may have at most. */
 uint64_t admission_body_max(enum route_body body, const struct config *config);
 
-/* Tells whether a body is none, as BODY_EMPTY asks: nothing but blanks, or {}. */
+/* Tells whether a body is none, as BODY_EMPTY asks: no byte, or {}. */
 bool body_is_empty(const char *body, size_t size);
 
 /* Tells whether a Content-Type, which may be NULL, is JSON's. */
