@@ -288,6 +288,16 @@ long daemon_resident_peak(const struct daemon *daemon)
     return process_status(daemon, "VmHWM:");
 }
 
+void assert_growth(long grown, long most)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    print_message("not compared under a sanitizer: %ld KiB, of %ld\n", grown, most);
+#else
+    print_message("resident memory grew by %ld KiB, of %ld\n", grown, most);
+    assert_true(grown < most);
+#endif
+}
+
 /* The second number of schedstat counts nanoseconds on a run queue. */
 static double starved_s(pid_t pid)
 {

@@ -56,6 +56,10 @@ bool daemon_logged(const struct daemon *daemon, const char *text);
 long daemon_resident(const struct daemon *daemon);
 long daemon_resident_peak(const struct daemon *daemon);
 
+/* Asserts that memory grew by less than so many KiB. A sanitizer keeps freed memory, so
+ * there it proves nothing, and this says so. */
+void assert_growth(long grown, long most);
+
 /* Seconds for which its threads, and this program's, were ready to run while others had
  * the processors, summed over those that live: what a busy machine adds to a wait. 0 where
  * the kernel does not count them. */

@@ -701,7 +701,9 @@ a_thousand_wrong_keys_are_told_to_wait_and_a_right_one_is_let_in(void **state)
     unsigned unknown = 0, waits = 0;
     snprintf(key, sizeof key, "%s", scene.own.analyst);
     for (int i = 0; i < 1000; i++) {
-        snprintf(key + 52, 5, "%04d", i);
+        char digits[16];
+        snprintf(digits, sizeof digits, "%04d", i);
+        memcpy(key + 52, digits, 4);
         show(key);
         const struct reply *reply = client_get(client, "/v1/jobs");
         unknown += reply->status == 401;

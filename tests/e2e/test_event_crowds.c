@@ -87,7 +87,7 @@ static void streams_beyond_the_limit_are_told_so_and_left_ones_make_room(void **
         assert_true(status == 200 || status == 503);
     }
     close(again);
-    assert_true(daemon_resident(client->daemon) < resident + (64 << 10));
+    assert_growth(daemon_resident(client->daemon) - resident, 64 << 10);
     for (int i = 2000; i < LIMIT_FOLLOWERS; i++)
         close(clients[i]);
     cancel(client, job);
