@@ -19,7 +19,7 @@
 enum { TURNS_MAX = 4 };
 
 static struct {
-    unsigned turn;
+    atomic_uint turn;                 /* transfers resolve on threads of their own */
     uint32_t addresses[TURNS_MAX][2]; /* of each turn, in their order; 0: no more */
 } answers;
 
