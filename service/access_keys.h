@@ -42,7 +42,7 @@ void access_keys_close(struct access_keys *keys); /* NULL is allowed */
 /* Whether a key is asked for. */
 bool access_keys_any(const struct access_keys *keys);
 
-/* Whose key text is.
+/* Finds whose key the text is.
  *   ST_KEY_MALFORMED  it has not the form of a key
  *   ST_KEY_UNKNOWN    there is no such key
  *   ST_KEY_REVOKED, ST_KEY_EXPIRED  there was */

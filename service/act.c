@@ -101,8 +101,8 @@ static bool is_denial(const struct request *request)
            status == ST_SECOND_PERSON;
 }
 
-/* Whose content was found to be the same is told to the owner of both datasets alone
- * (privacy.md, duplicates); the trail says what everybody else reads. */
+/* That two datasets have the same content is told to the owner of both alone (privacy.md,
+ * duplicates); the trail says what everybody else reads. */
 static enum status told(enum status status)
 {
     return status == ST_DUPLICATE_CONTENT ? ST_DATASET_UNAVAILABLE : status;

@@ -388,7 +388,7 @@ static bool is_due(struct request *request, const struct job_answer *answer,
     return !waits || clock_monotonic_ns() >= request->deadline_ns;
 }
 
-/* Of 304 the ETag alone is sent, which is the one that the client knows. */
+/* A 304 has no body to pack: its ETag alone is sent, the one that the client knows. */
 static bool wants_packed(const struct request *request, const struct job_answer *answer,
                          bool unchanged)
 {

@@ -68,7 +68,7 @@ enum status job_rows_walk(struct store_tx *tx,
                           bool (*visit)(void *context, const struct job_row *row),
                           void *context, struct error *error);
 
-/* Of a job that has no model. Its entries in the ledger stay, and so does its mark.
+/* Deletes a job that has no model. Its ledger entries and its mark stay.
  *   ST_NOT_FOUND  there is no such id, or a model's row names it */
 enum status job_row_delete(struct store_tx *tx, const struct job_id *id,
                            struct error *error);

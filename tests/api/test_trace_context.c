@@ -18,7 +18,7 @@ static void what_is_of_the_form_is_taken(void **state)
     assert_string_equal(trace.parent, "00-" TRACE "-" SPAN "-01");
     assert_true(trace_context_id(&trace, id));
     assert_string_equal(id, TRACE);
-    /* Of a later version what is known of the form is read. */
+    /* What is known of the form is read of a later version too. */
     assert_true(trace_context_parse(&trace, "cc-" TRACE "-" SPAN "-01"));
     assert_true(trace_context_parse(&trace, "cc-" TRACE "-" SPAN "-01-what-comes"));
     assert_string_equal(trace.parent, "00-" TRACE "-" SPAN "-01");
