@@ -12,6 +12,7 @@ struct part {             /* what one micro-batch of the matrix gave */
 
 struct evaluator {
     struct evaluator_setup setup;
+    const float *parameters; /* those of the run at hand */
     size_t rows, part_count;
     struct part *parts;
     uint32_t *indices; /* (records) 0, 1, 2, ... */
@@ -69,7 +70,7 @@ static struct part evaluate_part(const struct evaluator *evaluator,
     size_t count = left < evaluator->rows ? left : evaluator->rows;
     struct part part = {0};
     gather(matrix, workspace, evaluator->indices + first, count);
-    workspace_forward(workspace, evaluator->setup.parameters, count);
+    workspace_forward(workspace, evaluator->parameters, count);
     workspace_loss(workspace);
     for (size_t i = 0; i < count; i++) {
         part.loss += workspace_losses(workspace)[i];
@@ -100,12 +101,14 @@ static void evaluate_member(void *context, unsigned member)
         evaluator->parts[p] = evaluate_part(evaluator, workspace, p);
 }
 
-enum status evaluator_run(struct evaluator *evaluator, struct evaluation *evaluation,
-                          struct error *error)
+enum status evaluator_run(struct evaluator *evaluator, const float *parameters,
+                          struct evaluation *evaluation, struct error *error)
 {
     const struct matrix *matrix = evaluator->setup.matrix;
     double loss = 0, squares = 0, right = 0, records = (double)matrix->records;
+    evaluator->parameters = parameters;
     team_run(evaluator->setup.team, evaluate_member, evaluator);
+    evaluator->parameters = NULL;
     if (cancelled(evaluator))
         return error_set(error, ST_CANCELLED, "cancelled");
     for (size_t p = 0; p < evaluator->part_count; p++) {

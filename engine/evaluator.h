@@ -22,7 +22,6 @@ struct evaluator; /* opaque */
 struct evaluator_setup { /* all borrowed until destroy */
     const struct network *network;
     const struct matrix *matrix;
-    const float *parameters;
     struct team *team;
     struct stepper *stepper;   /* lends its workspaces */
     const atomic_bool *cancel; /* or NULL */
@@ -39,8 +38,9 @@ struct evaluation {
     double rmse;     /* regression: in mapped units; else 0 */
 };
 
-/*   ST_CANCELLED  the flag was seen */
-enum status evaluator_run(struct evaluator *evaluator, struct evaluation *evaluation,
-                          struct error *error);
+/* Evaluates the model of these parameters.
+ *   ST_CANCELLED  the flag was seen */
+enum status evaluator_run(struct evaluator *evaluator, const float *parameters,
+                          struct evaluation *evaluation, struct error *error);
 
 #endif

@@ -1,11 +1,14 @@
 #include "engine/train_spec.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
 
 void train_spec_fini(struct train_spec *spec)
 {
     train_spec_drop_network(spec);
     model_spec_fini(&spec->model);
+    free(spec->class_weights.values);
     *spec = (struct train_spec){0};
 }
 

@@ -4,7 +4,8 @@
  *
  *   filled in --> train_spec_compile, once --> priced, checked and run (trainer.h)
  *
- * Ownership: a train_spec owns its model and what was compiled of it (train_spec_fini).
+ * Ownership: a train_spec owns its model and what was compiled of it, and its class
+ * weights (train_spec_fini).
  */
 #ifndef ENGINE_TRAIN_SPEC_H
 #define ENGINE_TRAIN_SPEC_H
@@ -15,15 +16,24 @@
 #include "base/mechanism.h"
 #include "engine/data/schema.h"
 #include "engine/dp/algorithm.h"
+#include "engine/dp/average.h"
 #include "engine/dp/optimizer.h"
 #include "engine/nn/model_spec.h"
 #include "engine/nn/network.h"
+
+/* What the loss of a record of each class is multiplied by; a count of 0 weighs none. */
+struct class_weights {
+    size_t count;
+    double *values; /* (count) > 0, owned */
+};
 
 struct train_spec {
     struct algorithm_spec algorithm;
     struct model_spec model;
     struct network *network; /* model, compiled; NULL before, and when it was dropped */
     struct optimizer_spec optimizer;
+    struct averaging_spec averaging;
+    struct class_weights class_weights;
     enum relation relation;
     uint64_t records;    /* n, public */
     uint64_t batch_size; /* expected; sampling rate = batch_size / n */

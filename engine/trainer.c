@@ -35,6 +35,7 @@ struct trainer {
     float *parameters;
     struct team *team;
     struct stepper *stepper;
+    struct average *average;     /* NULL where the model is the last point */
     struct evaluator *evaluator; /* NULL without an evaluation matrix */
 };
 
@@ -84,10 +85,20 @@ enum status trainer_choose_rate(struct train_spec *spec, struct error *error)
     if (status != ST_OK)
         return status;
     struct algorithm_inputs inputs = train_spec_inputs(spec);
-    optimizer->learning_rate =
-        algorithm->learning_rate(&inputs, &model, optimizer->learning_rate);
-    optimizer->learning_rate_final = optimizer->learning_rate;
+    optimizer_spec_set_rate(
+        optimizer, algorithm->learning_rate(&inputs, &model, optimizer->learning_rate));
     return ST_OK;
+}
+
+static enum status check_class_weights(const struct train_spec *spec,
+                                       struct error *error)
+{
+    if (spec->class_weights.count == 0 || !spec->algorithm.algorithm->plain_loss)
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/class_weights",
+                        "what %s proves is about the loss as it is: give none, or take "
+                        "dpsgd or dpgd",
+                        spec->algorithm.algorithm->name);
 }
 
 static enum status start(void **state, const struct train_spec *spec,
@@ -96,7 +107,9 @@ static enum status start(void **state, const struct train_spec *spec,
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     struct algorithm_inputs inputs = train_spec_inputs(spec);
     struct algorithm_model model;
-    enum status status = describe(&model, algorithm, spec->network, error);
+    enum status status = check_class_weights(spec, error);
+    if (status == ST_OK)
+        status = describe(&model, algorithm, spec->network, error);
     if (status != ST_OK)
         return status;
     if (spec->batch_size == 0 || spec->batch_size > spec->records || spec->steps == 0)
@@ -142,10 +155,11 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
         uint64_t parameters = network_parameters(network);
         size_t kept = spec->algorithm.algorithm->parameter_size + sizeof(float);
         set_needs(&setup, spec->algorithm.algorithm, state);
-        *cost = (struct trainer_cost){.memory = stepper_size(&setup, threads) +
-                                                parameters * kept +
-                                                threads * blas_buffer_size,
-                                      .parameters = parameters};
+        *cost = (struct trainer_cost){
+            .memory = stepper_size(&setup, threads) + parameters * kept +
+                      average_size(&spec->averaging, (size_t)parameters) +
+                      threads * blas_buffer_size,
+            .parameters = parameters};
     }
     finish(spec->algorithm.algorithm, state);
     return status;
@@ -264,6 +278,7 @@ static enum status create_stepper(struct trainer *trainer,
                                   .team = trainer->team,
                                   .parameters = trainer->parameters,
                                   .optimizer = &spec->optimizer,
+                                  .class_weights = spec->class_weights.values,
                                   .steps = spec->steps,
                                   .records = spec->records,
                                   .batch_size = spec->batch_size,
@@ -277,13 +292,22 @@ static enum status create_stepper(struct trainer *trainer,
     return stepper_create(&trainer->stepper, &setup, error);
 }
 
+static enum status create_average(struct trainer *trainer,
+                                  const struct train_spec *spec, struct error *error)
+{
+    if (spec->averaging.kind == AVERAGING_NONE)
+        return ST_OK;
+    return average_create(&trainer->average, &spec->averaging,
+                          network_parameters(trainer->network), spec->steps,
+                          trainer->team, error);
+}
+
 static enum status create_evaluator(struct trainer *trainer,
                                     const struct trainer_options *options,
                                     struct error *error)
 {
     struct evaluator_setup setup = {.network = trainer->network,
                                     .matrix = options->evaluation,
-                                    .parameters = trainer->parameters,
                                     .team = trainer->team,
                                     .stepper = trainer->stepper,
                                     .cancel = options->cancel};
@@ -307,6 +331,8 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
         status = team_create(&trainer->team, options->threads, error);
     if (status == ST_OK)
         status = create_stepper(trainer, options, error);
+    if (status == ST_OK)
+        status = create_average(trainer, spec, error);
     if (status == ST_OK)
         status = create_evaluator(trainer, options, error);
     return status;
@@ -340,6 +366,7 @@ void trainer_destroy(struct trainer *trainer)
     if (trainer == NULL)
         return;
     evaluator_destroy(trainer->evaluator);
+    average_destroy(trainer->average);
     stepper_destroy(trainer->stepper);
     team_destroy(trainer->team);
     free(trainer->parameters);
@@ -355,9 +382,20 @@ enum status trainer_step(struct trainer *trainer, struct error *error)
     stepper_begin_step(trainer->stepper, trainer->steps_done);
     enum status status =
         trainer->algorithm->step(trainer->state, trainer->stepper, error);
-    if (status == ST_OK)
-        trainer->steps_done++;
-    return status;
+    if (status != ST_OK)
+        return status;
+    if (trainer->average != NULL)
+        average_take(trainer->average, trainer->parameters, trainer->steps_done);
+    trainer->steps_done++;
+    return ST_OK;
+}
+
+/* The model as it is shown and published: the average, once that has a point. */
+static const float *model_of(const struct trainer *trainer)
+{
+    const float *average =
+        trainer->average != NULL ? average_point(trainer->average) : NULL;
+    return average != NULL ? average : trainer->parameters;
 }
 
 uint64_t trainer_steps_done(const struct trainer *trainer)
@@ -369,7 +407,7 @@ enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluat
                              struct error *error)
 {
     CHECK(trainer->evaluator != NULL);
-    return evaluator_run(trainer->evaluator, evaluation, error);
+    return evaluator_run(trainer->evaluator, model_of(trainer), evaluation, error);
 }
 
 enum status trainer_save(struct trainer *trainer, const char *path,
@@ -377,7 +415,7 @@ enum status trainer_save(struct trainer *trainer, const char *path,
                          struct error *error)
 {
     struct model_content content = {.network = trainer->network,
-                                    .parameters = trainer->parameters,
+                                    .parameters = model_of(trainer),
                                     .metadata = metadata};
     return model_file_write(path, &content, seal, error);
 }

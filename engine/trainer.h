@@ -89,12 +89,12 @@ enum status trainer_step(struct trainer *trainer, struct error *error);
 
 uint64_t trainer_steps_done(const struct trainer *trainer);
 
-/* Runs the model as it stands on options->evaluation, which must not be NULL.
+/* Runs the model as it stands, the average where the spec asks for one, on options->evaluation, which must not be NULL.
  *   ST_CANCELLED  the flag was seen */
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
                              struct error *error);
 
-/* Writes the model to path as safetensors (model_file.h).
+/* Writes the model, the average where the spec asks for one, to path as safetensors (model_file.h).
  *   ST_IO  the file cannot be written; *seal is untouched */
 enum status trainer_save(struct trainer *trainer, const char *path,
                          struct metadata_list metadata, struct file_seal *seal,

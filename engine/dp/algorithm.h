@@ -94,6 +94,7 @@ struct algorithm {
     bool
         uses_differences; /* it sums gradient differences (engine/difference/difference.h) */
     bool uses_subsets; /* it draws batches of a fixed size (fixed_size_subset.h) */
+    bool plain_loss;   /* its proof reads the loss: a job names no class weights */
     uint64_t epochs;   /* for a job that names neither epochs nor steps; 0: the usual */
     const struct algorithm_parameter *parameters;
     size_t parameter_count;

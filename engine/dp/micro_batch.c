@@ -353,6 +353,8 @@ static void differentiate(struct micro_batch *micro_batch, const struct task *ta
     }
     workspace_forward(workspace, task->parameters, micro_batch->filled);
     workspace_loss(workspace);
+    if (task->class_weights != NULL)
+        workspace_weigh_classes(workspace, task->class_weights);
     workspace_backward(workspace, task->parameters);
 }
 

@@ -30,7 +30,8 @@ struct task { /* what one sum is of; all threads read it */
     const float *parameters;
     const struct batch *batch;
     const struct batch_sum *sum;
-    const uint8_t *drop_key; /* this step's (workspace_drop) */
+    const uint8_t *drop_key;     /* this step's (workspace_drop) */
+    const double *class_weights; /* (workspace_weigh_classes); NULL: none */
     struct reduction *reduction;
     const atomic_bool *cancel; /* or NULL */
 };

@@ -36,6 +36,33 @@ bool optimizer_kind_parse(enum optimizer_kind *kind, const char *text)
     return false;
 }
 
+const char *rate_schedule_name(enum rate_schedule schedule)
+{
+    switch (schedule) {
+    case RATE_LINEAR: return "linear";
+    case RATE_COSINE: return "cosine";
+    }
+    return "";
+}
+
+bool rate_schedule_parse(enum rate_schedule *schedule, const char *text)
+{
+    static const enum rate_schedule all[] = {RATE_LINEAR, RATE_COSINE};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        if (strcmp(text, rate_schedule_name(all[k])) == 0) {
+            *schedule = all[k];
+            return true;
+        }
+    }
+    return false;
+}
+
+void optimizer_spec_set_rate(struct optimizer_spec *spec, double learning_rate)
+{
+    spec->learning_rate = learning_rate;
+    spec->learning_rate_final = spec->schedule == RATE_COSINE ? 0 : learning_rate;
+}
+
 static size_t state_vectors(const struct optimizer_spec *spec)
 {
     switch (spec->kind) {
@@ -82,11 +109,27 @@ void optimizer_destroy(struct optimizer *optimizer)
 
 double optimizer_rate(const struct optimizer *optimizer, uint64_t step)
 {
+    static const double pi = 3.14159265358979323846;
     const struct optimizer_spec *spec = &optimizer->spec;
-    double gone =
-        optimizer->steps > 1 ? (double)step / (double)(optimizer->steps - 1) : 0;
-    return spec->learning_rate +
-           (spec->learning_rate_final - spec->learning_rate) * gone;
+    double first = spec->learning_rate, last = spec->learning_rate_final;
+    uint64_t most = optimizer->steps - 1;
+    uint64_t warm = (uint64_t)(spec->warmup * (double)optimizer->steps);
+    uint64_t way = warm < most ? most - warm : 0;
+    if (step < warm)
+        return first * (double)(step + 1) / (double)(warm + 1);
+    double gone = way > 0 ? (double)(step - warm) / (double)way : 0;
+    switch (spec->schedule) {
+    case RATE_LINEAR: break;
+    case RATE_COSINE: return last + (first - last) * (1 + cos(pi * gone)) / 2;
+    }
+    return first + (last - first) * gone;
+}
+
+VECTOR_CLONES
+static void shrink(float *p, size_t count, float kept)
+{
+    for (size_t j = 0; j < count; j++)
+        p[j] *= kept;
 }
 
 VECTOR_CLONES
@@ -156,8 +199,10 @@ bool optimizer_apply(struct optimizer *optimizer, float *parameters,
     const struct optimizer_spec *spec = &optimizer->spec;
     float *p = parameters + span.first;
     const float *g = gradient + span.first;
-    const float factors[2] = {(float)optimizer_rate(optimizer, step),
-                              (float)spec->momentum};
+    double rate = optimizer_rate(optimizer, step);
+    const float factors[2] = {(float)rate, (float)spec->momentum};
+    if (spec->weight_decay != 0)
+        shrink(p, span.count, (float)(1 - rate * spec->weight_decay));
     switch (spec->kind) {
     case OPTIMIZER_SGD:
         if (optimizer->first == NULL)

@@ -6,10 +6,20 @@
  *   adam  m = beta1 m + (1 - beta1) g;  s = beta2 s + (1 - beta2) g^2;
  *         p -= rate (m / (1 - beta1^t)) / (sqrt(s / (1 - beta2^t)) + epsilon)
  *
- * p are the parameters, g the gradient, and t counts steps from 1.
+ * p are the parameters, g the gradient, and t counts steps from 1. Before either, weight
+ * decay takes its share of every parameter, apart from the moments (Loshchilov & Hutter
+ * 2019, 1711.05101):
  *
- * The rate goes in a straight line from learning_rate at the first step to
- * learning_rate_final at the last.
+ *   p = (1 - rate weight_decay) p
+ *
+ * The rate of step t, counted from 0, of T steps of which W = floor(warmup T) warm up:
+ *
+ *   warm-up  t < W   learning_rate (t + 1) / (W + 1)
+ *   linear   t >= W  learning_rate + (learning_rate_final - learning_rate) x
+ *   cosine   t >= W  learning_rate_final
+ *                    + (learning_rate - learning_rate_final) (1 + cos(pi x)) / 2
+ *
+ * with x = (t - W) / (T - 1 - W), so that the last step has learning_rate_final.
  *
  * Threads: ranges that do not overlap may be applied at once.
  */
@@ -24,17 +34,26 @@
 #include "engine/parallel/span.h"
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM }; /* momentum is SGD's */
+enum rate_schedule { RATE_LINEAR, RATE_COSINE };
 
 struct optimizer_spec {
     enum optimizer_kind kind;
     double learning_rate;         /* > 0 */
-    double learning_rate_final;   /* linear schedule to this at the last step */
+    double learning_rate_final;   /* that of the last step */
     double momentum;              /* sgd: [0, 1) */
     double beta1, beta2, epsilon; /* adam */
+    enum rate_schedule schedule;
+    double warmup;       /* [0, 1): share of the steps */
+    double weight_decay; /* >= 0, and learning_rate weight_decay < 1 */
 };
 
 const char *optimizer_kind_name(enum optimizer_kind kind); /* sgd adam */
 bool optimizer_kind_parse(enum optimizer_kind *kind, const char *text);
+const char *rate_schedule_name(enum rate_schedule schedule); /* linear cosine */
+bool rate_schedule_parse(enum rate_schedule *schedule, const char *text);
+
+/* Sets the rate of one that names no last rate: a line stays level, a cosine ends at 0. */
+void optimizer_spec_set_rate(struct optimizer_spec *spec, double learning_rate);
 
 struct optimizer; /* the spec and its state, opaque */
 

@@ -283,6 +283,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                  .batch = &stepper->batch,
                  .sum = sum,
                  .drop_key = stepper->keys.drop.bytes,
+                 .class_weights = setup->class_weights,
                  .reduction = &stepper->reduction,
                  .cancel = setup->cancel},
     };

@@ -22,6 +22,7 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     struct team *team;
     float *parameters; /* (network_parameters) moved by stepper_update */
     const struct optimizer_spec *optimizer;
+    const double *class_weights; /* (classes) see workspace_weigh_classes; NULL: none */
     uint64_t steps;
     uint64_t records;    /* those of data */
     uint64_t batch_size; /* expected */

@@ -95,6 +95,19 @@ void workspace_loss(struct workspace *workspace)
     memset(workspace->losses + count, 0, rest * sizeof *workspace->losses);
 }
 
+void workspace_weigh_classes(struct workspace *workspace, const double *weights)
+{
+    struct rows b =
+        rows_of(workspace->gradients, workspace, workspace->network->output);
+    for (size_t i = 0; i < workspace->count; i++) {
+        double weight = weights[workspace->classes[i]];
+        float *row = b.data + i * b.stride;
+        workspace->losses[i] *= weight;
+        for (size_t j = 0; j < b.stride; j++)
+            row[j] *= (float)weight;
+    }
+}
+
 const double *workspace_losses(const struct workspace *workspace)
 {
     return workspace->losses;

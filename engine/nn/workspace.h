@@ -4,6 +4,7 @@
  * norms, weighted sums (network.md 1 and 2, noise.md 2).
  *
  *   training        forward -> loss -> backward -> measure -> scale -> sum
+ *                               \-> weigh_classes, where classes have weights
  *   on public data  forward -> loss -> backward -> per_example_gradients -> sum
  *   two points      difference (difference.h)   -> measure -> scale -> sum
  *   evaluation      forward -> predict, class, loss
@@ -105,6 +106,11 @@ void workspace_forward(struct workspace *workspace, const float *parameters,
  * or z - y for (z - y)^2 / 2, cut off at delta by huber. Rows beyond count have b = 0. */
 void workspace_loss(struct workspace *workspace);
 const double *workspace_losses(const struct workspace *workspace); /* (count) */
+
+/* Multiplies the loss of each record and b of the last layer by the weight of its class:
+ * what a record gets depends on that record alone, and its norm is measured afterwards.
+ *   weights  (classes) finite, > 0 */
+void workspace_weigh_classes(struct workspace *workspace, const double *weights);
 
 /* Computes b of every weight layer, from b of the last one and the same parameters. */
 void workspace_backward(struct workspace *workspace, const float *parameters);

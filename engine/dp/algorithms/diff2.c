@@ -346,6 +346,7 @@ const struct algorithm diff2_gd = {
         "falls as the steps do. Try dpgd beside it. No group norms and no wide "
         "convolutions; sgd at a constant learning rate.",
     .is_private = true,
+    .plain_loss = true,
     .full_batch = true,
     .uses_differences = true,
     .epochs = FULL_BATCH_EPOCHS,
@@ -371,6 +372,7 @@ const struct algorithm diff2_bvr_l_sgd = {
         "As diff2_gd where passes over all records are dear: a round is one pass and "
         "local_steps - 1 cheap steps.",
     .is_private = true,
+    .plain_loss = true,
     .full_batch = true,
     .uses_differences = true,
     .uses_subsets = true,

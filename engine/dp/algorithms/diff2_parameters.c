@@ -136,10 +136,20 @@ static enum status check_optimizer(const struct optimizer_spec *optimizer,
     if (optimizer->momentum != 0)
         return error_set_at(error, ST_INVALID, "/optimizer/momentum",
                             "diff2 is about plain steps: give 0, or take dpgd");
+    if (optimizer->schedule != RATE_LINEAR)
+        return error_set_at(error, ST_INVALID, "/optimizer/schedule",
+                            "diff2 has a constant learning rate: give linear, or take "
+                            "dpgd");
     if (optimizer->learning_rate_final != optimizer->learning_rate)
         return error_set_at(error, ST_INVALID, "/optimizer/learning_rate",
                             "diff2 has a constant learning rate: give a number, or "
                             "take dpgd");
+    if (optimizer->warmup != 0)
+        return error_set_at(error, ST_INVALID, "/optimizer/warmup",
+                            "diff2 has a constant learning rate: give 0, or take dpgd");
+    if (optimizer->weight_decay != 0)
+        return error_set_at(error, ST_INVALID, "/optimizer/weight_decay",
+                            "diff2 is about plain steps: give 0, or take dpgd");
     return ST_OK;
 }
 

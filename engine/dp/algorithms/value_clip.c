@@ -189,6 +189,7 @@ const struct algorithm value_clip = {
         "To compare with the paper, on dense models: dpsgd's exact norms cost no "
         "more time here and waste no clip norm.",
     .is_private = true,
+    .plain_loss = true,
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,

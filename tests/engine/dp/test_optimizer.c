@@ -19,11 +19,23 @@ struct oracle { /* one parameter's history */
     double p, first, second;
 };
 
+static double oracle_rate(const struct optimizer_spec *spec, uint64_t step)
+{
+    double warm = floor(spec->warmup * STEPS);
+    double share = ((double)step - warm) / (STEPS - 1 - warm);
+    if ((double)step < warm)
+        return spec->learning_rate * ((double)step + 1) / (warm + 1);
+    if (spec->schedule == RATE_COSINE)
+        share = pow(sin(acos(-1) * share / 2), 2); /* (1 - cos(pi x)) / 2 */
+    return spec->learning_rate * (1 - share) + spec->learning_rate_final * share;
+}
+
 static void oracle_step(struct oracle *o, const struct optimizer_spec *spec, double g,
                         uint64_t step)
 {
-    double share = (double)step / (STEPS - 1), t = (double)step + 1;
-    double rate = spec->learning_rate * (1 - share) + spec->learning_rate_final * share;
+    double t = (double)step + 1;
+    double rate = oracle_rate(spec, step);
+    o->p -= rate * spec->weight_decay * o->p;
     if (spec->kind == OPTIMIZER_SGD) {
         o->first = spec->momentum * o->first + g;
         o->p -= rate * o->first;
@@ -48,6 +60,25 @@ static const struct optimizer_spec specs[] = {
      .beta1 = 0.9,
      .beta2 = 0.999,
      .epsilon = 1e-8},
+    {.kind = OPTIMIZER_SGD,
+     .learning_rate = 0.3,
+     .learning_rate_final = 0.01,
+     .schedule = RATE_COSINE,
+     .warmup = 0.25,
+     .weight_decay = 0.2},
+    {.kind = OPTIMIZER_ADAM,
+     .learning_rate = 0.01,
+     .beta1 = 0.9,
+     .beta2 = 0.999,
+     .epsilon = 1e-8,
+     .schedule = RATE_COSINE,
+     .warmup = 0.1,
+     .weight_decay = 3},
+    {.kind = OPTIMIZER_SGD,
+     .learning_rate = 0.1,
+     .learning_rate_final = 0.1,
+     .momentum = 0.9,
+     .warmup = 0.5},
 };
 
 static void updates_are_the_published_ones(void **state)
@@ -92,6 +123,24 @@ static void the_rate_goes_in_a_straight_line(void **state)
     assert_int_equal(optimizer_create(&optimizer, &spec, 1, 1, NULL), ST_OK);
     assert_close(optimizer_rate(optimizer, 0), 8, 0);
     optimizer_destroy(optimizer);
+}
+
+static void a_warm_up_leaves_the_last_step_its_rate(void **state)
+{
+    (void)state;
+    static const double warmups[] = {0.999, 1 - 0x1p-53};
+    for (size_t k = 0; k < 2; k++) {
+        struct optimizer *optimizer;
+        struct optimizer_spec spec = {.schedule = RATE_COSINE, .warmup = warmups[k]};
+        optimizer_spec_set_rate(&spec, 8);
+        assert_true(spec.learning_rate_final == 0);
+        assert_int_equal(optimizer_create(&optimizer, &spec, 1, 4, NULL), ST_OK);
+        for (uint64_t step = 0; step < 4; step++) {
+            double rate = optimizer_rate(optimizer, step);
+            assert_true(rate > 0 && rate <= 8);
+        }
+        optimizer_destroy(optimizer);
+    }
 }
 
 static void a_parameter_out_of_range_is_told(void **state)
@@ -150,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_are_the_published_ones),
         cmocka_unit_test(the_rate_goes_in_a_straight_line),
+        cmocka_unit_test(a_warm_up_leaves_the_last_step_its_rate),
         cmocka_unit_test(a_parameter_out_of_range_is_told),
         cmocka_unit_test(state_has_the_size_that_was_said),
         cmocka_unit_test(state_that_cannot_be_had_is_refused),

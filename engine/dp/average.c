@@ -1,0 +1,137 @@
+#include "engine/dp/average.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/parallel/span.h"
+#include "engine/parallel/vector_math.h"
+
+enum { CHUNK = 16384 }; /* floats: members do not write to one cache line */
+
+struct average {
+    struct averaging_spec spec;
+    size_t dim;
+    uint64_t first; /* the first step whose point counts */
+    bool has_point;
+    float *point; /* (dim) */
+    struct team *team;
+};
+
+const char *averaging_kind_name(enum averaging_kind kind)
+{
+    switch (kind) {
+    case AVERAGING_NONE: return "none";
+    case AVERAGING_TAIL: return "tail";
+    case AVERAGING_EMA: return "ema";
+    }
+    return "";
+}
+
+bool averaging_kind_parse(enum averaging_kind *kind, const char *text)
+{
+    static const enum averaging_kind all[] = {AVERAGING_NONE, AVERAGING_TAIL,
+                                              AVERAGING_EMA};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        if (strcmp(text, averaging_kind_name(all[k])) == 0) {
+            *kind = all[k];
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t average_size(const struct averaging_spec *spec, size_t dim)
+{
+    return spec->kind == AVERAGING_NONE ? 0 : dim * sizeof(float);
+}
+
+/* How many steps before the first that counts. The tail has one step at least. */
+static uint64_t skipped(const struct averaging_spec *spec, uint64_t steps)
+{
+    if (spec->kind != AVERAGING_TAIL)
+        return 0;
+    uint64_t tail = (uint64_t)ceil(spec->share * (double)steps);
+    tail = tail > steps ? steps : tail;
+    return steps - (tail > 0 ? tail : 1);
+}
+
+enum status average_create(struct average **out, const struct averaging_spec *spec,
+                           size_t dim, uint64_t steps, struct team *team,
+                           struct error *error)
+{
+    struct average *average = calloc(1, sizeof *average);
+    CHECK(average != NULL && spec->kind != AVERAGING_NONE && dim > 0 && steps > 0);
+    *average = (struct average){
+        .spec = *spec, .dim = dim, .first = skipped(spec, steps), .team = team};
+    average->point = calloc(dim, sizeof *average->point);
+    if (average->point == NULL) {
+        average_destroy(average);
+        return error_set(error, ST_NO_MEMORY, "no memory to average %zu parameters",
+                         dim);
+    }
+    *out = average;
+    return ST_OK;
+}
+
+void average_destroy(struct average *average)
+{
+    if (average == NULL)
+        return;
+    free(average->point);
+    free(average);
+}
+
+/* The weight of the point after step. The first that counts has 1, exactly. */
+static double weight_of(const struct average *average, uint64_t step)
+{
+    uint64_t count = step - average->first + 1;
+    if (average->spec.kind == AVERAGING_TAIL)
+        return 1 / (double)count;
+    double decay = average->spec.decay;
+    return (1 - decay) / (1 - pow(decay, (double)count));
+}
+
+struct take_work {
+    struct average *average;
+    const float *point;
+    double weight;
+};
+
+VECTOR_CLONES
+static void move_towards(float *restrict a, const float *restrict p, size_t count,
+                         double weight)
+{
+    for (size_t j = 0; j < count; j++)
+        a[j] = (float)((double)a[j] + weight * ((double)p[j] - (double)a[j]));
+}
+
+static void take_member(void *context, unsigned member)
+{
+    const struct take_work *work = context;
+    struct average *average = work->average;
+    struct span span =
+        span_of_member(member, team_size(average->team), average->dim, CHUNK);
+    float *to = average->point + span.first;
+    const float *from = work->point + span.first;
+    if (average->has_point)
+        move_towards(to, from, span.count, work->weight);
+    else
+        memcpy(to, from, span.count * sizeof *to);
+}
+
+void average_take(struct average *average, const float *point, uint64_t step)
+{
+    struct take_work work = {.average = average, .point = point};
+    if (step < average->first)
+        return;
+    work.weight = weight_of(average, step);
+    team_run(average->team, take_member, &work);
+    average->has_point = true;
+}
+
+const float *average_point(const struct average *average)
+{
+    return average->has_point ? average->point : NULL;
+}

@@ -1,0 +1,58 @@
+/*
+ * average.h - an average of the points that training passed through, to be shown and
+ * published in place of the last one. Every point came out of releases, and the
+ * accountants cover all of them, so averaging is post-processing and costs no privacy.
+ *
+ *   none  the last point
+ *   tail  the mean of the last S = ceil(share T) of the T steps' points
+ *   ema   (1 - decay) sum of decay^(t - s) p_s over s = 1 .. t, over 1 - decay^t
+ *
+ * p_s is the point after step s, counted from 1. Both are carried by one rule,
+ *
+ *   a += weight (p - a),   weight = 1 / k of the tail's k-th point,
+ *                          weight = (1 - decay) / (1 - decay^t) of ema
+ *
+ * in double, rounded once to float a step.
+ *
+ * Threads: one caller; the team's threads are its own.
+ */
+#ifndef ENGINE_DP_AVERAGE_H
+#define ENGINE_DP_AVERAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/parallel/team.h"
+
+enum averaging_kind { AVERAGING_NONE, AVERAGING_TAIL, AVERAGING_EMA };
+
+struct averaging_spec {
+    enum averaging_kind kind;
+    double share; /* tail: in (0, 1] */
+    double decay; /* ema: in [0, 1) */
+};
+
+const char *averaging_kind_name(enum averaging_kind kind); /* none tail ema */
+bool averaging_kind_parse(enum averaging_kind *kind, const char *text);
+
+struct average; /* opaque */
+
+/* spec is not none. The team is borrowed until destroy.
+ *   ST_NO_MEMORY  no room for dim floats */
+enum status average_create(struct average **out, const struct averaging_spec *spec,
+                           size_t dim, uint64_t steps, struct team *team,
+                           struct error *error);
+void average_destroy(struct average *average); /* NULL is allowed */
+
+/* Bytes that average_create takes for dim parameters; 0 for none. */
+size_t average_size(const struct averaging_spec *spec, size_t dim);
+
+/* Takes the point (dim) after step, counted from 0. Every step is taken once, in order. */
+void average_take(struct average *average, const float *point, uint64_t step);
+
+/* The average (dim) so far; NULL while it has no point. */
+const float *average_point(const struct average *average);
+
+#endif
