@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "api/class_weights_request.h"
 #include "api/limits.h"
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
@@ -90,16 +91,30 @@ static void resolve_learning_rate(struct job_request *request,
     struct optimizer_spec *optimizer = &request->train.optimizer;
     if (request->has_learning_rate)
         return;
+    double rate = rate_private;
     if (optimizer->kind == OPTIMIZER_ADAM)
-        optimizer->learning_rate = rate_adam;
+        rate = rate_adam;
     else if (!request->train.algorithm.algorithm->is_private)
-        optimizer->learning_rate = rate_open;
+        rate = rate_open;
     else if (dataset->schema->task == TASK_REGRESSION)
-        optimizer->learning_rate = rate_regression;
-    else
-        optimizer->learning_rate = rate_private;
-    optimizer->learning_rate_final = optimizer->learning_rate;
+        rate = rate_regression;
+    optimizer_spec_set_rate(optimizer, rate);
     request->has_learning_rate = true;
+}
+
+/* A larger product would take all of every parameter away in a step, or turn its sign. */
+static enum status check_weight_decay(const struct optimizer_spec *optimizer,
+                                      struct error *error)
+{
+    double rate = optimizer->learning_rate > optimizer->learning_rate_final
+                      ? optimizer->learning_rate
+                      : optimizer->learning_rate_final;
+    if (rate * optimizer->weight_decay < 1)
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/optimizer/weight_decay",
+                        "times the learning rate, %.10g, must be below 1: it is the "
+                        "share of every parameter that a step takes away",
+                        rate);
 }
 
 enum status job_defaults_fill(struct job_request *request,
@@ -118,7 +133,14 @@ enum status job_defaults_fill(struct job_request *request,
         status = resolve_steps(request, dataset->records, error);
     if (status != ST_OK)
         return status;
+    status = class_weights_check(&request->train.class_weights,
+                                 dataset->schema->classes, error);
+    if (status != ST_OK)
+        return status;
     resolve_learning_rate(request, dataset);
+    status = check_weight_decay(&request->train.optimizer, error);
+    if (status != ST_OK)
+        return status;
     request->has_loss = true;
     request->train.relation = dataset->relation;
     request->train.records = dataset->records;

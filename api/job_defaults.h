@@ -27,7 +27,8 @@ struct job_dataset { /* what must be known of the dataset */
  * model (train.network). Where nothing was named: batch max(256, the power of two nearest n / 60), at most n; 20
  * epochs; SGD; learning rate 2, of a regression 0.3, of a not private algorithm 0.1, of
  * Adam 0.001; delta the dataset's, on public data 1e-5.
- *   ST_INVALID          batch_size > n, delta above the dataset's, a loss or layers
+ *   ST_INVALID          batch_size > n, class weights that are not one for each class, a
+ *                       weight decay that times the rate is not below 1, delta above the dataset's, a loss or layers
  *                       that do not suit the data, too many parameters or steps, no
  *                       privacy for a private algorithm or privacy for another,
  *                       budget_fraction of public data; error->pointer names the member

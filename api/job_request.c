@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "api/algorithm_request.h"
+#include "api/averaging_request.h"
+#include "api/class_weights_request.h"
 #include "api/json_reader.h"
 #include "api/json_schema.h"
 #include "api/json_writer.h"
@@ -73,6 +75,16 @@ static void read_optimizer(struct job_request *request, struct json_node node)
                                &node);
     else
         optimizer_request_init(&request->train.optimizer, OPTIMIZER_SGD);
+}
+
+static void read_learning(struct job_request *request, const struct json_node *root)
+{
+    struct json_node averaging = json_member(root, "averaging");
+    struct json_node weights = json_member(root, "class_weights");
+    if (json_present(averaging))
+        averaging_request_read(&request->train.averaging, &averaging);
+    if (json_present(weights))
+        class_weights_request_read(&request->train.class_weights, weights);
 }
 
 static void read_length(struct job_request *request, const struct json_node *root)
@@ -140,14 +152,16 @@ static void read_request(struct job_request *request, const struct json_node *ro
 {
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
-    json_read_object(
-        *root, (const char *const[]){"dataset", "evaluation", "model", "algorithm",
-                                     "optimizer", "batch_size", "epochs", "steps",
-                                     "privacy", "display_name", "tags", NULL});
+    json_read_object(*root, (const char *const[]){"dataset", "evaluation", "model",
+                                                  "algorithm", "optimizer", "averaging",
+                                                  "class_weights", "batch_size",
+                                                  "epochs", "steps", "privacy",
+                                                  "display_name", "tags", NULL});
     read_names(request, root);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
     read_optimizer(request, json_member(root, "optimizer"));
+    read_learning(request, root);
     read_length(request, root);
     read_privacy(request, json_member(root, "privacy"), epsilon_max);
     caption_read(&request->caption, root);
@@ -211,6 +225,8 @@ void job_request_write_run(struct json_writer *writer,
     const struct train_spec *train = &request->train;
     algorithm_request_write(writer, "algorithm", &train->algorithm);
     optimizer_request_write(writer, "optimizer", &train->optimizer);
+    averaging_request_write(writer, "averaging", &train->averaging);
+    class_weights_request_write(writer, "class_weights", &train->class_weights);
     json_write_count(writer, "batch_size", train->batch_size);
     if (request->has_steps)
         json_write_count(writer, "steps", train->steps);

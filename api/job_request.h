@@ -5,7 +5,8 @@
  * that, every default is written in, and the text parses to the same struct.
  *
  *   {"dataset","evaluation"?,"model":{...},"algorithm":{"name",...its parameters},
- *    "optimizer"?:{"name","learning_rate",...},"batch_size"?,"epochs"|"steps"?,
+ *    "optimizer"?:{"name","learning_rate",...},"averaging"?:{"kind",...},
+ *    "class_weights"?:[number,...],"batch_size"?,"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
  *              "accountant"?:rdp|pld},
  *    "display_name"?,"tags"?}

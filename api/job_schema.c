@@ -9,6 +9,8 @@
 
 #include "accountant/cost.h"
 #include "api/algorithm_request.h"
+#include "api/averaging_request.h"
+#include "api/class_weights_request.h"
 #include "api/json_schema.h"
 #include "api/limits.h"
 #include "api/model_schema.h"
@@ -168,6 +170,18 @@ static void write_optimizer(struct json_writer *writer, const struct job_request
     json_write_object_end(writer);
 }
 
+static void write_averaging(struct json_writer *writer)
+{
+    json_write_object(writer, "averaging");
+    json_write_array(writer, "oneOf");
+    averaging_schema_write(writer);
+    json_write_array_end(writer);
+    json_write_object(writer, "default");
+    json_write_text(writer, "kind", averaging_kind_name(AVERAGING_NONE));
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+}
+
 static void write_length(struct json_writer *writer, const struct job_request *usual)
 {
     json_schema_count(writer, "batch_size", 1, usual->train.records,
@@ -287,6 +301,8 @@ char *job_schema_render(const struct job_schema_view *view)
     write_models(&writer, view, usual);
     write_algorithms(&writer, &offers, usual);
     write_optimizer(&writer, usual);
+    write_averaging(&writer);
+    class_weights_schema_write(&writer, "class_weights", view->facts.schema->classes);
     write_length(&writer, usual);
     write_privacy(&writer, view, &offers);
     caption_schema_write(&writer);

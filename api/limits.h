@@ -77,6 +77,8 @@ enum {
 #define LIMIT_EPSILON              30.0 /* a budget's and a job's: LEDGER_EPSILON_MAX */
 #define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what noise takes of it */
 #define LIMIT_LEARNING_RATE        1e6
+#define LIMIT_CLASS_WEIGHT         1000.0
+#define LIMIT_WEIGHT_DECAY         1000.0
 #define LIMIT_HUBER_MIN            1e-12
 #define LIMIT_HUBER_MAX            1e12
 #define LIMIT_NORM_EPSILON_MIN     1e-12

@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "api/algorithm_request.h"
+#include "api/averaging_request.h"
+#include "api/class_weights_request.h"
 #include "api/epochs_view.h"
 #include "api/json_reader.h"
 #include "api/json_writer.h"
+#include "api/optimizer_request.h"
 #include "api/schema_text.h"
 
 /* Writes a grid as a member of its own name. What does not apply to its kind is left
@@ -100,6 +103,19 @@ static void write_dataset_guarantee(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
+/* Names what was made of the releases, where it is more than the usual steps: all of it is
+ * post-processing, and none of it is in the guarantee. */
+static void write_post_processing(struct json_writer *writer,
+                                  const struct train_spec *train)
+{
+    const struct optimizer_spec *optimizer = &train->optimizer;
+    if (optimizer->schedule != RATE_LINEAR || optimizer->warmup != 0 ||
+        optimizer->weight_decay != 0)
+        optimizer_request_write(writer, "optimizer", optimizer);
+    averaging_request_write(writer, "averaging", &train->averaging);
+    class_weights_request_write(writer, "class_weights", &train->class_weights);
+}
+
 char *certificate_render(const struct model_view *view)
 {
     struct json_writer writer;
@@ -113,6 +129,7 @@ char *certificate_render(const struct model_view *view)
     json_write_count(&writer, "records", view->request->train.records);
     json_write_count(&writer, "steps", view->steps);
     algorithm_request_write(&writer, "algorithm", &view->request->train.algorithm);
+    write_post_processing(&writer, &view->request->train);
     write_guarantee(&writer, view);
     write_dataset_guarantee(&writer, view);
     json_write_raw(&writer, "noise", view->noise != NULL ? view->noise : "null");

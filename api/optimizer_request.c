@@ -10,6 +10,8 @@ static const struct json_range decay_range = {0, 1, false, true};
 static const struct json_range rate_range = {0, LIMIT_LEARNING_RATE, true, false};
 static const struct json_range final_range = {0, LIMIT_LEARNING_RATE, false, false};
 static const struct json_range epsilon_range = {0, 1, true, false};
+static const struct json_range weight_decay_range = {0, LIMIT_WEIGHT_DECAY, false,
+                                                     false};
 
 void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kind kind)
 {
@@ -24,8 +26,7 @@ void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kin
 static void read_learning_rate(struct optimizer_spec *optimizer, struct json_node node)
 {
     if (!json_is_object(node.value)) {
-        optimizer->learning_rate = json_read_real(node, rate_range);
-        optimizer->learning_rate_final = optimizer->learning_rate;
+        optimizer_spec_set_rate(optimizer, json_read_real(node, rate_range));
         return;
     }
     json_read_object(node, (const char *const[]){"initial", "final", NULL});
@@ -41,11 +42,26 @@ static void read_decay(double *decay, struct json_node node)
         *decay = json_read_real(node, decay_range);
 }
 
+/* What both kinds have. The schedule is read before the rate, whose last value follows
+ * it. */
+static void read_course(struct optimizer_spec *optimizer, const struct json_node *node)
+{
+    struct json_node schedule = json_member(node, "schedule");
+    struct json_node decay = json_member(node, "weight_decay");
+    if (json_present(schedule) &&
+        !rate_schedule_parse(&optimizer->schedule, json_read_text(schedule)))
+        json_refuse(schedule, "must be linear or cosine");
+    read_decay(&optimizer->warmup, json_member(node, "warmup"));
+    if (json_present(decay))
+        optimizer->weight_decay = json_read_real(decay, weight_decay_range);
+}
+
 static void read_adam(struct optimizer_spec *optimizer, const struct json_node *node)
 {
     struct json_node epsilon = json_member(node, "epsilon");
     json_read_object(*node, (const char *const[]){"name", "learning_rate", "beta1",
-                                                  "beta2", "epsilon", NULL});
+                                                  "beta2", "epsilon", "schedule",
+                                                  "warmup", "weight_decay", NULL});
     read_decay(&optimizer->beta1, json_member(node, "beta1"));
     read_decay(&optimizer->beta2, json_member(node, "beta2"));
     if (json_present(epsilon))
@@ -58,12 +74,14 @@ void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning
     struct json_node name = json_member(node, "name");
     struct json_node rate = json_member(node, "learning_rate");
     enum optimizer_kind kind = OPTIMIZER_SGD;
-    json_read_object(*node, (const char *const[]){"name", "learning_rate", "momentum",
-                                                  "beta1", "beta2", "epsilon", NULL});
+    json_read_object(*node, (const char *const[]){
+                                "name", "learning_rate", "momentum", "beta1", "beta2",
+                                "epsilon", "schedule", "warmup", "weight_decay", NULL});
     bool known = optimizer_kind_parse(&kind, json_read_text(name));
     if (!known)
         json_refuse(name, "must be sgd or adam");
     optimizer_request_init(optimizer, kind);
+    read_course(optimizer, node);
     *has_learning_rate = json_present(rate);
     if (*has_learning_rate)
         read_learning_rate(optimizer, rate);
@@ -71,8 +89,9 @@ void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning
         return;
     switch (kind) {
     case OPTIMIZER_SGD:
-        json_read_object(
-            *node, (const char *const[]){"name", "learning_rate", "momentum", NULL});
+        json_read_object(*node, (const char *const[]){"name", "learning_rate",
+                                                      "momentum", "schedule", "warmup",
+                                                      "weight_decay", NULL});
         read_decay(&optimizer->momentum, json_member(node, "momentum"));
         return;
     case OPTIMIZER_ADAM: read_adam(optimizer, node); return;
@@ -82,7 +101,8 @@ void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning
 static void write_learning_rate(struct json_writer *writer,
                                 const struct optimizer_spec *optimizer)
 {
-    if (optimizer->learning_rate == optimizer->learning_rate_final) {
+    if (optimizer->schedule == RATE_LINEAR &&
+        optimizer->learning_rate == optimizer->learning_rate_final) {
         json_write_real(writer, "learning_rate", optimizer->learning_rate);
         return;
     }
@@ -106,7 +126,28 @@ void optimizer_request_write(struct json_writer *writer, const char *name,
         json_write_real(writer, "epsilon", optimizer->epsilon);
         break;
     }
+    if (optimizer->schedule != RATE_LINEAR)
+        json_write_text(writer, "schedule", rate_schedule_name(optimizer->schedule));
+    if (optimizer->warmup != 0)
+        json_write_real(writer, "warmup", optimizer->warmup);
+    if (optimizer->weight_decay != 0)
+        json_write_real(writer, "weight_decay", optimizer->weight_decay);
     json_write_object_end(writer);
+}
+
+static void write_course_schema(struct json_writer *writer)
+{
+    static const enum rate_schedule schedules[] = {RATE_LINEAR, RATE_COSINE};
+    static const double none = 0;
+    json_write_object(writer, "schedule");
+    json_write_array(writer, "enum");
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
+        json_write_text(writer, NULL, rate_schedule_name(schedules[i]));
+    json_write_array_end(writer);
+    json_write_text(writer, "default", rate_schedule_name(RATE_LINEAR));
+    json_write_object_end(writer);
+    json_schema_real(writer, "warmup", decay_range, &none);
+    json_schema_real(writer, "weight_decay", weight_decay_range, &none);
 }
 
 static void write_rate_schema(struct json_writer *writer)
@@ -141,6 +182,7 @@ void optimizer_schema_write(struct json_writer *writer)
             json_schema_real(writer, "epsilon", epsilon_range, &usual.epsilon);
             break;
         }
+        write_course_schema(writer);
         json_schema_object_end(writer, (const char *const[]){"name", NULL});
     }
 }

@@ -12,6 +12,7 @@ import './chart.js';
 const DEBOUNCE_MS = 250;
 const presets = ['linear', 'mlp', 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn'];
 const activations = ['relu', 'tanh', 'sigmoid', 'softplus', 'gelu', 'gelu_tanh'];
+const averages = [['none', 'of the last step (default)'], ['tail', 'mean of the second half of the steps'], ['ema', 'exponential mean of all steps']];
 const ways = {epsilon: 'By epsilon', budget_fraction: 'By share of what is left', noise_multiplier: 'By noise'};
 const wayHints = {
   epsilon: 'Smaller is stronger privacy and a noisier model.',
@@ -33,7 +34,7 @@ function toSlider(value) {
 // The form: texts as they were typed; '' where nothing was.
 function emptyForm() {
   return {dataset: '', evaluation: '', way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '',
-    preset: 'linear', hidden: '', activation: '', batch_size: '', epochs: '', optimizer: 'sgd', learning_rate: '', algorithm: 'dpsgd', parameters: {}};
+    preset: 'linear', hidden: '', activation: '', batch_size: '', epochs: '', optimizer: 'sgd', learning_rate: '', averaging: 'none', algorithm: 'dpsgd', parameters: {}};
 }
 
 function text(value) {
@@ -47,7 +48,7 @@ function formOf(job) {
   const way = job.privacy?.epsilon != null ? 'epsilon' : job.privacy?.budget_fraction != null ? 'budget_fraction' : 'noise_multiplier';
   Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation ?? '', way, preset: job.model_spec.preset ?? 'linear',
     hidden: (job.model_spec.hidden ?? []).join(', '), activation: job.model_spec.activation ?? '', batch_size: text(job.batch_size),
-    epochs: text(job.epochs), optimizer: job.optimizer.name, learning_rate: text(job.optimizer.learning_rate), algorithm: name});
+    epochs: text(job.epochs), optimizer: job.optimizer.name, learning_rate: text(job.optimizer.learning_rate), averaging: job.averaging?.kind ?? 'none', algorithm: name});
   form.privacy[way] = text(job.privacy?.[way]);
   for (const [key, value] of Object.entries(parameters)) if (typeof value !== 'object') form.parameters[key] = text(value);
   return form;
@@ -65,6 +66,7 @@ function bodyOf(form, algorithm) {
   for (const name of ['batch_size', 'epochs']) if (read(form[name]) !== undefined) body[name] = read(form[name]);
   const rate = read(form.learning_rate);
   if (rate !== undefined || form.optimizer !== 'sgd') body.optimizer = {name: form.optimizer, ...(rate !== undefined && {learning_rate: rate})};
+  if (form.averaging !== 'none') body.averaging = {kind: form.averaging};
   if (algorithm.private) {
     body.privacy = {[form.way]: read(form.privacy[form.way])};
     if (read(form.delta) !== undefined) body.privacy.delta = read(form.delta);
@@ -252,7 +254,9 @@ class Page {
       ${this.text('/epochs', 'epochs', 'Epochs', estimate ? `${count(estimate.steps)} steps` : '', 'default')}
       ${this.text('/optimizer/learning_rate', 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
       ${field({id: '/optimizer/name', label: 'Optimizer', errors: this.errors, control: choice({id: '/optimizer/name', value: form.optimizer,
-        options: [['sgd', 'sgd'], ['adam', 'adam']], changed: (value) => this.set('optimizer', value)})})}</div></section>`;
+        options: [['sgd', 'sgd'], ['adam', 'adam']], changed: (value) => this.set('optimizer', value)})})}
+      ${field({id: '/averaging/kind', label: 'What is kept', errors: this.errors, hint: 'Averages cost no privacy, and take out some of the noise.', control: choice({id: '/averaging/kind',
+        value: form.averaging, options: averages, changed: (value) => this.set('averaging', value)})})}</div></section>`;
   }
 
   algorithmCard() {

@@ -242,6 +242,47 @@ static void what_is_not_private_needs_public_data(void **state)
     free(body);
 }
 
+static void weights_are_one_for_each_class(void **state)
+{
+    (void)state;
+    struct job_request request;
+    char *body = edit(SHORT, "\"privacy\"", "\"class_weights\":[1,3],\"privacy\"");
+    must_resolve(&request, body, private_data(&pairs, 6000));
+    assert_int_equal(request.train.class_weights.count, 2);
+    assert_true(request.train.class_weights.values[1] == 3);
+    job_request_fini(&request);
+    refused(body, private_data(&images, 6000), ST_INVALID, "/class_weights");
+    refused(body, private_data(&prices, 6000), ST_INVALID, "/class_weights");
+    free(body);
+}
+
+static void a_step_takes_no_parameter_away(void **state)
+{
+    (void)state;
+    struct job_request request;
+    char *body = edit(JOB, "\"momentum\":0.0", "\"weight_decay\":0.2499");
+    must_resolve(&request, body, private_data(&images, 60000));
+    job_request_fini(&request);
+    free(body);
+    body = edit(JOB, "\"momentum\":0.0", "\"weight_decay\":0.25");
+    refused(body, private_data(&images, 60000), ST_INVALID, "/optimizer/weight_decay");
+    free(body);
+}
+
+static void a_rate_that_nobody_named_falls_by_the_cosine(void **state)
+{
+    (void)state;
+    struct job_request request;
+    char *body =
+        edit(SHORT, "\"privacy\"",
+             "\"optimizer\":{\"name\":\"sgd\",\"schedule\":\"cosine\"},\"privacy\"");
+    must_resolve(&request, body, private_data(&images, 60000));
+    assert_true(request.train.optimizer.learning_rate == 2);
+    assert_true(request.train.optimizer.learning_rate_final == 0);
+    job_request_fini(&request);
+    free(body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +296,9 @@ int main(void)
         cmocka_unit_test(delta_is_the_datasets_unless_a_smaller_one_is_asked),
         cmocka_unit_test(relation_and_records_are_the_datasets),
         cmocka_unit_test(what_is_not_private_needs_public_data),
+        cmocka_unit_test(weights_are_one_for_each_class),
+        cmocka_unit_test(a_step_takes_no_parameter_away),
+        cmocka_unit_test(a_rate_that_nobody_named_falls_by_the_cosine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

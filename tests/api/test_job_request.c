@@ -295,6 +295,11 @@ static void optimizers_are_checked(void **state)
         {"\"momentum\":0.0", "\"momentum\":-0.5", "/optimizer/momentum"},
         {"\"momentum\":0.0", "\"beta1\":0.9", "/optimizer/beta1"},
         {"\"momentum\":0.0", "\"nesterov\":true", "/optimizer/nesterov"},
+        {"\"momentum\":0.0", "\"schedule\":\"step\"", "/optimizer/schedule"},
+        {"\"momentum\":0.0", "\"warmup\":1", "/optimizer/warmup"},
+        {"\"momentum\":0.0", "\"warmup\":-0.1", "/optimizer/warmup"},
+        {"\"momentum\":0.0", "\"weight_decay\":-1", "/optimizer/weight_decay"},
+        {"\"momentum\":0.0", "\"weight_decay\":1001", "/optimizer/weight_decay"},
         {"\"sgd\",\"learning_rate\":4.0,\"momentum\":0.0", "\"adam\",\"beta1\":1",
          "/optimizer/beta1"},
         {"\"sgd\",\"learning_rate\":4.0,\"momentum\":0.0", "\"adam\",\"beta2\":-1",
@@ -316,6 +321,85 @@ static void optimizers_are_checked(void **state)
     free(body);
 }
 
+static void what_becomes_of_the_releases_is_checked(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"epochs\"", "\"averaging\":{\"kind\":\"mean\"},\"epochs\"",
+         "/averaging/kind"},
+        {"\"epochs\"", "\"averaging\":{},\"epochs\"", "/averaging/kind"},
+        {"\"epochs\"", "\"averaging\":\"tail\",\"epochs\"", "/averaging"},
+        {"\"epochs\"", "\"averaging\":{\"kind\":\"none\",\"share\":0.5},\"epochs\"",
+         "/averaging/share"},
+        {"\"epochs\"", "\"averaging\":{\"kind\":\"tail\",\"share\":0},\"epochs\"",
+         "/averaging/share"},
+        {"\"epochs\"", "\"averaging\":{\"kind\":\"tail\",\"share\":1.01},\"epochs\"",
+         "/averaging/share"},
+        {"\"epochs\"", "\"averaging\":{\"kind\":\"tail\",\"decay\":0.9},\"epochs\"",
+         "/averaging/decay"},
+        {"\"epochs\"", "\"averaging\":{\"kind\":\"ema\",\"decay\":1},\"epochs\"",
+         "/averaging/decay"},
+        {"\"epochs\"", "\"averaging\":{\"kind\":\"ema\",\"decay\":-0.1},\"epochs\"",
+         "/averaging/decay"},
+        {"\"epochs\"", "\"class_weights\":[1],\"epochs\"", "/class_weights"},
+        {"\"epochs\"", "\"class_weights\":{},\"epochs\"", "/class_weights"},
+        {"\"epochs\"", "\"class_weights\":[1,0],\"epochs\"", "/class_weights/1"},
+        {"\"epochs\"", "\"class_weights\":[1,1001],\"epochs\"", "/class_weights/1"},
+        {"\"epochs\"", "\"class_weights\":[null,1],\"epochs\"", "/class_weights/0"},
+    };
+    REFUSE_EACH(read_job, JOB, cases);
+}
+
+static void rendered_as(const char *addition, const char *expected)
+{
+    struct job_request request;
+    char with[256];
+    snprintf(with, sizeof with, "%s,\"epochs\"", addition);
+    char *plain = edit(JOB, "\"epsilon\":2", "\"epsilon\":2,\"delta\":1e-5");
+    char *body = edit(plain, "\"epochs\"", with);
+    must_parse(&request, body);
+    char *text = job_request_render(&request);
+    if (expected != NULL)
+        assert_non_null(strstr(text, expected));
+    else
+        assert_null(strstr(text, "averaging"));
+    struct job_request again;
+    struct error error = {0};
+    assert_taken(job_request_restore(&again, text, &error), text, &error);
+    char *second = job_request_render(&again);
+    assert_string_equal(second, text);
+    job_request_fini(&again);
+    job_request_fini(&request);
+    free(second);
+    free(text);
+    free(body);
+    free(plain);
+}
+
+static void what_is_usual_is_not_written(void **state)
+{
+    (void)state;
+    rendered_as("\"averaging\":{\"kind\":\"none\"}", NULL);
+    rendered_as("\"averaging\":{\"kind\":\"tail\"}",
+                "\"averaging\":{\"kind\":\"tail\",\"share\":0.5}");
+    rendered_as("\"averaging\":{\"kind\":\"ema\",\"decay\":0.75}",
+                "\"averaging\":{\"kind\":\"ema\",\"decay\":0.75}");
+    rendered_as("\"class_weights\":[1,2.5,0.25]", "\"class_weights\":[1.0,2.5,0.25]");
+    struct job_request request;
+    char *body =
+        edit(JOB, "\"momentum\":0.0", "\"schedule\":\"cosine\",\"warmup\":0.25");
+    must_parse(&request, body);
+    assert_true(request.train.optimizer.learning_rate == 4);
+    assert_true(request.train.optimizer.learning_rate_final == 0);
+    char *text = job_request_render(&request);
+    assert_non_null(strstr(text, "{\"name\":\"sgd\",\"learning_rate\":{\"initial\":4.0,"
+                                 "\"final\":0.0},\"momentum\":0.0,\"schedule\":"
+                                 "\"cosine\",\"warmup\":0.25}"));
+    job_request_fini(&request);
+    free(text);
+    free(body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +413,8 @@ int main(void)
         cmocka_unit_test(models_are_checked),
         cmocka_unit_test(layers_and_hidden_widths_are_limited_in_number),
         cmocka_unit_test(optimizers_are_checked),
+        cmocka_unit_test(what_becomes_of_the_releases_is_checked),
+        cmocka_unit_test(what_is_usual_is_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

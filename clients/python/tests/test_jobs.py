@@ -41,6 +41,15 @@ class Waiting(unittest.TestCase):
         self.assertEqual(job.model.certificate["job"], job.id)
         self.assertEqual(client.jobs[job.id].data, job.data)
 
+    def test_an_average_and_weights_of_classes_are_asked_for(self):
+        client = kit.client()
+        job = client.train("digits", epsilon=0.1, epochs=1, averaging="tail",
+                           class_weights=[1] * 9 + [2]).wait()
+        self.assertEqual(job.data["averaging"], {"kind": "tail", "share": 0.5})
+        self.assertEqual(job.model.certificate["class_weights"][-1], 2)
+        job = client.train("digits", epsilon=0.1, epochs=1, averaging={"kind": "ema", "decay": 0.9})
+        self.assertEqual(job.wait().model.certificate["averaging"], {"kind": "ema", "decay": 0.9})
+
     def test_a_dataset_may_stand_for_its_name(self):
         client = kit.client()
         job = client.train(client.datasets["digits"], epsilon=0.1, epochs=1,

@@ -69,6 +69,8 @@ class Client:
         algorithm: str | _types.Algorithm = "dpsgd",
         evaluation: DatasetName | None = None,
         optimizer: str | _types.Optimizer | None = None,
+        averaging: str | _types.Averaging | None = None,
+        class_weights: Sequence[float] | None = None,
         batch_size: int | None = None,
         epochs: int | None = None,
         steps: int | None = None,
@@ -82,8 +84,8 @@ class Client:
         request = _job_request(
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
-            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, batch_size=batch_size,
-            epochs=epochs, steps=steps)
+            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
+            class_weights=class_weights, batch_size=batch_size, epochs=epochs, steps=steps)
         return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
 
     def train(
@@ -99,6 +101,8 @@ class Client:
         algorithm: str | _types.Algorithm = "dpsgd",
         evaluation: DatasetName | None = None,
         optimizer: str | _types.Optimizer | None = None,
+        averaging: str | _types.Averaging | None = None,
+        class_weights: Sequence[float] | None = None,
         batch_size: int | None = None,
         epochs: int | None = None,
         steps: int | None = None,
@@ -115,6 +119,9 @@ class Client:
         noise_multiplier    how much noise, whatever it costs; or instead
         budget_fraction     the share of what is left that the job may take
         algorithm           a name, or a name with its parameters; so too the optimizer
+        averaging           "tail" or "ema", or either with its share or decay: the model is the mean of
+                            the last points of training. It costs no privacy
+        class_weights       what the loss of each class is multiplied by: public numbers of yours
         display_name, tags  what you call the job: shown, and found by jobs.where(). Whoever may see
                             the job reads them
         idempotency_key     a name of your own for this job: the call, repeated with it, finds the
@@ -126,8 +133,9 @@ class Client:
         request = _job_request(
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
-            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, batch_size=batch_size,
-            epochs=epochs, steps=steps, display_name=display_name, tags=tags)
+            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
+            class_weights=class_weights, batch_size=batch_size, epochs=epochs, steps=steps,
+            display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)
         return Job(self, answer.json())
@@ -167,7 +175,8 @@ class Client:
 
 
 PRIVACY = ("epsilon", "noise_multiplier", "budget_fraction", "delta", "accountant")
-NAMED = {"model": "preset", "algorithm": "name", "optimizer": "name"}  # by one word or an object
+NAMED = {"model": "preset", "algorithm": "name", "optimizer": "name",
+         "averaging": "kind"}  # by one word or an object
 
 
 def _job_request(**told: Any) -> dict[str, Any]:

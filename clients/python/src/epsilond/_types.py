@@ -790,6 +790,9 @@ class OptimizerSgd(TypedDict):
     name: Literal["sgd"]
     learning_rate: NotRequired[LearningRate]
     momentum: NotRequired[float]
+    schedule: NotRequired[RateSchedule]
+    warmup: NotRequired[Warmup]
+    weight_decay: NotRequired[WeightDecay]
 
 
 class OptimizerAdam(TypedDict):
@@ -798,6 +801,23 @@ class OptimizerAdam(TypedDict):
     beta1: NotRequired[float]
     beta2: NotRequired[float]
     epsilon: NotRequired[float]
+    schedule: NotRequired[RateSchedule]
+    warmup: NotRequired[Warmup]
+    weight_decay: NotRequired[WeightDecay]
+
+
+class AveragingNone(TypedDict):
+    kind: Literal["none"]
+
+
+class AveragingTail(TypedDict):
+    kind: Literal["tail"]
+    share: NotRequired[float]
+
+
+class AveragingEma(TypedDict):
+    kind: Literal["ema"]
+    decay: NotRequired[float]
 
 
 class JobPrivacy(TypedDict):
@@ -816,6 +836,8 @@ class JobRequest(TypedDict):
     model: ModelSpec
     algorithm: Algorithm
     optimizer: NotRequired[Optimizer]
+    averaging: NotRequired[Averaging]
+    class_weights: NotRequired[ClassWeights]
     batch_size: NotRequired[BatchSize]
     epochs: NotRequired[Epochs]
     steps: NotRequired[Steps]
@@ -859,6 +881,8 @@ class Job(TypedDict):
     model_spec: ModelSpec
     algorithm: Algorithm
     optimizer: Optimizer
+    averaging: NotRequired[Averaging]
+    class_weights: NotRequired[ClassWeights]
     batch_size: BatchSize
     epochs: NotRequired[Epochs]
     steps: NotRequired[Steps]
@@ -1110,6 +1134,9 @@ class Certificate(TypedDict):
     records: int
     steps: int
     algorithm: Algorithm
+    optimizer: NotRequired[Optimizer]
+    averaging: NotRequired[Averaging]
+    class_weights: NotRequired[ClassWeights]
     guarantee: CertificateGuarantee | None
     dataset_guarantee: NotRequired[CertificateDatasetGuarantee | None]
     noise: CertificateNoise | None
@@ -1408,6 +1435,11 @@ AlgorithmName = Literal[
 ]
 LearningRate = float | LearningRateLine
 Optimizer = OptimizerSgd | OptimizerAdam
+RateSchedule = Literal["linear", "cosine"]
+Warmup = float
+WeightDecay = float
+Averaging = AveragingNone | AveragingTail | AveragingEma
+ClassWeights = list[float]
 BatchSize = int
 Steps = int
 Epochs = int
