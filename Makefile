@@ -49,7 +49,7 @@ vendor.service     := microhttpd.h gnutls/ zlib.h
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
 # Inside store two files alone call SQLite: another database is another two.
 sqlite             := store/database.c store/statement.c store/statement.h
-libs.base          := -lcrypto -pthread
+libs.base          := -lcrypto -lm -pthread
 libs.store         := -lsqlite3
 libs.accountant    := -lm
 libs.accountant/mechanisms := -lm

@@ -13,11 +13,14 @@ enum { ROWS_AT_ONCE = 1000 };
 
 struct open_charge { /* what is held of one job, at the weighted orders */
     struct job_id job;
+    bool counts; /* it is charged to the part */
     double at[LEDGER_WEIGHTED];
 };
 
 struct telling {
     struct budget_history *history;
+    enum part part;
+    struct division division;
     size_t wanted;          /* points */
     uint64_t read, last;    /* entries so far, and the seq of the last */
     size_t rows;            /* of this transaction */
@@ -39,12 +42,22 @@ static void grant(struct telling *telling, const struct ledger_row *row)
         balance->weights[i] = epoch.filter.weights[i];
         balance->capacity[i] = epoch.filter.capacity[i];
     }
+    telling->division = epoch.grant.division;
     epochs_append(&telling->epochs, &epoch);
     telling->open_count = 0;
 }
 
-static void reserve(struct telling *telling, const struct job_id *job,
-                    const struct curve *charge)
+/* Whether the entry, a RESERVE, is charged to the part. */
+static bool is_charged(struct telling *telling, const struct ledger_row *row)
+{
+    enum parts parts = PARTS_UNNAMED;
+    telling->sound =
+        division_resolve(&telling->division, entry_reserve_parts(row), &parts);
+    return ((unsigned)parts >> telling->part & 1) != 0;
+}
+
+static void reserve(struct telling *telling, const struct ledger_row *row,
+                    const struct job_id *job, const struct curve *charge)
 {
     if (telling->open_count == telling->open_room) {
         telling->open_room = telling->open_room == 0 ? 16 : 2 * telling->open_room;
@@ -54,6 +67,7 @@ static void reserve(struct telling *telling, const struct job_id *job,
     }
     struct open_charge *open = &telling->open[telling->open_count++];
     open->job = *job;
+    open->counts = is_charged(telling, row);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
         open->at[i] = charge->at[telling->balance.weighted[i]];
 }
@@ -68,9 +82,10 @@ static void commit(struct telling *telling, const struct job_id *job,
     telling->sound = place < telling->open_count;
     if (!telling->sound)
         return;
+    if (telling->open[place].counts)
+        curve_add(&telling->balance.committed, charge);
     memmove(&telling->open[place], &telling->open[place + 1],
             (--telling->open_count - place) * sizeof *telling->open);
-    curve_add(&telling->balance.committed, charge);
 }
 
 static void add_point(struct telling *telling, const struct ledger_row *row,
@@ -80,7 +95,7 @@ static void add_point(struct telling *telling, const struct ledger_row *row,
     balance->held = (struct curve){0};
     for (size_t k = 0; k < telling->open_count; k++) {
         struct curve charge = {0};
-        for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+        for (size_t i = 0; i < LEDGER_WEIGHTED && telling->open[k].counts; i++)
             charge.at[balance->weighted[i]] = telling->open[k].at[i];
         curve_add(&balance->held, &charge);
     }
@@ -112,11 +127,11 @@ static bool take_entry(void *context, const struct ledger_row *row)
     struct curve charge;
     if (strcmp(row->kind, "GRANT") == 0)
         grant(telling, row);
-    else if (telling->epochs.count == 0 || !job_id_parse(&job, row->job) ||
+    else if (telling->epochs.count == 0 || !charged_id_parse(&job, row->job) ||
              !entry_charge_decode(&charge, row->curve, row->curve_size))
         telling->sound = false;
     else if (strcmp(row->kind, "RESERVE") == 0)
-        reserve(telling, &job, &charge);
+        reserve(telling, row, &job, &charge);
     else
         commit(telling, &job, &charge);
     telling->last = row->seq;
@@ -165,14 +180,15 @@ static enum status read_some(struct telling *telling, struct store *store,
 }
 
 enum status budget_history_read(struct budget_history *history, struct store *store,
-                                const struct dataset_id *dataset, size_t points,
+                                const struct ledger_part *part, size_t points,
                                 struct error *error)
 {
     struct budget_history told = {0};
-    struct telling telling = {.history = &told, .wanted = points, .sound = true};
+    struct telling telling = {
+        .history = &told, .part = part->part, .wanted = points, .sound = true};
     enum status status = ST_OK;
     do
-        status = read_some(&telling, store, dataset->text, error);
+        status = read_some(&telling, store, part->dataset->text, error);
     while (status == ST_OK && telling.read < told.entries && telling.rows > 0);
     epochs_fini(&telling.epochs);
     free(telling.open);

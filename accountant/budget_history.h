@@ -1,6 +1,7 @@
 /*
- * budget_history.h - what a dataset's budget had come to after each of its entries, from
- * the first grant on, thinned to as many points as are asked for.
+ * budget_history.h - what the budget of a part of a dataset had come to after each of the
+ * dataset's entries, from the first grant on, thinned to as many points as are asked for.
+ * An entry that is not charged to the part changes nothing there.
  *
  * Of n entries and p points, those of the entries floor(k (n - 1) / (p - 1)) are given,
  * k = 0 .. p - 1, so the first and the last are always there; of one point, the last; of
@@ -17,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "accountant/ledger_view.h"
 #include "accountant/odometer.h"
 #include "accountant/share.h"
 #include "base/id.h"
@@ -26,8 +28,8 @@
 struct budget_point {
     uint64_t seq, epoch; /* of the entry */
     int64_t time_ms;
-    char kind[8];              /* GRANT RESERVE COMMIT */
-    struct job_id job;         /* "" of a GRANT */
+    char kind[8];      /* GRANT RESERVE COMMIT */
+    struct job_id job; /* "" of a GRANT; or what its evaluation stands under (id.h) */
     double epsilon_spent;      /* in its epoch, by then (spending.h) */
     struct guarantee exposure; /* what all epochs may have told by then (odometer.h) */
     struct share share;
@@ -39,11 +41,12 @@ struct budget_history {
     struct budget_point *points; /* (count), oldest first */
 };
 
-/* points >= 1; history is to be released with budget_history_fini.
+/* points >= 1, and the dataset has that part; history is to be released with
+ * budget_history_fini.
  *   ST_CORRUPT  an entry is not of its form; the error names its seq
  *   ST_IO       the store cannot be read */
 enum status budget_history_read(struct budget_history *history, struct store *store,
-                                const struct dataset_id *dataset, size_t points,
+                                const struct ledger_part *part, size_t points,
                                 struct error *error);
 void budget_history_fini(struct budget_history *history);
 

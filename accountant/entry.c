@@ -118,21 +118,31 @@ static char *approval_render(const struct grant_approval *approval)
                     reason);
 }
 
+static char *division_render(const struct division *division)
+{
+    if (division_parts(division) == 1)
+        return rendered("%s", "");
+    return rendered(",\"holdout\":%.17g,\"seed\":%" PRIu64, division->holdout,
+                    division->seed);
+}
+
 char *entry_grant_render(const struct grant *grant, const struct filter *filter,
                          const struct grant_approval *approval)
 {
     char order[32] = "null";
+    char *divided = division_render(&grant->division);
     char *approved = approval_render(approval);
     if (grant->order != 0)
         snprintf(order, sizeof order, "%.17g", grant->order);
-    char *text =
-        rendered("{\"grid\":\"g1\",\"relation\":\"%s\",\"epsilon\":%.17g,"
-                 "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
-                 "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s}",
-                 relation_name(grant->relation), grant->epsilon, grant->delta, order,
-                 curve_orders[filter->weighted[0]], curve_orders[filter->weighted[1]],
-                 filter->weights[0], filter->weights[1], LEDGER_NOISE_DELTA, approved);
+    char *text = rendered("{\"grid\":\"g1\",\"relation\":\"%s\",\"epsilon\":%.17g,"
+                          "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
+                          "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s}",
+                          relation_name(grant->relation), grant->epsilon, grant->delta,
+                          order, curve_orders[filter->weighted[0]],
+                          curve_orders[filter->weighted[1]], filter->weights[0],
+                          filter->weights[1], LEDGER_NOISE_DELTA, divided, approved);
     free(approved);
+    free(divided);
     return text;
 }
 
@@ -167,6 +177,16 @@ static void approval_parse(struct grant_approval *approval, const char *meta)
         *approval = (struct grant_approval){0};
 }
 
+/* Reads what division_render writes, and nothing where it wrote nothing. */
+static void division_parse(struct division *division, const char *meta)
+{
+    const char *at = strstr(meta, ",\"holdout\":");
+    *division = (struct division){0};
+    if (at != NULL && sscanf(at, ",\"holdout\":%lf,\"seed\":%" SCNu64,
+                             &division->holdout, &division->seed) != 2)
+        *division = (struct division){0};
+}
+
 static bool grant_meta_parse(struct grant *grant, struct filter *filter,
                              struct grant_approval *approval, const char *meta)
 {
@@ -186,6 +206,7 @@ static bool grant_meta_parse(struct grant *grant, struct filter *filter,
         if (filter->weighted[i] == CURVE_ORDERS)
             return false;
     }
+    division_parse(&grant->division, meta);
     approval_parse(approval, meta);
     return same(meta, entry_grant_render(grant, filter, approval));
 }
@@ -216,34 +237,64 @@ bool entry_grant_parse(struct grant *grant, struct filter *filter,
     return true;
 }
 
-char *entry_reserve_render(const struct mechanism *m)
+/* The member that names parts; nothing where none is named. */
+static const char *const parts_texts[] = {
+    [PARTS_UNNAMED] = "",
+    [PARTS_TRAIN] = ",\"parts\":[\"train\"]",
+    [PARTS_HOLDOUT] = ",\"parts\":[\"holdout\"]",
+    [PARTS_BOTH] = ",\"parts\":[\"train\",\"holdout\"]",
+};
+
+char *entry_reserve_render(const struct mechanism *m, enum parts parts)
 {
     char *mechanism = mechanism_render(m);
-    char *text = rendered("{\"grid\":\"g1\",\"steps\":%" PRIu64 ",\"mechanism\":%s}",
-                          mechanism_steps(m), mechanism);
+    char *text = rendered("{\"grid\":\"g1\",\"steps\":%" PRIu64 "%s,\"mechanism\":%s}",
+                          mechanism_steps(m), parts_texts[parts], mechanism);
     free(mechanism);
     return text;
 }
 
-bool entry_reserve_parse(struct mechanism *m, const struct ledger_row *row)
+/* What stands before the mechanism names parts, or ends with the number of steps. */
+static enum parts parts_parse(const char *meta, const char *mechanism)
 {
-    static const char before[] = ",\"mechanism\":";
+    for (enum parts parts = PARTS_TRAIN; parts <= PARTS_BOTH; parts++) {
+        size_t length = strlen(parts_texts[parts]);
+        if ((size_t)(mechanism - meta) > length &&
+            memcmp(mechanism - length, parts_texts[parts], length) == 0)
+            return parts;
+    }
+    return PARTS_UNNAMED;
+}
+
+static const char before_mechanism[] = ",\"mechanism\":";
+
+enum parts entry_reserve_parts(const struct ledger_row *row)
+{
+    const char *at = strstr(row->meta, before_mechanism);
+    return at != NULL ? parts_parse(row->meta, at) : PARTS_UNNAMED;
+}
+
+bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
+                         const struct ledger_row *row)
+{
     struct mechanism read = {0};
-    const char *at = strstr(row->meta, before);
+    const char *at = strstr(row->meta, before_mechanism);
     if (at == NULL || row->released != NULL)
         return false;
-    char *text = strdup(at + strlen(before));
+    enum parts named = parts_parse(row->meta, at);
+    char *text = strdup(at + strlen(before_mechanism));
     CHECK(text != NULL);
     size_t length = strlen(text);
     text[length > 0 ? length - 1 : 0] = '\0'; /* the outer brace */
     bool canonical = mechanism_parse(&read, text, NULL) == ST_OK &&
-                     same(row->meta, entry_reserve_render(&read));
+                     same(row->meta, entry_reserve_render(&read, named));
     free(text);
     if (!canonical) {
         mechanism_fini(&read);
         return false;
     }
     *m = read;
+    *parts = named;
     return true;
 }
 

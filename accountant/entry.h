@@ -9,9 +9,12 @@
  *
  *   GRANT    {"grid":"g1","relation":R,"epsilon":E,"delta":D,"order":null or A,
  *             "orders":[a,b],"weights":[v,w],"noise_delta":N}       curve: B, -infinity
- *             at orders without weight; where a second person approved it, "approved_by"
- *             and "reason" stand behind the rest
- *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}              curve: held
+ *             at orders without weight; of a divided dataset "holdout" and "seed" stand
+ *             behind the rest, and where a second person approved it "approved_by" and
+ *             "reason" behind those
+ *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}              curve: held, in each
+ *             of its parts; of a divided dataset "parts":["train","holdout"], or one of
+ *             them, stands before the mechanism
  *   COMMIT   {"grid":"g1","reserve":SEQ,"steps":K,"model_sha256":null or "..."}
  *             curve: committed; released: the rest, rounded down
  *
@@ -72,9 +75,14 @@ char *entry_grant_render(const struct grant *grant, const struct filter *filter,
 bool entry_grant_parse(struct grant *grant, struct filter *filter,
                        struct grant_approval *approval, const struct ledger_row *row);
 
-char *entry_reserve_render(const struct mechanism *m);
+/* Where parts is PARTS_UNNAMED no part is named. */
+char *entry_reserve_render(const struct mechanism *m, enum parts parts);
 /* On true m must be finished by the caller. */
-bool entry_reserve_parse(struct mechanism *m, const struct ledger_row *row);
+bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
+                         const struct ledger_row *row);
+
+/* The parts that the meta of a RESERVE names, read without its mechanism. */
+enum parts entry_reserve_parts(const struct ledger_row *row);
 
 struct entry_commit {
     uint64_t reserve_seq;

@@ -87,6 +87,9 @@ static enum status check_grant(const struct grant *grant, struct error *error)
     if (grant->order != 0 && curve_order_index(grant->order) == CURVE_ORDERS)
         return error_set_at(error, ST_INVALID, "/privacy/order",
                             "order must be one of the grid g1");
+    if (!division_valid(&grant->division))
+        return error_set_at(error, ST_INVALID, "/holdout",
+                            "holdout must be in [2^-20, 0.5]");
     return ST_OK;
 }
 

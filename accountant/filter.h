@@ -28,6 +28,7 @@
 
 #include "accountant/curve.h"
 #include "base/mechanism.h"
+#include "base/part.h"
 #include "base/status.h"
 
 enum { LEDGER_WEIGHTED = 2 }; /* orders that carry weight */
@@ -49,6 +50,7 @@ struct grant {
     double epsilon; /* in (0, 1000]; of a new grant at most LEDGER_EPSILON_MAX */
     double delta;   /* in (2^-39, 1) */
     double order; /* the owner's main order, one of g1; 0: the one that maximises B/a */
+    struct division division; /* each part has the whole capacity (ledger.md 7) */
 };
 
 struct filter {

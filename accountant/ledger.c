@@ -71,10 +71,9 @@ enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
 }
 
 static enum status check_fits(const struct balances *balances,
-                              const struct curve *charge, struct error *error)
+                              const struct holding *holding, struct error *error)
 {
-    switch (
-        filter_fits(&balances->filter, &balances->committed, &balances->held, charge)) {
+    switch (ledger_state_fits(balances, holding->parts, holding->charge)) {
     case FITS_YES: return ST_OK;
     case FITS_HELD:
         return error_set(error, ST_BUDGET_HELD,
@@ -85,21 +84,16 @@ static enum status check_fits(const struct balances *balances,
                      "the dataset's remaining budget does not cover this job");
 }
 
-static enum status reserve(struct ledger *ledger, struct store_tx *tx,
-                           struct account *account, const struct ledger_claim *claim,
-                           struct error *error)
+/* Writes the entry of a holding that fits, and holds it. */
+static enum status hold(struct ledger *ledger, struct store_tx *tx,
+                        struct account *account, const struct ledger_claim *claim,
+                        const struct holding *holding, struct error *error)
 {
-    struct curve charge;
     uint8_t bytes[ENTRY_CURVE_SIZE];
     const struct balances *balances = ledger_state_view(account);
-    enum status status =
-        ledger_state_charge(&charge, balances, claim->mechanism, error);
-    if (status == ST_OK)
-        status = check_fits(balances, &charge, error);
-    if (status != ST_OK)
-        return status;
-    entry_curve_encode(bytes, &charge);
-    char *meta = entry_reserve_render(claim->mechanism);
+    enum parts named = balances->part_count > 1 ? holding->parts : PARTS_UNNAMED;
+    entry_curve_encode(bytes, holding->charge);
+    char *meta = entry_reserve_render(claim->mechanism, named);
     struct ledger_row row = {.dataset = account->dataset.text,
                              .epoch = balances->epoch,
                              .job = claim->job->text,
@@ -108,17 +102,33 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
                              .curve_size = sizeof bytes,
                              .meta = meta,
                              .actor = claim->principal->name};
-    status = ledger_change_append(ledger, tx, &row, error);
+    enum status status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status != ST_OK)
         return status;
-    struct mechanism copy = {0};
-    mechanism_copy(&copy, claim->mechanism);
+    mechanism_copy(holding->mechanism_take, claim->mechanism);
     struct reservation *reservation =
-        ledger_state_reserve_take(&ledger->state, account, claim->job, &copy, &charge);
+        ledger_state_reserve_take(&ledger->state, account, holding);
     reservation->entry = ledger->next.entry;
     reservation->principal = *claim->principal;
     return ST_OK;
+}
+
+static enum status reserve(struct ledger *ledger, struct store_tx *tx,
+                           struct account *account, const struct ledger_claim *claim,
+                           struct error *error)
+{
+    struct curve charge;
+    struct mechanism copy = {0};
+    struct holding holding = {claim->job, &copy, &charge, claim->parts};
+    const struct balances *balances = ledger_state_view(account);
+    enum status status =
+        ledger_state_charge(&charge, balances, claim->mechanism, error);
+    if (status == ST_OK)
+        status = ledger_state_parts(&holding.parts, balances, claim->parts, error);
+    if (status == ST_OK)
+        status = check_fits(balances, &holding, error);
+    return status == ST_OK ? hold(ledger, tx, account, claim, &holding, error) : status;
 }
 
 enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,

@@ -12,8 +12,9 @@
  *   (2) steps run <= steps authorised <= steps reserved; the middle one never falls.
  *   (3) What is settled is what was authorised, whoever asks and however many ran:
  *       after a crash we may overstate the privacy loss, never understate it.
- *   (4) For every dataset, at some weighted order, committed + held <= capacity;
- *       committed never falls. committed and held are sums over entries in the order of
+ *   (4) For every part of every dataset, at some weighted order, committed + held <=
+ *       capacity; committed never falls. What a mechanism costs is held and committed in
+ *       each of the parts that it reads. committed and held are sums over entries in the order of
  *       seq, rounded up at each addition; nothing is ever subtracted. Charges are
  *       rounded up and capacities down to multiples of 2^-40 nats (filter.h), so below
  *       2^13 nats the sums are exact: whoever adds them, in whatever order, finds the
@@ -28,7 +29,7 @@
  * Threads: any function may be called from any thread; the ledger locks itself. Lock
  * order: the store's transaction first, then the ledger.
  * Ownership: the caller keeps every argument; nothing is retained.
- * Source: ledger.md 2; proofs in ledger.md 3 and 6.
+ * Source: ledger.md 2; proofs in ledger.md 3, 6 and 7.
  */
 #ifndef ACCOUNTANT_LEDGER_H
 #define ACCOUNTANT_LEDGER_H
@@ -72,13 +73,18 @@ struct ledger_claim { /* what a job asks of a dataset's budget */
     const struct job_id *job;
     const struct mechanism *mechanism; /* whole, as it will be run */
     const struct principal *principal; /* who asks */
+    /* What the mechanism reads of a divided dataset, and is charged to: each of these. An
+     * undivided one has no names of parts. */
+    enum parts parts;
 };
 
-/* Holds the whole curve of the claim's mechanism m on its dataset, if some weighted order
- * has room for it; *entry names what was written.
+/* Holds the whole curve of the claim's mechanism m in each of its parts, if in each of them
+ * some weighted order has room for it; *entry names what was written. A job has one
+ * reservation; that of its evaluation stands under job_evaluation_id of it.
  *   ST_NOT_FOUND         no such dataset
  *   ST_INVALID           m has no proof, is of another relation than the dataset, or
- *                        its curve is infinite at both weighted orders
+ *                        its curve is infinite at both weighted orders; or a part is
+ *                        named that the dataset does not have
  *   ST_ALREADY_EXISTS    the job has a reservation, open or settled
  *   ST_DATASET_FROZEN    the epoch was closed by a restored backup
  *   ST_BUDGET_HELD       only open reservations are in the way

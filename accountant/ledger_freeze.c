@@ -25,6 +25,9 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
     if (balances->grant.relation != promise->grant->relation)
         return error_set(error, ST_INVALID, "dataset %s has relation %s", dataset->text,
                          relation_name(balances->grant.relation));
+    if (!division_same(&balances->grant.division, &promise->grant->division))
+        return error_set(error, ST_INVALID, "dataset %s is divided for good",
+                         dataset->text);
     if (balances->open_count > 0)
         return error_set(error, ST_DATASET_IN_USE, "dataset %s has open reservations",
                          dataset->text);

@@ -77,6 +77,9 @@ static bool read_grant(struct reading *reading, const struct ledger_row *row,
         return wrong(reading, row->seq, "is not the form of a GRANT");
     if (row->epoch != epoch + 1 || (account != NULL && account->now->open_count > 0))
         return wrong(reading, row->seq, "grants an epoch out of turn");
+    if (account != NULL &&
+        !division_same(&grant.division, &account->now->grant.division))
+        return wrong(reading, row->seq, "divides the dataset anew");
     ledger_state_grant(reading->state, dataset, &grant, &filter);
     return true;
 }
@@ -105,16 +108,22 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
     struct mechanism m;
     struct curve charge;
     struct principal principal;
+    struct holding holding = {job, &m, &charge, PARTS_UNNAMED};
+    enum parts named;
     if (ledger_state_reservation(reading->state, job) != NULL)
         return wrong(reading, row->seq, "the job has a reservation already");
     if (!principal_parse(&principal, row->actor))
         return wrong(reading, row->seq, "the actor is no principal");
     if (!entry_charge_decode(&charge, row->curve, row->curve_size))
         return wrong(reading, row->seq, "the curve is not one of grid g1");
-    if (!entry_reserve_parse(&m, row))
+    if (!entry_reserve_parse(&m, &named, row))
         return wrong(reading, row->seq, "is not the form of a RESERVE");
+    if (!division_resolve(&account->now->grant.division, named, &holding.parts)) {
+        mechanism_fini(&m);
+        return wrong(reading, row->seq, "names a part that there is not");
+    }
     struct reservation *reservation =
-        ledger_state_reserve_take(reading->state, account, job, &m, &charge);
+        ledger_state_reserve_take(reading->state, account, &holding);
     reservation->principal = principal;
     reservation->entry.seq = row->seq;
     memcpy(reservation->entry.hash, row->hash, SHA256_SIZE);
@@ -166,7 +175,7 @@ static bool read_kind(struct reading *reading, const struct ledger_row *row)
     struct account *account = ledger_state_account(reading->state, &dataset);
     if (account == NULL || account->now->epoch != row->epoch)
         return wrong(reading, row->seq, "is not of the dataset's epoch");
-    if (!job_id_parse(&job, row->job))
+    if (!charged_id_parse(&job, row->job))
         return wrong(reading, row->seq, "is not of a job");
     if (strcmp(row->kind, "RESERVE") == 0)
         return read_reserve(reading, row, account, &job);
@@ -222,7 +231,8 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     if (row->epoch == balances->epoch)
         balances->frozen = true;
     else
-        balances->closed.items[row->epoch - 1].frozen = true;
+        for (unsigned p = 0; p < balances->part_count; p++)
+            balances->parts[p].closed.items[row->epoch - 1].frozen = true;
     ledger_state_keep(reading->state);
     return true;
 }

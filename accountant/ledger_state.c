@@ -64,7 +64,8 @@ static void take_out(struct pointers *sorted, const char *name)
 static void balances_destroy(struct balances *balances)
 {
     if (balances != NULL) {
-        epochs_fini(&balances->closed);
+        for (size_t p = 0; p < PARTS_MAX; p++)
+            epochs_fini(&balances->parts[p].closed);
         free(balances->open);
     }
     free(balances);
@@ -124,7 +125,8 @@ static struct balances *copy_of(const struct balances *from)
     struct balances *copy = malloc(sizeof *copy);
     CHECK(copy != NULL);
     *copy = *from;
-    copy->closed = epochs_copy(&from->closed);
+    for (size_t p = 0; p < PARTS_MAX; p++)
+        copy->parts[p].closed = epochs_copy(&from->parts[p].closed);
     copy->open = calloc(from->open_count + 1, sizeof *copy->open);
     CHECK(copy->open != NULL);
     if (from->open_count > 0)
@@ -167,30 +169,38 @@ void ledger_state_grant(struct ledger_state *state, const struct dataset_id *dat
     }
     struct balances *balances = ledger_state_change(state, account);
     CHECK(balances->open_count == 0);
-    struct epoch before = ledger_state_epoch(balances);
-    if (balances->epoch > 0)
-        epochs_append(&balances->closed, &before);
+    for (unsigned p = 0; p < balances->part_count; p++) {
+        struct epoch before = ledger_state_epoch(balances, (enum part)p);
+        epochs_append(&balances->parts[p].closed, &before);
+    }
     balances->epoch++;
     balances->frozen = false;
     balances->grant = *grant;
     balances->filter = *filter;
-    balances->committed = balances->held = (struct curve){{0}};
+    balances->part_count = division_parts(&grant->division);
+    for (size_t p = 0; p < PARTS_MAX; p++)
+        balances->parts[p].committed = balances->parts[p].held = (struct curve){{0}};
     state->next_tally.grants++;
+}
+
+/* Whether the reservation reads the part, and is charged to it. */
+static bool reads(const struct reservation *reservation, unsigned part)
+{
+    return ((unsigned)reservation->parts >> part & 1) != 0;
 }
 
 struct reservation *ledger_state_reserve_take(struct ledger_state *state,
                                               struct account *account,
-                                              const struct job_id *job,
-                                              struct mechanism *m,
-                                              const struct curve *charge)
+                                              const struct holding *holding)
 {
     struct reservation *reservation = calloc(1, sizeof *reservation);
-    CHECK(reservation != NULL);
-    reservation->job = *job;
+    CHECK(reservation != NULL && holding->parts != PARTS_UNNAMED);
+    reservation->job = *holding->job;
     reservation->account = account;
-    reservation->mechanism = *m;
-    *m = (struct mechanism){0};
-    reservation->charge = *charge;
+    reservation->mechanism = *holding->mechanism_take;
+    *holding->mechanism_take = (struct mechanism){0};
+    reservation->charge = *holding->charge;
+    reservation->parts = holding->parts;
     reservation->steps = mechanism_steps(&reservation->mechanism);
     insert(&state->reservations, reservation);
     ledger_state_change_reservation(state, reservation)->open = true;
@@ -201,26 +211,39 @@ struct reservation *ledger_state_reserve_take(struct ledger_state *state,
     CHECK(balances->open != NULL);
     balances->open[balances->open_count++] = reservation;
     balances->reserved = true;
-    curve_add(&balances->held, charge);
+    for (unsigned p = 0; p < balances->part_count; p++)
+        if (reads(reservation, p))
+            curve_add(&balances->parts[p].held, holding->charge);
     state->next_tally.reserves++;
     return reservation;
 }
 
 static void hold_all(struct balances *balances)
 {
-    balances->held = (struct curve){{0}};
+    for (unsigned p = 0; p < balances->part_count; p++) {
+        struct curve *held = &balances->parts[p].held;
+        *held = (struct curve){{0}};
+        for (size_t i = 0; i < balances->open_count; i++)
+            if (reads(balances->open[i], p))
+                curve_add(held, &balances->open[i]->charge);
+    }
+}
+
+static double held_at(const struct balances *balances, unsigned part, size_t order)
+{
+    double held = 0;
     for (size_t i = 0; i < balances->open_count; i++)
-        curve_add(&balances->held, &balances->open[i]->charge);
+        if (reads(balances->open[i], part))
+            held = round_up_add(held, balances->open[i]->charge.at[order]);
+    return held;
 }
 
 static void hold_weighted(struct balances *balances)
 {
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         size_t order = balances->filter.weighted[i];
-        double held = 0;
-        for (size_t j = 0; j < balances->open_count; j++)
-            held = round_up_add(held, balances->open[j]->charge.at[order]);
-        balances->held.at[order] = held;
+        for (unsigned p = 0; p < balances->part_count; p++)
+            balances->parts[p].held.at[order] = held_at(balances, p, order);
     }
 }
 
@@ -239,7 +262,9 @@ void ledger_state_settle(struct ledger_state *state, struct reservation *reserva
         hold_weighted(balances);
     else
         hold_all(balances);
-    curve_add(&balances->committed, charge);
+    for (unsigned p = 0; p < balances->part_count; p++)
+        if (reads(reservation, p))
+            curve_add(&balances->parts[p].committed, charge);
     ledger_state_change_reservation(state, reservation)->open = false;
     state->next_tally.commits++;
 }
@@ -254,23 +279,31 @@ void ledger_state_replayed(struct ledger_state *state)
     state->replaying = false;
 }
 
-struct epoch ledger_state_epoch(const struct balances *balances)
+struct epoch ledger_state_epoch(const struct balances *balances, enum part part)
 {
     return (struct epoch){.grant = balances->grant,
                           .filter = balances->filter,
-                          .committed = balances->committed,
+                          .committed = balances->parts[part].committed,
                           .frozen = balances->frozen};
 }
 
-bool ledger_state_sound(const struct balances *balances)
+static bool is_within(const struct balances *balances, const struct part_balance *part)
 {
-    struct curve sum = balances->committed;
-    curve_add(&sum, &balances->held);
+    struct curve sum = part->committed;
+    curve_add(&sum, &part->held);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         if (sum.at[balances->filter.weighted[i]] <= balances->filter.capacity[i])
             return true;
     }
     return false;
+}
+
+bool ledger_state_sound(const struct balances *balances)
+{
+    for (unsigned p = 0; p < balances->part_count; p++)
+        if (!is_within(balances, &balances->parts[p]))
+            return false;
+    return true;
 }
 
 void ledger_state_keep(struct ledger_state *state)
@@ -341,4 +374,28 @@ enum status ledger_state_charge(struct curve *charge, const struct balances *bal
             return ST_OK;
     }
     return error_set(error, ST_INVALID, "the job's privacy loss is not finite");
+}
+
+enum status ledger_state_parts(enum parts *all, const struct balances *balances,
+                               enum parts parts, struct error *error)
+{
+    if (!division_resolve(&balances->grant.division, parts, all))
+        return error_set(error, ST_INVALID, "the dataset is not divided into parts");
+    return ST_OK;
+}
+
+enum ledger_fits ledger_state_fits(const struct balances *balances, enum parts parts,
+                                   const struct curve *charge)
+{
+    enum ledger_fits all = FITS_YES;
+    for (unsigned p = 0; p < balances->part_count; p++) {
+        const struct part_balance *part = &balances->parts[p];
+        enum ledger_fits fits = FITS_YES;
+        if (((unsigned)parts >> p & 1) != 0)
+            fits =
+                filter_fits(&balances->filter, &part->committed, &part->held, charge);
+        if (fits == FITS_NO || (fits == FITS_HELD && all == FITS_YES))
+            all = fits;
+    }
+    return all;
 }

@@ -15,8 +15,8 @@
  *   (2) held is the sum over open, in its order, which is that of seq; never subtracted.
  *       While entries are replayed it is so at the weighted orders alone, which is what
  *       (3) asks; ledger_state_replayed makes it whole.
- *   (3) ledger_state_keep aborts if a changed account has no weighted order with
- *       committed + held within its capacity: that would be our own bug.
+ *   (3) ledger_state_keep aborts if a changed account has a part without a weighted order
+ *       at which committed + held is within its capacity: that would be our own bug.
  *
  * Threads: the ledger's lock guards the state. Small allocations that fail abort.
  */
@@ -35,10 +35,11 @@ struct reservation_state {
 };
 
 struct reservation {
-    struct job_id job; /* first: the index sorts by it */
+    struct job_id job; /* first: the index sorts by it; base/id.h, job_evaluation_id */
     struct account *account;
     struct mechanism mechanism; /* owned; empty once settled */
-    struct curve charge;        /* the price of all its steps */
+    struct curve charge;        /* the price of all its steps, in each of its parts */
+    enum parts parts;           /* that it reads; never PARTS_UNNAMED */
     uint64_t steps;
     struct ledger_entry_name entry;
     struct principal principal; /* the actor of that entry */
@@ -47,14 +48,19 @@ struct reservation {
     struct reservation_state now, next;
 };
 
+struct part_balance { /* the sums of one part, which has the grant's whole capacity */
+    struct curve committed, held;
+    struct epochs closed; /* the epochs before this one, oldest first */
+};
+
 struct balances {
     uint64_t epoch;
     bool frozen;
     bool reserved; /* whether anything ever was, in any epoch */
     struct grant grant;
     struct filter filter;
-    struct curve committed, held;
-    struct epochs closed; /* the epochs before this one, oldest first */
+    unsigned part_count; /* 1 or 2, in every epoch alike */
+    struct part_balance parts[PARTS_MAX];
     size_t open_count;
     struct reservation **open;
 };
@@ -102,13 +108,17 @@ ledger_state_change_reservation(struct ledger_state *state,
  * before it is closed. */
 void ledger_state_grant(struct ledger_state *state, const struct dataset_id *dataset,
                         const struct grant *grant, const struct filter *filter);
-/* Holds charge for a new reservation, and takes m. */
+struct holding { /* what a new reservation is of */
+    const struct job_id *job;
+    struct mechanism *mechanism_take;
+    const struct curve *charge;
+    enum parts parts; /* resolved (part.h) */
+};
+/* Holds the charge in each of the parts, and takes the mechanism. */
 struct reservation *ledger_state_reserve_take(struct ledger_state *state,
                                               struct account *account,
-                                              const struct job_id *job,
-                                              struct mechanism *m,
-                                              const struct curve *charge);
-/* Commits charge and closes the reservation. */
+                                              const struct holding *holding);
+/* Commits charge in each of its parts and closes the reservation. */
 void ledger_state_settle(struct ledger_state *state, struct reservation *reservation,
                          const struct curve *charge);
 
@@ -119,16 +129,26 @@ void ledger_state_replayed(struct ledger_state *state);
 void ledger_state_keep(struct ledger_state *state);
 void ledger_state_drop(struct ledger_state *state);
 
-/* The epoch that is not closed, as the odometer takes it. */
-struct epoch ledger_state_epoch(const struct balances *balances);
+/* The epoch that is not closed, as the odometer takes it, of one part. */
+struct epoch ledger_state_epoch(const struct balances *balances, enum part part);
 
-/* Whether some weighted order has committed + held within its capacity. */
+/* Whether every part has a weighted order with committed + held within its capacity. */
 bool ledger_state_sound(const struct balances *balances);
 
 /* What m would cost on an account, if it may cost anything there.
  *   ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
 enum status ledger_state_charge(struct curve *charge, const struct balances *balances,
                                 const struct mechanism *m, struct error *error);
+
+/* *all = the parts that parts stands for (part.h).
+ *   ST_INVALID  there is no such part */
+enum status ledger_state_parts(enum parts *all, const struct balances *balances,
+                               enum parts parts, struct error *error);
+
+/* Whether charge fits in each of the parts, which are resolved. FITS_HELD: only what is
+ * held is in the way, in each part where it does not fit. */
+enum ledger_fits ledger_state_fits(const struct balances *balances, enum parts parts,
+                                   const struct curve *charge);
 
 /* ST_NOT_FOUND: dataset has no budget. */
 enum status ledger_state_missing(const struct dataset_id *dataset, struct error *error);

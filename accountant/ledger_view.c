@@ -1,5 +1,6 @@
 #include "accountant/ledger_view.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "accountant/ledger_change.h"
@@ -104,15 +105,16 @@ static const struct balances *durable(struct ledger *ledger,
     return account != NULL ? account->now : NULL;
 }
 
-static void copy_balance(struct balance *balance, const struct balances *from)
+static void copy_balance(struct balance *balance, const struct balances *from,
+                         enum part part)
 {
     *balance = (struct balance){.epsilon = from->grant.epsilon,
                                 .delta = from->grant.delta,
                                 .relation = from->grant.relation,
                                 .epoch = from->epoch,
                                 .frozen = from->frozen,
-                                .committed = from->committed,
-                                .held = from->held};
+                                .committed = from->parts[part].committed,
+                                .held = from->parts[part].held};
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         balance->weighted[i] = from->filter.weighted[i];
         balance->weights[i] = from->filter.weights[i];
@@ -120,49 +122,79 @@ static void copy_balance(struct balance *balance, const struct balances *from)
     }
 }
 
-enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
-                           struct balance *balance, struct error *error)
+/* All epochs of the part, the one in force too; to be released. */
+static struct epochs epochs_of(const struct balances *balances, enum part part)
+{
+    struct epoch last = ledger_state_epoch(balances, part);
+    struct epochs epochs = epochs_copy(&balances->parts[part].closed);
+    epochs_append(&epochs, &last);
+    return epochs;
+}
+
+struct division ledger_division(struct ledger *ledger, const struct dataset_id *dataset)
 {
     pthread_mutex_lock(&ledger->lock);
     const struct balances *from = durable(ledger, dataset);
-    if (from != NULL)
-        copy_balance(balance, from);
+    struct division division =
+        from != NULL ? from->grant.division : (struct division){0};
     pthread_mutex_unlock(&ledger->lock);
-    if (from == NULL)
-        return ledger_state_missing(dataset, error);
+    return division;
+}
+
+static enum status missing(const struct ledger_part *part, struct error *error)
+{
+    return part->part == PART_TRAIN
+               ? ledger_state_missing(part->dataset, error)
+               : error_set(error, ST_NOT_FOUND, "dataset %s has no budget of a %s",
+                           part->dataset->text, part_name(part->part));
+}
+
+enum status ledger_part_read(struct ledger *ledger, const struct ledger_part *part,
+                             struct epochs *epochs, struct balance *balance,
+                             struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct balances *from = durable(ledger, part->dataset);
+    bool found = from != NULL && part->part < from->part_count;
+    if (found)
+        copy_balance(balance, from, part->part);
+    if (found && epochs != NULL)
+        *epochs = epochs_of(from, part->part);
+    pthread_mutex_unlock(&ledger->lock);
+    if (!found)
+        return missing(part, error);
     spending_of(balance);
     return ST_OK;
 }
 
-static double left_unspent(const struct balances *balances)
+enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
+                           struct balance *balance, struct error *error)
+{
+    const struct ledger_part part = {dataset, PART_TRAIN};
+    return ledger_part_read(ledger, &part, NULL, balance, error);
+}
+
+static double left_unspent(const struct balances *balances, enum part part)
 {
     struct balance balance;
-    copy_balance(&balance, balances);
+    copy_balance(&balance, balances, part);
     balance.held = (struct curve){0};
     return share_of(&balance).left;
 }
 
-enum status ledger_left(struct ledger *ledger, const struct dataset_id *dataset,
+enum status ledger_left(struct ledger *ledger, const struct ledger_part *part,
                         struct ledger_left *left, struct error *error)
 {
     pthread_mutex_lock(&ledger->lock);
-    const struct account *account = ledger_state_account(&ledger->state, dataset);
-    bool found = account != NULL && account->now != NULL;
+    const struct account *account = ledger_state_account(&ledger->state, part->dataset);
+    bool found = account != NULL && account->now != NULL &&
+                 part->part < account->now->part_count;
     if (found) {
-        left->before = left_unspent(account->now);
-        left->after = left_unspent(ledger_state_view(account));
+        left->before = left_unspent(account->now, part->part);
+        left->after = left_unspent(ledger_state_view(account), part->part);
     }
     pthread_mutex_unlock(&ledger->lock);
-    return found ? ST_OK : ledger_state_missing(dataset, error);
-}
-
-/* All epochs, the one in force too; to be released. */
-static struct epochs epochs_of(const struct balances *balances)
-{
-    struct epoch last = ledger_state_epoch(balances);
-    struct epochs epochs = epochs_copy(&balances->closed);
-    epochs_append(&epochs, &last);
-    return epochs;
+    return found ? ST_OK : missing(part, error);
 }
 
 enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset,
@@ -172,7 +204,7 @@ enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset
     pthread_mutex_lock(&ledger->lock);
     const struct balances *from = durable(ledger, dataset);
     if (from != NULL)
-        copy_balance(&balance, from);
+        copy_balance(&balance, from, PART_TRAIN);
     pthread_mutex_unlock(&ledger->lock);
     if (from == NULL)
         return ledger_state_missing(dataset, error);
@@ -193,58 +225,92 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
                           struct epochs *epochs, struct balance *balance,
                           struct error *error)
 {
-    pthread_mutex_lock(&ledger->lock);
-    const struct balances *from = durable(ledger, dataset);
-    if (from != NULL) {
-        copy_balance(balance, from);
-        *epochs = epochs_of(from);
-    }
-    pthread_mutex_unlock(&ledger->lock);
-    if (from == NULL)
-        return ledger_state_missing(dataset, error);
-    spending_of(balance);
-    return ST_OK;
+    const struct ledger_part part = {dataset, PART_TRAIN};
+    return ledger_part_read(ledger, &part, epochs, balance, error);
 }
 
-/* The rest of an outlook, from what the account was at its moment. */
-static void look_ahead(struct outlook *outlook, const struct balances *now,
-                       const struct epochs *epochs, uint64_t times_max)
+struct looking {         /* the account as it was at the moment of a question */
+    struct balances now; /* of which what it points to is not read */
+    struct epochs epochs[PARTS_MAX];
+    enum parts parts;
+};
+
+/* Counts how often the charge fits in all parts, and finds the part that has least left of
+ * those that are read. */
+static void count_times(struct outlook *outlook, const struct looking *looking,
+                        uint64_t times_max)
 {
-    struct curve sum = now->committed;
-    curve_add(&sum, &now->held);
+    double least = INFINITY;
+    const struct balances *now = &looking->now;
+    outlook->times = times_max;
+    for (unsigned p = 0; p < now->part_count; p++) {
+        struct balance balance;
+        if (((unsigned)looking->parts >> p & 1) == 0)
+            continue;
+        outlook->times =
+            filter_times(&now->filter, &now->parts[p].committed, &now->parts[p].held,
+                         &outlook->charge, outlook->times);
+        copy_balance(&balance, now, (enum part)p);
+        double left = share_of(&balance).left;
+        if (left < least) {
+            least = left;
+            outlook->part = (enum part)p;
+        }
+    }
+}
+
+/* The rest of an outlook, from what the account was. */
+static void look_ahead(struct outlook *outlook, const struct looking *looking,
+                       uint64_t times_max)
+{
+    const struct balances *now = &looking->now;
+    outlook->fits = ledger_state_fits(now, looking->parts, &outlook->charge);
+    outlook->part = looking->parts == PARTS_HOLDOUT ? PART_HOLDOUT : PART_TRAIN;
+    count_times(outlook, looking, times_max);
+    const struct part_balance *part = &now->parts[outlook->part];
+    struct curve sum = part->committed;
+    curve_add(&sum, &part->held);
     curve_add(&sum, &outlook->charge);
-    outlook->fits =
-        filter_fits(&now->filter, &now->committed, &now->held, &outlook->charge);
-    outlook->times = filter_times(&now->filter, &now->committed, &now->held,
-                                  &outlook->charge, times_max);
     outlook->epsilon_after = spending_epsilon(&sum, now->grant.delta);
-    outlook->exposure_after = odometer_reading(epochs, &sum);
-    copy_balance(&outlook->balance, now);
+    outlook->exposure_after = odometer_reading(&looking->epochs[outlook->part], &sum);
+    copy_balance(&outlook->balance, now, outlook->part);
     spending_of(&outlook->balance);
 }
 
-enum status ledger_outlook(struct ledger *ledger, const struct dataset_id *dataset,
-                           const struct mechanism *m, uint64_t times_max,
-                           struct outlook *outlook, struct error *error)
+/* False: the dataset has no budget. */
+static bool look(struct ledger *ledger, const struct dataset_id *dataset,
+                 struct looking *looking)
 {
-    struct balances now;
-    struct epochs epochs = {0};
-    struct outlook made;
     pthread_mutex_lock(&ledger->lock);
     const struct balances *from = durable(ledger, dataset);
     if (from != NULL) {
-        now = *from;
-        epochs = epochs_of(from);
+        looking->now = *from;
+        for (unsigned p = 0; p < from->part_count; p++)
+            looking->epochs[p] = epochs_of(from, (enum part)p);
     }
     pthread_mutex_unlock(&ledger->lock);
-    if (from == NULL)
-        return ledger_state_missing(dataset, error);
-    enum status status = ledger_state_charge(&made.charge, &now, m, error);
+    return from != NULL;
+}
+
+enum status ledger_outlook(struct ledger *ledger,
+                           const struct ledger_question *question,
+                           struct outlook *outlook, struct error *error)
+{
+    struct looking looking = {0};
+    struct outlook made;
+    if (!look(ledger, question->dataset, &looking))
+        return ledger_state_missing(question->dataset, error);
+    enum status status =
+        ledger_state_charge(&made.charge, &looking.now, question->mechanism, error);
+    if (status == ST_OK)
+        status =
+            ledger_state_parts(&looking.parts, &looking.now, question->parts, error);
     if (status == ST_OK) {
-        look_ahead(&made, &now, &epochs, times_max);
+        look_ahead(&made, &looking, question->times_max);
         *outlook = made;
     }
-    epochs_fini(&epochs);
+    for (size_t p = 0; p < PARTS_MAX; p++)
+        epochs_fini(&looking.epochs[p]);
     return status;
 }
 

@@ -2,6 +2,8 @@
  * ledger_view.h - what an open ledger says: of jobs, of a dataset's balance and epochs,
  * and of the head of the chain. Nothing here changes anything. Answers are copies, taken
  * under the ledger's lock; those about a dataset are as of the last durable transaction.
+ * Of a divided dataset they are about the part that models are trained on, where no part
+ * is named: an undivided one has no other.
  *
  * Threads: any function may be called from any thread.
  */
@@ -17,8 +19,8 @@
 #include "accountant/share.h"
 #include "accountant/spending.h"
 
-/* The RESERVE entry of the job, open or settled. False, entry untouched, if it has
- * none. */
+/* The RESERVE entry of the job, or of its evaluation (base/id.h), open or settled. False,
+ * entry untouched, if it has none. */
 bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
                         struct ledger_entry_name *entry);
 
@@ -52,15 +54,31 @@ enum status ledger_balance(struct ledger *ledger, const struct dataset_id *datas
 enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset,
                          struct share *share, struct error *error);
 
+struct ledger_part { /* one part of a dataset */
+    const struct dataset_id *dataset;
+    enum part part;
+};
+
+/* How the dataset is divided; undivided where it has no budget. */
+struct division ledger_division(struct ledger *ledger,
+                                const struct dataset_id *dataset);
+
+/* The part's balance and epochs as of one moment; epochs, which may be NULL, is to be
+ * released with epochs_fini.
+ *   ST_NOT_FOUND  no such dataset, or no such part of it */
+enum status ledger_part_read(struct ledger *ledger, const struct ledger_part *part,
+                             struct epochs *epochs, struct balance *balance,
+                             struct error *error);
+
 struct ledger_left { /* shares of a budget that are not spent */
     double before, after;
 };
 
-/* What is left of the dataset's budget where what is held does not count: at the weighted
+/* What is left of the part's budget where what is held does not count: at the weighted
  * order at which it is most (share.h), as of the last durable transaction, and as the one
  * that is open will leave it.
- *   ST_NOT_FOUND  no such dataset */
-enum status ledger_left(struct ledger *ledger, const struct dataset_id *dataset,
+ *   ST_NOT_FOUND  no such dataset, or no such part of it */
+enum status ledger_left(struct ledger *ledger, const struct ledger_part *part,
                         struct ledger_left *left, struct error *error);
 
 /* Grows with whatever changes of its balance; 0 where there is no such dataset. */
@@ -72,8 +90,18 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
                           struct epochs *epochs, struct balance *balance,
                           struct error *error);
 
+struct ledger_question { /* what if this were reserved now? */
+    const struct dataset_id *dataset;
+    const struct mechanism *mechanism;
+    uint64_t times_max; /* outlook.times is counted up to here */
+    enum parts parts;   /* as of a claim */
+};
+
 struct outlook { /* what a mechanism would do to a dataset's budget now */
     enum ledger_fits fits;
+    /* Of the parts that it reads the one with least left: what stands below is about that
+     * part, but for times, for which all of them have room. */
+    enum part part;
     uint64_t
         times; /* it fits, one after the other, each charged whole (filter_times) */
     struct curve charge;
@@ -82,11 +110,10 @@ struct outlook { /* what a mechanism would do to a dataset's budget now */
     struct guarantee exposure_after; /* the odometer's reading of the same sum */
 };
 
-/* What m would do if it were reserved now; changes nothing. times is counted up to
- * times_max.
+/* What the mechanism would do if it were reserved now; changes nothing.
  *   ST_NOT_FOUND, ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
-enum status ledger_outlook(struct ledger *ledger, const struct dataset_id *dataset,
-                           const struct mechanism *m, uint64_t times_max,
+enum status ledger_outlook(struct ledger *ledger,
+                           const struct ledger_question *question,
                            struct outlook *outlook, struct error *error);
 
 /* The head of the chain: seq 0 and a zero hash while there is no entry. */

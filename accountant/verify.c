@@ -24,6 +24,7 @@ struct item { /* an entry; only that of a RESERVE is filled in */
     size_t budget;
     struct mechanism mechanism;
     struct curve held;
+    enum parts parts; /* each of which holds that */
     uint64_t steps, authorised;
     uint64_t committed_at; /* seq of its COMMIT, 0 while open */
     uint64_t committed_steps;
@@ -31,8 +32,9 @@ struct item { /* an entry; only that of a RESERVE is filled in */
 
 struct budget {
     char dataset[sizeof(struct dataset_id)];
-    struct epochs epochs; /* the last is the open one */
-    uint64_t *open;       /* seq of its open RESERVEs, in order */
+    struct epochs epochs[PARTS_MAX]; /* of each part; the last is the open one */
+    unsigned part_count;
+    uint64_t *open; /* seq of its open RESERVEs, in order */
     size_t open_count, open_capacity;
 };
 
@@ -85,9 +87,16 @@ static struct budget *budget_of(const struct audit *audit, const char *dataset)
     return NULL;
 }
 
-static struct epoch *last_of(const struct budget *budget)
+static struct epoch *last_of(const struct budget *budget, unsigned part)
 {
-    return &budget->epochs.items[budget->epochs.count - 1];
+    const struct epochs *epochs = &budget->epochs[part];
+    return &epochs->items[epochs->count - 1];
+}
+
+/* Epochs that were granted; every part has as many. */
+static uint64_t epoch_count(const struct budget *budget)
+{
+    return budget->epochs[PART_TRAIN].count;
 }
 
 static bool near(double stored, double again)
@@ -125,18 +134,24 @@ static bool audit_grant(struct audit *audit, const struct ledger_row *row)
         return wrong(audit, row->seq, "is not the form of a GRANT");
     if (filter_of(&again, &grant, NULL) != ST_OK || !same_filter(&filter, &again))
         return wrong(audit, row->seq, "its capacities do not follow from its grant");
-    if (row->epoch != (budget != NULL ? budget->epochs.count + 1 : 1) ||
+    if (row->epoch != (budget != NULL ? epoch_count(budget) + 1 : 1) ||
         (budget != NULL && budget->open_count > 0))
         return wrong(audit, row->seq, "grants an epoch out of turn");
+    if (budget != NULL &&
+        !division_same(&grant.division, &last_of(budget, PART_TRAIN)->grant.division))
+        return wrong(audit, row->seq, "divides the dataset anew");
     if (budget == NULL) {
         audit->budgets = grown(audit->budgets, audit->budget_count,
                                &audit->budget_capacity, sizeof *audit->budgets);
         budget = &audit->budgets[audit->budget_count++];
         *budget = (struct budget){0};
         snprintf(budget->dataset, sizeof budget->dataset, "%s", row->dataset);
+        budget->part_count = division_parts(&grant.division);
         audit->report->datasets++;
     }
-    epochs_append(&budget->epochs, &(struct epoch){.grant = grant, .filter = filter});
+    for (unsigned p = 0; p < budget->part_count; p++)
+        epochs_append(&budget->epochs[p],
+                      &(struct epoch){.grant = grant, .filter = filter});
     return true;
 }
 
@@ -145,9 +160,13 @@ static bool audit_reserve(struct audit *audit, const struct ledger_row *row,
 {
     struct item *item = &audit->items[row->seq - 1];
     struct curve again;
-    if (!entry_reserve_parse(&item->mechanism, row) ||
+    enum parts named;
+    if (!entry_reserve_parse(&item->mechanism, &named, row) ||
         !entry_charge_decode(&item->held, row->curve, row->curve_size))
         return wrong(audit, row->seq, "is not the form of a RESERVE");
+    if (!division_resolve(&last_of(budget, PART_TRAIN)->grant.division, named,
+                          &item->parts))
+        return wrong(audit, row->seq, "names a part that there is not");
     item->steps = mechanism_steps(&item->mechanism);
     item->budget = (size_t)(budget - audit->budgets);
     snprintf(item->job, sizeof item->job, "%s", row->job);
@@ -158,6 +177,12 @@ static bool audit_reserve(struct audit *audit, const struct ledger_row *row,
                          sizeof *budget->open);
     budget->open[budget->open_count++] = row->seq;
     return true;
+}
+
+/* Whether what the reservation costs is charged to the part. */
+static bool is_charged(const struct item *item, unsigned part)
+{
+    return ((unsigned)item->parts >> part & 1) != 0;
 }
 
 static void close_reserve(struct budget *budget, uint64_t seq)
@@ -194,24 +219,39 @@ static bool audit_commit(struct audit *audit, const struct ledger_row *row,
     item->committed_at = row->seq;
     item->committed_steps = commit.steps;
     close_reserve(budget, commit.reserve_seq);
-    curve_add(&last_of(budget)->committed, &committed);
+    for (unsigned p = 0; p < budget->part_count; p++)
+        if (is_charged(item, p))
+            curve_add(&last_of(budget, p)->committed, &committed);
     return true;
 }
 
-/* Checks that committed + held <= B at some weighted order after the entry at seq. */
-static bool audit_invariant(struct audit *audit, uint64_t seq,
-                            const struct budget *budget)
+/* Whether committed + held <= B at some weighted order of the part. */
+static bool is_within(const struct audit *audit, const struct budget *budget,
+                      unsigned part)
 {
     struct curve sum = {{0}};
-    const struct epoch *last = last_of(budget);
-    for (size_t i = 0; i < budget->open_count; i++)
-        curve_add(&sum, &audit->items[budget->open[i] - 1].held);
+    const struct epoch *last = last_of(budget, part);
+    for (size_t i = 0; i < budget->open_count; i++) {
+        const struct item *item = &audit->items[budget->open[i] - 1];
+        if (is_charged(item, part))
+            curve_add(&sum, &item->held);
+    }
     curve_add(&sum, &last->committed);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         if (sum.at[last->filter.weighted[i]] <= last->filter.capacity[i])
             return true;
     }
-    return wrong(audit, seq, "passes the capacity at every weighted order");
+    return false;
+}
+
+/* Checks that every part is within its capacity after the entry at seq. */
+static bool audit_invariant(struct audit *audit, uint64_t seq,
+                            const struct budget *budget)
+{
+    for (unsigned p = 0; p < budget->part_count; p++)
+        if (!is_within(audit, budget, p))
+            return wrong(audit, seq, "passes the capacity at every weighted order");
+    return true;
 }
 
 static bool audit_chain(struct audit *audit, const struct ledger_row *row)
@@ -241,7 +281,7 @@ static bool audit_row(void *context, const struct ledger_row *row)
     if (strcmp(row->kind, "GRANT") == 0)
         return audit_grant(audit, row);
     struct budget *budget = budget_of(audit, row->dataset);
-    if (budget == NULL || budget->epochs.count != row->epoch)
+    if (budget == NULL || epoch_count(budget) != row->epoch)
         return wrong(audit, row->seq, "is not of the dataset's epoch");
     bool reserve = strcmp(row->kind, "RESERVE") == 0;
     if (!reserve && strcmp(row->kind, "COMMIT") != 0)
@@ -306,9 +346,10 @@ static bool audit_freeze(void *context, const struct freeze_row *row)
 {
     struct audit *audit = context;
     struct budget *budget = budget_of(audit, row->dataset);
-    if (budget == NULL || row->epoch < 1 || row->epoch > budget->epochs.count)
+    if (budget == NULL || row->epoch < 1 || row->epoch > epoch_count(budget))
         return wrong_row(audit, "freeze", row->dataset, "a freeze of an unknown epoch");
-    budget->epochs.items[row->epoch - 1].frozen = true;
+    for (unsigned p = 0; p < budget->part_count; p++)
+        budget->epochs[p].items[row->epoch - 1].frozen = true;
     return true;
 }
 
@@ -324,7 +365,7 @@ static void audit_end(struct audit *audit)
         }
     }
     for (size_t i = 0; i < audit->budget_count; i++) {
-        const struct epochs *epochs = &audit->budgets[i].epochs;
+        const struct epochs *epochs = &audit->budgets[i].epochs[PART_TRAIN];
         for (size_t e = 0; e + 1 < epochs->count; e++) {
             if (!epochs->items[e].frozen) {
                 wrong_row(audit, "freeze", audit->budgets[i].dataset,
@@ -353,12 +394,24 @@ static void audit_fini(struct audit *audit)
     for (uint64_t i = 0; i < audit->report->entries; i++)
         mechanism_fini(&audit->items[i].mechanism);
     for (size_t i = 0; i < audit->budget_count; i++) {
-        epochs_fini(&audit->budgets[i].epochs);
+        for (size_t p = 0; p < PARTS_MAX; p++)
+            epochs_fini(&audit->budgets[i].epochs[p]);
         free(audit->budgets[i].open);
     }
     free(audit->items);
     free(audit->jobs);
     free(audit->budgets);
+}
+
+static void visit_budget(const struct verify_visitor *visitor,
+                         const struct budget *budget)
+{
+    for (unsigned p = 0; p < budget->part_count; p++)
+        visitor->budget(visitor->context,
+                        &(struct verified_budget){.dataset = budget->dataset,
+                                                  .is_divided = budget->part_count > 1,
+                                                  .part = (enum part)p,
+                                                  .epochs = &budget->epochs[p]});
 }
 
 enum status verify_budgets(struct store_tx *tx, struct verify_report *report,
@@ -369,8 +422,7 @@ enum status verify_budgets(struct store_tx *tx, struct verify_report *report,
     enum status status = audit_all(&audit, tx);
     for (size_t i = 0; status == ST_OK && visitor != NULL && i < audit.budget_count;
          i++)
-        visitor->budget(visitor->context, audit.budgets[i].dataset,
-                        &audit.budgets[i].epochs);
+        visit_budget(visitor, &audit.budgets[i]);
     audit_fini(&audit);
     return status;
 }

@@ -6,8 +6,8 @@
  *
  * Checked: seq is dense; every hash; capacities and weights from the grant's epsilon,
  * delta and order; every charge from its canonical text; every COMMIT against its
- * RESERVE and its authorised steps; committed, held and the invariant after every
- * entry.
+ * RESERVE and its authorised steps; which parts it names, and that the division is that of
+ * the first grant; committed, held and the invariant of every part after every entry.
  *
  * Threads: any; the store must not have a transaction open in this thread.
  */
@@ -32,14 +32,21 @@ struct verify_report {
 enum status verify_store(struct store *store, struct verify_report *report,
                          struct error *error);
 
+struct verified_budget { /* of one part; an undivided dataset has one */
+    const char *dataset;
+    bool is_divided;
+    enum part part;
+    const struct epochs *epochs;
+};
+
 struct verify_visitor {
-    void (*budget)(void *context, const char *dataset, const struct epochs *epochs);
+    void (*budget)(void *context, const struct verified_budget *budget);
     void *context;
 };
 
 /* The same of the moment that tx sees; and where nothing is wrong calls visitor->budget
- * (visitor may be NULL) for each dataset that has a budget, in the order of their first
- * grants. */
+ * (visitor may be NULL) for each part of each dataset that has a budget, in the order of
+ * their first grants. */
 enum status verify_budgets(struct store_tx *tx, struct verify_report *report,
                            const struct verify_visitor *visitor, struct error *error);
 

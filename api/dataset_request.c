@@ -114,7 +114,8 @@ bool dataset_spec_same_privacy(const struct dataset_spec *a,
         return a->is_public && b->is_public;
     const struct grant *x = &a->grant, *y = &b->grant;
     return x->relation == y->relation && x->epsilon == y->epsilon &&
-           x->delta == y->delta && x->order == y->order;
+           x->delta == y->delta && x->order == y->order &&
+           division_same(&x->division, &y->division);
 }
 
 void dataset_privacy_write(struct json_writer *writer, const struct dataset_spec *spec)

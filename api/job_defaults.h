@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 #include "api/job_request.h"
+#include "base/part.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
 
 struct job_dataset { /* what must be known of the dataset */
     const struct schema *schema;
-    uint64_t records;
+    uint64_t records; /* that are trained on */
+    struct division division;
     bool is_public;
     enum relation relation;
     double delta; /* the budget's; 0 where public */

@@ -39,6 +39,31 @@ bool job_id_parse(struct job_id *id, const char *text)
     return true;
 }
 
+static struct job_id with_prefix(const struct job_id *id, const char *prefix)
+{
+    struct job_id other;
+    snprintf(other.text, sizeof other.text, "%s%s", prefix, id->text + PREFIX_LENGTH);
+    return other;
+}
+
+struct job_id job_evaluation_id(const struct job_id *job)
+{
+    return with_prefix(job, "evl_");
+}
+
+bool charged_id_parse(struct job_id *id, const char *text)
+{
+    if (!well_formed(text, "evl_"))
+        return job_id_parse(id, text);
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
+struct job_id charged_job(const struct job_id *id)
+{
+    return with_prefix(id, "job_");
+}
+
 bool model_id_parse(struct model_id *id, const char *text)
 {
     if (!well_formed(text, "mdl_"))

@@ -40,6 +40,15 @@ bool webhook_id_parse(struct webhook_id *id, const char *text);
 bool delivery_id_parse(struct delivery_id *id, const char *text);
 bool grant_id_parse(struct grant_id *id, const char *text);
 
+/* Under what name the ledger keeps what a job's evaluation on a holdout costs: evl_ and the
+ * characters of the job's id. A job has one reservation of its own beside it. */
+struct job_id job_evaluation_id(const struct job_id *job);
+/* Copies text if it is the id of a job, or what job_evaluation_id makes of one; otherwise
+ * false, id untouched. */
+bool charged_id_parse(struct job_id *id, const char *text);
+/* The job that such a name belongs to. */
+struct job_id charged_job(const struct job_id *id);
+
 /* Make a fresh id. Threads: any. */
 void job_id_make(struct job_id *id);
 void model_id_make(struct model_id *id);

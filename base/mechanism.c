@@ -55,6 +55,13 @@ void mechanism_init(struct mechanism *m, enum mechanism_kind kind,
     m->runs[0] = run;
 }
 
+void mechanism_init_release(struct mechanism *m, enum relation relation,
+                            double noise_multiplier)
+{
+    mechanism_init(m, MECHANISM_JOINT_RELEASE, relation,
+                   (struct mechanism_run){1, noise_multiplier, 1});
+}
+
 void mechanism_fini(struct mechanism *m)
 {
     free(m->runs);

@@ -42,14 +42,18 @@ enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
  *   laplace            every record, and Laplace noise, whose scale is sigma
  *   error_feedback     DiceSGD: sums to which what was clipped off comes back
  *   filtered_gaussian  sampled Gaussians whose noise follows from what they released,
- *                      within a filter; what was run is in the certificate */
+ *                      within a filter; what was run is in the certificate
+ *   joint_release      one vector of whole numbers over all records, released once; sigma
+ *                      is relative to how far neighbours' vectors are apart under the
+ *                      mechanism's own relation, which whoever runs it has to know */
 #define MECHANISM_TABLE(ROW)                                                           \
     ROW(MECHANISM_SAMPLED_GAUSSIAN, sampled_gaussian)                                  \
     ROW(MECHANISM_GAUSSIAN, gaussian)                                                  \
     ROW(MECHANISM_FIXED_SUBSET, fixed_subset)                                          \
     ROW(MECHANISM_LAPLACE, laplace)                                                    \
     ROW(MECHANISM_ERROR_FEEDBACK, error_feedback)                                      \
-    ROW(MECHANISM_FILTERED_GAUSSIAN, filtered_gaussian)
+    ROW(MECHANISM_FILTERED_GAUSSIAN, filtered_gaussian)                                \
+    ROW(MECHANISM_JOINT_RELEASE, joint_release)
 
 #define MECHANISM_CONSTANT(constant, name) constant,
 enum mechanism_kind { MECHANISM_TABLE(MECHANISM_CONSTANT) };
@@ -88,10 +92,12 @@ struct mechanism_filter {
     double order_max, noise_share; /* > 1; in (0, 1] */
 };
 
-struct mechanism_run {       /* steps that are alike */
-    double sampling_rate;    /* probability that a record is in a batch, in (0, 1] */
-    double noise_multiplier; /* noise stddev / sensitivity of the sum under zero_out */
-    uint64_t steps;          /* number of noisy sums released, > 0 */
+struct mechanism_run {    /* steps that are alike */
+    double sampling_rate; /* probability that a record is in a batch, in (0, 1] */
+    /* The noise's deviation over the sensitivity of the sum: that under zero_out, and of a
+     * joint release that under its own relation. */
+    double noise_multiplier;
+    uint64_t steps; /* number of noisy sums released, > 0 */
 };
 
 /* Fixed subsets by turns. Runs over all records and runs over subsets alternate. The
@@ -118,6 +124,12 @@ enum { MECHANISM_RUNS_MAX = 65536 };
 void mechanism_init(struct mechanism *m, enum mechanism_kind kind,
                     enum relation relation, struct mechanism_run run);
 void mechanism_fini(struct mechanism *m); /* a zeroed one is allowed */
+
+/* One joint release of that noise multiplier. Everything that is shown of the records by it
+ * is a coordinate of its vector, whose noise has the deviation noise_multiplier times the
+ * distance of neighbours' whole vectors. */
+void mechanism_init_release(struct mechanism *m, enum relation relation,
+                            double noise_multiplier);
 
 /* Adds run to the end; steps like those of the last run lengthen it. There is room. */
 void mechanism_append(struct mechanism *m, struct mechanism_run run);

@@ -54,7 +54,8 @@ static enum status wrong(const char *table, const char *id, const char *what,
 static bool same_grant(const struct grant *a, const struct grant *b)
 {
     return a->relation == b->relation && a->epsilon == b->epsilon &&
-           a->delta == b->delta && a->order == b->order;
+           a->delta == b->delta && a->order == b->order &&
+           division_same(&a->division, &b->division);
 }
 
 /* barred: a second person has not agreed to its grant. */
@@ -169,7 +170,8 @@ static bool visit_reservation(void *context,
 {
     struct orphan *orphan = context;
     struct jobs *jobs = orphan->inventory->jobs;
-    const struct job *job = jobs_find(jobs, reservation->job.text);
+    const struct job_id id = charged_job(&reservation->job);
+    const struct job *job = jobs_find(jobs, id.text);
     orphan->found = job == NULL || job_state_is_terminal(job_state(jobs, job));
     orphan->job = reservation->job;
     return !orphan->found;

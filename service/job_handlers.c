@@ -152,9 +152,13 @@ static enum status find_room(struct context *context, const struct job_plan *pla
                              struct error *error)
 {
     struct figure_room room = {0};
-    enum status status =
-        ledger_outlook(context->ledger, &plan->request.dataset, &plan->mechanism,
-                       LIMIT_JOBS_LIKE_THIS, outlook, error);
+    const struct ledger_question question = {
+        .dataset = &plan->request.dataset,
+        .mechanism = &plan->mechanism,
+        .times_max = LIMIT_JOBS_LIKE_THIS,
+        .parts = job_plan_parts(plan),
+    };
+    enum status status = ledger_outlook(context->ledger, &question, outlook, error);
     if (status == ST_OK)
         status = figure_room(&room, &plan->mechanism, &outlook->balance,
                              plan->request.delta, error);
@@ -294,9 +298,9 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &creation->plan,
                                     .owner = &creation->request->principal};
-    const struct ledger_claim claim = {&creation->plan.request.dataset, &addition.id,
-                                       &creation->plan.mechanism,
-                                       &creation->request->principal};
+    const struct ledger_claim claim = {
+        &creation->plan.request.dataset, &addition.id, &creation->plan.mechanism,
+        &creation->request->principal, job_plan_parts(&creation->plan)};
     enum status status = ST_OK;
     job_id_make(&addition.id);
     if (creation->plan.is_private)

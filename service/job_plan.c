@@ -4,6 +4,11 @@
 
 #include "base/check.h"
 
+enum parts job_plan_parts(const struct job_plan *plan)
+{
+    return division_parts(&plan->division) > 1 ? PARTS_TRAIN : PARTS_UNNAMED;
+}
+
 enum status job_plan_figure(const struct job_plan *plan, uint64_t steps,
                             struct figure *figure, struct error *error)
 {

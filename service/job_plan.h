@@ -20,10 +20,15 @@
 struct job_plan {
     struct job_request request; /* resolved */
     bool is_private;            /* the dataset is: something is reserved */
+    struct division division;   /* of the dataset */
     struct mechanism mechanism; /* empty where the algorithm adds no noise */
     double epsilon_planned;     /* of the mechanism at request.delta, tight */
     double order; /* that gives it; not known where the job is of an earlier start */
 };
+
+/* What its training reads, and is charged to: of a divided dataset the records that are not
+ * held out. */
+enum parts job_plan_parts(const struct job_plan *plan);
 
 /* The tight epsilon of the first steps steps, as the request's accountant figures it.
  *   ST_INVALID, ST_NO_MEMORY  as figures.h says */

@@ -58,7 +58,8 @@ enum status handle_dataset_budget_history(struct context *context,
             (struct query_range){1, LIMIT_BUDGET_POINTS, LIMIT_BUDGET_POINTS_DEFAULT},
             error);
     if (status == ST_OK)
-        status = budget_history_read(&history, context->store, &spec->id,
+        status = budget_history_read(&history, context->store,
+                                     &(struct ledger_part){&spec->id, PART_TRAIN},
                                      (size_t)points, error);
     if (status != ST_OK)
         return status;

@@ -55,7 +55,8 @@ enum status notice_job_ended(struct context *context, struct store_tx *tx,
     if (!webhooks_want(context->webhooks, 1u << type | budget_types, &subject))
         return ST_OK;
     if (plan->is_private) {
-        enum status status = ledger_left(context->ledger, dataset, &left, error);
+        const struct ledger_part part = {dataset, PART_TRAIN};
+        enum status status = ledger_left(context->ledger, &part, &left, error);
         if (status != ST_OK)
             return status;
         count = append_budget(events, &left);

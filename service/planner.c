@@ -201,6 +201,7 @@ static enum status complete(const struct planning *planning, struct trainer_cost
     const struct dataset_spec *spec = dataset_spec(dataset);
     struct job_dataset facts = dataset_facts(context->datasets, dataset);
     plan->is_private = !spec->is_public;
+    plan->division = facts.division;
     bool rate_named = request->has_learning_rate;
     status = job_defaults_fill(request, &facts, error);
     if (status == ST_OK)

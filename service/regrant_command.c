@@ -89,6 +89,7 @@ static enum status grant_in(struct context *context, struct regrant *regrant,
     if (status != ST_OK)
         return status;
     grant.relation = balance.relation;
+    grant.division = ledger_division(context->ledger, &regrant->dataset);
     status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;

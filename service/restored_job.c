@@ -25,6 +25,7 @@ static enum status restore_plan(struct job *job, const struct job_detail *detail
     job->regression = facts.schema->task == TASK_REGRESSION;
     job->project = dataset_owner(dataset)->project;
     job->plan.is_private = !facts.is_public;
+    job->plan.division = facts.division;
     job->plan.epsilon_planned = detail->epsilon_planned;
     job->ledger_seq = detail->ledger_seq;
     if (!request->train.algorithm.algorithm->is_private)

@@ -26,16 +26,18 @@ static int report_failure(enum status status, const struct verify_report *report
 
 /* Prints the epochs of a budget that a restored backup has touched; of any other the
  * grant says all. */
-static void print_epochs(void *context, const char *dataset,
-                         const struct epochs *epochs)
+static void print_epochs(void *context, const struct verified_budget *budget)
 {
+    const struct epochs *epochs = budget->epochs;
     struct guarantee guarantee = odometer_guarantee(epochs);
     (void)context;
     if (epochs->count == 1 && !epochs->items[0].frozen)
         return;
-    printf("epsilond verify: dataset %s: epsilon %.15g at delta %.15g over %zu epoch%s",
-           dataset, guarantee.epsilon, guarantee.delta, epochs->count,
-           epochs->count == 1 ? "" : "s");
+    printf("epsilond verify: dataset %s%s%s: epsilon %.15g at delta %.15g over %zu "
+           "epoch%s",
+           budget->dataset, budget->is_divided ? ", " : "",
+           budget->is_divided ? part_name(budget->part) : "", guarantee.epsilon,
+           guarantee.delta, epochs->count, epochs->count == 1 ? "" : "s");
     for (size_t e = 0; e < epochs->count; e++)
         printf("%s %zu: %.15g at %.15g%s", e == 0 ? ":" : ";", e + 1,
                epochs->items[e].grant.epsilon, epochs->items[e].grant.delta,

@@ -102,7 +102,7 @@ static inline enum status kit_grant(struct kit *kit, const char *name, double ep
 {
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id id = kit_dataset(name);
-    struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order};
+    struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order, {0, 0}};
     enum status status = kit_dataset_row(tx, name);
     if (status == ST_OK)
         status = ledger_grant(
@@ -117,7 +117,7 @@ static inline enum status kit_reserve_m(struct kit *kit, const char *name, unsig
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id dataset = kit_dataset(name);
     struct job_id id = kit_job(job);
-    struct ledger_claim claim = {&dataset, &id, m, &principal_local};
+    struct ledger_claim claim = {&dataset, &id, m, &principal_local, PARTS_UNNAMED};
     struct ledger_entry_name entry;
     return kit_end(tx, ledger_reserve(kit->ledger, tx, &claim, &entry, NULL));
 }
@@ -142,6 +142,15 @@ static inline enum status kit_settle(struct kit *kit, unsigned job)
     struct store_tx *tx = kit_begin(kit);
     struct job_id id = kit_job(job);
     return kit_end(tx, ledger_settle(kit->ledger, tx, &id, NULL, NULL));
+}
+
+static inline enum status outlook_of(struct kit *kit, const struct dataset_id *dataset,
+                                     const struct mechanism *m, uint64_t times_max,
+                                     struct outlook *outlook)
+{
+    const struct ledger_question question = {
+        .dataset = dataset, .mechanism = m, .times_max = times_max};
+    return ledger_outlook(kit->ledger, &question, outlook, NULL);
 }
 
 static inline struct balance kit_balance(struct kit *kit, const char *name)

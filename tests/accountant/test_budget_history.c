@@ -80,7 +80,9 @@ static struct budget_history history_of(struct life *life, size_t points)
     struct budget_history history;
     struct dataset_id id = kit_dataset("a");
     struct error error = {0};
-    if (budget_history_read(&history, life->kit.store, &id, points, &error) != ST_OK)
+    if (budget_history_read(&history, life->kit.store,
+                            &(struct ledger_part){&id, PART_TRAIN}, points,
+                            &error) != ST_OK)
         fail_msg("%s", error.text);
     assert_int_equal(history.entries, life->count);
     return history;
@@ -154,7 +156,7 @@ static void a_new_epoch_begins_with_nothing_spent_and_all_exposed(void **state)
     char path[] = "/tmp/epsilond-history-XXXXXX";
     struct life *life = life_begin();
     struct dataset_id id = kit_dataset("a");
-    struct grant grant = {RELATION_ZERO_OUT, 1.25, 1e-5, 0};
+    struct grant grant = {RELATION_ZERO_OUT, 1.25, 1e-5, 0, {0, 0}};
     struct head elsewhere = {{.seq = 999}, 0};
     bool frozen = false;
     live(life, 20, 1);
@@ -213,7 +215,9 @@ static void what_is_no_ledger_entry_is_named(void **state)
                              .actor = "local"};
     assert_int_equal(ledger_row_insert(tx, &row, NULL), ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
-    assert_int_equal(budget_history_read(&history, kit.store, &id, 5, &error),
+    assert_int_equal(budget_history_read(&history, kit.store,
+                                         &(struct ledger_part){&id, PART_TRAIN}, 5,
+                                         &error),
                      ST_CORRUPT);
     assert_non_null(strstr(error.text, "ledger entry 1"));
     assert_int_equal(history.count, 77);

@@ -122,6 +122,24 @@ static void a_laplace_is_priced_by_its_scale_over_the_distance(void **state)
     assert_close(cost_of(&scratch, &m, 4, 3), 4 * laplace_rdp(3, 3), 1e-15);
 }
 
+/* 1 / (2 s^2) a at order a under both relations: s is relative to the distance that holds. */
+static void a_joint_release_is_priced_by_its_own_distance(void **state)
+{
+    (void)state;
+    static const enum relation relations[] = {RELATION_ZERO_OUT, RELATION_REPLACE_ONE};
+    struct proof_scratch scratch = {0};
+    for (size_t i = 0; i < 2; i++) {
+        struct mechanism m;
+        mechanism_init_release(&m, relations[i], 2.385);
+        assert_int_equal(m.kind, MECHANISM_JOINT_RELEASE);
+        assert_int_equal(cost_supports(&m, NULL), ST_OK);
+        assert_close(cost_of(&scratch, &m, 1, 7.25), 7.25 / (2 * 2.385 * 2.385), 1e-12);
+        m.runs[0].sampling_rate = 0.5;
+        assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
+        mechanism_fini(&m);
+    }
+}
+
 static void unsupported_mechanisms_are_refused(void **state)
 {
     (void)state;
@@ -168,6 +186,7 @@ int main(void)
         cmocka_unit_test(a_fixed_subset_costs_alike_under_both_relations),
         cmocka_unit_test(turns_cost_the_group_that_had_most),
         cmocka_unit_test(a_laplace_is_priced_by_its_scale_over_the_distance),
+        cmocka_unit_test(a_joint_release_is_priced_by_its_own_distance),
         cmocka_unit_test(unsupported_mechanisms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static void curves_are_little_endian_doubles_and_nothing_negative(void **state)
 static void the_texts_are_these_and_are_read_back(void **state)
 {
     (void)state;
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0}, grant_back;
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}}, grant_back;
     struct filter filter, filter_back;
     struct curve capacity;
     uint8_t bytes[ENTRY_CURVE_SIZE];
@@ -116,15 +116,16 @@ static void the_texts_are_these_and_are_read_back(void **state)
     free(text);
 
     struct mechanism m, m_back;
+    enum parts parts = PARTS_BOTH;
     mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
                    (struct mechanism_run){1, 1.5, 7});
-    text = entry_reserve_render(&m);
+    text = entry_reserve_render(&m, PARTS_UNNAMED);
     assert_string_equal(text,
                         "{\"grid\":\"g1\",\"steps\":7,\"mechanism\":{\"kind\":"
                         "\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,1.5,7]],"
                         "\"prefixes_priced\":true}}");
     row.meta = text;
-    assert_true(entry_reserve_parse(&m_back, &row));
+    assert_true(entry_reserve_parse(&m_back, &parts, &row));
     assert_int_equal(mechanism_steps(&m_back), 7);
     mechanism_fini(&m_back);
     mechanism_fini(&m);
@@ -155,7 +156,7 @@ static void a_grant_names_who_approved_it_and_why(void **state)
         {"bob", "\",\"reason\":\"x"},
         {"bob", "\\"},
     };
-    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0};
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
     struct grant grant_back;
     struct filter filter, filter_back;
     struct curve capacity;
@@ -205,9 +206,10 @@ static void other_texts_are_not_read(void **state)
         struct grant grant;
         struct filter filter;
         struct mechanism m;
+        enum parts parts;
         struct entry_commit commit;
         assert_false(entry_grant_parse(&grant, &filter, NULL, &row));
-        assert_false(entry_reserve_parse(&m, &row));
+        assert_false(entry_reserve_parse(&m, &parts, &row));
         row.released = bytes;
         assert_false(entry_commit_parse(&commit, &row));
     }

@@ -78,12 +78,18 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
     (void)state;
     struct kit kit = kit_open(":memory:");
     static const struct grant bad[] = {
-        {RELATION_ZERO_OUT, 0, 1e-5, 0},        {RELATION_ZERO_OUT, -1.5, 1e-5, 0},
-        {RELATION_ZERO_OUT, 1000.5, 1e-5, 0},   {RELATION_ZERO_OUT, NAN, 1e-5, 0},
-        {RELATION_ZERO_OUT, INFINITY, 1e-5, 0}, {RELATION_ZERO_OUT, 2, 0, 0},
-        {RELATION_ZERO_OUT, 2, 0x1p-39, 0},     {RELATION_ZERO_OUT, 2, 1, 0},
-        {RELATION_ZERO_OUT, 2, NAN, 0},         {RELATION_ZERO_OUT, 2, 1e-5, 10.5},
-        {RELATION_ZERO_OUT, 2, 1e-5, -2},       {RELATION_ZERO_OUT, 1e-4, 1e-9, 0},
+        {RELATION_ZERO_OUT, 0, 1e-5, 0, {0, 0}},
+        {RELATION_ZERO_OUT, -1.5, 1e-5, 0, {0, 0}},
+        {RELATION_ZERO_OUT, 1000.5, 1e-5, 0, {0, 0}},
+        {RELATION_ZERO_OUT, NAN, 1e-5, 0, {0, 0}},
+        {RELATION_ZERO_OUT, INFINITY, 1e-5, 0, {0, 0}},
+        {RELATION_ZERO_OUT, 2, 0, 0, {0, 0}},
+        {RELATION_ZERO_OUT, 2, 0x1p-39, 0, {0, 0}},
+        {RELATION_ZERO_OUT, 2, 1, 0, {0, 0}},
+        {RELATION_ZERO_OUT, 2, NAN, 0, {0, 0}},
+        {RELATION_ZERO_OUT, 2, 1e-5, 10.5, {0, 0}},
+        {RELATION_ZERO_OUT, 2, 1e-5, -2, {0, 0}},
+        {RELATION_ZERO_OUT, 1e-4, 1e-9, 0, {0, 0}},
     };
     struct dataset_id id = kit_dataset("a");
     struct store_tx *tx = kit_begin(&kit);
@@ -95,7 +101,7 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
                          NULL),
             ST_INVALID);
     struct dataset_id nowhere = kit_dataset("nowhere");
-    struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0};
+    struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
     assert_int_equal(
         ledger_grant(kit.ledger, tx,
                      &(struct ledger_promise){&nowhere, &good, &principal_local, NULL},
@@ -214,11 +220,11 @@ static void held_and_exhausted_are_told_apart(void **state)
     for (unsigned job = 1; job <= 3; job++)
         assert_int_equal(kit_reserve_m(&kit, "a", job, &m), ST_OK);
     assert_int_equal(kit_reserve_m(&kit, "a", 4, &m), ST_BUDGET_HELD);
-    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 9, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook_of(&kit, &id, &m, 9, &outlook), ST_OK);
     assert_int_equal(outlook.fits, FITS_HELD);
     assert_int_equal(kit_reserve_m(&kit, "a", 4, &huge), ST_BUDGET_EXHAUSTED);
     assert_int_equal(kit_settle(&kit, 2), ST_OK);
-    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 9, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook_of(&kit, &id, &m, 9, &outlook), ST_OK);
     assert_int_equal(outlook.fits, FITS_YES);
     assert_int_equal(kit_reserve_m(&kit, "a", 4, &m), ST_OK);
     for (unsigned job = 1; job <= 4; job++) {
@@ -228,11 +234,10 @@ static void held_and_exhausted_are_told_apart(void **state)
         assert_int_equal(kit_settle(&kit, job), ST_OK);
     }
     assert_int_equal(kit_reserve_m(&kit, "a", 5, &m), ST_BUDGET_EXHAUSTED);
-    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 9, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook_of(&kit, &id, &m, 9, &outlook), ST_OK);
     assert_int_equal(outlook.fits, FITS_NO);
     struct dataset_id nowhere = kit_dataset("nowhere");
-    assert_int_equal(ledger_outlook(kit.ledger, &nowhere, &m, 9, &outlook, NULL),
-                     ST_NOT_FOUND);
+    assert_int_equal(outlook_of(&kit, &nowhere, &m, 9, &outlook), ST_NOT_FOUND);
     struct balance balance;
     assert_int_equal(ledger_balance(kit.ledger, &nowhere, &balance, NULL),
                      ST_NOT_FOUND);
@@ -252,13 +257,12 @@ static void an_outlook_is_what_then_happens(void **state)
     struct outlook outlook;
     kit_grant(&kit, "a", 2, 1e-5, 0);
     assert_int_equal(kit_reserve(&kit, "a", 1, 11.3, 1), ST_OK);
-    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 99, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook_of(&kit, &id, &m, 99, &outlook), ST_OK);
     uint64_t foreseen = outlook.times;
     assert_true(foreseen > 3 && foreseen < 99);
     for (unsigned taken = 0;; taken++) {
         struct balance before = kit_balance(&kit, "a");
-        assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 99, &outlook, NULL),
-                         ST_OK);
+        assert_int_equal(outlook_of(&kit, &id, &m, 99, &outlook), ST_OK);
         assert_same_balance(&outlook.balance, &before);
         assert_int_equal(outlook.times, foreseen - taken);
         assert_int_equal(outlook.fits == FITS_YES, outlook.times > 0);
@@ -277,7 +281,7 @@ static void an_outlook_is_what_then_happens(void **state)
     assert_int_equal(outlook.fits, FITS_HELD);
     assert_int_equal(kit_reserve_m(&kit, "a", 99, &m), ST_BUDGET_HELD);
     assert_int_equal(kit_settle(&kit, 1), ST_OK);
-    assert_int_equal(ledger_outlook(kit.ledger, &id, &m, 99, &outlook, NULL), ST_OK);
+    assert_int_equal(outlook_of(&kit, &id, &m, 99, &outlook), ST_OK);
     assert_int_equal(outlook.fits, FITS_YES);
     mechanism_fini(&m);
     kit_close(&kit);
@@ -304,7 +308,7 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
     struct dataset_id a = kit_dataset("a"), b = kit_dataset("b");
     struct job_id jobs[3] = {kit_job(1), kit_job(2), kit_job(3)};
     struct mechanism m = kit_gaussian(4, 1);
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0};
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
     struct ledger_entry_name entry, before, after;
     struct balance balance;
     kit_grant(&kit, "a", 2, 1e-5, 0);
@@ -320,7 +324,8 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
                      NULL),
         ST_OK);
     for (int i = 0; i < 3; i++) {
-        const struct ledger_claim claim = {&a, &jobs[i], &m, &principal_local};
+        const struct ledger_claim claim = {&a, &jobs[i], &m, &principal_local,
+                                           PARTS_UNNAMED};
         assert_int_equal(ledger_reserve(kit.ledger, tx, &claim, &entry, NULL),
                          i < 2 ? ST_OK : ST_BUDGET_HELD);
     }
@@ -365,14 +370,15 @@ static void an_entry_names_who_promised_and_who_reserved(void **state)
     struct dataset_id a = kit_dataset("a");
     struct job_id jobs[2] = {kit_job(1), kit_job(2)};
     struct mechanism m = kit_gaussian(23.85, 1);
-    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0};
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
     struct ledger_entry_name entry;
     struct store_tx *tx = kit_begin(&kit);
     kit_dataset_row(tx, "a");
     const struct ledger_promise promise = {&a, &grant, &ward, NULL};
     assert_int_equal(ledger_grant(kit.ledger, tx, &promise, NULL), ST_OK);
     for (int i = 0; i < 2; i++) {
-        const struct ledger_claim claim = {&a, &jobs[i], &m, i == 0 ? &mallory : &ward};
+        const struct ledger_claim claim = {&a, &jobs[i], &m, i == 0 ? &mallory : &ward,
+                                           PARTS_UNNAMED};
         assert_int_equal(ledger_reserve(kit.ledger, tx, &claim, &entry, NULL), ST_OK);
     }
     assert_int_equal(store_commit(tx, NULL), ST_OK);

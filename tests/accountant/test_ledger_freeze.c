@@ -75,11 +75,32 @@ static enum status regrant(struct scene *scene, const char *name, double epsilon
 {
     struct store_tx *tx = kit_begin(&scene->kit);
     struct dataset_id id = kit_dataset(name);
-    struct grant grant = {relation, epsilon, 1e-5, 0};
+    struct grant grant = {relation, epsilon, 1e-5, 0, {0, 0}};
     return kit_end(tx, ledger_regrant(scene->kit.ledger, tx,
                                       &(struct ledger_promise){&id, &grant,
                                                                &principal_local, NULL},
                                       NULL));
+}
+
+/* What was divided once is divided for good, and what was not never is. */
+static void a_new_epoch_divides_nothing_anew(void **state)
+{
+    (void)state;
+    struct scene scene = make_scene();
+    take_backup(&scene);
+    assert_int_equal(kit_authorise(&scene.kit, 1, 7), ST_OK);
+    restore_backup(&scene);
+    assert_true(use_head(&scene));
+    struct dataset_id id = kit_dataset("a");
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0.1, 0}};
+    const struct ledger_promise promise = {&id, &grant, &principal_local, NULL};
+    struct store_tx *tx = kit_begin(&scene.kit);
+    struct error error = {0};
+    assert_int_equal(ledger_regrant(scene.kit.ledger, tx, &promise, &error),
+                     ST_INVALID);
+    assert_non_null(strstr(error.text, "divided"));
+    store_rollback(tx);
+    end_scene(&scene);
 }
 
 static void the_head_follows_every_entry_and_authorisation(void **state)
@@ -125,8 +146,7 @@ static void expect_frozen(struct scene *scene)
     struct mechanism m = kit_gaussian(50, 1);
     struct dataset_id id = kit_dataset("a");
     struct outlook outlook;
-    assert_int_equal(ledger_outlook(scene->kit.ledger, &id, &m, 9, &outlook, NULL),
-                     ST_DATASET_FROZEN);
+    assert_int_equal(outlook_of(&scene->kit, &id, &m, 9, &outlook), ST_DATASET_FROZEN);
     mechanism_fini(&m);
 }
 
@@ -218,13 +238,12 @@ static void expect_both_epochs(struct scene *scene)
     epochs_fini(&epochs);
 }
 
-static void count_epochs(void *context, const char *dataset,
-                         const struct epochs *epochs)
+static void count_epochs(void *context, const struct verified_budget *budget)
 {
     size_t *count = context;
-    assert_string_equal(dataset, "a");
-    assert_true(odometer_guarantee(epochs).epsilon == 4 + 2);
-    *count += epochs->count;
+    assert_string_equal(budget->dataset, "a");
+    assert_true(odometer_guarantee(budget->epochs).epsilon == 4 + 2);
+    *count += budget->epochs->count;
 }
 
 static void a_new_epoch_starts_from_nothing_and_keeps_the_old_one(void **state)
@@ -339,6 +358,7 @@ static void a_head_that_cannot_be_written_stops_the_ledger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_epoch_divides_nothing_anew),
         cmocka_unit_test(the_head_follows_every_entry_and_authorisation),
         cmocka_unit_test(a_restart_on_the_same_or_a_newer_store_freezes_nothing),
         cmocka_unit_test(a_restored_backup_freezes_and_charges_what_was_open_whole),

@@ -167,7 +167,7 @@ static enum status reserve_in(struct run *run, struct store_tx *tx, unsigned num
     struct job_id id = kit_job(number);
     struct ledger_entry_name entry;
     struct mechanism m = model_mechanism(job);
-    struct ledger_claim claim = {&dataset, &id, &m, &principal_local};
+    struct ledger_claim claim = {&dataset, &id, &m, &principal_local, PARTS_UNNAMED};
     enum status status = ledger_reserve(run->kit.ledger, tx, &claim, &entry, NULL);
     mechanism_fini(&m);
     return status;
@@ -182,7 +182,7 @@ static enum status settle_in(struct run *run, struct store_tx *tx, unsigned numb
 static bool step_grant(struct run *run, const struct step *step)
 {
     int dataset = step->what.dataset;
-    struct grant grant = {RELATION_ZERO_OUT, dataset == 0 ? 2 : 1, 1e-5, 0};
+    struct grant grant = {RELATION_ZERO_OUT, dataset == 0 ? 2 : 1, 1e-5, 0, {0, 0}};
     enum status expected = run->model.granted[dataset] ? ST_ALREADY_EXISTS : ST_OK;
     if (kit_grant(&run->kit, dataset_name(dataset), grant.epsilon, grant.delta, 0) !=
         expected)

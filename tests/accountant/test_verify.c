@@ -296,7 +296,7 @@ static void append_reserve(struct kit *kit, unsigned job, const struct mechanism
     uint8_t bytes[ENTRY_CURVE_SIZE];
     struct ledger_entry_name head;
     struct job_id id = kit_job(job);
-    char *meta = entry_reserve_render(m);
+    char *meta = entry_reserve_render(m, PARTS_UNNAMED);
     assert_int_equal(filter_charge(&charge, m, mechanism_steps(m), NULL), ST_OK);
     entry_curve_encode(bytes, &charge);
     ledger_head(kit->ledger, &head);
@@ -356,7 +356,7 @@ static void a_budget_that_both_overspend_is_found(void **state)
 /* Appends a GRANT of dataset a's epoch, as large as it was. */
 static void append_grant(struct kit *kit, uint64_t epoch)
 {
-    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0};
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
     struct filter filter;
     struct curve capacity;
     uint8_t bytes[ENTRY_CURVE_SIZE];

@@ -204,9 +204,13 @@ static void what_is_rendered_reads_back_to_the_same_job(void **state)
     static const struct schema *const schemas[] = {&images, &pairs, &prices};
     for (int i = 0; i < 10000; i++) {
         size_t kind = draw(3);
-        struct job_dataset dataset = {
-            schemas[kind], draw(100000) + 1, draw(2) == 0,
-            draw(2) == 0 ? RELATION_ZERO_OUT : RELATION_REPLACE_ONE, 1.7e-6};
+        struct job_dataset dataset = {schemas[kind],
+                                      draw(100000) + 1,
+                                      {0, 0},
+                                      draw(2) == 0,
+                                      draw(2) == 0 ? RELATION_ZERO_OUT
+                                                   : RELATION_REPLACE_ONE,
+                                      1.7e-6};
         char body[1400];
         struct job_request request, again;
         draw_body(body, &dataset, kind == 0 ? 10 : 1);

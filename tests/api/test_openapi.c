@@ -293,7 +293,8 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
                        const char *text)
 {
     struct job_request request;
-    struct job_dataset known = {&dataset->schema, 1000, false, RELATION_ZERO_OUT, 1e-5};
+    struct job_dataset known = {&dataset->schema,  1000, {0, 0}, false,
+                                RELATION_ZERO_OUT, 1e-5};
     struct evaluation_point points[] = {{3, 0.5, 0.25}, {6, INFINITY, NAN}};
     assert_int_equal(job_request_parse(&request, text, strlen(text), NULL), ST_OK);
     known.is_public = !request.train.algorithm.algorithm->is_private;

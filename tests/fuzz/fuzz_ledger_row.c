@@ -28,9 +28,11 @@ static void read_grant(const struct ledger_row *row)
 static void read_reserve(const struct ledger_row *row)
 {
     struct mechanism m;
-    if (!entry_reserve_parse(&m, row))
+    enum parts parts;
+    if (!entry_reserve_parse(&m, &parts, row))
         return;
-    char *text = entry_reserve_render(&m);
+    CHECK(entry_reserve_parts(row) == parts);
+    char *text = entry_reserve_render(&m, parts);
     CHECK(strcmp(text, row->meta) == 0);
     free(text);
     mechanism_fini(&m);

@@ -28,6 +28,7 @@ static enum scheme scheme_of(const struct way *way, size_t step)
         /* m1 of period 1 bounds any batches, and draws them as the rate says. */
         return m->error_feedback.period > 1 ? SCHEME_PARTITION : SCHEME_POISSON;
     case MECHANISM_GAUSSIAN:
+    case MECHANISM_JOINT_RELEASE:
     case MECHANISM_LAPLACE: break;
     }
     return SCHEME_ALL;
