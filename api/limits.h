@@ -56,6 +56,7 @@ enum {
     LIMIT_LOGINS_PER_KEY = 16,      /* of these, by one key */
     LIMIT_GROUPS = 256,             /* that a file of --groups gives roles */
     LIMIT_GROUP_NAME = 255,         /* bytes */
+    LIMIT_SIGN_ON_STREAM_S = 900,   /* of single sign-on, before it is opened anew */
     LIMIT_QUEUE_LENGTH = 1000,      /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,    /* --drain-timeout */
     LIMIT_METRICS_DATASETS = 1000,  /* --metrics-datasets-max */

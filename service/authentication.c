@@ -101,6 +101,16 @@ static enum status check_site(const struct request *request, struct error *error
     return ST_OK;
 }
 
+/* What a proxy, or somebody in its place, says of who makes the request. */
+static struct sign_on_headers said_in(const struct request *request)
+{
+    return (struct sign_on_headers){
+        .user = request_header(request, "X-Forwarded-User"),
+        .email = request_header(request, "X-Forwarded-Email"),
+        .groups = request_header(request, "X-Forwarded-Groups"),
+    };
+}
+
 /* Finds out who it is by what the request has to show, the strongest first. */
 static enum status identify(struct context *context, struct request *request,
                             const struct sign_on_headers *said, struct error *error)
@@ -130,11 +140,7 @@ bool authentication_asks(const struct context *context)
 enum status authentication_run(struct context *context, struct request *request,
                                struct error *error)
 {
-    const struct sign_on_headers said = {
-        .user = request_header(request, "X-Forwarded-User"),
-        .email = request_header(request, "X-Forwarded-Email"),
-        .groups = request_header(request, "X-Forwarded-Groups"),
-    };
+    const struct sign_on_headers said = said_in(request);
     if (sign_on_claimed(&said) && !sign_on_trusts(context->sign_on, peer_of(request)))
         return error_set(
             error, ST_UNTRUSTED_PROXY,
@@ -146,12 +152,25 @@ enum status authentication_run(struct context *context, struct request *request,
     return status == ST_OK ? check_site(request, error) : status;
 }
 
+/* A request's headers stay with it, and are read under the groups of now. */
+static enum status renew_sign_on(struct context *context, const struct request *request,
+                                 struct error *error)
+{
+    const struct sign_on_headers said = said_in(request);
+    int64_t open_ns = reply_is_streamed(&request->reply)
+                          ? clock_monotonic_ns() - request->start_ns
+                          : 0;
+    return sign_on_renew(context->sign_on, &said, &request->principal,
+                         open_ns / NS_PER_S, error);
+}
+
 enum status authentication_renew(struct context *context, const struct request *request,
                                  struct error *error)
 {
-    if (request->match.route->scope == SCOPE_EVERYBODY ||
-        request->principal.via == VIA_PROXY)
+    if (request->match.route->scope == SCOPE_EVERYBODY)
         return ST_OK;
+    if (request->principal.via == VIA_PROXY)
+        return renew_sign_on(context, request, error);
     const char *cookie = login_cookie_of(request, context->config);
     if (request->principal.via == VIA_SESSION &&
         (cookie == NULL ||

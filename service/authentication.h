@@ -38,8 +38,8 @@ enum status authentication_show(struct context *context, const struct request *r
                                 const char *key, struct principal *principal,
                                 struct error *error);
 
-/* Whether the request's principal may still be answered: to be asked where it has waited.
- * The statuses are those above. */
+/* Whether the request's principal may still be answered: to be asked where it has waited, or
+ * follows a stream (sign_on_renew). The statuses are those above. */
 enum status authentication_renew(struct context *context, const struct request *request,
                                  struct error *error);
 

@@ -56,7 +56,7 @@ void session_late(void *context, void *item);
  * streams: false where the server is closing, or nobody is there to read any more. */
 void session_wake(void *waiting);
 bool session_suspend(void *waiting);
-/* Whether the key that a stream was opened with is still good. */
+/* Whether whoever opened a stream may still be told (authentication_renew). */
 bool session_may_stay(void *waiting);
 
 #endif

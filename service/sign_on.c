@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/group_map.h"
+#include "api/limits.h"
 #include "base/check.h"
 
 enum { FILE_SIZE_MAX = 1 << 20 };
@@ -110,5 +111,30 @@ enum status sign_on_read(struct sign_on *sign_on, const struct sign_on_headers *
         return error_set(error, ST_FORBIDDEN,
                          "none of the groups in X-Forwarded-Groups has a role here");
     *principal = read;
+    return ST_OK;
+}
+
+static bool is_same(const struct principal *a, const struct principal *b)
+{
+    return a->role == b->role && a->scopes == b->scopes && principal_equal(a, b) &&
+           strcmp(a->project, b->project) == 0;
+}
+
+enum status sign_on_renew(struct sign_on *sign_on,
+                          const struct sign_on_headers *headers,
+                          const struct principal *principal, int64_t stream_s,
+                          struct error *error)
+{
+    struct principal now;
+    enum status status = sign_on_read(sign_on, headers, &now, error);
+    if (status != ST_OK)
+        return status;
+    if (!is_same(&now, principal))
+        return error_set(error, ST_FORBIDDEN,
+                         "the groups in X-Forwarded-Groups have another role or "
+                         "project by now");
+    if (stream_s >= LIMIT_SIGN_ON_STREAM_S)
+        return error_set(error, ST_SESSION_ENDED,
+                         "the proxy has to say again who follows");
     return ST_OK;
 }

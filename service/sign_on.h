@@ -9,6 +9,7 @@
 #define SERVICE_SIGN_ON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/principal.h"
@@ -44,5 +45,16 @@ bool sign_on_trusts(const struct sign_on *sign_on, const struct sockaddr *peer);
  *   ST_FORBIDDEN  no group has a role here */
 enum status sign_on_read(struct sign_on *sign_on, const struct sign_on_headers *headers,
                          struct principal *principal, struct error *error);
+
+/* Whether somebody whom the headers of a trusted peer named as principal may still be
+ * answered: to be asked where a request has waited. stream_s: for so many seconds a stream
+ * has been open; 0 of what is no stream. The proxy alone knows whether a person is still
+ * logged in, and is asked when a request comes: so a stream ends, and its client comes back.
+ *   ST_FORBIDDEN      the file of groups gives them another role or project by now, or none
+ *   ST_SESSION_ENDED  the stream has been open for LIMIT_SIGN_ON_STREAM_S */
+enum status sign_on_renew(struct sign_on *sign_on,
+                          const struct sign_on_headers *headers,
+                          const struct principal *principal, int64_t stream_s,
+                          struct error *error);
 
 #endif

@@ -10,23 +10,31 @@
 
 #include "tests/expect.h"
 
-int stream_ask(const struct daemon *daemon, const char *path, const char *last_id)
+/* header: lines without the end of the last one; "": none. */
+static int ask(const struct daemon *daemon, const char *path, const char *header)
 {
-    char text[512], header[128] = "";
+    char text[1024];
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)daemon->port),
                                   .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (client < 0 || connect(client, (struct sockaddr *)&address, sizeof address) != 0)
         return -1;
-    if (last_id != NULL)
-        snprintf(header, sizeof header, "Last-Event-ID: %s\r\n", last_id);
     int size = snprintf(text, sizeof text,
                         "GET %s HTTP/1.1\r\nHost: localhost\r\n"
-                        "Accept: text/event-stream\r\n%s\r\n",
-                        path, header);
+                        "Accept: text/event-stream\r\n%s%s\r\n",
+                        path, header, header[0] != '\0' ? "\r\n" : "");
+    assert_true((size_t)size < sizeof text);
     assert_int_equal(send(client, text, (size_t)size, MSG_NOSIGNAL), size);
     return client;
+}
+
+int stream_ask(const struct daemon *daemon, const char *path, const char *last_id)
+{
+    char header[128] = "";
+    if (last_id != NULL)
+        snprintf(header, sizeof header, "Last-Event-ID: %s", last_id);
+    return ask(daemon, path, header);
 }
 
 /* --- bytes --- */
@@ -98,14 +106,25 @@ static bool read_line(struct event_stream *stream)
 
 /* --- events --- */
 
-void stream_open(struct event_stream *stream, const struct daemon *daemon,
-                 const char *path, const char *last_id)
+static void open_at(struct event_stream *stream, int client)
 {
-    *stream = (struct event_stream){.socket = stream_ask(daemon, path, last_id)};
+    *stream = (struct event_stream){.socket = client};
     assert_true(stream->socket >= 0);
     stream->line = malloc(STREAM_LINE_SIZE);
     assert_non_null(stream->line);
     read_head(stream);
+}
+
+void stream_open(struct event_stream *stream, const struct daemon *daemon,
+                 const char *path, const char *last_id)
+{
+    open_at(stream, stream_ask(daemon, path, last_id));
+}
+
+void stream_open_with(struct event_stream *stream, const struct daemon *daemon,
+                      const char *path, const char *header)
+{
+    open_at(stream, ask(daemon, path, header));
 }
 
 void stream_close(struct event_stream *stream)

@@ -38,6 +38,9 @@ struct event {
 /* Asks for the path and reads the head of the answer. last_id: NULL for none. */
 void stream_open(struct event_stream *stream, const struct daemon *daemon,
                  const char *path, const char *last_id);
+/* The same with this header, "Name: value" and what else follows after \r\n. */
+void stream_open_with(struct event_stream *stream, const struct daemon *daemon,
+                      const char *path, const char *header);
 /* Sends the request and reads nothing. Answers the socket; -1 if it cannot connect. */
 int stream_ask(const struct daemon *daemon, const char *path, const char *last_id);
 void stream_close(struct event_stream *stream);

@@ -1,7 +1,9 @@
 /* Goal: who a trusted proxy says is asking may do what the file of groups gives them, and
  * nobody else can say so. Method: the headers of such a proxy, on the socket that is
  * trusted and on a port that is not. */
+#include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <curl/curl.h>
@@ -9,14 +11,15 @@
 #include "tests/expect.h"
 #include "tests/e2e/client_fixture.h"
 #include "tests/e2e/key_fixture.h"
-#include "tests/e2e/wire_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stream_fixture.h"
 
 #define JSON    "Content-Type: application/json"
 #define USER    "X-Forwarded-User: 248289761001"
 #define EMAIL   "X-Forwarded-Email: ana@example.org"
 #define ANALYST "X-Forwarded-Groups: staff, fraud"
 
-enum { LOG_TIMEOUT_MS = 20000, CLOSE_MS = 8000 };
+enum { LOG_TIMEOUT_MS = 20000 };
 
 static const char groups[] =
     "{\"groups\":[{\"group\":\"owners\",\"role\":\"data_owner\",\"project\":\"fraud\"},"
@@ -257,6 +260,95 @@ static void only_the_network_that_was_named_is_believed(void **state)
     daemon_fini(&daemon);
 }
 
+struct waiter { /* who asks for a job until it changes */
+    struct client client;
+    char path[96];
+    long status;
+};
+
+static void *wait_for_job(void *argument)
+{
+    struct waiter *waiter = argument;
+    waiter->status =
+        ask(&waiter->client, "GET", waiter->path, HEADERS(USER, ANALYST), NULL)->status;
+    return NULL;
+}
+
+static unsigned waiting(struct client *client)
+{
+    const char *line =
+        strstr(client_get(client, "/metrics")->body, "\nepsilond_http_waiting ");
+    assert_non_null(line);
+    return (unsigned)strtoul(strchr(line, ' '), NULL, 10);
+}
+
+/* A stream and a long poll of somebody whose group has no role any more are told nothing of
+ * what happens then. */
+static void who_is_taken_out_of_the_file_is_told_no_more(void **state)
+{
+    struct scene *scene = *state;
+    struct daemon daemon;
+    struct client client, ops;
+    struct waiter waiter = {0};
+    struct event_stream stream;
+    struct event event;
+    char key[KEY_SIZE];
+    pthread_t thread;
+    daemon_init(&daemon);
+    client_init(&client, &daemon);
+    client_init(&ops, &daemon);
+    key_make(&daemon, "olga", "data_owner", "fraud", key);
+    snprintf(client.key, sizeof client.key, "%.63s", key);
+    key_make(&daemon, "ops", "operator", "default", key);
+    snprintf(ops.key, sizeof ops.key, "%.63s", key);
+    daemon_start(&daemon,
+                 (const char *const[]){"--trust-proxy", "127.0.0.0/31", "--groups",
+                                       scene->path, "--approvals", "off", NULL});
+    ready_points(&client, "calls", 500, 1, SAMPLE_BUDGET(4));
+    const char *job = submit(&client, SAMPLE_JOB, "calls", SAMPLE_ENDLESS, 1e4);
+    await_training(&client, job);
+    stream_open_with(&stream, &daemon, "/v1/events", USER "\r\n" ANALYST);
+    assert_int_equal(stream.status, 200);
+    stream_expect(&stream, &event, "snapshot");
+    event_fini(&event);
+    client_init(&waiter.client, &daemon);
+    snprintf(waiter.path, sizeof waiter.path, "/v1/jobs/%s?wait=60", job);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_job, &waiter), 0);
+    for (int waited = 0; waiting(&ops) == 0; waited += 10) {
+        assert_true(waited < LOG_TIMEOUT_MS);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    write_groups(scene, "{\"groups\":[{\"group\":\"owners\",\"role\":\"data_owner\","
+                        "\"project\":\"fraud\"}]}");
+    assert_int_equal(kill(daemon.pid, SIGHUP), 0);
+    await_logged(&daemon, "\"reloaded\"");
+    cancel(&client, job);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(waiter.status, 403);
+    while (stream_next(&stream, &event)) {
+        assert_string_not_equal(event.name, "state");
+        event_fini(&event);
+    }
+    event_fini(&event);
+    stream_close(&stream);
+    write_groups(scene, groups);
+    client_fini(&waiter.client);
+    client_fini(&ops);
+    client_fini(&client);
+    daemon_fini(&daemon);
+}
+
+/* Nothing would end a webhook of somebody who has no key. */
+static void single_sign_on_alone_makes_no_webhook(void **state)
+{
+    struct scene *scene = *state;
+    assert_problem(
+        ask(&scene->client, "POST", "/v1/webhooks",
+            HEADERS("X-Forwarded-User: rolf", "X-Forwarded-Groups: risk", JSON),
+            "{\"url\":\"https://example.com/\",\"events\":[\"job.failed\"]}"),
+        403, "forbidden");
+}
+
 static void assert_not_started(struct daemon *daemon, const char *const options[4],
                                int code, const char *why)
 {
@@ -305,6 +397,8 @@ int main(void)
         cmocka_unit_test(changed_groups_are_taken_and_broken_ones_are_not),
         cmocka_unit_test(from_elsewhere_it_is_a_spoof),
         cmocka_unit_test(only_the_network_that_was_named_is_believed),
+        cmocka_unit_test(who_is_taken_out_of_the_file_is_told_no_more),
+        cmocka_unit_test(single_sign_on_alone_makes_no_webhook),
         cmocka_unit_test(what_cannot_be_meant_stops_the_start),
     };
     return cmocka_run_group_tests(tests, begin, end);
