@@ -229,6 +229,11 @@ void access_keys_at(struct access_keys *keys, size_t place, struct access_key *o
     pthread_rwlock_unlock(&keys->lock);
 }
 
+bool access_key_is_good(const struct access_key *key, int64_t now_ms)
+{
+    return check_end(key, now_ms, NULL) == ST_OK;
+}
+
 /* --- changing --- */
 
 static enum status write_row(struct store_tx *tx, const struct key *key, bool is_new,

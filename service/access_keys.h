@@ -61,6 +61,9 @@ size_t access_keys_count(struct access_keys *keys);
 /* The key at a place, the oldest at 0. */
 void access_keys_at(struct access_keys *keys, size_t place, struct access_key *out);
 
+/* Whether it is neither revoked nor expired at that time. */
+bool access_key_is_good(const struct access_key *key, int64_t now_ms);
+
 struct access_key_made { /* holds a secret: to be wiped (hash_zero) */
     char id[ACCESS_KEY_ID_SIZE];
     char text[ACCESS_KEY_TEXT_SIZE];

@@ -43,6 +43,14 @@ struct courier {
     pthread_t thread;
 };
 
+static const char *state_name(enum redelivery_state state)
+{
+    static const char *const names[] = {[REDELIVERY_DELIVERED] = "DELIVERED",
+                                        [REDELIVERY_WAITS] = "WAITING",
+                                        [REDELIVERY_FAILED] = "FAILED"};
+    return names[state];
+}
+
 /* --- sending --- */
 
 /* Writes "v1,..." for each secret that counts now. */
@@ -146,6 +154,20 @@ static struct parcel *take_due(struct courier *courier, struct store_tx *tx,
     return NULL;
 }
 
+/* What waits for a webhook whose owner has no key any more is not sent. */
+static void give_up(struct courier *courier, struct parcel *parcel)
+{
+    struct store_tx *tx = NULL;
+    log_event(LOG_WARNING, "webhook_not_told", "webhook", parcel->webhook.text,
+              "reason", "no_key", (char *)NULL);
+    if (store_begin(courier->base.store, &tx, NULL) == ST_OK)
+        store_end(tx,
+                  delivery_rows_end(tx, &parcel->webhook, state_name(REDELIVERY_FAILED),
+                                    NULL),
+                  NULL);
+    destroy(parcel);
+}
+
 /* Begins what is due. The store is let go before that. */
 static void look(struct courier *courier)
 {
@@ -159,9 +181,14 @@ static void look(struct courier *courier)
             due[i] = take_due(courier, tx, &webhooks[i].id);
         store_rollback(tx);
     }
-    for (size_t i = 0; i < count; i++)
-        if (due[i] != NULL)
+    for (size_t i = 0; i < count; i++) {
+        if (due[i] == NULL)
+            continue;
+        if (webhooks_owner_has_key(courier->base.webhooks, &webhooks[i]))
             begin(courier, due[i], &webhooks[i]);
+        else
+            give_up(courier, due[i]);
+    }
     hash_zero(webhooks, count * sizeof *webhooks);
     free(webhooks);
 }
@@ -173,14 +200,6 @@ static double chance(void)
     uint32_t bits;
     random_bytes(&bits, sizeof bits);
     return bits * 0x1p-32;
-}
-
-static const char *state_name(enum redelivery_state state)
-{
-    static const char *const names[] = {[REDELIVERY_DELIVERED] = "DELIVERED",
-                                        [REDELIVERY_WAITS] = "WAITING",
-                                        [REDELIVERY_FAILED] = "FAILED"};
-    return names[state];
 }
 
 /* Makes webhook what it is after the attempt; false where that is what it was. */

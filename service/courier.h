@@ -9,6 +9,8 @@
  *   (2) An attempt is written down when it is over. One that a crash interrupts is made
  *       again, under the same id: who receives tells twins by their webhook-id.
  *   (3) No answer's body is kept; of its head the status alone is.
+ *   (4) Whether a webhook's owner has a key is asked right before a delivery is sent; where
+ *       there is none, what waits for it has FAILED.
  *
  * A message carries the headers of Standard Webhooks 1.0: webhook-id, webhook-timestamp
  * (of the attempt) and webhook-signature, v1 and HMAC-SHA-256 of "id.timestamp.body" in

@@ -17,9 +17,9 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
     if (status == ST_OK)
         status = models_open(&inventory.models, tx, error);
     if (status == ST_OK)
-        status = webhooks_open(&inventory.webhooks, tx, error);
-    if (status == ST_OK)
         status = access_keys_open(&inventory.keys, tx, error);
+    if (status == ST_OK)
+        status = webhooks_open(&inventory.webhooks, tx, inventory.keys, error);
     if (status == ST_OK) {
         *out = inventory;
         return ST_OK;

@@ -114,7 +114,7 @@ enum status handle_key_rotate(struct context *context, struct request *request,
     enum status status = find(context, request, &key, error);
     if (status != ST_OK)
         return status;
-    if (key.revoke_ms != 0 || key.expire_ms <= clock_wall_ms())
+    if (!access_key_is_good(&key, clock_wall_ms()))
         return error_set(error, ST_KEY_ENDED, "it was revoked or has expired");
     const struct key_request asked = {
         .principal = key.principal,

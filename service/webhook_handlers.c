@@ -9,6 +9,7 @@
 #include "service/act.h"
 #include "service/handlers.h"
 #include "service/outbound/target.h"
+#include "service/webhook_owner.h"
 
 static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
 
@@ -20,10 +21,25 @@ static enum status find(struct context *context, const struct request *request,
     return access_find_webhook(context, &question, request->match.id, webhook, error);
 }
 
-static char *render(const struct webhook *webhook, const uint8_t *secret)
+/* The webhook as it is shown. One whose owner has no key is told of nothing, whatever its
+ * row says. */
+static struct webhook_row shown_row(const struct context *context,
+                                    const struct webhook *webhook,
+                                    char events[WEBHOOK_EVENTS_SIZE])
+{
+    struct webhook_row row = webhook_row_of(webhook, events);
+    if (!webhooks_owner_has_key(context->webhooks, webhook)) {
+        row.state = "DISABLED";
+        row.reason = "no_key";
+    }
+    return row;
+}
+
+static char *render(const struct context *context, const struct webhook *webhook,
+                    const uint8_t *secret)
 {
     char events[WEBHOOK_EVENTS_SIZE];
-    const struct webhook_row row = webhook_row_of(webhook, events);
+    const struct webhook_row row = shown_row(context, webhook, events);
     return webhook_render(&row, secret);
 }
 
@@ -42,20 +58,25 @@ static enum status end_act(struct context *context, struct store_tx *tx,
 }
 
 /* Replies with the webhook and its secret, which nobody in between is to keep. */
-static void reply_secret(struct request *request, unsigned status,
-                         const struct webhook *webhook)
+static void reply_secret(const struct context *context, struct request *request,
+                         unsigned status, const struct webhook *webhook)
 {
     reply_header_add(&request->reply, "Cache-Control", "no-store");
-    reply_json(&request->reply, status, render(webhook, webhook->secret));
+    reply_json(&request->reply, status, render(context, webhook, webhook->secret));
 }
 
 /* --- create, rotate --- */
 
-/* Whether who asks sees the jobs and budgets of every project. */
-static bool sees_everything(const struct principal *principal)
+/* A webhook goes on when its sender has gone; what ends it is the end of a key. */
+static enum status check_owner(const struct context *context,
+                               const struct webhook *webhook, struct error *error)
 {
-    return principal_reach(principal, SCOPE_JOBS_READ) == REACH_EVERYWHERE &&
-           principal_reach(principal, SCOPE_BUDGETS_READ) == REACH_EVERYWHERE;
+    if (webhooks_owner_has_key(context->webhooks, webhook))
+        return ST_OK;
+    return error_set(error, ST_FORBIDDEN,
+                     "webhooks are of those who have a key with %s; single sign-on "
+                     "alone makes none",
+                     scope_name(SCOPE_WEBHOOKS_ADMIN));
 }
 
 static enum status put(struct context *context, const struct request *request,
@@ -73,11 +94,14 @@ enum status handle_webhook_create(struct context *context, struct request *reque
                                   struct error *error)
 {
     struct webhook webhook = {.owner = request->principal,
-                              .everywhere = sees_everything(&request->principal),
+                              .everywhere =
+                                  webhook_owner_sees_everything(&request->principal),
                               .create_ms = clock_wall_s() * 1000};
-    enum status status = webhook_request_parse(
-        &webhook.request, request->body != NULL ? request->body : "",
-        request->body_size, error);
+    enum status status = check_owner(context, &webhook, error);
+    if (status == ST_OK)
+        status = webhook_request_parse(&webhook.request,
+                                       request->body != NULL ? request->body : "",
+                                       request->body_size, error);
     if (status == ST_OK)
         status = target_check(webhook.request.url, &context->outbound.allowed, "/url",
                               error);
@@ -89,7 +113,7 @@ enum status handle_webhook_create(struct context *context, struct request *reque
     if (status == ST_OK) {
         reply_header_add(&request->reply, "Location", "/v1/webhooks/%s",
                          webhook.id.text);
-        reply_secret(request, MHD_HTTP_CREATED, &webhook);
+        reply_secret(context, request, MHD_HTTP_CREATED, &webhook);
     }
     hash_zero(&webhook, sizeof webhook);
     return status;
@@ -121,7 +145,7 @@ enum status handle_webhook_rotate(struct context *context, struct request *reque
     status = rotate(context, tx, request, &webhook, error);
     status = end_act(context, tx, request, &webhook, status, error);
     if (status == ST_OK)
-        reply_secret(request, MHD_HTTP_OK, &webhook);
+        reply_secret(context, request, MHD_HTTP_OK, &webhook);
     hash_zero(&webhook, sizeof webhook);
     return status;
 }
@@ -134,7 +158,7 @@ enum status handle_webhook_get(struct context *context, struct request *request,
     struct webhook webhook;
     enum status status = find(context, request, &webhook, error);
     if (status == ST_OK)
-        request_answer(request, render(&webhook, NULL));
+        request_answer(request, render(context, &webhook, NULL));
     return status;
 }
 
@@ -150,7 +174,7 @@ enum status handle_webhook_list(struct context *context, struct request *request
     json_write_array(&writer, "webhooks");
     for (size_t i = 0; i < count; i++) {
         char events[WEBHOOK_EVENTS_SIZE];
-        const struct webhook_row row = webhook_row_of(&webhooks[i], events);
+        const struct webhook_row row = shown_row(context, &webhooks[i], events);
         if (access_sees_webhook(request, &webhooks[i]))
             webhook_write(&writer, NULL, &row, NULL);
     }

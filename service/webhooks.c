@@ -8,11 +8,13 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "service/webhook_owner.h"
 
 struct webhooks {
     pthread_mutex_t lock; /* guards items and count */
     struct webhook *items[LIMIT_WEBHOOKS];
     size_t count;
+    struct access_keys *keys;
     void (*wake)(void *context);
     void *wake_context;
 };
@@ -162,10 +164,11 @@ static bool load_row(void *context, const struct webhook_row *row)
 }
 
 enum status webhooks_open(struct webhooks **out, struct store_tx *tx,
-                          struct error *error)
+                          struct access_keys *keys, struct error *error)
 {
     struct webhooks *webhooks = calloc(1, sizeof *webhooks);
     CHECK(webhooks != NULL);
+    webhooks->keys = keys;
     pthread_mutex_init(&webhooks->lock, NULL);
     struct loading loading = {webhooks, true, error};
     enum status status = webhook_rows_walk(tx, load_row, &loading, error);
@@ -221,25 +224,34 @@ struct webhook *webhooks_copy(struct webhooks *webhooks, size_t *count)
     return copies;
 }
 
-static bool may_be_told(const struct webhook *webhook,
+bool webhooks_owner_has_key(const struct webhooks *webhooks,
+                            const struct webhook *webhook)
+{
+    return webhook_owner_has_key(webhooks->keys, &webhook->owner, webhook->everywhere);
+}
+
+static bool may_be_told(const struct webhooks *webhooks, const struct webhook *webhook,
                         const struct webhook_subject *subject)
 {
     return !webhook->disabled &&
            (webhook->everywhere ||
             strcmp(webhook->owner.project, subject->project) == 0) &&
            (!webhook->request.has_dataset ||
-            strcmp(webhook->request.dataset.text, subject->dataset->text) == 0);
+            strcmp(webhook->request.dataset.text, subject->dataset->text) == 0) &&
+           webhooks_owner_has_key(webhooks, webhook);
 }
 
 bool webhooks_want(struct webhooks *webhooks, unsigned types,
                    const struct webhook_subject *subject)
 {
     bool wanted = false;
-    pthread_mutex_lock(&webhooks->lock);
-    for (size_t i = 0; i < webhooks->count && !wanted; i++)
-        wanted = (webhooks->items[i]->request.events & types) != 0 &&
-                 may_be_told(webhooks->items[i], subject);
-    pthread_mutex_unlock(&webhooks->lock);
+    size_t count;
+    struct webhook *copies = webhooks_copy(webhooks, &count);
+    for (size_t i = 0; i < count && !wanted; i++)
+        wanted = (copies[i].request.events & types) != 0 &&
+                 may_be_told(webhooks, &copies[i], subject);
+    hash_zero(copies, count * sizeof *copies);
+    free(copies);
     return wanted;
 }
 
@@ -384,7 +396,7 @@ enum status webhooks_tell(struct webhooks *webhooks, struct store_tx *tx,
     for (size_t i = 0; i < webhook_count; i++)
         for (size_t j = 0; j < count && status == ST_OK; j++)
             if ((copies[i].request.events >> events[j].type & 1) != 0 &&
-                may_be_told(&copies[i], subject))
+                may_be_told(webhooks, &copies[i], subject))
                 status = tell_one(tx, &copies[i], &events[j], error);
     hash_zero(copies, webhook_count * sizeof *copies);
     free(copies);
@@ -403,6 +415,8 @@ enum status webhooks_test(struct webhooks *webhooks, struct store_tx *tx,
         .state = webhook->disabled ? state_disabled : state_active,
         .second = clock_wall_s(),
     };
+    if (!webhooks_owner_has_key(webhooks, webhook))
+        return error_set(error, ST_KEY_ENDED, "its owner has no key any more");
     enum status status = check_waiting(tx, webhook, error);
     if (status == ST_OK)
         status = insert(tx, webhook, &event, delivery, error);

@@ -12,7 +12,7 @@
  *   (2) Webhooks are kept in memory, which follows when a transaction is durable.
  *       Deliveries are rows alone.
  *   (3) A webhook is told of the things of its project alone, unless whoever made it saw
- *       those of every project.
+ *       those of every project; and of nothing while no key of its owner is good.
  *   (4) Secrets are in no log and no answer but those that made them.
  *
  * Threads: any. The lock guards the list; it is held for no call of another file.
@@ -26,6 +26,7 @@
 
 #include "api/webhook_request.h"
 #include "base/principal.h"
+#include "service/access_keys.h"
 #include "store/table_rows.h"
 
 struct webhooks; /* opaque */
@@ -45,11 +46,11 @@ struct webhook { /* a copy of one */
     int64_t create_ms;
 };
 
-/* Reads all rows.
+/* Reads all rows. keys, which must outlive it, say whose webhooks are told of anything.
  *   ST_CORRUPT  a row does not read back; the error names it
  *   ST_IO       the store cannot be read */
 enum status webhooks_open(struct webhooks **out, struct store_tx *tx,
-                          struct error *error);
+                          struct access_keys *keys, struct error *error);
 void webhooks_close(struct webhooks *webhooks); /* NULL is allowed */
 
 /* Has wake(context) called whenever something new waits in the outbox. Before the first
@@ -73,16 +74,21 @@ enum status webhooks_put(struct webhooks *webhooks, struct store_tx *tx,
 enum status webhooks_delete(struct webhooks *webhooks, struct store_tx *tx,
                             const struct webhook_id *id, struct error *error);
 
+/* Whether its owner may be told of anything now (webhook_owner.h). */
+bool webhooks_owner_has_key(const struct webhooks *webhooks,
+                            const struct webhook *webhook);
+
 struct webhook_subject { /* what an event is about */
     const struct dataset_id *dataset;
     const char *project; /* the dataset's */
 };
 
-/* Whether any active one wants events of these types (a bit each) about the subject. */
+/* Whether any active one, whose owner has a key, wants events of these types (a bit each)
+ * about the subject. */
 bool webhooks_want(struct webhooks *webhooks, unsigned types,
                    const struct webhook_subject *subject);
 
-/* Writes down what active webhooks are to be told of the events, all about the subject.
+/* Writes down what these are to be told of the events, all about the subject.
  * One that LIMIT_DELIVERIES_WAITING wait for is left out, which is logged.
  *   ST_IO  the store is poisoned */
 enum status webhooks_tell(struct webhooks *webhooks, struct store_tx *tx,
@@ -92,6 +98,7 @@ enum status webhooks_tell(struct webhooks *webhooks, struct store_tx *tx,
 
 /* Writes down a test for the webhook, whatever its state; delivery borrows its texts from
  * the program.
+ *   ST_KEY_ENDED   its owner has no key any more
  *   ST_QUEUE_FULL  too many wait for it */
 enum status webhooks_test(struct webhooks *webhooks, struct store_tx *tx,
                           const struct webhook *webhook, struct delivery_row *delivery,

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "tests/expect.h"
+#include "tests/e2e/key_fixture.h"
 #include "tests/e2e/receiver_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
@@ -111,6 +112,20 @@ static const struct reply *await_attempt(struct scene *scene, const char *id,
     }
     fail_msg("no attempt: %s", list->body);
     return list;
+}
+
+/* Waits until the newest delivery of the webhook is in that state. */
+static void await_delivery(struct scene *scene, const char *id, const char *wanted)
+{
+    enum { POLLS = 3000 };
+    for (int i = 0; i < POLLS; i++) {
+        const struct reply *list =
+            client_get(&scene->stage->client, "/v1/webhooks/%s/deliveries", id);
+        if (strcmp(reply_text(list, "deliveries.0.state"), wanted) == 0)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    fail_msg("no delivery is %s", wanted);
 }
 
 static void what_happens_is_told_and_signed(void **state)
@@ -292,6 +307,41 @@ static void what_failed_is_tried_again(void **state)
         reply_at(client_get(client, "/v1/webhooks/%s", id), "failing_since")));
 }
 
+/* What waited to be sent again is not sent when the last key of its owner is revoked. */
+static void whose_owner_has_no_key_is_told_no_more(void **state)
+{
+    static const char *const alone[] = {"--outbound-allow", "127.0.0.1", "--approvals",
+                                        "off", NULL};
+    struct scene *scene = *state;
+    struct client *client = &scene->stage->client;
+    struct daemon *daemon = &scene->stage->daemon;
+    char ana[KEY_SIZE], bob[KEY_SIZE], ops[KEY_SIZE], id[16];
+    daemon_stop(daemon, SIGTERM);
+    key_make(daemon, "ana", "data_owner", "default", ana);
+    key_make(daemon, "bob", "data_owner", "default", bob);
+    key_make(daemon, "ops", "operator", "default", ops);
+    daemon_start(daemon, alone);
+    snprintf(client->key, sizeof client->key, "%.63s", ana);
+    const char *webhook =
+        reply_text(hook(scene, "/twice/a", "'dataset.imported'"), "id");
+    snprintf(client->key, sizeof client->key, "%.63s", bob);
+    ready_points(client, "points", 100, 1, SAMPLE_PUBLIC);
+    snprintf(client->key, sizeof client->key, "%.63s", ops);
+    await_attempt(scene, webhook, 1);
+    snprintf(id, sizeof id, "%.8s", ana + strlen("dpk_"));
+    assert_int_equal(
+        daemon_run(daemon, (const char *const[]){"key", "revoke", id, "--data-dir",
+                                                 daemon->data_dir, NULL}),
+        0);
+    const struct reply *shown = client_get(client, "/v1/webhooks/%s", webhook);
+    assert_string_equal(reply_text(shown, "state"), "DISABLED");
+    assert_string_equal(reply_text(shown, "state_reason"), "no_key");
+    await_delivery(scene, webhook, "FAILED");
+    assert_int_equal(json_array_size(receiver_await(&scene->receiver, 1)->json), 1);
+    assert_problem(client_act(client, "/v1/webhooks/%s:test", webhook), 409,
+                   "key_ended");
+}
+
 static void whoever_is_gone_is_told_no_more_until_a_test_arrives(void **state)
 {
     struct scene *scene = *state;
@@ -469,6 +519,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_failed_is_tried_again, begin, end),
         cmocka_unit_test_setup_teardown(
             whoever_is_gone_is_told_no_more_until_a_test_arrives, begin, end),
+        cmocka_unit_test_setup_teardown(whose_owner_has_no_key_is_told_no_more, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(two_secrets_sign_after_a_rotation, begin, end),
         cmocka_unit_test_setup_teardown(a_secret_is_shown_once, begin, end),
         cmocka_unit_test_setup_teardown(what_is_deleted_is_gone, begin, end),

@@ -124,6 +124,95 @@ static void whoever_does_not_ask_is_not_told(void **state)
     assert_int_equal(waiting_of(scene, &disabled), 0);
 }
 
+/* --- whose owner has a key --- */
+
+static struct access_key_made make_key(struct scene *scene, const char *owner,
+                                       enum role role, const char *project)
+{
+    struct access_key_made made;
+    struct key_request request = {.principal = {.role = role}, .days = 1};
+    snprintf(request.principal.name, PRINCIPAL_NAME_SIZE, "%s", owner);
+    snprintf(request.principal.project, PRINCIPAL_NAME_SIZE, "%s", project);
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, access_keys_add(scene->context.keys, tx, &request, &made, NULL));
+    return made;
+}
+
+static void end_key(struct scene *scene, const struct access_key_made *key)
+{
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, access_keys_revoke(scene->context.keys, tx, key->id, NULL));
+}
+
+/* A webhook of ana's, of project default, for imports. */
+static struct webhook make_anas(struct scene *scene, bool everywhere)
+{
+    struct webhook webhook = {.owner = principal_local,
+                              .everywhere = everywhere,
+                              .request = {.url = "https://example.com/",
+                                          .events = 1u << EVENT_DATASET_IMPORTED}};
+    snprintf(webhook.owner.name, sizeof webhook.owner.name, "ana");
+    webhook_id_make(&webhook.id);
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, webhooks_put(scene->context.webhooks, tx, &webhook, NULL));
+    return webhook;
+}
+
+static void expect_told(struct scene *scene, const struct dataset *dataset,
+                        const struct webhook *webhook, bool told)
+{
+    uint64_t before = waiting_of(scene, webhook);
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, notice_imported(&scene->context, tx, dataset, 7, NULL));
+    assert_int_equal(waiting_of(scene, webhook) - before, told);
+    assert_int_equal(webhooks_owner_has_key(scene->context.webhooks, webhook), told);
+}
+
+static void an_owner_without_a_good_key_is_told_nothing(void **state)
+{
+    struct scene *scene = *state;
+    struct delivery_row row;
+    struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
+    const struct webhook webhook = make_anas(scene, false);
+    expect_told(scene, dataset, &webhook, false); /* as by single sign-on */
+    make_key(scene, "ana", ROLE_ANALYST, "default");
+    make_key(scene, "ana", ROLE_DATA_OWNER, "fraud");
+    make_key(scene, "bob", ROLE_DATA_OWNER, "default");
+    expect_told(scene, dataset, &webhook, false);
+    struct access_key_made first = make_key(scene, "ana", ROLE_DATA_OWNER, "default");
+    expect_told(scene, dataset, &webhook, true);
+    struct access_key_made next = make_key(scene, "ana", ROLE_DATA_OWNER, "default");
+    end_key(scene, &first);
+    expect_told(scene, dataset, &webhook, true);
+    end_key(scene, &next);
+    expect_told(scene, dataset, &webhook, false);
+    struct store_tx *tx = scene_begin(scene);
+    assert_int_equal(webhooks_test(scene->context.webhooks, tx, &webhook, &row, NULL),
+                     ST_KEY_ENDED);
+    store_rollback(tx);
+}
+
+static void what_hears_of_all_projects_takes_a_key_that_sees_them(void **state)
+{
+    struct scene *scene = *state;
+    struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
+    const struct webhook webhook = make_anas(scene, true);
+    make_key(scene, "ana", ROLE_DATA_OWNER, "default");
+    expect_told(scene, dataset, &webhook, false);
+    make_key(scene, "ana", ROLE_PRIVACY_OFFICER, "default");
+    expect_told(scene, dataset, &webhook, true);
+}
+
+static void the_local_principals_are_told_until_there_is_a_key(void **state)
+{
+    struct scene *scene = *state;
+    struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
+    const struct webhook webhook = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    expect_told(scene, dataset, &webhook, true);
+    make_key(scene, "ana", ROLE_OPERATOR, "default");
+    expect_told(scene, dataset, &webhook, false);
+}
+
 static void an_outbox_has_a_bound(void **state)
 {
     struct scene *scene = *state;
@@ -182,7 +271,7 @@ static void a_row_reads_back_as_it_was(void **state)
     struct store_tx *tx = scene_begin(scene);
     scene_commit(tx, webhooks_put(scene->context.webhooks, tx, &webhook, NULL));
     tx = scene_begin(scene);
-    assert_int_equal(webhooks_open(&again, tx, NULL), ST_OK);
+    assert_int_equal(webhooks_open(&again, tx, scene->context.keys, NULL), ST_OK);
     store_rollback(tx);
     assert_true(webhooks_find(again, webhook.id.text, &read));
     assert_string_equal(read.owner.name, webhook.owner.name);
@@ -214,7 +303,8 @@ static void a_row_that_does_not_read_back_is_damage(void **state)
                                     .secret = secret};
     struct store_tx *tx = scene_begin(scene);
     assert_int_equal(webhook_row_put(tx, &row, NULL), ST_OK);
-    assert_int_equal(webhooks_open(&again, tx, &error), ST_CORRUPT);
+    assert_int_equal(webhooks_open(&again, tx, scene->context.keys, &error),
+                     ST_CORRUPT);
     store_rollback(tx);
     assert_non_null(strstr(error.text, row.id.text));
 }
@@ -226,6 +316,9 @@ int main(void)
         TEST(an_end_is_told_where_it_is_durable),
         TEST(a_message_says_what_is_public_and_no_more),
         TEST(whoever_does_not_ask_is_not_told),
+        TEST(an_owner_without_a_good_key_is_told_nothing),
+        TEST(what_hears_of_all_projects_takes_a_key_that_sees_them),
+        TEST(the_local_principals_are_told_until_there_is_a_key),
         TEST(an_outbox_has_a_bound),
         TEST(what_is_undone_is_not_remembered),
         TEST(a_row_reads_back_as_it_was),

@@ -271,7 +271,7 @@ class Webhook(TypedDict):
     events: list[WebhookEvent]
     dataset: DatasetId | None
     state: Literal["ACTIVE", "DISABLED"]
-    state_reason: Literal["gone", "failing", None]
+    state_reason: Literal["gone", "failing", "no_key", None]
     failing_since: str | None
     create_time: str
 
@@ -282,7 +282,7 @@ class WebhookSecret(TypedDict):
     events: list[WebhookEvent]
     dataset: DatasetId | None
     state: Literal["ACTIVE", "DISABLED"]
-    state_reason: Literal["gone", "failing", None]
+    state_reason: Literal["gone", "failing", "no_key", None]
     failing_since: str | None
     create_time: str
     secret: str
