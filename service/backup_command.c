@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "service/config.h"
 #include "service/data_copy.h"
+#include "service/key_admin.h"
 #include "service/verify_command.h"
 
 enum { PATH_SIZE = CONFIG_PATH_SIZE, ATTEMPTS = 5, HASH_DIGITS = 12 };
@@ -145,6 +146,58 @@ static int verify_copy(const struct config *config, const char *copied)
     return code;
 }
 
+static enum status open_keys(struct access_keys **keys, const char *data_dir,
+                             struct error *error)
+{
+    char path[BLOB_PATH_SIZE];
+    struct blobs *blobs = NULL;
+    struct store *store = NULL;
+    struct store_tx *tx = NULL;
+    enum status status = blobs_open_read(&blobs, data_dir, error);
+    if (status == ST_OK) {
+        blobs_database_path(blobs, path);
+        status = store_open_read(&store, path, error);
+    }
+    if (status == ST_OK)
+        status = store_begin(store, &tx, error);
+    if (status == ST_OK) {
+        status = access_keys_open(keys, tx, error);
+        store_rollback(tx);
+    }
+    store_close(store);
+    blobs_close(blobs);
+    return status;
+}
+
+/* Says which keys let somebody in by what was restored: what was revoked since the backup
+ * was not revoked in it, and nothing in it can tell. */
+static enum status tell_keys(const char *data_dir, struct error *error)
+{
+    size_t good = 0;
+    int64_t now_ms = clock_wall_ms();
+    struct access_keys *keys = NULL;
+    enum status status = open_keys(&keys, data_dir, error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < access_keys_count(keys); i++) {
+        struct access_key key;
+        access_keys_at(keys, i, &key);
+        if (!access_key_is_good(&key, now_ms))
+            continue;
+        if (good++ == 0)
+            fprintf(stderr, "epsilond restore: WARNING: KEYS THAT WERE REVOKED AFTER "
+                            "THIS BACKUP ARE GOOD AGAIN. These let somebody in:\n");
+        key_admin_print(stderr, &key, now_ms);
+    }
+    access_keys_close(keys);
+    if (good > 0)
+        fprintf(stderr,
+                "epsilond restore: revoke those that must not, before the daemon "
+                "starts: epsilond key revoke ID --data-dir %s\n",
+                data_dir);
+    return ST_OK;
+}
+
 int restore_command(int argc, char **argv)
 {
     struct config config;
@@ -167,6 +220,8 @@ int restore_command(int argc, char **argv)
         return code;
     if (status == ST_OK)
         status = put_in_place(copied, config.data_dir, &error);
+    if (status == ST_OK)
+        status = tell_keys(config.data_dir, &error);
     if (status != ST_OK) {
         fprintf(stderr, "epsilond restore: %s\n", error.text);
         return exit_code(status);

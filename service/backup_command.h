@@ -13,6 +13,10 @@
  * older than the head kept elsewhere, where --head-file names it. Whoever has lost what came
  * after restores without it; the daemon, started with it, then freezes the private datasets
  * (ledger.md 6).
+ *
+ * Keys that were revoked since the backup are good again in what was restored. So restore
+ * says which keys are, each a line of stderr, under a warning; `epsilond key revoke` ends
+ * them before the daemon starts.
  */
 #ifndef SERVICE_BACKUP_COMMAND_H
 #define SERVICE_BACKUP_COMMAND_H

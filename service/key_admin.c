@@ -140,19 +140,24 @@ static int create(struct context *context, int count, const char *const *words,
 
 /* --- list, revoke --- */
 
+void key_admin_print(FILE *out, const struct access_key *key, int64_t now_ms)
+{
+    char expires[CLOCK_TEXT_SIZE];
+    clock_render(expires, key->expire_ms);
+    fprintf(out, "%s  %-7s  %s  %-15s  %s  %s\n", key->id,
+            key_state(now_ms, key->expire_ms, key->revoke_ms), expires,
+            role_name(key->principal.role), key->principal.project,
+            key->principal.name);
+}
+
 static int list(struct context *context, FILE *out)
 {
     size_t count = access_keys_count(context->keys);
     int64_t now_ms = clock_wall_ms();
     for (size_t i = 0; i < count; i++) {
         struct access_key key;
-        char expires[CLOCK_TEXT_SIZE];
         access_keys_at(context->keys, i, &key);
-        clock_render(expires, key.expire_ms);
-        fprintf(out, "%s  %-7s  %s  %-15s  %s  %s\n", key.id,
-                key_state(now_ms, key.expire_ms, key.revoke_ms), expires,
-                role_name(key.principal.role), key.principal.project,
-                key.principal.name);
+        key_admin_print(out, &key, now_ms);
     }
     return EX_OK;
 }

@@ -21,6 +21,9 @@
 /* How it is used, in lines. */
 extern const char key_admin_usage[];
 
+/* Writes a key to out as a line: its id, state, end, role, project and owner. */
+void key_admin_print(FILE *out, const struct access_key *key, int64_t now_ms);
+
 /* Does what the words say, writes what came of it to out, and answers the exit code: 0; 64
  * for words that are not understood; 75 where the store cannot be written. A key that is
  * made is a line of its own, and in no log. */

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include "tests/expect.h"
+#include "tests/e2e/key_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
@@ -55,6 +56,16 @@ static int count_files(const char *folder)
         count += entry->d_name[0] != '.' || strstr(entry->d_name, "unfinished") != NULL;
     closedir(opened);
     return count;
+}
+
+static void end_key(struct daemon *host, const char *data_dir, const char *key)
+{
+    char id[16];
+    snprintf(id, sizeof id, "%.8s", key + strlen("dpk_"));
+    assert_int_equal(
+        daemon_run(host, (const char *const[]){"key", "revoke", id, "--data-dir",
+                                               data_dir, NULL}),
+        0);
 }
 
 static int make_backup(const char *folder)
@@ -164,6 +175,36 @@ static void an_older_head_than_the_one_kept_elsewhere_is_refused(void **state)
     only_file(made, newest, "epsilond-");
     snprintf(restored, sizeof restored, "%s/of-now", stage->daemon.directory);
     assert_int_equal(restore(made, restored, scene.head), 0);
+}
+
+/* A key that was revoked after the backup is good in what is restored, and said to be. */
+static void restore_says_which_keys_are_good_again(void **state)
+{
+    struct stage *stage = *state;
+    struct daemon host = {0}; /* another data directory, with keys */
+    char key[KEY_SIZE], gone[KEY_SIZE], folder[PATH_SIZE], made[PATH_SIZE],
+        restored[PATH_SIZE], line[PATH_SIZE];
+    daemon_init(&host);
+    snprintf(folder, sizeof folder, "%s/kept", host.directory);
+    snprintf(restored, sizeof restored, "%s/restored", host.directory);
+    mkdir(folder, 0700);
+    key_make(&host, "gone", "analyst", "fraud", gone);
+    end_key(&host, host.data_dir, gone);
+    key_make(&host, "leaver", "auditor", "fraud", key);
+    assert_int_equal(
+        run((const char *const[]){"backup", folder, "--data-dir", host.data_dir, NULL}),
+        0);
+    only_file(made, folder, "epsilond-");
+    end_key(&host, host.data_dir, key);
+    assert_int_equal(restore(made, restored, NULL), 0);
+    snprintf(line, sizeof line, "%.8s  ACTIVE ", key + strlen("dpk_"));
+    assert_true(
+        daemon_logged(&stage->daemon, "REVOKED AFTER THIS BACKUP ARE GOOD AGAIN"));
+    assert_true(daemon_logged(&stage->daemon, line));
+    snprintf(line, sizeof line, "%.8s  REVOKED", gone + strlen("dpk_"));
+    assert_false(daemon_logged(&stage->daemon, line));
+    end_key(&host, restored, key);
+    daemon_fini(&host);
 }
 
 /* Changes one byte in the middle of the file, and back. */
@@ -293,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_backup_beside_a_job_that_trains_verifies),
         cmocka_unit_test(a_restored_directory_serves_what_it_was),
         cmocka_unit_test(an_older_head_than_the_one_kept_elsewhere_is_refused),
+        cmocka_unit_test(restore_says_which_keys_are_good_again),
         cmocka_unit_test(a_backup_of_which_one_bit_is_flipped_is_refused),
         cmocka_unit_test(nothing_is_written_over),
         cmocka_unit_test(what_cannot_be_backed_up_leaves_nothing),
