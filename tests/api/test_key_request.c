@@ -88,6 +88,33 @@ static void what_is_not_understood_is_refused_at_its_member(void **state)
     }
 }
 
+/* It could make one without, and go on with that. */
+static void who_makes_keys_has_no_policy(void **state)
+{
+    (void)state;
+    static const char *const makers[] = {
+        "{'owner':'a','project':'p','role':'data_owner','policy':{'max_open_jobs':1}}",
+        "{'owner':'a','project':'p','role':'operator','policy':{'max_open_jobs':1}}",
+        "{'owner':'a','project':'p','role':'analyst','scopes':['keys:admin'],"
+        "'policy':{'max_open_jobs':1}}"};
+    const struct principal host = {.via = VIA_CLI};
+    struct key_request request;
+    struct error error;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        assert_int_equal(parse(&request, makers[i], &error), ST_OK);
+        assert_int_equal(key_request_check(&request, &host, &error), ST_INVALID);
+        assert_string_equal(error.pointer, "/policy");
+        request.policy = (struct key_policy){0};
+        assert_int_equal(key_request_check(&request, &host, &error), ST_OK);
+    }
+    assert_int_equal(parse(&request,
+                           "{'owner':'a','project':'p','role':'analyst','policy':"
+                           "{'max_open_jobs':1}}",
+                           &error),
+                     ST_OK);
+    assert_int_equal(key_request_check(&request, &host, &error), ST_OK);
+}
+
 static void scopes_are_stored_as_names(void **state)
 {
     (void)state;
@@ -110,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_says_whose_key_it_is_and_what_it_may),
         cmocka_unit_test(what_is_not_understood_is_refused_at_its_member),
+        cmocka_unit_test(who_makes_keys_has_no_policy),
         cmocka_unit_test(scopes_are_stored_as_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,26 @@ static void counts_are_digits_in_range(void **state)
     assert_int_equal(value, 5);
 }
 
+/* Its digits may be repeated in a link, where a thousand have no room. */
+static void a_count_has_sixteen_digits_at_most(void **state)
+{
+    (void)state;
+    char text[1002];
+    struct query_range range = {0, LIMIT_WAIT_S, 5};
+    uint64_t value = 77;
+    size_t size = 0;
+    memset(text, '0', sizeof text);
+    strcpy(text + 15, "7");
+    assert_int_equal(query_count(&value, "wait", text, range, NULL), ST_OK);
+    assert_int_equal(value, 7);
+    strcpy(text + 15, "07");
+    assert_int_equal(query_count(&value, "wait", text, range, NULL), ST_INVALID);
+    memset(text, '0', 1001);
+    text[1001] = '\0';
+    assert_int_equal(query_count(&value, "wait", text, range, NULL), ST_INVALID);
+    assert_int_equal(query_page_size(&size, text, NULL), ST_INVALID);
+}
+
 static const struct route *route_named(const char *name)
 {
     size_t i = 0;
@@ -272,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_digits_in_range),
+        cmocka_unit_test(a_count_has_sixteen_digits_at_most),
         cmocka_unit_test(a_query_holds_what_its_route_names_and_once),
         cmocka_unit_test(page_sizes_beyond_the_limit_are_refused),
         cmocka_unit_test(tokens_read_back_and_others_are_refused),

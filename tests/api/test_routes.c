@@ -109,6 +109,23 @@ static void what_only_looks_like_a_route_is_not_found(void **state)
     }
 }
 
+/* Whoever shows no key sends no more than a key. */
+static void what_anybody_may_send_is_small(void **state)
+{
+    (void)state;
+    size_t logins = 0;
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        const struct route *route = route_at(i);
+        if (route->scope != SCOPE_EVERYBODY)
+            continue;
+        logins += route->body == BODY_LOGIN;
+        if (route->body != BODY_NONE && route->body != BODY_EMPTY &&
+            route->body != BODY_LOGIN)
+            fail_msg("%s", route->name);
+    }
+    assert_int_equal(logins, 1);
+}
+
 /* Cut to 63 characters it would name another dataset. */
 static void a_long_id_is_never_cut_into_another(void **state)
 {
@@ -242,6 +259,7 @@ int main(void)
         cmocka_unit_test(head_is_get),
         cmocka_unit_test(another_method_is_told_which_are_allowed),
         cmocka_unit_test(what_only_looks_like_a_route_is_not_found),
+        cmocka_unit_test(what_anybody_may_send_is_small),
         cmocka_unit_test(a_long_id_is_never_cut_into_another),
         cmocka_unit_test(an_encoded_character_is_never_a_templates),
         cmocka_unit_test(only_what_everybody_may_see_has_no_scope),
