@@ -192,14 +192,19 @@ static void unfold_run(const struct window *window, float *out, const float *pix
     clear_floats(out + run.end * channels, (window->kernel_width - run.end) * channels);
 }
 
-/* Copies kernel rows that lie wholly in the image, line_floats apart there. Most
- * positions have only such rows. */
+/* Copies kernel rows that lie wholly in the image, line_floats apart there. */
+static inline void copy_lines(float *out, const float *pixels, size_t lines,
+                              size_t line_floats, size_t run_floats)
+{
+    for (size_t k = 0; k < lines; k++, pixels += line_floats, out += run_floats)
+        copy_floats(out, pixels, run_floats);
+}
+
 VECTOR_CLONES
 static void unfold_whole(float *out, const float *pixels, size_t lines,
                          size_t line_floats, size_t run_floats)
 {
-    for (size_t k = 0; k < lines; k++, pixels += line_floats, out += run_floats)
-        copy_floats(out, pixels, run_floats);
+    copy_lines(out, pixels, lines, line_floats, run_floats);
 }
 
 static void fold_run(const struct window *window, float *pixels, const float *in,
@@ -266,9 +271,86 @@ static void unfold(const struct window *window, float *row, const float *image,
                  (window->kernel_height - rows.end) * run_floats);
 }
 
+/* An image with the pixels that a window reads, and zeros where it reads outside: every
+ * position's taps lie in it. */
+struct canvas {
+    const float *pixels;
+    size_t line_floats;
+};
+
+enum { CANVAS_FLOATS = 2048 }; /* on the stack: a 34 x 34 image of one channel fits */
+
+/* How many of an axis's pixels a canvas holds, before which it has zeros. */
+static size_t pixels_held(size_t pixels, size_t canvas, size_t before)
+{
+    size_t room = canvas > before ? canvas - before : 0;
+    return pixels < room ? pixels : room;
+}
+
+/* The image itself where no position reads outside, else a copy in room of CANVAS_FLOATS.
+ * False if it has no room: the border of a large image is few of its positions. */
+static bool canvas_of(struct canvas *canvas, const struct window *window,
+                      const float *image, float *room)
+{
+    const struct image *size = &window->image;
+    size_t channels = size->channels, up = (size_t)-window->top;
+    size_t height = (window->out_height - 1) * window->stride + window->kernel_height;
+    size_t width = (window->out_width - 1) * window->stride + window->kernel_width;
+    size_t left = (size_t)-window->left, line = width * channels;
+
+    if (window->dilation != 1 || window->top > 0 || window->left > 0)
+        return false;
+    *canvas = (struct canvas){image, size->width * channels};
+    if (up == 0 && left == 0 && height <= size->height && width <= size->width)
+        return true;
+    if (height * line > CANVAS_FLOATS)
+        return false;
+    size_t lines = pixels_held(size->height, height, up);
+    size_t pixels = pixels_held(size->width, width, left);
+    memset(room, 0, height * line * sizeof *room);
+    for (size_t y = 0; y < lines; y++)
+        memcpy(room + (y + up) * line + left * channels,
+               image + y * size->width * channels, pixels * channels * sizeof *room);
+    *canvas = (struct canvas){room, line};
+    return true;
+}
+
+static inline void copy_positions(const struct window *window, struct rows out,
+                                  struct canvas canvas, size_t first, size_t run_floats)
+{
+    size_t y = first / window->out_width, x = first % window->out_width;
+    size_t stride = window->stride;
+    for (size_t t = 0; t < out.count; t++) {
+        copy_lines(out.data + t * out.stride,
+                   canvas.pixels + y * stride * canvas.line_floats +
+                       x * stride * window->image.channels,
+                   window->kernel_height, canvas.line_floats, run_floats);
+        if (++x == window->out_width)
+            x = 0, y++;
+    }
+}
+
+/* A length that the compiler knows becomes register moves. */
+VECTOR_CLONES
+static void unfold_canvas(const struct window *window, struct rows out,
+                          struct canvas canvas, size_t first)
+{
+    size_t run_floats = window->kernel_width * window->image.channels;
+    if (run_floats == 8)
+        copy_positions(window, out, canvas, first, 8);
+    else
+        copy_positions(window, out, canvas, first, run_floats);
+}
+
 void window_unfold(const struct window *window, struct rows out, const float *image,
                    size_t first)
 {
+    float room[CANVAS_FLOATS];
+    struct canvas canvas;
+    if (canvas_of(&canvas, window, image, room)) {
+        unfold_canvas(window, out, canvas, first);
+        return;
+    }
     struct place at = place_of(window, first);
     for (size_t t = 0; t < out.count; t++, advance(window, &at))
         unfold(window, out.data + t * out.stride, image, &at);
