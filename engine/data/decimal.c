@@ -1,8 +1,9 @@
 /* How it works: the digits are gathered into one integer of up to 19 digits and a power of
- * ten (struct decimal). Where both are exact doubles, one multiplication or division is
- * rounded once by the processor and is the nearest double (Clinger 1990). Where they fit
- * in 128-bit integers, the product or quotient is taken there and rounded once by
- * round_wide. The rest, which is rare, goes to strtod under a C locale. */
+ * ten (struct decimal), eight at a time where as many follow each other. Where both are
+ * exact doubles, one multiplication or division is rounded once by the processor and is
+ * the nearest double (Clinger 1990). Where they fit in 128-bit integers, the product or
+ * quotient is taken there and rounded once by round_wide. The rest, which is rare, goes to
+ * strtod under a C locale. */
 #include "engine/data/decimal.h"
 
 #include <locale.h>
@@ -19,12 +20,18 @@ __extension__ typedef unsigned __int128 wide;
 
 /* 10^22 is the last power of ten that a double holds exactly, 5^27 the last of five that
  * fits in 63 bits. */
-enum { POWER_EXACT_MAX = 22, POWER_WIDE_MAX = 27, DOUBLE_BITS = 53 };
+enum {
+    POWER_EXACT_MAX = 22,
+    POWER_WIDE_MAX = 27,
+    DOUBLE_BITS = 53,
+    DOUBLE_BIAS = 1023
+};
 
-/* A number below this stays inside 64 bits when one more digit is appended. */
-#define DIGITS_ROOM      UINT64_C(1000000000000000000)
-#define DOUBLE_WHOLE_MAX (UINT64_C(1) << DOUBLE_BITS)
-#define EXPONENT_LIMIT   1000000 /* beyond any double, far from overflow */
+/* Numbers below these stay inside 64 bits when one more digit, or eight, are appended. */
+#define DIGITS_ROOM           UINT64_C(1000000000000000000)
+#define DIGITS_ROOM_FOR_EIGHT UINT64_C(100000000000)
+#define DOUBLE_WHOLE_MAX      (UINT64_C(1) << DOUBLE_BITS)
+#define EXPONENT_LIMIT        1000000 /* beyond any double, far from overflow */
 
 static const double powers_of_ten[POWER_EXACT_MAX + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -36,17 +43,69 @@ struct decimal {     /* digits x 10^exponent */
     bool cut;
 };
 
-static uint64_t power_of_five(int64_t exponent)
+/* The powers of five up to 5^27. */
+static const uint64_t powers_of_five[POWER_WIDE_MAX + 1] = {
+    1,
+    5,
+    25,
+    125,
+    625,
+    3125,
+    15625,
+    78125,
+    390625,
+    1953125,
+    9765625,
+    48828125,
+    244140625,
+    1220703125,
+    6103515625,
+    30517578125,
+    152587890625,
+    762939453125,
+    3814697265625,
+    19073486328125,
+    95367431640625,
+    476837158203125,
+    2384185791015625,
+    11920928955078125,
+    59604644775390625,
+    298023223876953125,
+    1490116119384765625,
+    7450580596923828125,
+};
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the first character of a word is its lowest byte");
+
+/* Whether all eight characters are digits. A byte that is none keeps its top bit, or gets
+ * it when 0x76 is added; what it carries over can only add to such a refusal. */
+static bool are_digits(uint64_t word)
 {
-    uint64_t power = 1;
-    for (int64_t i = 0; i < exponent; i++)
-        power *= 5;
-    return power;
+    uint64_t values = word ^ 0x3030303030303030;
+    return (((values + 0x7676767676767676) | values) & 0x8080808080808080) == 0;
+}
+
+/* The number that eight digits make: pairs, then fours, then all. */
+static uint64_t number_of(uint64_t word)
+{
+    word -= 0x3030303030303030;
+    word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ff;
+    word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffff;
+    return (word * 10000 + (word >> 32)) & 0xffffffff;
 }
 
 static const char *read_digits(struct decimal *decimal, const char *text,
                                const char *end, int64_t place)
 {
+    uint64_t word;
+    for (; end - text >= 8 && decimal->digits < DIGITS_ROOM_FOR_EIGHT; text += 8) {
+        memcpy(&word, text, sizeof word);
+        if (!are_digits(word))
+            break;
+        decimal->digits = decimal->digits * 100000000 + number_of(word);
+        decimal->exponent += 8 * place;
+    }
     for (; text < end && (unsigned char)(*text - '0') < 10; text++) {
         if (decimal->digits < DIGITS_ROOM) {
             decimal->digits = decimal->digits * 10 + (unsigned char)(*text - '0');
@@ -89,33 +148,46 @@ static int width_of(wide value)
                      : 64 - __builtin_clzll((uint64_t)value);
 }
 
-/* The double nearest to value x 2^exponent, ties to even; value > 0. */
-static double round_wide(wide value, int exponent)
+/* 2^exponent, a normal double. */
+static double power_of_two(int exponent)
 {
-    int drop = width_of(value) - DOUBLE_BITS;
-    if (drop <= 0)
-        return ldexp((double)(uint64_t)value, exponent);
-    wide half = (wide)1 << (drop - 1);
-    wide rest = value & (((wide)1 << drop) - 1);
-    uint64_t kept = (uint64_t)(value >> drop);
-    if (rest > half || (rest == half && (kept & 1) != 0))
-        kept++;
-    return ldexp((double)kept, exponent + drop);
+    uint64_t bits = (uint64_t)(exponent + DOUBLE_BIAS) << (DOUBLE_BITS - 1);
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
 }
 
-/* 10^e = 5^e x 2^e. The quotient keeps at least 64 bits, so its last one can say "and
- * something more" without touching the rounding. */
-static double scale_wide(uint64_t digits, int64_t exponent)
+/* The double nearest to value x 2^exponent, ties to even; value > 0. The processor rounds
+ * once, from the upper 62 bits and one that says whether there is anything below them. The
+ * result is far inside the normal range (see scale_wide), so the power of two is exact. */
+static double round_wide(wide value, int exponent)
+{
+    int drop = width_of(value) - 62;
+    uint64_t kept = (uint64_t)value;
+    if (drop > 0) {
+        kept = (uint64_t)(value >> drop);
+        kept |= (value & (((wide)1 << drop) - 1)) != 0;
+        exponent += drop;
+    }
+    return (double)(int64_t)kept * power_of_two(exponent);
+}
+
+/* 10^e = 5^e x 2^e. Dividend and divisor are shifted so that the quotient has 62 or 63
+ * bits, and that it fits a word; the last one can then say "and something more" without
+ * touching the rounding. */
+static double scale_wide(uint64_t digits, int exponent)
 {
     if (exponent >= 0)
-        return round_wide((wide)digits * power_of_five(exponent), (int)exponent);
-    int shift = 63 + __builtin_clzll(digits);
-    uint64_t divisor = power_of_five(-exponent);
-    wide dividend = (wide)digits << shift;
-    wide quotient = dividend / divisor;
-    if (dividend % divisor != 0)
+        return round_wide((wide)digits * powers_of_five[exponent], exponent);
+    int up = __builtin_clzll(digits);
+    uint64_t divisor = powers_of_five[-exponent];
+    int divisor_up = __builtin_clzll(divisor);
+    divisor <<= divisor_up;
+    wide dividend = (wide)(digits << up) << 62;
+    uint64_t quotient = (uint64_t)(dividend / divisor);
+    if ((wide)quotient * divisor != dividend)
         quotient |= 1;
-    return round_wide(quotient, (int)exponent - shift);
+    return (double)(int64_t)quotient * power_of_two(exponent + divisor_up - up - 62);
 }
 
 /* Reads what is rare: numbers of more than 19 digits, or with a large exponent. */
@@ -144,9 +216,10 @@ static double scale_decimal(const struct decimal *decimal, const char *text,
         return 0;
     if (digits > DOUBLE_WHOLE_MAX || exponent < -POWER_EXACT_MAX ||
         exponent > POWER_EXACT_MAX)
-        return scale_wide(digits, exponent);
-    return exponent < 0 ? (double)digits / powers_of_ten[-exponent]
-                        : (double)digits * powers_of_ten[exponent];
+        return scale_wide(digits, (int)exponent);
+    double whole = (double)(int64_t)digits;
+    return exponent < 0 ? whole / powers_of_ten[-exponent]
+                        : whole * powers_of_ten[exponent];
 }
 
 const char *decimal_read(double *value, const char *text, const char *end)

@@ -62,6 +62,11 @@ float encode_value(const struct schema *schema, double value)
                              : (float)value;
 }
 
+float encode_column_value(const struct column *column, double value)
+{
+    return map_range(value, column->low, column->high);
+}
+
 float encode_target(const struct schema *schema, double value)
 {
     double low, high;
@@ -114,7 +119,7 @@ static enum status resolve_number(const struct column *column, float *mapped,
         return error_set(error, ST_INVALID,
                          "column \"%.60s\": the cell is not a finite decimal number",
                          column->name);
-    *mapped = map_range(value, column->low, column->high);
+    *mapped = encode_column_value(column, value);
     return ST_OK;
 }
 

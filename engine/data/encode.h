@@ -25,6 +25,10 @@ enum status encode_cell(float *out, const struct column *column, const char *tex
  * Refuse a result that is not finite: it was too large for float32. */
 float encode_value(const struct schema *schema, double value);
 
+/* The feature of a numeric column, or the mapped target of its label, from a finite
+ * value. */
+float encode_column_value(const struct column *column, double value);
+
 /* The mapped target of a regression (schema_target_range) from its finite value. */
 float encode_target(const struct schema *schema, double value);
 

@@ -1,6 +1,7 @@
 /* How it works: rows lie in the file before targets, but come together with them. Rows
- * are gathered in a buffer, which is hashed and written when it is full. Targets wait in
- * an array, and beyond its length in a second file, the spool, which has no name; behind
+ * are gathered in one of two buffers, which is hashed and written when it is full, and may
+ * still be in the hands of the rows' digest (row_digest.h) while the other one fills.
+ * Targets wait in an array, and beyond its length in a second file, the spool, which has no name; behind
  * the last row they are copied to the end of the matrix. */
 #include "engine/data/matrix_writer.h"
 
@@ -16,6 +17,7 @@
 
 #include "base/check.h"
 #include "engine/data/matrix_layout.h"
+#include "engine/data/row_digest.h"
 
 enum {
     BUFFER_SIZE = 256 << 10,       /* hashed and written while it is in cache */
@@ -30,13 +32,15 @@ struct matrix_writer {
     bool finished;
     struct matrix_bounds bounds;
     const atomic_bool *cancel;
-    struct sha256 *hash, *rows_hash;
+    struct sha256 *hash;
+    struct row_digest *rows_digest;
     uint64_t written; /* bytes of the file */
 
     struct matrix_shape shape;
     size_t row_size;
     uint64_t records; /* rows advanced over */
-    char *buffer;     /* rows not written yet */
+    char *buffers[2];
+    size_t filling; /* which of them takes the rows that are not written yet */
     size_t buffer_rows, buffered;
 
     uint64_t target_count;
@@ -120,7 +124,7 @@ enum status matrix_writer_open(struct matrix_writer **out, const char *path,
         return status;
     }
     writer->hash = sha256_create();
-    writer->rows_hash = sha256_create();
+    writer->rows_digest = row_digest_create();
     *out = writer;
     return ST_OK;
 }
@@ -136,21 +140,23 @@ void matrix_writer_close(struct matrix_writer *writer)
     if (!writer->finished)
         unlink(writer->path);
     sha256_destroy(writer->hash);
-    sha256_destroy(writer->rows_hash);
-    free(writer->buffer);
+    row_digest_destroy(writer->rows_digest); /* before what it may still read */
+    free(writer->buffers[0]);
+    free(writer->buffers[1]);
     free(writer);
 }
 
 enum status matrix_writer_begin(struct matrix_writer *writer,
                                 const struct matrix_shape *shape, struct error *error)
 {
-    CHECK(writer->buffer == NULL && shape->features > 0);
+    CHECK(writer->buffers[0] == NULL && shape->features > 0);
     writer->shape = *shape;
     writer->row_size = shape->features * element_size(shape->element);
     writer->buffer_rows =
         writer->row_size < BUFFER_SIZE ? BUFFER_SIZE / writer->row_size : 1;
-    writer->buffer = calloc(writer->buffer_rows, writer->row_size);
-    if (writer->buffer == NULL)
+    for (size_t k = 0; k < 2; k++)
+        writer->buffers[k] = calloc(writer->buffer_rows, writer->row_size);
+    if (writer->buffers[0] == NULL || writer->buffers[1] == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for one record");
     struct matrix_header header = {.features = shape->features,
                                    .classes = shape->classes,
@@ -180,15 +186,17 @@ enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t reco
 void *matrix_writer_rows(struct matrix_writer *writer, size_t *count)
 {
     *count = writer->buffer_rows - writer->buffered;
-    return writer->buffer + writer->buffered * writer->row_size;
+    return writer->buffers[writer->filling] + writer->buffered * writer->row_size;
 }
 
 static enum status flush_rows(struct matrix_writer *writer, struct error *error)
 {
+    const char *buffer = writer->buffers[writer->filling];
     size_t size = writer->buffered * writer->row_size;
+    row_digest_add(writer->rows_digest, buffer, size);
     writer->buffered = 0;
-    sha256_update(writer->rows_hash, writer->buffer, size);
-    return put(writer, writer->buffer, size, error);
+    writer->filling ^= 1;
+    return put(writer, buffer, size, error);
 }
 
 enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
@@ -301,6 +309,6 @@ enum status matrix_writer_finish(struct matrix_writer *writer,
     digest->records = writer->records;
     digest->size = writer->written;
     sha256_finish(writer->hash, digest->sha256);
-    sha256_finish(writer->rows_hash, digest->rows_sha256);
+    row_digest_finish(writer->rows_digest, digest->rows_sha256);
     return ST_OK;
 }

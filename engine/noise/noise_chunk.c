@@ -15,17 +15,20 @@
  *   replace_rejected  fills these from the extra trials, and once those are used up from
  *                     private blocks (extend), which hardly ever happens
  *
+ * Where the processor can, noise_lanes.h does the arithmetic of propose and of
+ * decide_flagged, with the same outcome.
+ *
  * Private blocks of the stream serve what is rare: flagged trials beyond the words set
  * aside for them, exact decisions, and extensions. */
 #include "engine/noise/noise_chunk.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/noise/noise_exact.h"
+#include "engine/noise/noise_lanes.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -43,6 +46,7 @@ struct draw { /* what the functions that go over one chunk share */
     const struct noise_layout *layout;
     unsigned trials;
     unsigned top; /* decisions: max(flagged, layout->flags) */
+    bool lanes;   /* whether noise_lanes.h does the arithmetic */
 };
 
 /* The private block of trial j, in chunk->own. */
@@ -176,7 +180,9 @@ static inline bool certain(double gap, uint64_t fraction, double margin)
 static void decide_flagged(const struct draw *draw)
 {
     struct noise_chunk *chunk = draw->chunk;
-    for (unsigned k = 0; k < draw->top; k++) {
+    unsigned decided =
+        draw->lanes ? noise_lanes_decide(chunk, draw->trials, draw->layout->flags) : 0;
+    for (unsigned k = decided; k < draw->top; k++) {
         struct noise_trial trial = flagged_trial(draw, k);
         chunk->gap[k] =
             decide(&chunk->table, &trial, &chunk->magnitude[k], &chunk->fraction[k]);
@@ -254,7 +260,8 @@ void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
                         .stream = stream,
                         .position = position,
                         .layout = layout,
-                        .trials = NOISE_CHUNK + layout->extras};
+                        .trials = NOISE_CHUNK + layout->extras,
+                        .lanes = !layout->portable && noise_lanes_available()};
     uint64_t extra = UINT64_MAX >> (64 - layout->extras);
     size_t words = draw.trials + 2 * layout->flags;
     const struct stream_position from = {position->key, position->query,
@@ -262,7 +269,8 @@ void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
 
     CHECK(position->chunk < UINT64_C(1) << 48);
     stream_read(stream, chunk->words, words * sizeof *chunk->words, &from);
-    chunk->flagged_count = propose(chunk, draw.trials);
+    chunk->flagged_count = draw.lanes ? noise_lanes_propose(chunk, draw.trials)
+                                      : propose(chunk, draw.trials);
     pad_flagged(&draw);
     decide_flagged(&draw);
     settle(&draw, &extra);

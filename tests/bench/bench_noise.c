@@ -1,6 +1,11 @@
 /*
- * bench_noise - whether the time that a chunk of noise takes tells what was drawn
- * (noise.md 4.6). Over CHUNKS chunks, each with a key stream of its own, the correlation
+ * bench_noise - what a sample of noise costs, and whether the time that a chunk takes
+ * tells what was drawn (noise.md 4.6).
+ *
+ * Cost: processor time of one thread, the portable loops and the vectors of noise_lanes.h
+ * in turns, medians of TURNS turns, key stream included.
+ *
+ * Over CHUNKS chunks, each with a key stream of its own, the correlation
  * of the time with
  *
  *   flagged   trials near a layer's edge, given the number of rejections: .38 with a
@@ -15,11 +20,12 @@
 
 #include "base/check.h"
 #include "engine/noise/noise_chunk.h"
+#include "engine/noise/noise_lanes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CHUNKS = 100000 };
+enum { CHUNKS = 100000, TURNS = 31, TURN_CHUNKS = 500 };
 
 struct sample {
     double time, flagged, rejected, squares;
@@ -84,8 +90,51 @@ static double correlation(const struct sample *samples, size_t a, size_t b)
     return (xy - x * y) / sqrt((xx - x * x) * (yy - y * y));
 }
 
+static double chunks_seconds(bool portable)
+{
+    static const uint8_t key[STREAM_KEY_SIZE] = {4, 7};
+    struct noise_layout layout = noise_layout;
+    struct noise_chunk *chunk = calloc(1, sizeof *chunk);
+    struct stream *stream = stream_create();
+    CHECK(chunk != NULL);
+    layout.portable = portable;
+    noise_table_init(&chunk->table);
+    double start = seconds_now();
+    for (size_t c = 0; c < TURN_CHUNKS; c++)
+        noise_chunk_draw(chunk, stream, &(struct noise_position){key, 0, c}, &layout);
+    double seconds = seconds_now() - start;
+    stream_destroy(stream);
+    free(chunk);
+    return seconds;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static void print_cost(void)
+{
+    static double seconds[2][TURNS];
+    const double samples = (double)TURN_CHUNKS * NOISE_CHUNK;
+    for (size_t turn = 0; turn < TURNS; turn++)
+        for (size_t k = 0; k < 2; k++)
+            seconds[k][turn] = chunks_seconds(k == 0);
+    for (size_t k = 0; k < 2; k++)
+        qsort(seconds[k], TURNS, sizeof *seconds[k], ascending);
+    printf("noise, ns a sample, medians (least) of %d turns: portable loops %.2f "
+           "(%.2f)",
+           TURNS, 1e9 * seconds[0][TURNS / 2] / samples, 1e9 * seconds[0][0] / samples);
+    if (noise_lanes_available())
+        printf(", vectors %.2f (%.2f)", 1e9 * seconds[1][TURNS / 2] / samples,
+               1e9 * seconds[1][0] / samples);
+    printf("\n");
+}
+
 int main(void)
 {
+    print_cost();
     struct sample *samples = calloc(CHUNKS, sizeof *samples);
     CHECK(samples != NULL);
     measure(samples);

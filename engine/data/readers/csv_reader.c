@@ -4,10 +4,11 @@
  *
  * How it works: next_record takes a line, and the lines behind it as long as a quote is
  * open. The header, where there is one, says which declared column stands where in the
- * file (read_header fills in places). cut takes a record apart in the buffer of the line
- * itself and leaves each cell where its column was declared, so that add_record encodes
- * cells in the declared order. What is not as declared is blamed on its line and cell of
- * the file. */
+ * file (read_header fills in places). A record without quotes is read at once
+ * (csv_plain.h). One with quotes, or with a fault, goes the long way: cut takes it apart
+ * in the buffer of the line itself and leaves each cell where its column was declared, so
+ * that add_cells encodes them in the declared order. What is not as declared is blamed on
+ * its line and cell of the file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/check.h"
 #include "engine/data/encode.h"
 #include "engine/data/lexicon.h"
+#include "engine/data/readers/csv_plain.h"
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/reading.h"
 
@@ -33,6 +35,8 @@ struct csv {
     struct csv_cell *cells;   /* (columns) of the current record, in declared order */
     /* (columns) places[i] is the declared column that is column i of the file. */
     size_t *places;
+    struct csv_plain plain;
+    bool quoted; /* whether the current record has a quote */
     uint64_t records;
     struct error reason; /* why a cell does not encode */
 };
@@ -186,7 +190,8 @@ static enum status next_record(struct csv *csv, struct line *line, bool *more)
     reading->place.line = line->number;
     if (status != ST_OK || !*more)
         return status;
-    bool open = quotes_are_open(line->text, line->size), longer = open;
+    csv->quoted = memchr(line->text, '"', line->size) != NULL;
+    bool open = csv->quoted && quotes_are_open(line->text, line->size), longer = open;
     while (open && longer) {
         size_t before = line->size;
         status = lines_extend(csv->lines, line, &longer, reading->error);
@@ -345,52 +350,47 @@ static enum status read_header(struct csv *csv, const struct line *line)
     return status;
 }
 
-static enum status add_label(struct csv *csv, size_t column)
+static enum status add_target(struct csv *csv, const struct csv_target *target)
 {
     struct reading *reading = csv->reading;
-    struct cell cell = csv->cells[column].cell;
-    enum status status;
-    if (reading->schema->task == TASK_REGRESSION) {
-        float value;
-        status = encoder_target(&csv->encoders[column], &value, cell, &csv->reason);
-        return status != ST_OK
-                   ? status
-                   : matrix_writer_value(reading->writer, value, reading->error);
-    }
-    uint32_t place;
-    status = encoder_class(&csv->encoders[column], &place, cell, &csv->reason);
-    return status != ST_OK
-               ? status
-               : matrix_writer_class(reading->writer, place, reading->error);
+    return reading->schema->task == TASK_REGRESSION
+               ? matrix_writer_value(reading->writer, target->value, reading->error)
+               : matrix_writer_class(reading->writer, target->class_index,
+                                     reading->error);
 }
 
-static enum status add_cell(struct csv *csv, size_t column, float **out)
+static enum status add_label(struct csv *csv, size_t column)
+{
+    struct csv_target target;
+    enum status status =
+        csv_target_encode(&target, csv->reading->schema->task, &csv->encoders[column],
+                          csv->cells[column].cell, &csv->reason);
+    return status == ST_OK ? add_target(csv, &target) : status;
+}
+
+static enum status add_cell(struct csv *csv, size_t column, float *features)
 {
     const struct column *declared = &csv->reading->schema->columns[column];
-    enum status status = ST_OK;
     switch (declared->kind) {
     case COLUMN_NUMERIC:
     case COLUMN_CATEGORICAL:
-        status = encoder_features(&csv->encoders[column], *out, csv->cells[column].cell,
-                                  &csv->reason);
-        *out += schema_column_features(declared);
-        return status;
+        return encoder_features(&csv->encoders[column],
+                                features + csv->plain.offsets[column],
+                                csv->cells[column].cell, &csv->reason);
     case COLUMN_LABEL: return add_label(csv, column);
     case COLUMN_IGNORED: return ST_OK;
     }
-    return status;
+    return ST_OK;
 }
 
-static enum status add_record(struct csv *csv, const struct line *line)
+static enum status add_cells(struct csv *csv, const struct line *line, float *features)
 {
     struct reading *reading = csv->reading;
     enum status status = cut(csv, line);
     if (status != ST_OK)
         return status;
-    size_t room;
-    float *out = matrix_writer_rows(reading->writer, &room);
     for (size_t i = 0; i < reading->schema->column_count && status == ST_OK; i++) {
-        status = add_cell(csv, i, &out);
+        status = add_cell(csv, i, features);
         if (status == ST_INVALID && csv->records == 0 &&
             other_separator(csv, line) != NULL) /* numbers with commas in them */
             status = refuse_separator(csv, line, other_separator(csv, line));
@@ -398,8 +398,21 @@ static enum status add_record(struct csv *csv, const struct line *line)
             status = reading_refuse(reading, csv->cells[i].line, csv->cells[i].column,
                                     "%s", csv->reason.text);
     }
+    return status;
+}
+
+static enum status add_record(struct csv *csv, const struct line *line)
+{
+    struct matrix_writer *writer = csv->reading->writer;
+    struct csv_target target;
+    size_t room;
+    float *features = matrix_writer_rows(writer, &room);
+    bool plain = !csv->quoted &&
+                 csv_plain_read(&csv->plain, features, &target, line->text, line->size);
+    enum status status =
+        plain ? add_target(csv, &target) : add_cells(csv, line, features);
     if (status == ST_OK)
-        status = matrix_writer_advance(reading->writer, 1, reading->error);
+        status = matrix_writer_advance(writer, 1, csv->reading->error);
     csv->records++;
     return status;
 }
@@ -444,6 +457,9 @@ static enum status csv_open(struct csv *csv)
         csv->places[i] = i;
     for (size_t i = 0; i < schema->column_count && status == ST_OK; i++)
         status = encoder_init(&csv->encoders[i], &schema->columns[i], reading->error);
+    if (status == ST_OK)
+        status = csv_plain_init(&csv->plain, schema, csv->encoders, csv->places,
+                                reading->error);
     return status == ST_OK ? reading_begin(reading, ELEMENT_F32) : status;
 }
 
@@ -452,6 +468,7 @@ static void csv_close(struct csv *csv)
     for (size_t i = 0; csv->encoders != NULL && i < csv->reading->schema->column_count;
          i++)
         encoder_fini(&csv->encoders[i]);
+    csv_plain_fini(&csv->plain);
     free(csv->encoders);
     free(csv->cells);
     free(csv->places);

@@ -5,6 +5,7 @@
 #include "engine/noise/noise_chunk.h"
 
 #include "base/hash.h"
+#include "engine/noise/noise_lanes.h"
 #include "tests/engine/dp/big_number_fixture.h"
 #include "tests/expect.h"
 
@@ -302,6 +303,51 @@ static void deciding_all_in_integers_changes_nothing(void **state)
     bench_destroy(bench);
 }
 
+/* Draws the chunk in both ways into two, and compares all that either leaves. */
+static void assert_alike(struct bench *lanes, struct bench *loops, uint64_t chunk,
+                         struct noise_layout layout)
+{
+    struct noise_position at = {lanes->model.key, lanes->model.query, chunk};
+    const struct noise_chunk *a = &lanes->chunk, *b = &loops->chunk;
+    noise_chunk_draw(&lanes->chunk, lanes->stream, &at, &layout);
+    layout.portable = true;
+    noise_chunk_draw(&loops->chunk, loops->stream, &at, &layout);
+    assert_memory_equal(a->candidate, b->candidate,
+                        (NOISE_CHUNK + layout.extras) * sizeof *a->candidate);
+    assert_int_equal(a->flagged_count, b->flagged_count);
+    assert_int_equal(a->rejected_count, b->rejected_count);
+    unsigned top = a->flagged_count > layout.flags ? a->flagged_count : layout.flags;
+    assert_memory_equal(a->flagged, b->flagged, top * sizeof *a->flagged);
+    assert_memory_equal(a->gap, b->gap, top * sizeof *a->gap);
+    assert_memory_equal(a->fraction, b->fraction, top * sizeof *a->fraction);
+    assert_memory_equal(a->magnitude, b->magnitude, top * sizeof *a->magnitude);
+    assert_memory_equal(a->rejected, b->rejected,
+                        a->rejected_count * sizeof *a->rejected);
+}
+
+static void vectors_leave_the_same_bits_as_loops(void **state)
+{
+    (void)state;
+    enum { CHUNKS = 20000 };
+    static const struct noise_layout odd[] = {
+        {.extras = 4, .flags = 16, .margin = 0x1p-44},
+        {.extras = 61, .flags = 91, .margin = 0x1p-44},
+        {.extras = 1, .flags = 3, .margin = 2}};
+    if (!noise_lanes_available()) {
+        print_message("SKIPPED: this processor has no AVX-512 with IFMA, so nothing is "
+                      "proved of noise_lanes\n");
+        skip();
+    }
+    struct bench *lanes = bench_create(11), *loops = bench_create(11);
+    for (uint64_t c = 0; c < CHUNKS; c++)
+        assert_alike(lanes, loops, c * 0x1ffffffff, noise_layout);
+    for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+        for (uint64_t c = 0; c < 100; c++)
+            assert_alike(lanes, loops, c, odd[k]);
+    bench_destroy(loops);
+    bench_destroy(lanes);
+}
+
 static void a_wiped_chunk_holds_nothing_but_its_table(void **state)
 {
     (void)state;
@@ -322,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_double_decides_within_its_proved_error),
         cmocka_unit_test(few_spare_words_take_the_rare_paths_rightly),
         cmocka_unit_test(deciding_all_in_integers_changes_nothing),
+        cmocka_unit_test(vectors_leave_the_same_bits_as_loops),
         cmocka_unit_test(a_wiped_chunk_holds_nothing_but_its_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

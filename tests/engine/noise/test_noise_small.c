@@ -6,7 +6,8 @@
 #define NOISE_STDDEV_BITS 10
 #include "engine/noise/noise_chunk.c" // NOLINT: compiled for another deviation
 #include "engine/noise/noise_exact.c" // NOLINT
-#define add add_limbs              /* both have an addition of their own */
+#include "engine/noise/noise_lanes.c" // NOLINT
+#define add add_limbs                 /* both have an addition of their own */
 #include "engine/noise/noise_table.c" // NOLINT
 #undef add
 #include "tests/engine/dp/noise_law_oracle.h"
@@ -79,7 +80,8 @@ static void deciding_all_in_integers_changes_nothing(void **state)
 {
     (void)state;
     static const uint8_t key[STREAM_KEY_SIZE] = {8, 2, 7};
-    static const struct noise_layout exact = {NOISE_EXTRAS, NOISE_FLAGS, 2};
+    static const struct noise_layout exact = {
+        .extras = NOISE_EXTRAS, .flags = NOISE_FLAGS, .margin = 2};
     uint64_t widths[NOISE_LAYERS], fast[NOISE_CHUNK];
     struct noise_chunk *chunk = calloc(1, sizeof *chunk);
     struct stream *stream = stream_create();

@@ -8,6 +8,7 @@
 static char n_age[] = "age", n_job[] = "job", n_note[] = "note", n_pay[] = "pay";
 static char v_clerk[] = "clerk", v_cook[] = "cook, chief", v_none[] = "?";
 static char v_low[] = "<=50K", v_high[] = ">50K";
+static char v_default[] = "33.25";
 static char *jobs[] = {v_clerk, v_cook, v_none}, *pays[] = {v_low, v_high};
 static struct column columns[] = {
     {.name = n_age, .kind = COLUMN_NUMERIC, .low = 0, .high = 100},
@@ -49,6 +50,58 @@ static void rows_are_encoded_in_column_order(void **state)
     assert_row(&ingest.matrix, 1, 0.5F, 2, 1);
     assert_row(&ingest.matrix, 2, 1, 1, 1);
     assert_row(&ingest.matrix, 3, 1, 0, 0);
+    ingest_fini(&ingest);
+}
+
+/* Cells of a row in declared order, or the label first; each in quotes or all plain. */
+static size_t write_row(char *text, const char *const cells[4], bool label_first,
+                        bool quoted)
+{
+    static const size_t orders[2][4] = {{0, 1, 2, 3}, {3, 0, 1, 2}};
+    size_t size = 0;
+    for (size_t i = 0; i < 4; i++)
+        size += (size_t)sprintf(text + size, quoted ? "%s\"%s\"" : "%s%s",
+                                i > 0 ? "," : "", cells[orders[label_first][i]]);
+    text[size++] = '\n';
+    text[size] = '\0';
+    return size;
+}
+
+/* A record with quotes goes another way than one without (csv_plain.h). */
+static void quotes_around_all_cells_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const rows[][4] = {
+        {"25", "clerk", "x", "<=50K"},
+        {" 0.12345678901234567\t", "?", "", " >50K"},
+        {"", "clerk", "  ", "<=50K"},
+        {"\t", "clerk ", "a b", ">50K"},
+        {"+7.e1", "?", "5", "<=50K"},
+        {"123456789012345678901234567890e-28", "clerk", ";", "<=50K"},
+        {"100000000", "?", "", ">50K"},
+        {"-.5", " clerk", "\xff", " <=50K "}};
+    struct column with_default[4];
+    memcpy(with_default, columns, sizeof with_default);
+    with_default[0].fallback = v_default;
+    struct schema schema = people;
+    schema.columns = with_default;
+    struct ingest ingest;
+    ingest_init(&ingest);
+    for (int label_first = 0; label_first < 2; label_first++) {
+        uint8_t sha256[2][SHA256_SIZE];
+        schema.header = label_first == 1;
+        for (int quoted = 0; quoted < 2; quoted++) {
+            char text[2048];
+            size_t size =
+                (size_t)sprintf(text, "%s", label_first ? "pay,age,job,note\n" : "");
+            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+                size += write_row(text + size, rows[r], label_first == 1, quoted == 1);
+            ingest_text(&ingest, &schema, text);
+            assert_int_equal(ingest.status, ST_OK);
+            memcpy(sha256[quoted], ingest.result.sha256, SHA256_SIZE);
+        }
+        assert_memory_equal(sha256[0], sha256[1], SHA256_SIZE);
+    }
     ingest_fini(&ingest);
 }
 
@@ -316,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_encoded_in_column_order),
+        cmocka_unit_test(quotes_around_all_cells_change_nothing),
         cmocka_unit_test(a_header_names_the_columns_in_any_order),
         cmocka_unit_test(a_header_that_does_not_fit_is_told_by_name),
         cmocka_unit_test(other_separators_are_named),

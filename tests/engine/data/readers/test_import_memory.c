@@ -78,8 +78,8 @@ static void each_large_allocation_may_fail(void **state)
     ingest_init(&ingest);
     write_gzip(ingest.data, "7 1:1\n", 6);
     ingest.files.paths[0] = ingest.data;
-    /* writer, packed bytes, zlib's state, lines, labels, rows */
-    refuse_each(&ingest, &schema, 6);
+    /* writer, packed bytes, zlib's state, lines, labels, two buffers of rows */
+    refuse_each(&ingest, &schema, 7);
     ingest_fini(&ingest);
 }
 
@@ -108,8 +108,9 @@ static void a_wide_csv_may_fail_too(void **state)
     ingest_init(&ingest);
     write_file(ingest.data, text, 2 * COLUMNS);
     ingest.files.paths[0] = ingest.data;
-    /* writer, lines, encoders, cells, places, lexicon, rows */
-    refuse_each(&ingest, &schema, 7);
+    /* writer, lines, encoders, cells, places, lexicon, first features of columns, two
+     * buffers of rows */
+    refuse_each(&ingest, &schema, 9);
     ingest_fini(&ingest);
 }
 

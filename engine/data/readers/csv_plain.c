@@ -1,0 +1,120 @@
+/* A number is read where it begins and must be followed by what may follow a cell; so the
+ * cell's end need not be looked for first. A numeric cell that is no number may be an
+ * empty one with a default: like the texts of the other columns it is cut, and its
+ * encoder judges. */
+#include "engine/data/readers/csv_plain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/data/decimal.h"
+
+enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
+                           const struct encoder *encoders, const size_t *places,
+                           struct error *error)
+{
+    size_t features = 0;
+    *plain =
+        (struct csv_plain){.schema = schema, .encoders = encoders, .places = places};
+    plain->offsets = calloc(schema->column_count, sizeof *plain->offsets);
+    if (plain->offsets == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for the columns");
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const struct column *column = &schema->columns[i];
+        plain->offsets[i] = features;
+        if (column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL)
+            features += schema_column_features(column);
+    }
+    return ST_OK;
+}
+
+void csv_plain_fini(struct csv_plain *plain)
+{
+    free(plain->offsets);
+    *plain = (struct csv_plain){0};
+}
+
+enum status csv_target_encode(struct csv_target *target, enum task task,
+                              const struct encoder *encoder, struct cell cell,
+                              struct error *error)
+{
+    return task == TASK_REGRESSION
+               ? encoder_target(encoder, &target->value, cell, error)
+               : encoder_class(encoder, &target->class_index, cell, error);
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* Reads a finite number that fills the cell at text but for blanks around it. Returns the
+ * end of the cell, or NULL where there is no such number. */
+static const char *read_number(double *value, const char *text, const char *end)
+{
+    const char *at = decimal_read(value, skip_blanks(text, end), end);
+    if (at == NULL || !isfinite(*value))
+        return NULL;
+    at = skip_blanks(at, end);
+    return at == end || *at == ',' ? at : NULL;
+}
+
+static const char *cell_end(const char *text, const char *end)
+{
+    const char *comma = memchr(text, ',', (size_t)(end - text));
+    return comma != NULL ? comma : end;
+}
+
+struct record { /* that is being read */
+    const struct csv_plain *plain;
+    float *features;
+    struct csv_target *target;
+    const char *end;
+};
+
+/* Encodes the cell whose text begins here as a cell of that column; *text is then the
+ * cell's end. */
+static bool read_cell(const struct record *record, size_t column, const char **text)
+{
+    const struct column *declared = &record->plain->schema->columns[column];
+    const struct encoder *encoder = &record->plain->encoders[column];
+    float *out = record->features + record->plain->offsets[column];
+    double value;
+    if (declared->kind == COLUMN_NUMERIC) {
+        const char *behind = read_number(&value, *text, record->end);
+        if (behind != NULL) {
+            *out = encode_column_value(declared, value);
+            *text = behind;
+            return true;
+        }
+    }
+    struct cell cell = {.text = *text};
+    *text = cell_end(*text, record->end);
+    cell.size = (size_t)(*text - cell.text);
+    switch (declared->kind) {
+    case COLUMN_NUMERIC:
+    case COLUMN_CATEGORICAL: return encoder_features(encoder, out, cell, NULL) == ST_OK;
+    case COLUMN_LABEL:
+        return csv_target_encode(record->target, record->plain->schema->task, encoder,
+                                 cell, NULL) == ST_OK;
+    case COLUMN_IGNORED: return true;
+    }
+    return false;
+}
+
+bool csv_plain_read(const struct csv_plain *plain, float *features,
+                    struct csv_target *target, const char *text, size_t size)
+{
+    const struct record record = {plain, features, target, text + size};
+    size_t count = plain->schema->column_count;
+    for (size_t i = 0; i < count; i++, text++) {
+        if (!read_cell(&record, plain->places[i], &text))
+            return false;
+        if (text == record.end)
+            return i + 1 == count;
+    }
+    return false; /* there is a comma behind the last cell */
+}
