@@ -46,7 +46,8 @@ struct draw { /* what the functions that go over one chunk share */
     const struct noise_layout *layout;
     unsigned trials;
     unsigned top; /* decisions: max(flagged, layout->flags) */
-    bool lanes;   /* whether noise_lanes.h does the arithmetic */
+    bool uses_lanes;
+    struct noise_lanes lanes;
 };
 
 /* The private block of trial j, in chunk->own. */
@@ -180,8 +181,7 @@ static inline bool certain(double gap, uint64_t fraction, double margin)
 static void decide_flagged(const struct draw *draw)
 {
     struct noise_chunk *chunk = draw->chunk;
-    unsigned decided =
-        draw->lanes ? noise_lanes_decide(chunk, draw->trials, draw->layout->flags) : 0;
+    unsigned decided = draw->uses_lanes ? noise_lanes_decide(&draw->lanes) : 0;
     for (unsigned k = decided; k < draw->top; k++) {
         struct noise_trial trial = flagged_trial(draw, k);
         chunk->gap[k] =
@@ -252,6 +252,21 @@ static void replace_rejected(const struct draw *draw, uint64_t extra)
     }
 }
 
+static struct noise_lanes lanes_of(struct noise_chunk *chunk,
+                                   const struct noise_layout *layout)
+{
+    _Static_assert(NOISE_TRIALS % 8 == 0, "vectors have room behind the last trial");
+    return (struct noise_lanes){.table = &chunk->table,
+                                .words = chunk->words,
+                                .candidate = chunk->candidate,
+                                .flagged = chunk->flagged,
+                                .gap = chunk->gap,
+                                .fraction = chunk->fraction,
+                                .magnitude = chunk->magnitude,
+                                .trials = NOISE_CHUNK + layout->extras,
+                                .flags = layout->flags};
+}
+
 void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
                       const struct noise_position *position,
                       const struct noise_layout *layout)
@@ -261,7 +276,8 @@ void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
                         .position = position,
                         .layout = layout,
                         .trials = NOISE_CHUNK + layout->extras,
-                        .lanes = !layout->portable && noise_lanes_available()};
+                        .uses_lanes = !layout->portable && noise_lanes_available(),
+                        .lanes = lanes_of(chunk, layout)};
     uint64_t extra = UINT64_MAX >> (64 - layout->extras);
     size_t words = draw.trials + 2 * layout->flags;
     const struct stream_position from = {position->key, position->query,
@@ -269,8 +285,8 @@ void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
 
     CHECK(position->chunk < UINT64_C(1) << 48);
     stream_read(stream, chunk->words, words * sizeof *chunk->words, &from);
-    chunk->flagged_count = draw.lanes ? noise_lanes_propose(chunk, draw.trials)
-                                      : propose(chunk, draw.trials);
+    chunk->flagged_count = draw.uses_lanes ? noise_lanes_propose(&draw.lanes)
+                                           : propose(chunk, draw.trials);
     pad_flagged(&draw);
     decide_flagged(&draw);
     settle(&draw, &extra);

@@ -15,9 +15,6 @@
 
 enum { LANES = 8 };
 
-_Static_assert(NOISE_TRIALS % LANES == 0,
-               "a vector has room behind every flagged trial");
-
 bool noise_lanes_available(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -26,9 +23,9 @@ bool noise_lanes_available(void)
 
 /* The table's entries of the layers that the words name. */
 LANES_TARGET
-static __m512i entries_of(const struct noise_chunk *chunk, __m512i layer)
+static __m512i entries_of(const struct noise_lanes *lanes, __m512i layer)
 {
-    return _mm512_i64gather_epi64(layer, chunk->table.entry, sizeof(uint64_t));
+    return _mm512_i64gather_epi64(layer, lanes->table->entry, sizeof(uint64_t));
 }
 
 LANES_TARGET
@@ -41,16 +38,17 @@ static __m512i layers_of(__m512i word)
 /* One vector of propose: stores the floors of the lanes that valid names, and returns
  * those among them that are flagged. */
 LANES_TARGET
-static __mmask8 propose_lanes(struct noise_chunk *chunk, unsigned first, __mmask8 valid)
+static __mmask8 propose_lanes(const struct noise_lanes *lanes, unsigned first,
+                              __mmask8 valid)
 {
     const __m512i zero = _mm512_setzero_si512();
     const __m512i carry = _mm512_set1_epi64((INT64_C(1) << 52) - (INT64_C(1) << 40));
-    __m512i word = _mm512_maskz_loadu_epi64(valid, chunk->words + first);
-    __m512i entry = entries_of(chunk, layers_of(word));
+    __m512i word = _mm512_maskz_loadu_epi64(valid, lanes->words + first);
+    __m512i entry = entries_of(lanes, layers_of(word));
     __m512i magnitude = _mm512_madd52hi_epu64(zero, word, entry);
     __m512i low = _mm512_madd52lo_epu64(zero, word, entry);
     __m512i signs = _mm512_srai_epi64(word, 63);
-    _mm512_mask_storeu_epi64(chunk->candidate + first, valid,
+    _mm512_mask_storeu_epi64(lanes->candidate + first, valid,
                              _mm512_xor_epi64(magnitude, signs));
     __mmask8 edge = _mm512_cmpge_epu64_mask(
         _mm512_srli_epi64(magnitude, NOISE_FAST_SHIFT), _mm512_srli_epi64(entry, 52));
@@ -60,17 +58,16 @@ static __mmask8 propose_lanes(struct noise_chunk *chunk, unsigned first, __mmask
 /* All eight lanes are stored behind the list; those that are flagged stand in front, and
  * the next vector overwrites the rest. */
 LANES_TARGET
-unsigned noise_lanes_propose(struct noise_chunk *chunk, unsigned trials)
+unsigned noise_lanes_propose(const struct noise_lanes *lanes)
 {
     const __m256i step = _mm256_set1_epi32(LANES);
     __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     unsigned count = 0;
-    CHECK(trials <= NOISE_TRIALS);
-    for (unsigned first = 0; first < trials; first += LANES) {
-        unsigned left = trials - first;
+    for (unsigned first = 0; first < lanes->trials; first += LANES) {
+        unsigned left = lanes->trials - first;
         __mmask8 valid = left < LANES ? (__mmask8)((1U << left) - 1) : (__mmask8)0xff;
-        __mmask8 flagged = propose_lanes(chunk, first, valid);
-        _mm256_storeu_si256((__m256i *)(void *)(chunk->flagged + count),
+        __mmask8 flagged = propose_lanes(lanes, first, valid);
+        _mm256_storeu_si256((__m256i *)(void *)(lanes->flagged + count),
                             _mm256_maskz_compress_epi32(flagged, places));
         count += (unsigned)__builtin_popcount(flagged);
         places = _mm256_add_epi32(places, step);
@@ -113,24 +110,24 @@ static __m512d gaussian_lanes(__m512d x)
 
 /* member: where it stands in a struct noise_strip, counted in doubles. */
 LANES_TARGET
-static __m512d strips_of(const struct noise_chunk *chunk, __m512i layer, int member)
+static __m512d strips_of(const struct noise_lanes *lanes, __m512i layer, int member)
 {
-    const double *strips = (const double *)chunk->table.strip;
+    const double *strips = (const double *)lanes->table->strip;
     __m512i at = _mm512_add_epi64(layer, _mm512_slli_epi64(layer, 1));
     return _mm512_i64gather_pd(at, strips + member, sizeof(double));
 }
 
 LANES_TARGET
-static void decide_lanes(struct noise_chunk *chunk, unsigned k, __m512i height,
+static void decide_lanes(const struct noise_lanes *lanes, unsigned k, __m512i height,
                          __m512i theta)
 {
     _Static_assert(sizeof(struct noise_strip) == 3 * sizeof(double),
                    "a strip is base, height and width");
     const __m512i zero = _mm512_setzero_si512();
     __m256i places =
-        _mm256_loadu_si256((const __m256i *)(const void *)(chunk->flagged + k));
-    __m512i word = _mm512_i32gather_epi64(places, chunk->words, sizeof(uint64_t));
-    __m512i layer = layers_of(word), entry = entries_of(chunk, layer);
+        _mm256_loadu_si256((const __m256i *)(const void *)(lanes->flagged + k));
+    __m512i word = _mm512_i32gather_epi64(places, lanes->words, sizeof(uint64_t));
+    __m512i layer = layers_of(word), entry = entries_of(lanes, layer);
     __m512i low = _mm512_madd52lo_epu64(zero, word, entry);
     __m512i s = _mm512_madd52hi_epu64(low, theta, entry);
     __m512i magnitude = _mm512_add_epi64(_mm512_madd52hi_epu64(zero, word, entry),
@@ -139,21 +136,22 @@ static void decide_lanes(struct noise_chunk *chunk, unsigned k, __m512i height,
         _mm512_and_epi64(word, _mm512_set1_epi64((INT64_C(1) << 52) - 1)));
     __m512d v = _mm512_mul_pd(_mm512_cvtepi64_pd(_mm512_srli_epi64(height, 12)),
                               _mm512_set1_pd(0x1p-52));
-    __m512d y = _mm512_add_pd(_mm512_mul_pd(strips_of(chunk, layer, 1), v),
-                              strips_of(chunk, layer, 0));
-    __m512d f = gaussian_lanes(_mm512_mul_pd(u, strips_of(chunk, layer, 2)));
-    _mm512_storeu_pd(chunk->gap + k, _mm512_sub_pd(f, y));
-    _mm512_storeu_epi64(chunk->magnitude + k, magnitude);
-    _mm512_storeu_epi64(chunk->fraction + k, s);
+    __m512d y = _mm512_add_pd(_mm512_mul_pd(strips_of(lanes, layer, 1), v),
+                              strips_of(lanes, layer, 0));
+    __m512d f = gaussian_lanes(_mm512_mul_pd(u, strips_of(lanes, layer, 2)));
+    _mm512_storeu_pd(lanes->gap + k, _mm512_sub_pd(f, y));
+    _mm512_storeu_epi64(lanes->magnitude + k, magnitude);
+    _mm512_storeu_epi64(lanes->fraction + k, s);
 }
 
 LANES_TARGET
-unsigned noise_lanes_decide(struct noise_chunk *chunk, unsigned trials, unsigned flags)
+unsigned noise_lanes_decide(const struct noise_lanes *lanes)
 {
-    const uint64_t *heights = chunk->words + trials, *thetas = heights + flags;
+    const uint64_t *heights = lanes->words + lanes->trials;
+    const uint64_t *thetas = heights + lanes->flags;
     unsigned k = 0;
-    for (; k + LANES <= flags; k += LANES)
-        decide_lanes(chunk, k, _mm512_loadu_epi64(heights + k),
+    for (; k + LANES <= lanes->flags; k += LANES)
+        decide_lanes(lanes, k, _mm512_loadu_epi64(heights + k),
                      _mm512_loadu_epi64(thetas + k));
     return k;
 }
@@ -165,15 +163,15 @@ bool noise_lanes_available(void)
     return false;
 }
 
-unsigned noise_lanes_propose(struct noise_chunk *chunk, unsigned trials)
+unsigned noise_lanes_propose(const struct noise_lanes *lanes)
 {
-    (void)chunk, (void)trials;
+    (void)lanes;
     CHECK(false);
 }
 
-unsigned noise_lanes_decide(struct noise_chunk *chunk, unsigned trials, unsigned flags)
+unsigned noise_lanes_decide(const struct noise_lanes *lanes)
 {
-    (void)chunk, (void)trials, (void)flags;
+    (void)lanes;
     CHECK(false);
 }
 

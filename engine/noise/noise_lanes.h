@@ -10,19 +10,31 @@
 #define ENGINE_NOISE_NOISE_LANES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "engine/noise/noise_chunk.h"
+#include "engine/noise/noise_table.h"
+
+/* A chunk's arrays, as noise_chunk.h names them. */
+struct noise_lanes {
+    const struct noise_table *table;
+    const uint64_t *words;
+    uint64_t *candidate;
+    uint32_t *flagged; /* with room for trials, rounded up to a multiple of eight */
+    double *gap;
+    uint64_t *fraction, *magnitude;
+    unsigned trials, flags;
+};
 
 /* Whether this processor can run the functions below, and this program has them. */
 bool noise_lanes_available(void);
 
 /* Fills candidate[0..trials) from words, lists the trials that the fast test cannot accept
- * in flagged, and returns how many these are. trials is at most NOISE_TRIALS. */
-unsigned noise_lanes_propose(struct noise_chunk *chunk, unsigned trials);
+ * in flagged, and returns how many these are. */
+unsigned noise_lanes_propose(const struct noise_lanes *lanes);
 
 /* Fills gap, magnitude and fraction for the first decisions, whose V and theta are words
  * [trials, trials + flags) and the flags words behind those. Returns for how many: flags,
  * rounded down to whole vectors. */
-unsigned noise_lanes_decide(struct noise_chunk *chunk, unsigned trials, unsigned flags);
+unsigned noise_lanes_decide(const struct noise_lanes *lanes);
 
 #endif
