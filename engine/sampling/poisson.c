@@ -1,4 +1,4 @@
-/* The records are taken in parts of 2^14 indices. A part's bytes are read from the key
+/* At small rates block_draw.h does it all. At others the records are taken in parts of 2^14 indices. A part's bytes are read from the key
  * stream at once, and every index whose byte is below the threshold's first byte is in.
  * Where the two are equal, 56 further bits of a second stream decide (settle_tie); these
  * are drawn a few at a time, for a tie happens once in 256 indices. */
@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "engine/sampling/block_draw.h"
 
 enum {
     PART = POISSON_PART,  /* indices whose bytes are drawn at once */
@@ -22,6 +23,7 @@ struct poisson {
     uint64_t bytes[PART / 8]; /* those of one part, little-endian */
     uint64_t ties[TIES];
     size_t tie_count, tie_next; /* words drawn from the part's ties, and words used */
+    struct block_draw blocks;
 };
 
 struct draw {
@@ -98,6 +100,19 @@ static size_t draw_all(uint32_t *indices, struct poisson_range range)
     return range.end - range.first;
 }
 
+static size_t draw_blocks(struct poisson *poisson, uint32_t *indices,
+                          struct poisson_range range, uint64_t threshold,
+                          const struct noise_key *key)
+{
+    if (threshold == 0)
+        return 0;
+    size_t drawn =
+        block_draw_range(&poisson->blocks, poisson->stream, indices,
+                         (struct block_range){range.first, range.end}, threshold, key);
+    block_draw_wipe(&poisson->blocks);
+    return drawn;
+}
+
 size_t poisson_draw(struct poisson *poisson, uint32_t *indices, uint32_t records,
                     double rate, const struct noise_key *key)
 {
@@ -114,6 +129,8 @@ size_t poisson_draw_range(struct poisson *poisson, uint32_t *indices,
     if (rate == 1)
         return draw_all(indices, range);
     uint64_t threshold = (uint64_t)ldexp(rate, 64); /* below 2^64: rounded down */
+    if (threshold <= BINOMIAL_THRESHOLD_MAX)
+        return draw_blocks(poisson, indices, range, threshold, key);
     struct draw draw = {.poisson = poisson,
                         .key = key,
                         .part = range.first / PART,

@@ -7,6 +7,10 @@
  * them are byte i of the key stream (nonce 0); the other 56 matter once in 256 times
  * and are drawn then (nonce 1), so that most records cost one byte.
  *
+ * At rates of at most 2^-6 that is a byte for each of many records that are not drawn:
+ * block_draw.h draws from the same law to a total variation distance of 2^-159 a batch
+ * (sampling.md 2), and takes as long as the batch is large.
+ *
  * Threads: a struct poisson belongs to one thread at a time.
  */
 #ifndef ENGINE_SAMPLING_POISSON_H

@@ -16,7 +16,11 @@
 #include "base/random.h"
 #include "engine/noise/noise_key.h"
 
-enum word_stream_nonce { NONCE_PARTITION = 2, NONCE_FIXED_SIZE_SUBSET = 3 };
+enum word_stream_nonce {
+    NONCE_PARTITION = 2,
+    NONCE_FIXED_SIZE_SUBSET = 3,
+    NONCE_BLOCK_DRAW = 4
+};
 
 enum { WORD_STREAM_WORDS = 256 };
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "engine/sampling/block_draw.h"
 #include "engine/sampling/sampler.h"
 #include "tests/expect.h"
 
@@ -54,9 +55,9 @@ static size_t defined(uint32_t *out, uint32_t records, double rate,
 static void a_batch_is_one_comparison_an_index(void **state)
 {
     (void)state;
-    static const double rates[] = {1e-9,       1.0 / 60000, 0x1p-8, 1024.0 / 60000,
-                                   0.1234567,  127.5 / 256, 0.5,    0.73,
-                                   1 - 0x1p-53};
+    static const double rates[] = {
+        0x1p-6 + 0x1p-58, 1024.0 / 60000, 0.1234567, 127.5 / 256, 0.5, 0.73,
+        1 - 0x1p-53};
     static uint32_t expected[RECORDS], actual[RECORDS + 1];
     struct poisson *poisson = poisson_create();
     for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
@@ -65,6 +66,29 @@ static void a_batch_is_one_comparison_an_index(void **state)
         assert_int_equal(poisson_draw(poisson, actual, RECORDS, rates[k], &key), count);
         assert_memory_equal(actual, expected, count * sizeof *actual);
     }
+    poisson_destroy(poisson);
+}
+
+/* The rate is rounded down to 64 bits there too. */
+static void small_rates_are_drawn_by_blocks(void **state)
+{
+    (void)state;
+    static const double rates[] = {1e-9, 1.0 / 60000, 0x1p-8, 0x1p-6};
+    static uint32_t expected[RECORDS], actual[RECORDS + 1];
+    static struct block_draw blocks;
+    struct poisson *poisson = poisson_create();
+    struct stream *stream = stream_create();
+    for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
+        struct noise_key key = key_of((uint32_t)k);
+        size_t count = block_draw_range(&blocks, stream, expected,
+                                        (struct block_range){0, RECORDS},
+                                        (uint64_t)(rates[k] * 0x1p64), &key);
+        assert_int_equal(poisson_draw(poisson, actual, RECORDS, rates[k], &key), count);
+        assert_memory_equal(actual, expected, count * sizeof *actual);
+    }
+    struct noise_key key = key_of(5);
+    assert_int_equal(poisson_draw(poisson, actual, RECORDS, 0x1p-65, &key), 0);
+    stream_destroy(stream);
     poisson_destroy(poisson);
 }
 
@@ -185,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_one_comparison_an_index),
+        cmocka_unit_test(small_rates_are_drawn_by_blocks),
         cmocka_unit_test(rate_one_takes_every_record),
         cmocka_unit_test(indices_rise_and_a_prefix_is_the_same),
         cmocka_unit_test(counts_and_neighbours_are_binomial),
