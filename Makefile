@@ -19,14 +19,15 @@ below.accountant  := accountant accountant/mechanisms store base
 below.engine/parallel := engine/parallel base
 below.engine/data := engine/data base
 below.engine/data/readers := engine/data/readers engine/data base
-below.engine/nn   := engine/nn engine/parallel base
+below.engine/onnx := engine/onnx base
+below.engine/nn   := engine/nn engine/onnx engine/parallel base
 below.engine/noise := engine/noise engine/parallel base
 below.engine/sampling := engine/sampling engine/noise engine/parallel base
-below.engine/difference := engine/difference engine/nn engine/parallel base
-below.engine/nn/layers := engine/nn/layers engine/difference engine/nn engine/parallel base
-below.engine/model_file := engine/model_file engine/nn/layers engine/difference engine/nn engine/parallel base
-below.engine/rounding := engine/rounding engine/nn/layers engine/difference engine/nn engine/parallel base
-below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engine/nn/layers engine/difference engine/nn engine/data engine/parallel base
+below.engine/difference := engine/difference engine/nn engine/onnx engine/parallel base
+below.engine/nn/layers := engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
+below.engine/model_file := engine/model_file engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
+below.engine/rounding := engine/rounding engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
+below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engine/nn/layers engine/difference engine/nn engine/onnx engine/data engine/parallel base
 below.engine/dp/algorithms := engine/dp/algorithms $(below.engine/dp)
 below.engine      := engine engine/model_file engine/data/readers $(below.engine/dp/algorithms)
 below.api         := api $(filter-out base,$(below.engine)) $(below.accountant)
@@ -41,6 +42,7 @@ vendor.base        := openssl/
 vendor.store       := sqlite3.h
 vendor.engine/data/readers := zlib.h
 vendor.engine/nn   := cblas.h
+vendor.engine/onnx := protobuf-c/
 vendor.engine/rounding := cblas.h
 vendor.engine/model_file := jansson.h
 vendor.api         := jansson.h
@@ -55,6 +57,7 @@ libs.accountant    := -lm
 libs.accountant/mechanisms := -lm
 libs.engine/data   := -lm
 libs.engine/data/readers := -lz -lm
+libs.engine/onnx   := -lprotobuf-c
 libs.engine/nn     := -lopenblas -lm
 libs.engine/difference := -lm
 libs.engine/nn/layers := -lm
@@ -104,7 +107,7 @@ e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-packages deb layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-packages deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -141,6 +144,19 @@ $(BUILD)/tests/bench/followers: libs.tests :=
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	$< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond
+
+# The messages of ONNX in C, which the compiler of protobuf-c makes; its warnings are its own.
+messages := $(BUILD)/engine/onnx/onnx.pb-c
+$(messages).c: engine/onnx/onnx.proto
+	@mkdir -p $(@D)
+	$(quiet)protoc-c --c_out=$(BUILD) $<
+$(messages).h: $(messages).c ;
+$(messages).o: $(messages).c
+	$(quiet)$(CC) $(strict) -w $(flags.$(MODE)) -I$(BUILD) $(CFLAGS) -c -o $@ $<
+$(BUILD)/engine/onnx.a: $(messages).o
+onnx.readers := $(patsubst %.c,$(BUILD)/%.o,$(wildcard engine/onnx/*.c tests/engine/onnx/*.c tests/engine/test_onnx_*.c))
+$(onnx.readers): CPPFLAGS += -I$(BUILD)
+$(onnx.readers): $(messages).h
 
 $(BUILD)/tests/api/test_openapi.ok: openapi.yaml
 # The dashboard's files and openapi.yaml, as they are and by gzip, become part of the program.
@@ -182,6 +198,8 @@ bench-peers: $(BUILD)/tests/bench/bench_train ## beside PyTorch and Opacus, pack
 	@tests/bench/peers $< || [ $$? = 77 ]
 check-python: all                          ## published models in Python, packages of PyPI
 	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
+check-onnx: all                            ## the same as ONNX, in ONNX Runtime, packages of PyPI
+	@tests/python/check_onnx $(BUILD)/epsilond || [ $$? = 77 ]
 check-contract: all                        ## openapi.yaml by schemathesis of PyPI (MINUTES=10)
 	@tests/contract/check $(BUILD)/epsilond || [ $$? = 77 ]
 check-openapi-lint:                        ## openapi.yaml by redocly and spectral of npm

@@ -111,8 +111,8 @@
     X(model_delete, ON_DESK, MODELS_EDIT, .method = "DELETE",                          \
       .path = "/v1/models/{id}", .act = "model.delete")                                \
     X(model_content, ON_PREDICTORS, MODELS_READ, .method = "GET",                      \
-      .path = "/v1/models/{id}/content", .act = "model.download", .streamed = true,    \
-      .types = "application/octet-stream")                                             \
+      .path = "/v1/models/{id}/content", .act = "model.download", .query = "format",   \
+      .streamed = true, .types = "application/octet-stream")                           \
     X(model_predict, ON_PREDICTORS, MODELS_READ, .method = "POST",                     \
       .path = "/v1/models/{id}/predict", .body = BODY_PREDICT, .types = TYPE_JSON)     \
     X(webhook_create, ON_DESK, WEBHOOKS_ADMIN, .method = "POST",                       \

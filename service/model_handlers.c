@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <microhttpd.h>
 
+#include "api/query.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "service/access.h"
@@ -13,6 +14,7 @@
 #include "service/handlers.h"
 #include "service/job_upkeep.h"
 #include "service/model_text.h"
+#include "service/onnx_stream.h"
 
 static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
@@ -120,36 +122,23 @@ static enum status refuse_range(struct request *request, const struct model_row 
     return ST_OK;
 }
 
-enum status handle_model_content(struct context *context, struct request *request,
-                                 struct error *error)
+/* The reply is the file as it lies, or a part of it. */
+static enum status send_file(struct context *context, struct request *request,
+                             const struct model_row *row, const char *tag,
+                             struct error *error)
 {
-    const struct model_row *row;
-    char hex[SHA256_HEX_SIZE], tag[SHA256_HEX_SIZE + 2];
-    int file = -1;
-    enum status status = find(context, request, &row, error);
-    if (status != ST_OK)
-        return status;
-    sha256_render(hex, row->sha256);
-    snprintf(tag, sizeof tag, "\"%s\"", hex);
-    const char *match = request_header(request, "If-Match");
-    if (match != NULL && !tag_list_holds(match, tag))
-        return error_set(error, ST_PRECONDITION_FAILED, "the model has another hash");
-    reply_header_add(&request->reply, "ETag", "%s", tag);
-    if (tag_list_holds(request_header(request, "If-None-Match"), tag)) {
-        reply_empty(&request->reply, MHD_HTTP_NOT_MODIFIED);
-        return ST_OK;
-    }
     const char *if_range = request_header(request, "If-Range");
     bool same = if_range == NULL || strcmp(if_range, tag) == 0;
     struct byte_range range = {.offset = 0, .size = row->size}, part = {0};
     enum byte_range_kind kind =
         same ? byte_range_parse(&part, request_header(request, "Range"), row->size)
              : BYTES_WHOLE;
+    int file = -1;
     if (kind == BYTES_UNSATISFIABLE)
         return refuse_range(request, row, error);
-    status = models_open_file(context->models, context->blobs, row,
-                              kind == BYTES_PART ? CHECK_REMEMBERED : CHECK_ANEW, &file,
-                              error);
+    enum status status = models_open_file(
+        context->models, context->blobs, row,
+        kind == BYTES_PART ? CHECK_REMEMBERED : CHECK_ANEW, &file, error);
     if (status == ST_OK)
         status = tell_download(context, request, kind == BYTES_PART, error);
     if (status != ST_OK) {
@@ -164,11 +153,85 @@ enum status handle_model_content(struct context *context, struct request *reques
     return ST_OK;
 }
 
-/* A check reads the file at about this rate; a part of it is mostly checked already. */
+/* The reply is made while it is sent, always all of it. */
+static enum status send_onnx(struct context *context, struct request *request,
+                             const struct model_row *row, struct error *error)
+{
+    uint8_t sha256[SHA256_SIZE];
+    char digest[SHA256_BASE64_SIZE];
+    struct stream stream;
+    enum status status = onnx_stream_open(&stream, context, row, sha256, error);
+    if (status != ST_OK)
+        return status;
+    status = tell_download(context, request, false, error);
+    if (status != ST_OK) {
+        stream.close(stream.context);
+        return status;
+    }
+    sha256_render_base64(digest, sha256);
+    reply_stream(&request->reply, "application/octet-stream", &stream);
+    reply_header_add(&request->reply, "Accept-Ranges", "none");
+    reply_header_add(&request->reply, "Content-Digest", "sha-256=:%s:", digest);
+    return ST_OK;
+}
+
+enum content_format { CONTENT_SAFETENSORS, CONTENT_ONNX };
+
+static enum status read_format(unsigned *format, const struct request *request,
+                               struct error *error)
+{
+    static const char *const names[] = {
+        [CONTENT_SAFETENSORS] = "safetensors", [CONTENT_ONNX] = "onnx", NULL};
+    *format = CONTENT_SAFETENSORS;
+    return query_choice(format, "format", request_query(request, "format"), names,
+                        error);
+}
+
+static void content_tag(char tag[ONNX_TAG_SIZE], const struct model_row *row,
+                        unsigned format)
+{
+    char hex[SHA256_HEX_SIZE];
+    if (format == CONTENT_ONNX) {
+        onnx_stream_tag(tag, row);
+        return;
+    }
+    sha256_render(hex, row->sha256);
+    snprintf(tag, ONNX_TAG_SIZE, "\"%s\"", hex);
+}
+
+enum status handle_model_content(struct context *context, struct request *request,
+                                 struct error *error)
+{
+    const struct model_row *row;
+    char tag[ONNX_TAG_SIZE];
+    unsigned format = CONTENT_SAFETENSORS;
+    enum status status = find(context, request, &row, error);
+    if (status == ST_OK)
+        status = read_format(&format, request, error);
+    if (status != ST_OK)
+        return status;
+    content_tag(tag, row, format);
+    const char *match = request_header(request, "If-Match");
+    if (match != NULL && !tag_list_holds(match, tag))
+        return error_set(error, ST_PRECONDITION_FAILED, "the model has another hash");
+    reply_header_add(&request->reply, "ETag", "%s", tag);
+    if (tag_list_holds(request_header(request, "If-None-Match"), tag)) {
+        reply_empty(&request->reply, MHD_HTTP_NOT_MODIFIED);
+        return ST_OK;
+    }
+    return format == CONTENT_ONNX ? send_onnx(context, request, row, error)
+                                  : send_file(context, request, row, tag, error);
+}
+
+/* A check reads the file at about this rate; a part of it is mostly checked already. As
+ * ONNX it is read once more, for a digest. */
 uint64_t cost_model_content(struct context *context, const struct request *request)
 {
     enum { BYTES_PER_NS = 2 };
     const struct model_row *row;
-    bool found = find(context, request, &row, NULL) == ST_OK;
-    return found ? row->size / BYTES_PER_NS : 0;
+    unsigned format;
+    if (find(context, request, &row, NULL) != ST_OK ||
+        read_format(&format, request, NULL) != ST_OK)
+        return 0;
+    return row->size * (format == CONTENT_ONNX ? 2 : 1) / BYTES_PER_NS;
 }

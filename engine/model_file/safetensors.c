@@ -221,12 +221,18 @@ static enum status read_header(struct safetensors *file, uint64_t file_size,
 enum status safetensors_open(struct safetensors **out, const char *path,
                              struct error *error)
 {
+    return safetensors_take(out, open(path, O_RDONLY | O_CLOEXEC), error);
+}
+
+enum status safetensors_take(struct safetensors **out, int file_take,
+                             struct error *error)
+{
     struct safetensors *file = calloc(1, sizeof *file);
     struct stat about;
     enum status status;
 
     CHECK(file != NULL);
-    file->file = open(path, O_RDONLY | O_CLOEXEC);
+    file->file = file_take;
     if (file->file < 0 || fstat(file->file, &about) != 0 || !S_ISREG(about.st_mode))
         status = error_set(error, ST_IO, "the model file cannot be opened");
     else
@@ -275,8 +281,17 @@ const struct tensor *safetensors_tensor(const struct safetensors *file, size_t i
 enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
                              float *to, struct error *error)
 {
-    if (!read_all(file->file, to, tensor->count * sizeof *to,
-                  file->data + tensor->offset * sizeof *to))
+    return safetensors_read_bytes(file, tensor, 0, to, tensor->count * sizeof *to,
+                                  error);
+}
+
+enum status safetensors_read_bytes(const struct safetensors *file,
+                                   const struct tensor *tensor, uint64_t offset,
+                                   void *to, size_t size, struct error *error)
+{
+    CHECK(offset + size <= tensor->count * sizeof(float));
+    if (!read_all(file->file, to, size,
+                  file->data + tensor->offset * sizeof(float) + offset))
         return error_set(error, ST_IO, "the model file cannot be read");
     return ST_OK;
 }

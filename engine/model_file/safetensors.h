@@ -51,6 +51,9 @@ struct safetensors; /* an open file, opaque */
  *   ST_CORRUPT  not a safetensors file of F32 tensors */
 enum status safetensors_open(struct safetensors **out, const char *path,
                              struct error *error);
+/* The same of an open file, which is closed on failure too. */
+enum status safetensors_take(struct safetensors **out, int file_take,
+                             struct error *error);
 void safetensors_close(struct safetensors *file); /* NULL is allowed */
 
 /* Whether the open file has this seal (file_seal_check). */
@@ -68,5 +71,11 @@ const struct tensor *safetensors_tensor(const struct safetensors *file, size_t i
  *   ST_IO  cannot be read */
 enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
                              float *to, struct error *error);
+
+/* to (size) = bytes of the tensor from offset on, which it has.
+ *   ST_IO  cannot be read */
+enum status safetensors_read_bytes(const struct safetensors *file,
+                                   const struct tensor *tensor, uint64_t offset,
+                                   void *to, size_t size, struct error *error);
 
 #endif

@@ -1,6 +1,7 @@
 #include "engine/nn/interleave.h"
 
 #include "engine/nn/node_work.h"
+#include "engine/nn/translation.h"
 
 static void interleave_row(const struct interleave *plan, float *to, const float *from)
 {
@@ -26,7 +27,29 @@ static void forward(const struct node_work *work)
                        from.data + i * from.stride);
 }
 
+/* Images are channels first there anyway. */
+static void onnx(const struct translation *t)
+{
+    const struct interleave *plan = t->node->plan;
+    struct image image = plan->image, crop = plan->crop;
+    const int64_t top = (int64_t)(image.height - crop.height) / 2,
+                  left = (int64_t)(image.width - crop.width) / 2;
+    const int64_t starts[] = {top, left}, axes[] = {2, 3},
+                  ends[] = {top + (int64_t)crop.height, left + (int64_t)crop.width};
+    const char *name = onnx_value_as(t->graph, t->node->from, translation_image(image));
+
+    if (crop.height < image.height || crop.width < image.width) {
+        const char *inputs[] = {name, onnx_int64s(t->graph, starts, 2),
+                                onnx_int64s(t->graph, ends, 2),
+                                onnx_int64s(t->graph, axes, 2)};
+        name = onnx_node_of_many(t->graph, "Slice", inputs, 4);
+    }
+    onnx_give(t->graph, t->node->to, name, translation_image(crop));
+}
+
 static const struct difference_rule still; /* a record does not move */
 
-const struct node_kind interleave_node = {
-    .plan_size = sizeof(struct interleave), .forward = forward, .difference = &still};
+const struct node_kind interleave_node = {.plan_size = sizeof(struct interleave),
+                                          .forward = forward,
+                                          .onnx = onnx,
+                                          .difference = &still};

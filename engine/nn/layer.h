@@ -34,6 +34,7 @@ struct weight_tile;  /* engine/nn/graph.h: the piece of a gradient that one sum 
 struct row_range;    /* engine/nn/workspace.h */
 struct record_squares;  /* engine/nn/weight_work.h */
 struct difference_work; /* engine/difference/difference_work.h */
+struct translation;     /* engine/nn/translation.h: a node as it becomes one of ONNX */
 struct layer_kind;
 
 enum member_kind {
@@ -163,6 +164,10 @@ struct node_kind {
      * record and its row alone. NULL: nothing is to be done. */
     void (*forward)(const struct node_work *work);
     void (*backward)(const struct node_work *work);
+
+    /* Appends to a graph of ONNX what forward does where nothing is dropped, and gives the
+     * node's output its name there. Never NULL. */
+    void (*onnx)(const struct translation *translation);
 
     /* NULL: models with such a node are refused where differences are taken. */
     const struct difference_rule *difference;

@@ -174,7 +174,8 @@ export function open(view) {
     if (job.state === 'CANCELLING') return nothing;
     if (isOpen(job)) return may('jobs:cancel') ? html`<button class="button danger" @click=${ask('cancel')}>Cancel</button>` : nothing;
     return html`${may('jobs:submit') ? html`<a class="button" href="/ui/train?from=${job.id}">Train again with changes</a>` : nothing}
-      ${job.model && may('models:read') ? html`<a class="button accent" href="/v1/models/${job.model}/content" download="${job.model}.safetensors">Download model</a>` : nothing}
+      ${job.model && may('models:read') ? html`<a class="button accent" href="/v1/models/${job.model}/content" download="${job.model}.safetensors">Download model</a>
+        <a class="button" href="/v1/models/${job.model}/content?format=onnx" download="${job.model}.onnx">Download as ONNX</a>` : nothing}
       ${may('jobs:edit') ? html`<button class="button danger" @click=${ask('job')}>Delete</button>` : nothing}`;
   }
 

@@ -74,6 +74,8 @@ static void a_damaged_model_is_not_served(void **state)
     const struct model model = publish(stage);
     flip(model.file, 1);
     assert_problem(client_get(client, "%s", model.content), 500, "model_corrupt");
+    assert_problem(client_get(client, "%s?format=onnx", model.content), 500,
+                   "model_corrupt");
     assert_problem(part(stage, &model), 500, "model_corrupt");
     assert_problem(predict(stage, &model), 500, "model_corrupt");
     flip(model.file, 1);

@@ -343,6 +343,81 @@ static void head_tells_the_size_without_the_file(void **state)
     assert_true(reply_header(head, "etag", given));
 }
 
+/* Whether the body, whatever its bytes are, has the text. */
+static bool holds(const struct reply *reply, const char *text)
+{
+    size_t size = strlen(text);
+    for (size_t i = 0; i + size <= reply->size; i++)
+        if (memcmp(reply->body + i, text, size) == 0)
+            return true;
+    return false;
+}
+
+/* What its graph computes is compared with predict by tests/python/check_onnx.py. */
+static void it_comes_as_onnx_too(void **state)
+{
+    struct published *published = *state;
+    struct client *client = client_of(state);
+    char path[160], given[256], etag[256], header[300], expected[96];
+    snprintf(path, sizeof path, "%s?format=onnx", published->path);
+    const struct reply *plain = client_get(client, "%s", published->path);
+    const struct reply *onnx = client_get(client, "%s", path);
+    assert_status(onnx, 200);
+    assert_true(holds(onnx, "certificate_sha256") && holds(onnx, published->model) &&
+                holds(onnx, "probabilities"));
+
+    uint8_t digest[32];
+    unsigned char base64[64];
+    sha256(digest, onnx->body, onnx->size);
+    EVP_EncodeBlock(base64, digest, 32);
+    assert_true(reply_header(onnx, "content-digest", given));
+    snprintf(expected, sizeof expected, "sha-256=:%s:", base64);
+    assert_string_equal(given, expected);
+
+    /* Its tag is its own, and as good as the file's. */
+    assert_true(reply_header(onnx, "etag", etag));
+    assert_true(reply_header(plain, "etag", given));
+    assert_string_not_equal(etag, given);
+    snprintf(header, sizeof header, "If-None-Match: %s", etag);
+    assert_status(client_get_with(client, path, header), 304);
+    assert_status(client_get_with(client, published->path, header), 200);
+    snprintf(header, sizeof header, "If-Match: %s", given);
+    assert_problem(client_get_with(client, path, header), 412, "precondition_failed");
+    const struct reply *again = client_get_with(client, path, "Range: bytes=0-7");
+    assert_status(again, 200);
+    assert_int_equal(again->size, onnx->size);
+    assert_memory_equal(again->body, onnx->body, onnx->size);
+
+    const struct reply *head =
+        client_send(client, &(struct request){.method = "HEAD", .path = path});
+    assert_status(head, 200);
+    assert_int_equal(head->size, 0);
+    assert_true(reply_header(head, "content-length", given));
+    snprintf(expected, sizeof expected, "%zu", onnx->size);
+    assert_string_equal(given, expected);
+}
+
+static void a_format_that_is_none_is_refused(void **state)
+{
+    struct published *published = *state;
+    struct client *client = client_of(state);
+    const char *queries[] = {"format=onnxx", "format=", "format=ONNX",
+                             "format=onnx&format=onnx"};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        const struct reply *reply =
+            client_get(client, "%s?%s", published->path, queries[i]);
+        assert_problem(reply, 400, "invalid_argument");
+        assert_string_equal(reply_text(reply, "errors.0.parameter"), "format");
+    }
+    const struct reply *same =
+        client_get(client, "%s?format=safetensors", published->path);
+    assert_status(same, 200);
+    char path[160];
+    snprintf(path, sizeof path, "%s?format=onnx", published->path);
+    assert_problem(client_get_with(client, path, "Accept: image/png"), 406,
+                   "not_acceptable");
+}
+
 static void quality_is_shown_on_public_data_over_the_run(void **state)
 {
     struct published *published = *state;
@@ -440,6 +515,8 @@ int main(void)
         cmocka_unit_test(ranges_are_parts_of_the_file),
         cmocka_unit_test(a_range_of_another_file_is_the_whole_of_this),
         cmocka_unit_test(head_tells_the_size_without_the_file),
+        cmocka_unit_test(it_comes_as_onnx_too),
+        cmocka_unit_test(a_format_that_is_none_is_refused),
         cmocka_unit_test(quality_is_shown_on_public_data_over_the_run),
         cmocka_unit_test(nothing_private_is_in_a_job_without_evaluation),
         cmocka_unit_test(a_regression_answers_in_the_units_of_its_label),

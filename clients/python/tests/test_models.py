@@ -81,6 +81,12 @@ class Predicting(unittest.TestCase):
             with self.subTest(rows), self.assertRaisesRegex(ValueError, "list of records"):
                 self.model.predict(rows)
 
+    def test_the_file_of_onnx_names_the_model_and_is_compared_with_its_digest(self):
+        content = self.model.onnx()
+        for word in (self.model.id, self.model.data["sha256"], "certificate_sha256", "probabilities"):
+            self.assertIn(word.encode(), content)
+        self.assertEqual(self.model.onnx(), content)
+
     @kit.lacks("numpy")
     def test_columns_of_a_frame_are_taken_by_their_names(self):
         kit.client().datasets.register("people", people(), task="regression", public=True, **PEOPLE)

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "engine/difference/difference_work.h"
 #include "engine/nn/layers/image_window.h"
+#include "engine/nn/translation.h"
 
 void activation_forward(const struct activation *activation, size_t width,
                         struct rows y, struct rows z)
@@ -94,9 +95,15 @@ static const struct difference_rule rule = {.refuses = refuses_difference,
                                             .forward = difference_forward,
                                             .backward = difference_backward};
 
+static void onnx(const struct translation *translation)
+{
+    planned(translation->node)->onnx(translation);
+}
+
 static const struct node_kind activation_node = {.plan_size = sizeof(struct plan),
                                                  .forward = forward,
                                                  .backward = backward,
+                                                 .onnx = onnx,
                                                  .difference = &rule};
 
 /* An activation that reads its input on the way back gets an output of its own. */

@@ -35,6 +35,8 @@ struct activation {
     /* dz = dy f'(z), told from at: y, or z where it reads_input. */
     void (*backward)(float *dz, const float *dy, const float *at, size_t count);
 
+    void (*onnx)(const struct translation *translation); /* as struct node_kind's */
+
     bool moves_zero;  /* f(0) is not 0 */
     bool reads_input; /* backward reads z, which must then outlive the way forward */
     struct activation_rule rule; /* at two points */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "engine/nn/node_work.h"
+#include "engine/nn/translation.h"
 #include "engine/nn/weight_work.h"
 #include "engine/parallel/vector_math.h"
 
@@ -112,11 +113,27 @@ static void sum(const struct weight_work *work, const struct weight_tile *tile,
 
 static const struct weight_kind weights = {.measure = measure, .sum = sum};
 
+static void onnx(const struct translation *t)
+{
+    const struct plan *plan = t->node->plan;
+    struct channels of = plan->channels;
+    struct onnx_image image = translation_channels(t, of.positions, of.channels);
+    const struct onnx_dimensions shape = {of.positions > 1 ? 3 : 1,
+                                          {of.channels, 1, 1}};
+    const char *xh = onnx_value_as(t->graph, t->node->from, image);
+    const struct onnx_inputs product = {
+        {xh, translation_tensor(t, plan->rows.weight, shape)}};
+    const struct onnx_inputs sum = {{onnx_node(t->graph, "Mul", product),
+                                     translation_tensor(t, plan->rows.bias, shape)}};
+    onnx_give(t->graph, t->node->to, onnx_node(t->graph, "Add", sum), image);
+}
+
 static const struct node_kind scale_node = {.plan_size = sizeof(struct plan),
                                             .weights = &weights,
                                             .scratch = scratch,
                                             .forward = forward,
-                                            .backward = backward};
+                                            .backward = backward,
+                                            .onnx = onnx};
 
 void channel_scale_build(struct builder *builder, struct channels channels)
 {

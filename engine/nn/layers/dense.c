@@ -7,6 +7,7 @@
 #include "engine/nn/layers/image_window.h"
 #include "engine/nn/layers/position_layer.h"
 #include "engine/nn/layers/registry.h"
+#include "engine/nn/translation.h"
 #include "engine/nn/weight_work.h"
 
 /* How products round must not depend on how many records there are (heights.h). */
@@ -138,10 +139,27 @@ static const struct difference_rule rule = {.ends_backward = true,
                                             .forward = difference_forward,
                                             .backward = difference_backward};
 
+/* The file has the columns of a flattened image channel by channel, as the graph has. */
+static void onnx(const struct translation *t)
+{
+    const struct node *node = t->node;
+    const struct row_layer *layer = node->plan;
+    const struct onnx_dimensions own = {0};
+    struct onnx_inputs inputs = {{onnx_value_as(t->graph, node->from, onnx_vector),
+                                  translation_tensor(t, layer->weight, own)}};
+
+    if (row_layer_has_bias(layer))
+        inputs.names[2] = translation_tensor(t, layer->bias, own);
+    const char *z = onnx_node(t->graph, "Gemm", inputs);
+    onnx_attribute_int(t->graph, "transB", 1);
+    onnx_give(t->graph, node->to, z, onnx_vector);
+}
+
 static const struct node_kind dense_node = {.plan_size = sizeof(struct row_layer),
                                             .weights = &weights,
                                             .forward = forward,
                                             .backward = backward,
+                                            .onnx = onnx,
                                             .difference = &rule};
 
 /* Adds a dense layer with one row a record. Where the record is an image read flat, the

@@ -2,6 +2,7 @@
 #include "engine/nn/layers/dropout_mask.h"
 #include "engine/nn/layers/image_window.h"
 #include "engine/nn/layers/registry.h"
+#include "engine/nn/translation.h"
 
 /* Drops activations if there is a key. The mask is what the node leaves for its way back. */
 static void forward(const struct node_work *work)
@@ -54,8 +55,15 @@ static void difference_backward(const struct difference_work *d)
 static const struct difference_rule rule = {.forward = difference_forward,
                                             .backward = difference_backward};
 
+static void onnx(const struct translation *t)
+{
+    const struct node *node = t->node;
+    onnx_give_like(t->graph, node->to, onnx_value(t->graph, node->from), node->from);
+}
+
 static const struct node_kind dropout_node = {.plan_size = sizeof(struct dropout),
                                               .draws = true,
+                                              .onnx = onnx,
                                               .forward = forward,
                                               .backward = backward,
                                               .difference = &rule};

@@ -4,6 +4,7 @@
 
 #include "engine/nn/layers/activation.h"
 #include "engine/nn/layers/registry.h"
+#include "engine/nn/translation.h"
 #include "engine/parallel/vector_math.h"
 
 /* Constants of the two functions. */
@@ -140,9 +141,45 @@ static void tanh_difference_backward(float *below, const struct activation_pairs
     change_backward(&change, below, pairs, scale, count);
 }
 
+/* A binary operator on what name is and a number. */
+static const char *by(const struct translation *t, const char *op_type,
+                      const char *name, float number)
+{
+    return onnx_node(t->graph, op_type,
+                     (struct onnx_inputs){{name, onnx_floats(t->graph, &number, 0)}});
+}
+
+static const char *apply(const struct translation *t, const char *op_type,
+                         const char *name, const char *other)
+{
+    return onnx_node(t->graph, op_type, (struct onnx_inputs){{name, other}});
+}
+
+/* y = z (1 + share) / 2 */
+static void onnx_gate(const struct translation *t, const char *z, const char *share)
+{
+    const char *below = by(t, "Add", by(t, "Mul", share, half), half);
+    onnx_give_like(t->graph, t->node->to, apply(t, "Mul", z, below), t->node->from);
+}
+
+static void erf_onnx(const struct translation *t)
+{
+    const char *z = onnx_value(t->graph, t->node->from);
+    onnx_gate(t, z, apply(t, "Erf", by(t, "Mul", z, ROOT_HALF), NULL));
+}
+
+static void tanh_onnx(const struct translation *t)
+{
+    const char *z = onnx_value(t->graph, t->node->from);
+    const char *cube = apply(t, "Mul", apply(t, "Mul", z, z), z);
+    const char *sum = apply(t, "Add", z, by(t, "Mul", cube, CUBIC));
+    onnx_gate(t, z, apply(t, "Tanh", by(t, "Mul", sum, ROOT_TWO_BY_PI), NULL));
+}
+
 static const struct activation erf_activation = {
     .forward = erf_forward,
     .backward = erf_backward,
+    .onnx = erf_onnx,
     .reads_input = true,
     .rule = {erf_difference_forward, erf_difference_backward},
 };
@@ -150,6 +187,7 @@ static const struct activation erf_activation = {
 static const struct activation tanh_activation = {
     .forward = tanh_forward,
     .backward = tanh_backward,
+    .onnx = tanh_onnx,
     .reads_input = true,
     .rule = {tanh_difference_forward, tanh_difference_backward},
 };

@@ -10,6 +10,7 @@
 #include "engine/nn/layers/image_window.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/node_work.h"
+#include "engine/nn/translation.h"
 #include "engine/parallel/vector_math.h"
 
 static struct channels channels_of(const struct group_norm *norm)
@@ -161,10 +162,33 @@ static void backward(const struct node_work *work)
                         work->workspace->node_scratch);
 }
 
+/* An instance norm's groups are its channels, which it scales besides. */
+const char *group_norm_onnx(struct onnx_graph *graph, const char *name, size_t groups,
+                            double epsilon)
+{
+    const struct onnx_inputs inputs = {
+        {name, onnx_repeated(graph, 1.0F, groups), onnx_repeated(graph, 0.0F, groups)}};
+    const char *normalised = onnx_node(graph, "InstanceNormalization", inputs);
+    onnx_attribute_float(graph, "epsilon", (float)epsilon);
+    return normalised;
+}
+
+static void onnx(const struct translation *t)
+{
+    const struct group_norm *norm = t->node->plan;
+    const int64_t shape[] = {0, (int64_t)norm->groups, -1};
+    struct onnx_image image = translation_channels(t, norm->positions, norm->channels);
+    const char *x = onnx_value_as(t->graph, t->node->from, image);
+    const char *xh = group_norm_onnx(t->graph, onnx_reshape(t->graph, x, shape, 3),
+                                     norm->groups, norm->epsilon);
+    onnx_give(t->graph, t->node->to, onnx_shaped(t->graph, xh, image), image);
+}
+
 static const struct node_kind group_norm_node = {.plan_size = sizeof(struct group_norm),
                                                  .scratch = scratch,
                                                  .forward = forward,
-                                                 .backward = backward};
+                                                 .backward = backward,
+                                                 .onnx = onnx};
 
 static enum status check_group_norm(const struct builder *builder,
                                     const struct layer_spec *spec, size_t channels)

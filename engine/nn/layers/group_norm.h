@@ -38,4 +38,9 @@ struct group_norm_pass {
 void group_norm_backward(const struct group_norm *norm, struct rows dx, struct rows q,
                          const struct group_norm_pass *pass, float *scratch);
 
+/* name, which is (batch, groups, n), with every group of n normalised; as nodes of ONNX. */
+struct onnx_graph;
+const char *group_norm_onnx(struct onnx_graph *graph, const char *name, size_t groups,
+                            double epsilon);
+
 #endif

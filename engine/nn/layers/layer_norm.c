@@ -13,6 +13,7 @@
 #include "engine/nn/layers/image_window.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/node_work.h"
+#include "engine/nn/translation.h"
 
 struct plan {
     struct group_norm norm; /* of one position */
@@ -66,10 +67,37 @@ static void backward(const struct node_work *work)
     }
 }
 
+static const char *turned(const struct translation *t, const char *name,
+                          const int64_t order[3])
+{
+    const char *other = onnx_node(t->graph, "Transpose", (struct onnx_inputs){{name}});
+    onnx_attribute_ints(t->graph, "perm", order, 3);
+    return other;
+}
+
+/* Each position is a group, once the positions lie before the channels. */
+static void onnx(const struct translation *t)
+{
+    static const int64_t swap[] = {0, 2, 1};
+    const struct plan *plan = t->node->plan;
+    const int64_t positions = (int64_t)plan->positions,
+                  channels = (int64_t)plan->norm.channels;
+    const int64_t first[] = {0, channels, positions};
+    struct onnx_image image =
+        translation_channels(t, plan->positions, plan->norm.channels);
+    const char *x = onnx_value(t->graph, t->node->from);
+
+    x = turned(t, onnx_reshape(t->graph, x, first, 3), swap);
+    const char *xh = group_norm_onnx(t->graph, x, plan->positions, plan->norm.epsilon);
+    onnx_give(t->graph, t->node->to, onnx_shaped(t->graph, turned(t, xh, swap), image),
+              image);
+}
+
 static const struct node_kind layer_norm_node = {.plan_size = sizeof(struct plan),
                                                  .scratch = scratch,
                                                  .forward = forward,
-                                                 .backward = backward};
+                                                 .backward = backward,
+                                                 .onnx = onnx};
 
 /* After flatten the columns of an image count pixel by pixel here, and channel by channel
  * in a file. */

@@ -47,10 +47,16 @@ static void difference_backward(const struct difference_work *d)
 static const struct difference_rule rule = {.forward = difference_forward,
                                             .backward = difference_backward};
 
+static void onnx(const struct translation *translation)
+{
+    pool_layer_onnx(translation, "MaxPool");
+}
+
 static const struct node_kind max_pool_node = {.plan_size = sizeof(struct window),
                                                .leaves_taps = true,
                                                .forward = forward,
                                                .backward = backward,
+                                               .onnx = onnx,
                                                .difference = &rule};
 
 static enum status build(struct builder *builder, const struct layer_spec *spec)

@@ -24,4 +24,7 @@ enum status pool_layer_build_sized(struct builder *builder,
                                    const struct node_kind *kind,
                                    const struct layer_spec *spec);
 
+/* A pool as an operator of ONNX. */
+void pool_layer_onnx(const struct translation *translation, const char *op_type);
+
 #endif

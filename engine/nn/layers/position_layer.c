@@ -2,9 +2,12 @@
  * sums of its gradients position_gradients.h's. */
 #include "engine/nn/layers/position_layer.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
 #include "engine/difference/difference_work.h"
 #include "engine/nn/position_gradients.h"
+#include "engine/nn/translation.h"
 #include "engine/nn/weight_work.h"
 
 static struct position_pass pass_of(const struct node_work *work,
@@ -193,12 +196,61 @@ static const struct difference_rule rule = {.refuses = refuses_difference,
                                             .forward = difference_forward,
                                             .backward = difference_backward};
 
+/* An image of one channel, as many times as the weight reads it. */
+static const char *copied(const struct translation *t, const char *name, size_t copies)
+{
+    const char **inputs = calloc(copies, sizeof *inputs);
+    CHECK(inputs != NULL);
+    for (size_t i = 0; i < copies; i++)
+        inputs[i] = name;
+    const char *all = onnx_node_of_many(t->graph, "Concat", inputs, copies);
+    onnx_attribute_int(t->graph, "axis", 1);
+    free(inputs);
+    return all;
+}
+
+/* The window lacks the taps that never meet the image; the tensor has them, and the
+ * padding is the whole kernel's. */
+static void onnx(const struct translation *t)
+{
+    const struct position_layer *plan = t->node->plan;
+    const struct window *window = &plan->window;
+    const int64_t stride = (int64_t)window->stride,
+                  dilation = (int64_t)window->dilation,
+                  top = (int64_t)plan->first.y * dilation - window->top,
+                  left = (int64_t)plan->first.x * dilation - window->left;
+    const int64_t strides[] = {stride, stride}, dilations[] = {dilation, dilation},
+                  pads[] = {top, left, top, left};
+    const char *image =
+        onnx_value_as(t->graph, t->node->from, translation_image(window->image));
+    struct onnx_inputs inputs = {
+        {plan->copies > 1 ? copied(t, image, plan->copies) : image,
+         translation_tensor(
+             t, plan->rows.weight,
+             (struct onnx_dimensions){4,
+                                      {plan->rows.outputs,
+                                       window->image.channels * plan->copies,
+                                       plan->kernel_height, plan->kernel_width}})}};
+    const struct onnx_dimensions own = {0};
+
+    if (row_layer_has_bias(&plan->rows))
+        inputs.names[2] = translation_tensor(t, plan->rows.bias, own);
+    const char *z = onnx_node(t->graph, "Conv", inputs);
+    onnx_attribute_ints(t->graph, "strides", strides, 2);
+    onnx_attribute_ints(t->graph, "dilations", dilations, 2);
+    onnx_attribute_ints(t->graph, "pads", pads, 4);
+    onnx_give(
+        t->graph, t->node->to, z,
+        (struct onnx_image){plan->rows.outputs, window->out_height, window->out_width});
+}
+
 static const struct node_kind position_node = {.plan_size =
                                                    sizeof(struct position_layer),
                                                .weights = &weights,
                                                .scratch = scratch,
                                                .forward = forward,
                                                .backward = backward,
+                                               .onnx = onnx,
                                                .difference = &rule};
 
 /* What the form of its norms says of a layer. */

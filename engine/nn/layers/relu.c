@@ -2,6 +2,7 @@
 
 #include "engine/nn/layers/activation.h"
 #include "engine/nn/layers/registry.h"
+#include "engine/nn/translation.h"
 #include "engine/parallel/vector_math.h"
 
 VECTOR_CLONES
@@ -50,9 +51,15 @@ static void difference_backward(float *below, const struct activation_pairs *pai
     }
 }
 
+static void onnx(const struct translation *translation)
+{
+    translation_elementwise(translation, "Relu");
+}
+
 static const struct activation activation = {
     .forward = forward,
     .backward = backward,
+    .onnx = onnx,
     .rule = {difference_forward, difference_backward},
 };
 

@@ -9,6 +9,7 @@
 #include "engine/difference/difference_work.h"
 #include "engine/nn/layers/image_window.h"
 #include "engine/nn/layers/registry.h"
+#include "engine/nn/translation.h"
 
 /* Both ends of a fork have its input's own activations, and its input the sum of their
  * gradients. */
@@ -27,10 +28,18 @@ static void fork_difference_backward(const struct difference_work *d)
              gradient_pair(&d->work, node->other).difference);
 }
 
+static void fork_onnx(const struct translation *t)
+{
+    const struct node *node = t->node;
+    const char *name = onnx_value(t->graph, node->from);
+    onnx_give_like(t->graph, node->to, name, node->from);
+    onnx_give_like(t->graph, node->other, name, node->from);
+}
+
 static const struct difference_rule fork_rule = {.backward = fork_difference_backward};
 
-static const struct node_kind fork_node = {.backward = fork_backward,
-                                           .difference = &fork_rule};
+static const struct node_kind fork_node = {
+    .backward = fork_backward, .onnx = fork_onnx, .difference = &fork_rule};
 
 static void add_forward(const struct node_work *work)
 {
@@ -72,11 +81,22 @@ static void add_difference_backward(const struct difference_work *d)
                       gradient_pair(&d->work, node->to).difference);
 }
 
+static void add_onnx(const struct translation *t)
+{
+    const struct node *node = t->node;
+    struct onnx_image image = onnx_value_image(t->graph, node->from);
+    const struct onnx_inputs ends = {{onnx_value(t->graph, node->from),
+                                      onnx_value_as(t->graph, node->other, image)}};
+    onnx_give(t->graph, node->to, onnx_node(t->graph, "Add", ends), image);
+}
+
 static const struct difference_rule add_rule = {.forward = add_difference_forward,
                                                 .backward = add_difference_backward};
 
-static const struct node_kind add_node = {
-    .forward = add_forward, .backward = add_backward, .difference = &add_rule};
+static const struct node_kind add_node = {.forward = add_forward,
+                                          .backward = add_backward,
+                                          .onnx = add_onnx,
+                                          .difference = &add_rule};
 
 /* Where the two branches begin, and later where they end. */
 struct fork {

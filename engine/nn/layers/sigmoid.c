@@ -2,6 +2,7 @@
 
 #include "engine/nn/layers/activation.h"
 #include "engine/nn/layers/registry.h"
+#include "engine/nn/translation.h"
 #include "engine/parallel/vector_math.h"
 
 /* The exponential never overflows: its argument is not positive. */
@@ -45,9 +46,15 @@ static void difference_backward(float *below, const struct activation_pairs *pai
     }
 }
 
+static void onnx(const struct translation *translation)
+{
+    translation_elementwise(translation, "Sigmoid");
+}
+
 static const struct activation activation = {
     .forward = forward,
     .backward = backward,
+    .onnx = onnx,
     .moves_zero = true,
     .rule = {difference_forward, difference_backward},
 };

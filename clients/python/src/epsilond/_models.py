@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 from collections.abc import Iterator
@@ -97,6 +98,17 @@ class Model:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file; epsilond.load(path) reads it back without a service."""
         self.file().save(path)
+
+    def onnx(self) -> bytes:
+        """The whole prediction as a file of ONNX, from rows in the dataset's own units to what predict
+        answers: write it, or give it to ``onnxruntime.InferenceSession``."""
+        path = f"/v1/models/{segment(self.id)}/content"
+        answer = self._transport.call("GET", path, query={"format": "onnx"})
+        given = answer.headers.get("Content-Digest", "")
+        digest = base64.b64encode(hashlib.sha256(answer.body).digest()).decode()
+        if given != f"sha-256=:{digest}:":
+            raise ModelFileError(f"{self.id}: what came is not what was sent")
+        return answer.body
 
     def _outputs(self, X: Any) -> list[Any]:
         if self._names is None:

@@ -1,0 +1,40 @@
+/*
+ * onnx_properties.h - what a model's file of ONNX says of it beside the graph, as entries
+ * of its metadata_props (model-file.md).
+ *
+ *   format, arch, inputs, certificate  as in the metadata of the safetensors file
+ *   model, job, dataset                ids
+ *   sha256                             of the safetensors file, which the ledger names
+ *   certificate_sha256                 of the text in certificate
+ *   epsilon, delta                     of this model alone; absent where it has no
+ *                                      guarantee
+ *   classes                            of a classification: what the places of its
+ *                                      classes are called, a JSON array of texts
+ *
+ * Ownership: the properties own their texts; the row's is borrowed.
+ */
+#ifndef API_ONNX_PROPERTIES_H
+#define API_ONNX_PROPERTIES_H
+
+#include "engine/data/schema.h"
+#include "engine/nn/model_spec.h"
+#include "engine/onnx/onnx_file.h"
+#include "store/table_rows.h"
+
+enum { ONNX_PROPERTIES_MAX = 12, ONNX_NUMBER_SIZE = 32 };
+
+struct onnx_properties {
+    struct onnx_property items[ONNX_PROPERTIES_MAX];
+    size_t count;
+    char *arch, *inputs, *classes;
+    char sha256[SHA256_HEX_SIZE], certificate_sha256[SHA256_HEX_SIZE];
+    char epsilon[ONNX_NUMBER_SIZE], delta[ONNX_NUMBER_SIZE];
+};
+
+/* dataset is the id of what the model was trained on. */
+void onnx_properties_init(struct onnx_properties *properties,
+                          const struct model_row *row, const char *dataset,
+                          const struct model_spec *model, const struct schema *schema);
+void onnx_properties_fini(struct onnx_properties *properties);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * onnx_stream.h - a model's file of ONNX as the body of a reply: made while it is sent,
+ * from the model's own file (engine/onnx_export.h).
+ *
+ * Threads: any; a stream is pulled by one at a time.
+ */
+#ifndef SERVICE_ONNX_STREAM_H
+#define SERVICE_ONNX_STREAM_H
+
+#include "base/hash.h"
+#include "service/context.h"
+#include "service/reply.h"
+
+/* The bytes depend on the model's file and on the program, so the tag names both. */
+enum { ONNX_TAG_SIZE = SHA256_HEX_SIZE + 32 };
+void onnx_stream_tag(char tag[ONNX_TAG_SIZE], const struct model_row *row);
+
+/* Makes the stream of a model, and the digest of all of it. The model's file is checked
+ * first.
+ *   ST_NOT_FOUND      the model was deleted meanwhile
+ *   ST_MODEL_CORRUPT  its file is not what its row says, or cannot be read
+ *   ST_INVALID        its file of ONNX would be longer than that format allows; the
+ *                     pointer is that of the parameter
+ *   ST_INTERNAL       its file cannot be opened for another reason */
+enum status onnx_stream_open(struct stream *stream, struct context *context,
+                             const struct model_row *row, uint8_t digest[SHA256_SIZE],
+                             struct error *error);
+
+#endif

@@ -1,0 +1,265 @@
+"""Runs published models as ONNX, in ONNX Runtime, and compares with the daemon's predict to
+1e-5, from the same rows; and has onnx.checker look at each file in full. Every type of layer
+and every preset that the daemon offers is among the models.
+
+    check_onnx.py EPSILOND
+"""
+
+import hashlib
+import io
+import json
+import sys
+
+import numpy
+import onnx
+import onnxruntime
+import yaml
+
+from daemon import Daemon
+
+TOLERANCE = 1e-5
+ROWS = 30
+RANDOM = numpy.random.default_rng(2385)
+COLUMNS = [{"name": "x", "kind": "numeric", "range": [-2, 6], "default": 1.5},
+           {"name": "colour", "kind": "categorical", "values": ["red", "green", "blue"],
+            "default": "blue"},
+           {"name": "note", "kind": "ignored"},
+           {"name": "when", "kind": "numeric", "range": [1600000000, 1600086400]},
+           {"name": "wide", "kind": "numeric", "range": [-8e307, 8e307]},
+           {"name": "size", "kind": "categorical", "values": ["1", "10"]}]
+
+
+def npy(array):
+    file = io.BytesIO()
+    numpy.save(file, array)
+    return file.getvalue()
+
+
+def images(shape, count=64, classes=3):
+    """Files of a dataset of random images, and rows of it as predict takes them."""
+    values = RANDOM.integers(0, 256, (count, *shape)).astype(numpy.uint8)
+    labels = numpy.arange(count, dtype=numpy.int64) % classes
+    schema = {"format": "npy", "task": "classification", "classes": classes,
+              "features": {"shape": list(shape), "scale": 255}}
+    return schema, {"features": npy(values), "labels": npy(labels)}, \
+        values[:ROWS].reshape(ROWS, -1).astype(float).tolist()
+
+
+def cells(empty):
+    """Rows of COLUMNS; every third has empty cells, as None."""
+    colours, sizes = ["red", "green", "blue"], ["1", "10"]
+    rows = [[round(float(RANDOM.uniform(-3, 7)), 3), colours[i % 3],
+             int(RANDOM.integers(1599990000, 1600090000)), float(RANDOM.uniform(-1.7, 1.7)) * 1e308,
+             sizes[i % 2]] for i in range(120)]
+    for row in rows[::3] if empty else []:
+        row[0] = row[1] = None
+    return rows
+
+
+def table(label, answers):
+    lines = ["x,colour,note,when,wide,size,y"]
+    for i, (x, colour, when, wide, size) in enumerate(cells(False)):
+        lines.append(f"{x},{colour},n{i},{when},{wide!r},{size},{answers[i % len(answers)]}")
+    task = {"task": "regression"} if "range" in label else \
+        {"task": "classification", "classes": len(answers)}
+    schema = {"format": "csv", "header": True, **task,
+              "columns": COLUMNS + [{"name": "y", "kind": "label", **label}]}
+    return schema, {"data": "\n".join(lines).encode() + b"\n"}, cells(True)[:ROWS]
+
+
+def indexed(features):
+    lines = [f"{1 if i % 2 else -1} " + " ".join(f"{j + 1}:{(i * 7 + j * 3) % 11 / 2 - 1}"
+                                                for j in range(5)) for i in range(64)]
+    schema = {"format": "libsvm", "task": "classification", "classes": 2, "labels": [-1, 1],
+              "features": {"count": 5, **features}}
+    return schema, {"data": "\n".join(lines).encode() + b"\n"}, \
+        RANDOM.uniform(-2, 5, (ROWS, 5)).round(3).tolist()
+
+
+DATASETS = {
+    "colour": images((3, 12, 10)), "grey": images((1, 28, 28)), "small": images((3, 32, 32)),
+    "vectors": images((12,)),
+    "region": table({"values": ["north", "south", "west"]}, ["north", "south", "west"]),
+    "answer": table({"values": ["no", "yes"]}, ["no", "yes"]),
+    "price": table({"range": [-10, 50]}, ["3.5", "-2", "49"]),
+    "sparse": indexed({}), "ranged": indexed({"range": [-1, 3.5]}),
+}
+
+
+def layers(*names):
+    return {"layers": [{"type": n} if isinstance(n, str) else n for n in names]}
+
+
+def dense(out, **more):
+    return {"type": "dense", "out": out, **more}
+
+
+def conv(out, kernel, **more):
+    return {"type": "conv2d", "out": out, "kernel": kernel, **more}
+
+
+def residual(body, shortcut=()):
+    branches = {"body": layers(*body)["layers"]}
+    if shortcut:
+        branches["shortcut"] = layers(*shortcut)["layers"]
+    return {"type": "residual", **branches}
+
+
+NORM = {"type": "group_norm", "groups": 2}
+MODELS = [
+    ("vectors", {"preset": "linear"}),
+    ("vectors", {"preset": "mlp", "hidden": [9, 8], "activation": "sigmoid"}),
+    ("colour", {"preset": "linear"}),
+    ("grey", {"preset": "cnn_mnist"}),
+    ("small", {"preset": "cnn_cifar"}),
+    ("small", {"preset": "resnet18_gn"}),
+    ("small", {"preset": "resnet34_gn"}),
+    ("region", {"preset": "mlp", "hidden": [7], "activation": "gelu_tanh"}),
+    ("answer", {"preset": "linear"}),
+    ("answer", {"preset": "linear", "loss": "softmax_cross_entropy"}),
+    ("price", {"preset": "linear"}),
+    ("price", {"preset": "mlp", "hidden": [7], "activation": "softplus",
+               "loss": {"huber": {"delta": 0.5}}}),
+    ("sparse", {"preset": "linear"}),
+    ("ranged", {"preset": "mlp", "hidden": [6], "activation": "tanh"}),
+    ("vectors", layers(dense(8), NORM, "relu", {"type": "dropout", "rate": 0.5}, dense(6),
+                       "layer_norm", "gelu", {"type": "gelu", "approximate": "tanh"}, dense(3))),
+    ("colour", layers(conv(4, 3), "relu", {"type": "max_pool2d", "kernel": 2}, "flatten", "tanh",
+                      dense(3))),
+    ("colour", layers(conv(4, [3, 2], stride=2, padding=3, dilation=2, bias=False), NORM, "softplus",
+                      {"type": "avg_pool2d", "kernel": 2, "stride": 1}, dense(5), "sigmoid",
+                      "layer_norm", {"type": "dropout", "rate": 0.3},
+                      {"type": "max_pool2d", "kernel": 3, "stride": 2, "padding": 1},
+                      "global_avg_pool", NORM | {"groups": 5}, dense(3))),
+    ("colour", layers({"type": "crop", "size": 9}, conv(6, 7, padding=9, stride=3), "gelu",
+                      residual([conv(6, 3, padding=1), NORM, "relu",
+                                residual([conv(6, 3, padding=1)])]),
+                      residual([conv(4, 1, stride=2)], [conv(4, 1, stride=2), NORM]),
+                      "flatten", residual(["relu"]), dense(3))),
+    ("colour", layers("layer_norm", conv(2, 3), dense(3), "relu", "global_avg_pool", dense(3))),
+    ("grey", layers({"type": "replicate", "channels": 3}, conv(2, 5, stride=3), "relu", dense(4),
+                    "flatten", dense(3))),
+    ("grey", layers({"type": "crop", "size": 20}, "relu", conv(2, 5, stride=3), "flatten", dense(3))),
+    ("grey", layers({"type": "group_norm", "groups": 1}, conv(2, 5, stride=3), "flatten", dense(3))),
+    ("grey", layers(residual(["relu"], [conv(1, 3, padding=1)]), "flatten", dense(3))),
+]
+
+
+def feeds(session, rows, columns):
+    """What the graph takes, of rows as predict takes them."""
+    types = {"tensor(float)": numpy.float32, "tensor(double)": numpy.float64}
+    wanted = {given.name: given.type for given in session.get_inputs()}
+    if "inputs" in wanted:
+        return {"inputs": numpy.array(rows, dtype=types[wanted["inputs"]])}
+    kinds = [column["kind"] for column in columns if column["kind"] in ("numeric", "categorical")]
+    numbers = [[numpy.nan if cell is None else cell for cell, kind in zip(row, kinds)
+                if kind == "numeric"] for row in rows]
+    words = [["" if cell is None else cell for cell, kind in zip(row, kinds)
+              if kind == "categorical"] for row in rows]
+    return {"numbers": numpy.array(numbers, dtype=numpy.float64),
+            "words": numpy.array(words, dtype=object)}
+
+
+def differs(session, given, answer, classes):
+    """The largest difference of the graph's outputs from those of predict."""
+    outputs = dict(zip((out.name for out in session.get_outputs()), session.run(None, given)))
+    if "value" in outputs:
+        theirs = numpy.array([one["value"] for one in answer])
+        return float(numpy.max(numpy.abs(outputs["value"] - theirs)
+                               / numpy.maximum(1, numpy.abs(theirs))))
+    theirs = numpy.array([one["probabilities"] for one in answer])
+    sure = numpy.sort(theirs, axis=1)
+    for row in numpy.flatnonzero(sure[:, -1] - sure[:, -2] > TOLERANCE):
+        assert classes[outputs["class"][row]] == str(answer[row]["class"]), answer[row]
+    assert outputs["probabilities"].shape == theirs.shape
+    return float(numpy.max(numpy.abs(outputs["probabilities"] - theirs)))
+
+
+def fetch(daemon, model):
+    content = daemon.get(f"/v1/models/{model}/content?format=onnx")
+    graph = onnx.load_from_string(content)
+    onnx.checker.check_model(graph, full_check=True)
+    return content, {entry.key: entry.value for entry in graph.metadata_props}
+
+
+def check(daemon, name, model):
+    schema, _, rows = DATASETS[name]
+    spec = {"dataset": name, "evaluation": name, "model": model, "algorithm": {"name": "sgd"},
+            "optimizer": {"name": "sgd", "learning_rate": 0.001}, "batch_size": 32, "steps": 3}
+    job, _ = daemon.run_job(spec)
+    content, properties = fetch(daemon, job["model"])
+    assert "epsilon" not in properties and properties["model"] == job["model"]
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    answer = daemon.post(f"/v1/models/{job['model']}/predict", {"inputs": rows})["outputs"]
+    worst = differs(session, feeds(session, rows, schema.get("columns")), answer,
+                    json.loads(properties.get("classes", "[]")))
+    shown = model.get("preset") or " ".join(types_of(model["layers"]))
+    print(f"  {name}, {shown}: largest difference {worst:.1e}", flush=True)
+    return worst <= TOLERANCE
+
+
+def types_of(list_of_layers):
+    for layer in list_of_layers:
+        yield layer["type"]
+        yield from types_of(layer.get("body", []) + layer.get("shortcut", []))
+
+
+def offered(daemon):
+    """Every layer type and preset of the contract."""
+    schemas = yaml.safe_load(daemon.get("/openapi.yaml"))["components"]["schemas"]
+    types = set(schemas["Layer"]["discriminator"]["mapping"])
+    presets = next(set(part["properties"]["preset"]["enum"]) for part in schemas.values()
+                   if "enum" in part.get("properties", {}).get("preset", {}))
+    return types, presets
+
+
+def all_are_checked(daemon):
+    types, presets = offered(daemon)
+    ours = set().union(*(types_of(model.get("layers", [])) for _, model in MODELS))
+    missing = (types - ours) | (presets - {model.get("preset") for _, model in MODELS})
+    if missing:
+        print("not checked: " + ", ".join(sorted(missing)))
+    return not missing
+
+
+def a_word_that_is_not_declared_fails(daemon, job):
+    content, _ = fetch(daemon, job["model"])
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    given = feeds(session, [[1, "mauve", 1600000000, 0, "1"]], COLUMNS)
+    try:
+        session.run(None, given)
+    except Exception as error:  # of a class that ONNX Runtime does not export
+        return "OneHotEncoder" in str(error)
+    return False
+
+
+def a_private_model_says_its_guarantee(daemon):
+    schema, files, _ = table({"values": ["no", "yes"]}, ["no", "yes"])  # other records
+    daemon.register("people", schema, files, {"epsilon": 8, "delta": 1e-5})
+    job, _ = daemon.run_job({"dataset": "people", "model": {"preset": "linear"},
+                             "algorithm": {"name": "dpsgd"}, "batch_size": 60, "epochs": 2,
+                             "privacy": {"epsilon": 2}})
+    _, properties = fetch(daemon, job["model"])
+    card = daemon.get(f"/v1/models/{job['model']}")
+    certificate = json.loads(properties["certificate"])
+    assert certificate["guarantee"]["epsilon"] == float(properties["epsilon"]) <= 2
+    assert certificate["guarantee"]["delta"] == float(properties["delta"]) == 1e-5
+    assert certificate == card["certificate"] and properties["sha256"] == card["sha256"]
+    assert properties["certificate_sha256"] == \
+        hashlib.sha256(properties["certificate"].encode()).hexdigest()
+    return a_word_that_is_not_declared_fails(daemon, job)
+
+
+def main(binary):
+    with Daemon(binary) as daemon:
+        for name, (schema, files, _) in DATASETS.items():
+            daemon.register(name, schema, files, "public")
+        right = all_are_checked(daemon)
+        for name, model in MODELS:
+            right = check(daemon, name, model) and right
+        right = a_private_model_says_its_guarantee(daemon) and right
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
