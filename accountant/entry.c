@@ -126,6 +126,16 @@ static char *division_render(const struct division *division)
                     division->seed);
 }
 
+/* A grant to records does not say so, as no entry did before there were persons. */
+static const char *unit_member(enum unit unit)
+{
+    switch (unit) {
+    case UNIT_RECORD: return "";
+    case UNIT_PERSON: return ",\"unit\":\"person\"";
+    }
+    return "";
+}
+
 char *entry_grant_render(const struct grant *grant, const struct filter *filter,
                          const struct grant_approval *approval)
 {
@@ -134,11 +144,12 @@ char *entry_grant_render(const struct grant *grant, const struct filter *filter,
     char *approved = approval_render(approval);
     if (grant->order != 0)
         snprintf(order, sizeof order, "%.17g", grant->order);
-    char *text = rendered("{\"grid\":\"g1\",\"relation\":\"%s\",\"epsilon\":%.17g,"
+    char *text = rendered("{\"grid\":\"g1\",\"relation\":\"%s\"%s,\"epsilon\":%.17g,"
                           "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
                           "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s}",
-                          relation_name(grant->relation), grant->epsilon, grant->delta,
-                          order, curve_orders[filter->weighted[0]],
+                          relation_name(grant->relation), unit_member(grant->unit),
+                          grant->epsilon, grant->delta, order,
+                          curve_orders[filter->weighted[0]],
                           curve_orders[filter->weighted[1]], filter->weights[0],
                           filter->weights[1], LEDGER_NOISE_DELTA, divided, approved);
     free(approved);
@@ -192,13 +203,20 @@ static bool grant_meta_parse(struct grant *grant, struct filter *filter,
 {
     char relation[16], order[32];
     double orders[LEDGER_WEIGHTED], noise;
-    int fields = sscanf(meta,
-                        "{\"grid\":\"g1\",\"relation\":\"%15[a-z_]\",\"epsilon\":%lf,"
-                        "\"delta\":%lf,\"order\":%31[^,],\"orders\":[%lf,%lf],"
-                        "\"weights\":[%lf,%lf],\"noise_delta\":%lf",
-                        relation, &grant->epsilon, &grant->delta, order, &orders[0],
-                        &orders[1], &filter->weights[0], &filter->weights[1], &noise);
-    if (fields != 9 || !relation_parse(&grant->relation, relation))
+    const char *rest = meta;
+    if (sscanf(meta, "{\"grid\":\"g1\",\"relation\":\"%15[a-z_]\"", relation) != 1 ||
+        !relation_parse(&grant->relation, relation))
+        return false;
+    rest = strstr(meta, ",\"epsilon\":");
+    grant->unit = UNIT_RECORD;
+    if (strstr(meta, unit_member(UNIT_PERSON)) != NULL)
+        grant->unit = UNIT_PERSON;
+    if (rest == NULL ||
+        sscanf(rest,
+               ",\"epsilon\":%lf,\"delta\":%lf,\"order\":%31[^,],\"orders\":[%lf,%lf],"
+               "\"weights\":[%lf,%lf],\"noise_delta\":%lf",
+               &grant->epsilon, &grant->delta, order, &orders[0], &orders[1],
+               &filter->weights[0], &filter->weights[1], &noise) != 8)
         return false;
     grant->order = strcmp(order, "null") == 0 ? 0 : strtod(order, NULL);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {

@@ -11,7 +11,8 @@
  *             "orders":[a,b],"weights":[v,w],"noise_delta":N}       curve: B, -infinity
  *             at orders without weight; of a divided dataset "holdout" and "seed" stand
  *             behind the rest, and where a second person approved it "approved_by" and
- *             "reason" behind those
+ *             "reason" behind those; where the privacy unit is a person "unit":"person"
+ *             stands behind the relation
  *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}              curve: held, in each
  *             of its parts; of a divided dataset "parts":["train","holdout"], or one of
  *             them, stands before the mechanism

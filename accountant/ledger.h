@@ -82,9 +82,9 @@ struct ledger_claim { /* what a job asks of a dataset's budget */
  * some weighted order has room for it; *entry names what was written. A job has one
  * reservation; that of its evaluation stands under job_evaluation_id of it.
  *   ST_NOT_FOUND         no such dataset
- *   ST_INVALID           m has no proof, is of another relation than the dataset, or
- *                        its curve is infinite at both weighted orders; or a part is
- *                        named that the dataset does not have
+ *   ST_INVALID           m has no proof, is of another relation or another unit than
+ *                        the dataset, or its curve is infinite at both weighted orders;
+ *                        or a part is named that the dataset does not have
  *   ST_ALREADY_EXISTS    the job has a reservation, open or settled
  *   ST_DATASET_FROZEN    the epoch was closed by a restored backup
  *   ST_BUDGET_HELD       only open reservations are in the way

@@ -28,6 +28,9 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
     if (!division_same(&balances->grant.division, &promise->grant->division))
         return error_set(error, ST_INVALID, "dataset %s is divided for good",
                          dataset->text);
+    if (balances->grant.unit != promise->grant->unit)
+        return error_set(error, ST_INVALID, "the privacy unit of dataset %s is the %s",
+                         dataset->text, unit_name(balances->grant.unit));
     if (balances->open_count > 0)
         return error_set(error, ST_DATASET_IN_USE, "dataset %s has open reservations",
                          dataset->text);

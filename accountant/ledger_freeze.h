@@ -40,6 +40,7 @@ enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
  * promised before stays promised: odometer.h says what the epochs come to together.
  *   ST_NOT_FOUND       no such dataset
  *   ST_INVALID         as ledger_grant, the dataset is not frozen, or another relation
+ *                      or unit
  *   ST_DATASET_IN_USE  a reservation of the old epoch is open */
 enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_promise *promise, struct error *error);

@@ -366,6 +366,10 @@ enum status ledger_state_charge(struct curve *charge, const struct balances *bal
         return error_set(
             error, ST_INVALID, "the dataset's relation is %s, the job's %s",
             relation_name(balances->grant.relation), relation_name(m->relation));
+    if (balances->grant.unit != m->unit)
+        return error_set(error, ST_INVALID,
+                         "the dataset's privacy unit is the %s, the job's the %s",
+                         unit_name(balances->grant.unit), unit_name(m->unit));
     enum status status = filter_charge(charge, m, mechanism_steps(m), error);
     if (status != ST_OK)
         return status;

@@ -12,6 +12,7 @@ enum status run_filter_init(struct run_filter *filter, const struct mechanism *m
                             struct error *error)
 {
     *filter = (struct run_filter){.relation = m->relation,
+                                  .unit = m->unit,
                                   .step_kind = proof_of(m->kind)->step_kind};
     return curve_of(&filter->reserved, m, mechanism_steps(m), error);
 }
@@ -54,10 +55,12 @@ static bool begin_run(struct run_filter *filter, const struct mechanism_run *run
 
 static void keep(struct run_filter *filter, const struct mechanism_run *run)
 {
-    if (filter->ran.run_count == 0)
-        mechanism_init(&filter->ran, filter->step_kind, filter->relation, *run);
-    else
+    if (filter->ran.run_count > 0) {
         mechanism_append(&filter->ran, *run);
+        return;
+    }
+    mechanism_init(&filter->ran, filter->step_kind, filter->relation, *run);
+    filter->ran.unit = filter->unit;
 }
 
 bool run_filter_take(struct run_filter *filter, const struct mechanism_run *step)

@@ -31,6 +31,7 @@ struct run_filter {
     struct curve step;    /* the cost of one step of the last */
     struct mechanism ran; /* the steps taken so far; it has no runs before the first */
     enum relation relation;
+    enum unit unit;
     enum mechanism_kind step_kind; /* the kind of mechanism that a step is */
 };
 

@@ -27,6 +27,7 @@
 struct balance {
     double epsilon, delta; /* as granted: the cap of this epoch */
     enum relation relation;
+    enum unit unit;
     uint64_t epoch;
     bool frozen;
     size_t weighted[LEDGER_WEIGHTED]; /* indices into curve_orders; main order first */

@@ -316,8 +316,11 @@ char *mechanism_render(const struct mechanism *m)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     CHECK(out != NULL);
-    bool whole = fprintf(out, "{\"kind\":\"%s\",\"relation\":\"%s\",\"runs\":[",
+    bool whole = fprintf(out, "{\"kind\":\"%s\",\"relation\":\"%s\"",
                          kind_names[m->kind], relation_name(m->relation)) > 0;
+    if (m->unit != UNIT_RECORD)
+        whole = fprintf(out, ",\"unit\":\"%s\"", unit_name(m->unit)) > 0 && whole;
+    whole = fprintf(out, ",\"runs\":[") > 0 && whole;
     for (size_t i = 0; i < m->run_count; i++)
         whole = fprintf(out, "%s[%.17g,%.17g,%llu]", i == 0 ? "" : ",",
                         m->runs[i].sampling_rate, m->runs[i].noise_multiplier,
@@ -334,6 +337,15 @@ char *mechanism_render(const struct mechanism *m)
     return text;
 }
 
+/* A mechanism on records does not say so; where it does, its text is not canonical. */
+static bool unit_read(const char **at, struct mechanism *m)
+{
+    char name[32];
+    m->unit = UNIT_RECORD;
+    return !skip(at, ",\"unit\":\"") ||
+           (word(at, name, sizeof name) && unit_parse(&m->unit, name));
+}
+
 static bool parse(struct mechanism *m, const char *text)
 {
     char name[32];
@@ -341,7 +353,8 @@ static bool parse(struct mechanism *m, const char *text)
     if (!skip(&at, "{\"kind\":\"") || !word(&at, name, sizeof name) ||
         !kind_parse(&m->kind, name) || !skip(&at, ",\"relation\":\"") ||
         !word(&at, name, sizeof name) || !relation_parse(&m->relation, name) ||
-        !skip(&at, ",\"runs\":[") || !runs_parse(&at, m) || !skip(&at, "]"))
+        !unit_read(&at, m) || !skip(&at, ",\"runs\":[") || !runs_parse(&at, m) ||
+        !skip(&at, "]"))
         return false;
     const struct extra *extra = extra_of(m->kind);
     if ((extra->parse != NULL && !extra->parse(&at, m)) ||

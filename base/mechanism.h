@@ -8,6 +8,8 @@
  *   {"kind":"sampled_gaussian","relation":"zero_out","runs":[[q,sigma,steps],...],
  *    "prefixes_priced":true}                  one line, no blanks, reals by %.17g
  *
+ * Where the privacy unit is a person, "unit":"person" stands behind the relation.
+ *
  * Some kinds have one more member behind their runs, the extra member:
  *
  *   error_feedback     "feedback":["m2r",period,rest,error_clip]
@@ -29,9 +31,10 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/unit.h"
 
-/* The relation says which datasets count as neighbours (P1). ZERO_OUT: one record against
- * one that contributes nothing, n public. REPLACE_ONE: one record against any other. */
+/* The relation says which datasets count as neighbours (P1). ZERO_OUT: one unit against
+ * one that contributes nothing, n public. REPLACE_ONE: one unit against any other. */
 enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
 
 /* The table of kinds: a row is the constant of a kind and its name in the text.
@@ -109,6 +112,7 @@ enum { MECHANISM_TURNS_MAX = 1 << 30 };
 struct mechanism {
     enum mechanism_kind kind;
     enum relation relation;
+    enum unit unit; /* whose part in a sum is bounded; batches are drawn of these */
     bool prefixes_priced; /* false: authorised whole, before its first step */
     size_t run_count;
     struct mechanism_run *runs; /* in the order in which they are run; owned */
@@ -120,7 +124,7 @@ struct mechanism {
 
 enum { MECHANISM_RUNS_MAX = 65536 };
 
-/* A mechanism of one run. */
+/* A mechanism of one run, on records. */
 void mechanism_init(struct mechanism *m, enum mechanism_kind kind,
                     enum relation relation, struct mechanism_run run);
 void mechanism_fini(struct mechanism *m); /* a zeroed one is allowed */

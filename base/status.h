@@ -23,6 +23,8 @@ struct faults;
       "send an Idempotency-Key header of 1 to 255 printable ASCII characters")         \
     X(NOT_FLOAT_SAFE, "not_float_safe",                                                \
       "ask for another model, or for a service with OPENBLAS_CORETYPE=Sandybridge")    \
+    X(UNIT_UNSUPPORTED, "unit_unsupported",                                            \
+      "name an algorithm that takes persons, as dpsgd does")                           \
     X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")              \
     X(FORBIDDEN_ORIGIN, "forbidden_origin",                                            \
       "call the service by its loopback address")                                      \

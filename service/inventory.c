@@ -53,8 +53,8 @@ static enum status wrong(const char *table, const char *id, const char *what,
 
 static bool same_grant(const struct grant *a, const struct grant *b)
 {
-    return a->relation == b->relation && a->epsilon == b->epsilon &&
-           a->delta == b->delta && a->order == b->order &&
+    return a->relation == b->relation && a->unit == b->unit &&
+           a->epsilon == b->epsilon && a->delta == b->delta && a->order == b->order &&
            division_same(&a->division, &b->division);
 }
 

@@ -90,6 +90,7 @@ static enum status grant_in(struct context *context, struct regrant *regrant,
         return status;
     grant.relation = balance.relation;
     grant.division = ledger_division(context->ledger, &regrant->dataset);
+    grant.unit = balance.unit;
     status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;

@@ -35,7 +35,7 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
     for (int i = 0; good && i < 2; i++) {
         struct store_tx *tx;
         struct dataset_id id = kit_dataset(scene_names[i]);
-        struct grant grant = {RELATION_ZERO_OUT, 4, 1e-5, 0, {0, 0}};
+        struct grant grant = {RELATION_ZERO_OUT, 4, 1e-5, 0, {0, 0}, UNIT_RECORD};
         if (store_begin(kit.store, &tx, NULL) != ST_OK) {
             good = false;
             break;

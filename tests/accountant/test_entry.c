@@ -97,7 +97,7 @@ static void curves_are_little_endian_doubles_and_nothing_negative(void **state)
 static void the_texts_are_these_and_are_read_back(void **state)
 {
     (void)state;
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}}, grant_back;
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD}, grant_back;
     struct filter filter, filter_back;
     struct curve capacity;
     uint8_t bytes[ENTRY_CURVE_SIZE];
@@ -146,6 +146,47 @@ static void the_texts_are_these_and_are_read_back(void **state)
     free(text);
 }
 
+static void an_entry_says_where_the_unit_is_a_person(void **state)
+{
+    (void)state;
+    struct grant grant = {RELATION_REPLACE_ONE, 2, 1e-5, 0, {0, 0}, UNIT_PERSON}, back;
+    struct filter filter, filter_back;
+    struct curve capacity;
+    uint8_t bytes[ENTRY_CURVE_SIZE];
+    assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
+    entry_capacity(&capacity, &filter);
+    entry_curve_encode(bytes, &capacity);
+    char *text = entry_grant_render(&grant, &filter, NULL);
+    const char *head = "{\"grid\":\"g1\",\"relation\":\"replace_one\","
+                       "\"unit\":\"person\",\"epsilon\":2,";
+    assert_memory_equal(text, head, strlen(head));
+    struct ledger_row row = {.curve = bytes, .curve_size = sizeof bytes, .meta = text};
+    assert_true(entry_grant_parse(&back, &filter_back, NULL, &row));
+    assert_int_equal(back.unit, UNIT_PERSON);
+    assert_int_equal(back.relation, RELATION_REPLACE_ONE);
+    char *other = strstr(text, "person");
+    memcpy(other, "record", 6); /* not how it is written */
+    assert_false(entry_grant_parse(&back, &filter_back, NULL, &row));
+    free(text);
+
+    struct mechanism m, m_back;
+    enum parts parts;
+    mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1, 1.5, 7});
+    m.unit = UNIT_PERSON;
+    text = entry_reserve_render(&m, PARTS_UNNAMED);
+    row.meta = text;
+    assert_non_null(strstr(text, "\"relation\":\"zero_out\",\"unit\":\"person\","
+                                 "\"runs\":"));
+    assert_true(entry_reserve_parse(&m_back, &parts, &row));
+    assert_int_equal(m_back.unit, UNIT_PERSON);
+    mechanism_fini(&m_back);
+    mechanism_fini(&m);
+    memcpy(strstr(text, "person"), "record", 6);
+    assert_false(entry_reserve_parse(&m_back, &parts, &row));
+    free(text);
+}
+
 /* A name and a reason with all that JSON writes otherwise, and that a text may hold. */
 static void a_grant_names_who_approved_it_and_why(void **state)
 {
@@ -156,7 +197,7 @@ static void a_grant_names_who_approved_it_and_why(void **state)
         {"bob", "\",\"reason\":\"x"},
         {"bob", "\\"},
     };
-    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD};
     struct grant grant_back;
     struct filter filter, filter_back;
     struct curve capacity;
@@ -242,6 +283,7 @@ int main(void)
         cmocka_unit_test(every_field_is_in_the_hash),
         cmocka_unit_test(curves_are_little_endian_doubles_and_nothing_negative),
         cmocka_unit_test(the_texts_are_these_and_are_read_back),
+        cmocka_unit_test(an_entry_says_where_the_unit_is_a_person),
         cmocka_unit_test(a_grant_names_who_approved_it_and_why),
         cmocka_unit_test(other_texts_are_not_read),
         cmocka_unit_test(what_is_released_never_exceeds_the_rest),

@@ -78,18 +78,18 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
     (void)state;
     struct kit kit = kit_open(":memory:");
     static const struct grant bad[] = {
-        {RELATION_ZERO_OUT, 0, 1e-5, 0, {0, 0}},
-        {RELATION_ZERO_OUT, -1.5, 1e-5, 0, {0, 0}},
-        {RELATION_ZERO_OUT, 1000.5, 1e-5, 0, {0, 0}},
-        {RELATION_ZERO_OUT, NAN, 1e-5, 0, {0, 0}},
-        {RELATION_ZERO_OUT, INFINITY, 1e-5, 0, {0, 0}},
-        {RELATION_ZERO_OUT, 2, 0, 0, {0, 0}},
-        {RELATION_ZERO_OUT, 2, 0x1p-39, 0, {0, 0}},
-        {RELATION_ZERO_OUT, 2, 1, 0, {0, 0}},
-        {RELATION_ZERO_OUT, 2, NAN, 0, {0, 0}},
-        {RELATION_ZERO_OUT, 2, 1e-5, 10.5, {0, 0}},
-        {RELATION_ZERO_OUT, 2, 1e-5, -2, {0, 0}},
-        {RELATION_ZERO_OUT, 1e-4, 1e-9, 0, {0, 0}},
+        {RELATION_ZERO_OUT, 0, 1e-5, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, -1.5, 1e-5, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 1000.5, 1e-5, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, NAN, 1e-5, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, INFINITY, 1e-5, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 2, 0, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 2, 0x1p-39, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 2, 1, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 2, NAN, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 2, 1e-5, 10.5, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 2, 1e-5, -2, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 1e-4, 1e-9, 0, {0, 0}, UNIT_RECORD},
     };
     struct dataset_id id = kit_dataset("a");
     struct store_tx *tx = kit_begin(&kit);
@@ -101,7 +101,7 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
                          NULL),
             ST_INVALID);
     struct dataset_id nowhere = kit_dataset("nowhere");
-    struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
+    struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD};
     assert_int_equal(
         ledger_grant(kit.ledger, tx,
                      &(struct ledger_promise){&nowhere, &good, &principal_local, NULL},
@@ -301,6 +301,52 @@ static void another_relation_or_an_infinite_curve_is_refused(void **state)
     kit_close(&kit);
 }
 
+static enum status grant_to(struct kit *kit, const char *dataset, enum unit unit)
+{
+    struct dataset_id id = kit_dataset(dataset);
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, unit};
+    struct store_tx *tx = kit_begin(kit);
+    enum status status = kit_dataset_row(tx, dataset);
+    if (status == ST_OK)
+        status = ledger_grant(
+            kit->ledger, tx,
+            &(struct ledger_promise){&id, &grant, &principal_local, NULL}, NULL);
+    return store_end(tx, status, NULL);
+}
+
+static enum status claim_for(struct kit *kit, const char *dataset, unsigned number,
+                             enum unit unit)
+{
+    struct dataset_id id = kit_dataset(dataset);
+    struct job_id job = kit_job(number);
+    struct ledger_entry_name entry;
+    struct mechanism m;
+    mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1, 80, 5});
+    m.unit = unit;
+    struct store_tx *tx = kit_begin(kit);
+    struct ledger_claim claim = {&id, &job, &m, &principal_local, PARTS_UNNAMED};
+    enum status status = ledger_reserve(kit->ledger, tx, &claim, &entry, NULL);
+    mechanism_fini(&m);
+    return store_end(tx, status, NULL);
+}
+
+/* A record's sum says nothing of persons, and a person's has another n. */
+static void a_mechanism_of_another_unit_is_refused(void **state)
+{
+    (void)state;
+    struct kit kit = kit_open(":memory:");
+    assert_int_equal(grant_to(&kit, "people", UNIT_PERSON), ST_OK);
+    assert_int_equal(grant_to(&kit, "rows", UNIT_RECORD), ST_OK);
+    assert_int_equal(claim_for(&kit, "people", 1, UNIT_RECORD), ST_INVALID);
+    assert_int_equal(claim_for(&kit, "rows", 2, UNIT_PERSON), ST_INVALID);
+    assert_int_equal(claim_for(&kit, "people", 3, UNIT_PERSON), ST_OK);
+    assert_int_equal(claim_for(&kit, "rows", 4, UNIT_RECORD), ST_OK);
+    assert_int_equal(kit_balance(&kit, "people").unit, UNIT_PERSON);
+    assert_int_equal(kit_balance(&kit, "rows").unit, UNIT_RECORD);
+    kit_close(&kit);
+}
+
 static void memory_changes_only_when_the_transaction_is_durable(void **state)
 {
     (void)state;
@@ -308,7 +354,7 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
     struct dataset_id a = kit_dataset("a"), b = kit_dataset("b");
     struct job_id jobs[3] = {kit_job(1), kit_job(2), kit_job(3)};
     struct mechanism m = kit_gaussian(4, 1);
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD};
     struct ledger_entry_name entry, before, after;
     struct balance balance;
     kit_grant(&kit, "a", 2, 1e-5, 0);
@@ -370,7 +416,7 @@ static void an_entry_names_who_promised_and_who_reserved(void **state)
     struct dataset_id a = kit_dataset("a");
     struct job_id jobs[2] = {kit_job(1), kit_job(2)};
     struct mechanism m = kit_gaussian(23.85, 1);
-    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD};
     struct ledger_entry_name entry;
     struct store_tx *tx = kit_begin(&kit);
     kit_dataset_row(tx, "a");
@@ -484,6 +530,7 @@ int main(void)
         cmocka_unit_test(held_and_exhausted_are_told_apart),
         cmocka_unit_test(an_outlook_is_what_then_happens),
         cmocka_unit_test(another_relation_or_an_infinite_curve_is_refused),
+        cmocka_unit_test(a_mechanism_of_another_unit_is_refused),
         cmocka_unit_test(memory_changes_only_when_the_transaction_is_durable),
         cmocka_unit_test(an_entry_names_who_promised_and_who_reserved),
         cmocka_unit_test(a_restart_finds_the_same_balances),

@@ -344,7 +344,7 @@ static void a_dataset_is_divided_once(void **state)
 {
     (void)state;
     struct kit kit = kit_divided();
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0.2, 3}};
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0.2, 3}, UNIT_RECORD};
     struct filter filter;
     struct curve capacity;
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);

@@ -356,7 +356,7 @@ static void a_budget_that_both_overspend_is_found(void **state)
 /* Appends a GRANT of dataset a's epoch, as large as it was. */
 static void append_grant(struct kit *kit, uint64_t epoch)
 {
-    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}};
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD};
     struct filter filter;
     struct curve capacity;
     uint8_t bytes[ENTRY_CURVE_SIZE];
