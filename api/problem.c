@@ -15,6 +15,7 @@ unsigned problem_http_status(enum status status)
     case ST_IDEMPOTENCY_KEY_MISSING: return 400;
     case ST_JOB_TOO_LARGE: return 400;
     case ST_NOT_FLOAT_SAFE: return 400;
+    case ST_UNIT_UNSUPPORTED: return 400;
     case ST_FORBIDDEN_ORIGIN: return 403;
     case ST_KEY_IN_QUERY: return 400;
     case ST_UNTRUSTED_PROXY: return 400;

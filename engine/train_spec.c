@@ -23,7 +23,9 @@ enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
         return error_set_at(error, ST_INVALID, "/model/loss",
                             "%s does not fit the dataset's task",
                             loss_name(spec->model.loss));
-    return network_create(&spec->network, &spec->model, shape, error);
+    size_t unit_rows = spec->unit_rows > 0 ? spec->unit_rows : 1;
+    return network_create_of_units(&spec->network, &spec->model, shape, unit_rows,
+                                   error);
 }
 
 void train_spec_drop_network(struct train_spec *spec)
@@ -48,5 +50,8 @@ enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *s
                                  struct error *error)
 {
     struct algorithm_inputs inputs = train_spec_inputs(spec);
-    return spec->algorithm.algorithm->plan(m, &inputs, error);
+    enum status status = spec->algorithm.algorithm->plan(m, &inputs, error);
+    if (status == ST_OK)
+        m->unit = spec->unit;
+    return status;
 }

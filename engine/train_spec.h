@@ -35,7 +35,9 @@ struct train_spec {
     struct averaging_spec averaging;
     struct class_weights class_weights;
     enum relation relation;
-    uint64_t records;    /* n, public */
+    enum unit unit;   /* of the data that it is trained on */
+    size_t unit_rows; /* the most rows of a person in a step; 1 of a record; 0 is 1 */
+    uint64_t records; /* n, public: the units, be they records or persons */
     uint64_t batch_size; /* expected; sampling rate = batch_size / n */
     uint64_t steps;
     double noise_multiplier; /* 0 where the algorithm is not private */
@@ -43,7 +45,7 @@ struct train_spec {
 
 void train_spec_fini(struct train_spec *spec); /* a zeroed one is allowed */
 
-/* spec->network = spec->model for data of this shape. There must be none yet.
+/* spec->network = spec->model for data of this shape and units of spec->unit_rows. There must be none yet.
  *   ST_INVALID    the loss does not fit the task ("/model/loss"), or as network_create
  *   ST_NO_MEMORY  an allocation failed */
 enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
@@ -55,7 +57,8 @@ void train_spec_drop_network(struct train_spec *spec);
 /* What the algorithm plans from. The answer borrows spec. */
 struct algorithm_inputs train_spec_inputs(const struct train_spec *spec);
 
-/* *m = the mechanism of spec at spec->noise_multiplier (plan in algorithm.h). */
+/* *m = the mechanism of spec at spec->noise_multiplier (plan in algorithm.h), on the units
+ * of its data. */
 enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,
                                  struct error *error);
 

@@ -63,6 +63,7 @@ static enum status describe(struct algorithm_model *model,
     *model = (struct algorithm_model){.parameters = network_parameters(network),
                                       .spread = network_spread(network),
                                       .record_terms = (uint32_t)network_terms(network),
+                                      .unit_rows = (uint32_t)network_unit_rows(network),
                                       .layers = network_layers(network)};
     if (!algorithm->uses_differences)
         return ST_OK;
@@ -108,6 +109,8 @@ static enum status start(void **state, const struct train_spec *spec,
     struct algorithm_inputs inputs = train_spec_inputs(spec);
     struct algorithm_model model;
     enum status status = check_class_weights(spec, error);
+    if (status == ST_OK)
+        status = algorithm_check_unit(algorithm, spec->unit, error);
     if (status == ST_OK)
         status = describe(&model, algorithm, spec->network, error);
     if (status != ST_OK)
@@ -173,10 +176,12 @@ static enum status check_matrices(const struct trainer_options *options,
     if (data->features != shape.features ||
         model_spec_outputs(&options->spec->model, data->classes) != shape.outputs)
         return error_set(error, ST_INVALID, "the model was compiled for other data");
-    if (data->records != options->spec->records)
-        return error_set(error, ST_INVALID, "the spec is for %llu records, not %llu",
+    if ((data->starts != NULL) != (options->spec->unit == UNIT_PERSON))
+        return error_set(error, ST_INVALID, "the spec is for another privacy unit");
+    if (matrix_units(data) != options->spec->records)
+        return error_set(error, ST_INVALID, "the spec is for %llu units, not %llu",
                          (unsigned long long)options->spec->records,
-                         (unsigned long long)data->records);
+                         (unsigned long long)matrix_units(data));
     if (evaluation != NULL && (evaluation->features != data->features ||
                                evaluation->classes != data->classes))
         return error_set(error, ST_INVALID,

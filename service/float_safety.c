@@ -50,7 +50,8 @@ static char *name_of(const struct train_spec *spec)
     CHECK(name != NULL);
     unsigned batch =
         spec->batch_size < BATCH_MAX ? (unsigned)spec->batch_size : (unsigned)BATCH_MAX;
-    snprintf(name, size, "%u %u %u %d %s", shape.features, shape.outputs, batch,
+    snprintf(name, size, "%u %u %u %zu %d %s", shape.features, shape.outputs, batch,
+             network_unit_rows(spec->network),
              spec->algorithm.algorithm->uses_differences, model);
     free(model);
     return name;

@@ -30,6 +30,26 @@ static bool header_is_sound(const struct matrix_header *header)
            (!u8 || (isfinite(header->scale) && header->scale > 0));
 }
 
+static bool starts_ascend(const uint32_t *starts, uint64_t units, uint64_t records)
+{
+    for (uint64_t u = 0; u < units; u++)
+        if (starts[u] >= starts[u + 1])
+            return false;
+    return starts[0] == 0 && starts[units] == records;
+}
+
+/* Reads who has which rows; false where that is no grouping of all of them. */
+static bool read_units(struct matrix *matrix, const struct matrix_trailer *trailer,
+                       const struct matrix_layout *layout)
+{
+    if (trailer->units == 0)
+        return true;
+    const char *map = matrix->map;
+    matrix->starts = (const uint32_t *)(const void *)(map + layout->starts_at);
+    matrix->units = trailer->units;
+    return starts_ascend(matrix->starts, matrix->units, matrix->records);
+}
+
 /* Reads header and trailer; false unless all that they say agrees with the file's
  * length. */
 static bool matrix_read(struct matrix *matrix)
@@ -44,22 +64,25 @@ static bool matrix_read(struct matrix *matrix)
     memcpy(&trailer, map + matrix->map_size - sizeof trailer, sizeof trailer);
     if (!header_is_sound(&header) ||
         memcmp(trailer.magic, MATRIX_TRAILER_MAGIC, sizeof trailer.magic) != 0 ||
-        trailer.records == 0 || trailer.records > MATRIX_RECORDS_MAX)
+        trailer.records == 0 || trailer.records > MATRIX_RECORDS_MAX ||
+        trailer.units > trailer.records)
         return false;
     matrix->records = trailer.records;
     matrix->features = header.features;
     matrix->classes = header.classes;
     matrix->element = (enum element)header.element;
     matrix->scale = header.scale;
-    uint64_t row_size = header.features * (uint64_t)element_size(matrix->element);
-    if (!matrix_layout(&layout, trailer.records, row_size) ||
-        layout.size != matrix->map_size)
+    struct matrix_extent extent = {.records = trailer.records,
+                                   .units = trailer.units,
+                                   .row_size = header.features *
+                                               (uint64_t)element_size(matrix->element)};
+    if (!matrix_layout(&layout, &extent) || layout.size != matrix->map_size)
         return false;
     const void *targets = map + layout.targets_at;
     matrix->rows = map + layout.rows_at;
     matrix->targets = header.classes > 0 ? targets : NULL;
     matrix->values = header.classes == 0 ? targets : NULL;
-    return true;
+    return read_units(matrix, &trailer, &layout);
 }
 
 static enum status file_map(struct matrix *matrix, int file, struct error *error)
@@ -100,6 +123,20 @@ void matrix_close(struct matrix *matrix)
     if (matrix->map != NULL)
         CHECK(munmap(matrix->map, matrix->map_size) == 0);
     *matrix = (struct matrix){0};
+}
+
+uint64_t matrix_units(const struct matrix *matrix)
+{
+    return matrix->starts != NULL ? matrix->units : matrix->records;
+}
+
+struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit)
+{
+    CHECK(unit < matrix_units(matrix));
+    if (matrix->starts == NULL)
+        return (struct matrix_unit){unit, 1};
+    uint32_t first = matrix->starts[unit];
+    return (struct matrix_unit){first, matrix->starts[unit + 1] - first};
 }
 
 /* Division by a float32 gives what encode_value gives: rounding the double quotient of

@@ -6,7 +6,9 @@
  *             zeros
  *   rows      records x features, each a u8 or a float32, row-major
  *   targets   records x 4, each a class as uint32, or a float32
- *   trailer   64: "EPSEND01", records u64, zeros
+ *   starts    only where units are persons: (units + 1) x 4, the first row of each
+ *             person's as uint32, and behind the last one the number of rows
+ *   trailer   64: "EPSEND01", records u64, units u64 or 0, zeros
  *
  * Each part starts at a multiple of 64 bytes, with zeros between; all numbers are
  * little-endian. The number of records stands in the trailer because a stream knows its
@@ -16,6 +18,8 @@
  * Invariants
  *   (1) Every value is finite; every class is below the schema's classes.
  *   (2) The SHA-256 that is stored for a matrix is over the whole file.
+ *   (3) The rows of a person follow each other, and there is one at least. How many there
+ *       are is known to nobody outside the engine (privacy.md P6).
  *
  * Threads: a mapped matrix may be read by any thread.
  */
@@ -35,7 +39,7 @@ enum element { ELEMENT_U8, ELEMENT_F32 };
 size_t element_size(enum element element); /* bytes: 1 or 4 */
 
 struct matrix {
-    uint64_t records;
+    uint64_t records; /* rows of the file: of all persons together, where it has them */
     uint32_t features;
     uint32_t classes; /* 0: targets are float32 */
     enum element element;
@@ -43,6 +47,8 @@ struct matrix {
     const void *rows;        /* records x features */
     const uint32_t *targets; /* (records) class indices, or NULL */
     const float *values;     /* (records) regression targets, or NULL */
+    const uint32_t *starts;  /* (units + 1) the first row of each, or NULL */
+    uint64_t units;          /* persons; unused without starts */
     void *map;               /* the mapping itself, and its size */
     size_t map_size;
 };
@@ -54,6 +60,14 @@ struct matrix {
  * On failure matrix is as it was. */
 enum status matrix_open(struct matrix *matrix, const char *path, struct error *error);
 void matrix_close(struct matrix *matrix); /* a zeroed one is allowed */
+
+/* The number of units, n: of persons where there are such, else of records. */
+uint64_t matrix_units(const struct matrix *matrix);
+
+struct matrix_unit { /* the rows of one unit */
+    uint32_t first, count;
+};
+struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit);
 
 /* out[i, j] = feature j of record indices[i], as float32; rows of out are stride floats
  * apart, and what lies between features and stride is left alone. */

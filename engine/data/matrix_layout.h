@@ -21,7 +21,8 @@ struct matrix_header {
 struct matrix_trailer {
     char magic[8];
     uint64_t records;
-    char zeros[48];
+    uint64_t units; /* 0: units are records, and there are no starts */
+    char zeros[40];
 };
 
 _Static_assert(sizeof(struct matrix_header) == MATRIX_ALIGNMENT, "header is one line");
@@ -29,12 +30,18 @@ _Static_assert(sizeof(struct matrix_trailer) == MATRIX_ALIGNMENT,
                "trailer is one line");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian");
 
+struct matrix_extent {
+    uint64_t records, row_size; /* bytes of a row */
+    uint64_t units;             /* 0: there are no starts */
+};
+
 struct matrix_layout { /* bytes */
-    uint64_t rows_at, rows_size, targets_at, targets_size, trailer_at, size;
+    uint64_t rows_at, rows_size, targets_at, targets_size, starts_at, starts_size,
+        trailer_at, size;
 };
 
 /* False where the sizes overflow. */
-bool matrix_layout(struct matrix_layout *layout, uint64_t records, uint64_t row_size);
+bool matrix_layout(struct matrix_layout *layout, const struct matrix_extent *extent);
 
 /* Zeros behind a part of size bytes. */
 static inline size_t matrix_padding(uint64_t size)

@@ -43,6 +43,9 @@ struct matrix_writer {
     size_t filling; /* which of them takes the rows that are not written yet */
     size_t buffer_rows, buffered;
 
+    const uint32_t *starts; /* (units + 1), or NULL */
+    uint64_t units;
+
     uint64_t target_count;
     size_t pending; /* targets in memory */
     uint32_t targets[TARGETS_MAX];
@@ -170,11 +173,12 @@ enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t reco
                                struct error *error)
 {
     struct matrix_layout layout;
+    const struct matrix_extent extent = {
+        .records = records, .row_size = writer->row_size, .units = writer->units};
     if (records > writer->bounds.records_max)
         return error_set(error, ST_IMPORT_FAILED, "more than %" PRIu64 " records",
                          writer->bounds.records_max);
-    if (!matrix_layout(&layout, records, writer->row_size) ||
-        layout.size > writer->bounds.size_max)
+    if (!matrix_layout(&layout, &extent) || layout.size > writer->bounds.size_max)
         return error_set(error, ST_IMPORT_FAILED,
                          "the stored matrix would exceed %" PRIu64 " bytes",
                          writer->bounds.size_max);
@@ -279,9 +283,28 @@ static enum status put_targets(struct matrix_writer *writer, struct error *error
     return status;
 }
 
+void matrix_writer_group(struct matrix_writer *writer, const uint32_t *starts,
+                         uint64_t units)
+{
+    CHECK(writer->records == 0 && units > 0);
+    writer->starts = starts;
+    writer->units = units;
+}
+
+static enum status put_starts(struct matrix_writer *writer, struct error *error)
+{
+    if (writer->starts == NULL)
+        return ST_OK;
+    CHECK(writer->starts[writer->units] == writer->records);
+    enum status status = put(writer, writer->starts,
+                             (writer->units + 1) * sizeof *writer->starts, error);
+    return status == ST_OK ? put_padding(writer, error) : status;
+}
+
 static enum status put_trailer(struct matrix_writer *writer, struct error *error)
 {
-    struct matrix_trailer trailer = {.records = writer->records};
+    struct matrix_trailer trailer = {.records = writer->records,
+                                     .units = writer->units};
     memcpy(trailer.magic, MATRIX_TRAILER_MAGIC, sizeof trailer.magic);
     return put(writer, &trailer, sizeof trailer, error);
 }
@@ -297,6 +320,8 @@ enum status matrix_writer_finish(struct matrix_writer *writer,
         status = put_targets(writer, error);
     if (status == ST_OK)
         status = put_padding(writer, error);
+    if (status == ST_OK)
+        status = put_starts(writer, error);
     if (status == ST_OK)
         status = put_trailer(writer, error);
     if (status != ST_OK)

@@ -75,8 +75,14 @@ enum status matrix_writer_class(struct matrix_writer *writer, uint32_t class_ind
 enum status matrix_writer_value(struct matrix_writer *writer, float value,
                                 struct error *error);
 
+/* Says that the rows lie person by person: those of person u are [starts[u], starts[u + 1]).
+ * Call it before the first row of a matrix whose units are persons, and for no other.
+ *   starts  (units + 1) ascending, from 0 to the number of rows; borrowed until finish */
+void matrix_writer_group(struct matrix_writer *writer, const uint32_t *starts,
+                         uint64_t units);
+
 struct matrix_digest {
-    uint64_t records, size;
+    uint64_t records, size;           /* records: rows */
     uint8_t sha256[SHA256_SIZE];      /* the whole file's */
     uint8_t rows_sha256[SHA256_SIZE]; /* that of the rows alone, as they lie there */
 };

@@ -91,13 +91,23 @@ uint32_t schema_column_features(const struct column *column)
     return column->kind == COLUMN_CATEGORICAL ? (uint32_t)column->value_count : 1;
 }
 
-const struct column *schema_label(const struct schema *schema)
+static const struct column *first_of(const struct schema *schema, enum column_kind kind)
 {
     for (size_t i = 0; i < schema->column_count; i++) {
-        if (schema->columns[i].kind == COLUMN_LABEL)
+        if (schema->columns[i].kind == kind)
             return &schema->columns[i];
     }
     return NULL;
+}
+
+enum unit schema_unit(const struct schema *schema)
+{
+    return first_of(schema, COLUMN_PRIVACY_ID) != NULL ? UNIT_PERSON : UNIT_RECORD;
+}
+
+const struct column *schema_label(const struct schema *schema)
+{
+    return first_of(schema, COLUMN_LABEL);
 }
 
 void schema_class_name(const struct schema *schema, uint32_t class_index, char *text,

@@ -12,6 +12,7 @@
  *   categorical  one feature per declared value, 1 at the cell's, else 0
  *   label        the place of the value in the declared list, from 0; regression:
  *                clipped to [low, high] and mapped to [-1, 1], predictions mapped back
+ *   privacy_id   no feature: rows with the same text are one person's (persons.h)
  *
  * Ownership: a schema owns its columns and strings; schema_fini releases them.
  */
@@ -23,10 +24,17 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/unit.h"
 #include "engine/data/reader.h"
 
 enum task { TASK_CLASSIFICATION, TASK_REGRESSION };
-enum column_kind { COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_LABEL, COLUMN_IGNORED };
+enum column_kind {
+    COLUMN_NUMERIC,
+    COLUMN_CATEGORICAL,
+    COLUMN_LABEL,
+    COLUMN_IGNORED,
+    COLUMN_PRIVACY_ID
+};
 
 struct column {
     char *name;
@@ -88,6 +96,10 @@ bool schema_has_columns(const struct schema *schema);
 /* How many features a numeric or categorical column makes: 1, or one for each value. */
 uint32_t schema_column_features(const struct column *column);
 
+/* The privacy unit of a dataset of this schema: persons where a column says whose each row
+ * is, else records. Whoever has to know asks this, and nothing else. */
+enum unit schema_unit(const struct schema *schema);
+
 /* The label column, or NULL where there are no columns. */
 const struct column *schema_label(const struct schema *schema);
 
@@ -98,8 +110,8 @@ bool schema_target_range(const struct schema *schema, double *low, double *high)
 double schema_target(const struct schema *schema, double mapped);
 
 /* Whether a and b have the same format, task, classes (texts or numbers), and features in
- * the same encoding, names included. Ignored columns, the header and defaults may
- * differ. */
+ * the same encoding, names included. Ignored columns, those of ids, the header and
+ * defaults may differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
 const char *task_name(enum task task); /* classification regression */

@@ -54,7 +54,7 @@ struct algorithm_inputs {
     const struct algorithm_spec *spec;
     const struct model_spec *model;
     enum relation relation;
-    uint64_t records;    /* n */
+    uint64_t records;    /* n: the units, be they records or persons */
     uint64_t batch_size; /* expected, in [1, n] */
     uint64_t steps;
     double noise_multiplier; /* a candidate while calibrating */
@@ -66,6 +66,7 @@ struct algorithm_model {
     uint64_t parameters;   /* d */
     double spread;         /* kappa: network_spread */
     uint32_t record_terms; /* network_terms */
+    uint32_t unit_rows;    /* network_unit_rows; 0 stands for 1 */
     size_t layers;         /* network_layers */
     /* These two are 0 unless the algorithm uses_differences. */
     double difference_spread;  /* network_difference_spread */
@@ -95,7 +96,10 @@ struct algorithm {
         uses_differences; /* it sums gradient differences (engine/difference/difference.h) */
     bool uses_subsets; /* it draws batches of a fixed size (fixed_size_subset.h) */
     bool plain_loss;   /* its proof reads the loss: a job names no class weights */
-    uint64_t epochs;   /* for a job that names neither epochs nor steps; 0: the usual */
+    /* Why it takes no persons: what its proof says of records and of nothing else. NULL
+     * where a person's mean gradient may stand wherever a record's does (noise.md 2.6). */
+    const char *records_only;
+    uint64_t epochs; /* for a job that names neither epochs nor steps; 0: the usual */
     const struct algorithm_parameter *parameters;
     size_t parameter_count;
 
@@ -161,6 +165,11 @@ bool algorithm_applies(const struct algorithm_spec *spec,
  * private. */
 const struct noise_plan *algorithm_noise(const struct algorithm *algorithm,
                                          const void *state);
+
+/* Whether algorithm may run on data of that privacy unit.
+ *   ST_UNIT_UNSUPPORTED  its proof is about records ("/algorithm/name") */
+enum status algorithm_check_unit(const struct algorithm *algorithm, enum unit unit,
+                                 struct error *error);
 
 /* batch_size / records: the one double that sampler and accountant both use. */
 double algorithm_rate(const struct algorithm_inputs *inputs);

@@ -3,7 +3,9 @@
  *
  *   fill           puts whole pieces into the micro-batch, one behind the other, up to
  *                  the one that leaves its blocks fullest (best_end). row_classes_place
- *                  says in which row each record stands; rows between hold zeros
+ *                  says in which row each record stands; rows between hold zeros. A
+ *                  person takes as many rows as the network's units have, whatever they
+ *                  own: those that are left hold zeros too, and weigh nothing
  *   differentiate  runs forward, loss and backward over all rows, or takes the
  *                  differences
  *   clip           measures each record and asks the clip rule for its clip factor; on
@@ -24,6 +26,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/difference/difference.h"
+#include "engine/dp/unit_rows.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
 
@@ -36,22 +39,26 @@ enum {
 struct micro_batch {
     const struct network *network;
     struct row_classes rows;
+    size_t unit_rows;      /* of the network; rows of classes are then units */
+    struct stream *stream; /* of the draws of persons' rows */
     struct workspace *workspace;
     size_t capacity;
+    float *weights;      /* (capacity) what a row's loss weighs in its unit's */
     float *block;        /* (network_tile_floats_max) one tile's product */
     float *clip_factors; /* (capacity) */
     double *squares;     /* (capacity) each record's, taken as it was gathered, or 0 */
-    bool *occupied;      /* (capacity) whether a record stands in a row */
-    uint32_t *places;    /* (capacity) the row of each record of a piece */
-    uint32_t *indices;   /* (capacity) the index of the record in each row */
+    bool *occupied;      /* (capacity) whether a unit stands in a row */
+    uint32_t *places;    /* (capacity) the place of each unit of a piece */
+    uint32_t *indices;   /* (capacity) by which dropout knows the record in each row */
     struct row_range *ranges; /* (capacity) the rows of each piece of the micro-batch */
     size_t range_count;
     size_t filled; /* rows of the micro-batch, empty ones between records included */
 };
 
-size_t micro_batch_capacity(const struct row_classes *rows, size_t cell_rows_max)
+size_t micro_batch_capacity(const struct row_classes *rows, size_t unit_rows,
+                            size_t cell_units_max)
 {
-    size_t reach = row_classes_reach(rows, cell_rows_max);
+    size_t reach = row_classes_reach(rows, cell_units_max) * unit_rows;
     size_t least = reach > CAPACITY_MIN ? reach : CAPACITY_MIN;
     return (least + rows->block - 1) / rows->block * rows->block;
 }
@@ -61,7 +68,8 @@ size_t micro_batch_capacity(const struct row_classes *rows, size_t cell_rows_max
 size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records)
 {
     size_t period = micro_batch->rows.period;
-    size_t rows = period == 1 ? records : records + 2 * period;
+    size_t places = period == 1 ? records : records + 2 * period;
+    size_t rows = places * micro_batch->unit_rows;
     size_t pieces = micro_batch->capacity / (rows > 0 ? rows : 1);
     return pieces > 0 ? pieces : 1;
 }
@@ -76,8 +84,8 @@ size_t micro_batch_size(const struct network *network, struct micro_batch_room r
 {
     size_t buffers = room.two_points ? workspace_two_points_size(network, room.capacity)
                                      : workspace_size(network, room.capacity);
-    size_t row = sizeof(float) + sizeof(double) + sizeof(bool) + 2 * sizeof(uint32_t) +
-                 sizeof(struct row_range);
+    size_t row = 2 * sizeof(float) + sizeof(double) + sizeof(bool) +
+                 2 * sizeof(uint32_t) + sizeof(struct row_range);
     return sizeof(struct micro_batch) + buffers + block_size(network) +
            room.capacity * row;
 }
@@ -91,9 +99,12 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
     CHECK(micro_batch != NULL && capacity % rows->block == 0);
     micro_batch->network = network;
     micro_batch->rows = *rows;
+    micro_batch->unit_rows = network_unit_rows(network);
+    micro_batch->stream = stream_create();
     micro_batch->capacity = capacity;
     micro_batch->block = aligned_alloc(ALIGNMENT, block_size(network));
     micro_batch->clip_factors = calloc(capacity, sizeof *micro_batch->clip_factors);
+    micro_batch->weights = calloc(capacity, sizeof *micro_batch->weights);
     micro_batch->squares = calloc(capacity, sizeof *micro_batch->squares);
     micro_batch->occupied = calloc(capacity, sizeof *micro_batch->occupied);
     micro_batch->places = calloc(capacity, sizeof *micro_batch->places);
@@ -106,9 +117,9 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
             : workspace_create(&micro_batch->workspace, network, capacity, error);
     if (status == ST_OK &&
         (micro_batch->block == NULL || micro_batch->clip_factors == NULL ||
-         micro_batch->squares == NULL || micro_batch->occupied == NULL ||
-         micro_batch->places == NULL || micro_batch->indices == NULL ||
-         micro_batch->ranges == NULL))
+         micro_batch->weights == NULL || micro_batch->squares == NULL ||
+         micro_batch->occupied == NULL || micro_batch->places == NULL ||
+         micro_batch->indices == NULL || micro_batch->ranges == NULL))
         status = error_set(error, ST_NO_MEMORY, "no memory for a micro-batch");
     if (status != ST_OK) {
         micro_batch_destroy(micro_batch);
@@ -130,6 +141,9 @@ void micro_batch_destroy(struct micro_batch *micro_batch)
     if (micro_batch->clip_factors != NULL)
         hash_zero(micro_batch->clip_factors,
                   micro_batch->capacity * sizeof *micro_batch->clip_factors);
+    if (micro_batch->weights != NULL)
+        hash_zero(micro_batch->weights,
+                  micro_batch->capacity * sizeof *micro_batch->weights);
     if (micro_batch->squares != NULL)
         hash_zero(micro_batch->squares,
                   micro_batch->capacity * sizeof *micro_batch->squares);
@@ -137,7 +151,9 @@ void micro_batch_destroy(struct micro_batch *micro_batch)
         hash_zero(micro_batch->indices,
                   micro_batch->capacity * sizeof *micro_batch->indices);
     free(micro_batch->block);
+    stream_destroy(micro_batch->stream);
     free(micro_batch->clip_factors);
+    free(micro_batch->weights);
     free(micro_batch->squares);
     free(micro_batch->occupied);
     free(micro_batch->places);
@@ -157,10 +173,10 @@ static bool squares_serve(const struct batch_sum *sum)
     return sum->clip != NULL && sum->parameter_step == NULL;
 }
 
-/* Copies one record's features and target into a row. Its square is taken at once, while
- * the row is near and the processor divides the next one's. */
-static void gather(struct micro_batch *micro_batch, const struct task *task,
-                   uint32_t index, size_t row)
+/* Copies the features and the target of one row of the matrix into a row. Its square is
+ * taken at once, while the row is near and the processor divides the next one's. */
+static void gather_row(struct micro_batch *micro_batch, const struct task *task,
+                       uint32_t index, size_t row)
 {
     const struct matrix *data = task->data;
     size_t stride = workspace_stride(micro_batch->workspace);
@@ -168,7 +184,6 @@ static void gather(struct micro_batch *micro_batch, const struct task *task,
     matrix_gather(data, features, stride, &index, 1);
     if (squares_serve(task->sum))
         micro_batch->squares[row] = floats_square(features, stride);
-    micro_batch->indices[row] = index;
     if (data->targets != NULL)
         workspace_classes(micro_batch->workspace)[row] = data->targets[index];
     else
@@ -184,29 +199,61 @@ static void clear_row(struct micro_batch *micro_batch, size_t row)
     workspace_values(micro_batch->workspace)[row] = 0;
 }
 
+/* Puts a unit into its rows. Each of the k that it has weighs 1/k, so that its gradient is
+ * that of their mean loss; those it lacks hold zeros. */
+static void gather(struct micro_batch *micro_batch, const struct task *task,
+                   uint32_t unit, size_t first)
+{
+    uint32_t rows[UNIT_ROWS_MAX] = {unit};
+    size_t all = micro_batch->unit_rows, count = 1;
+    const struct unit_draw draw = {task->rows_key, all};
+    if (task->data->starts != NULL)
+        count = unit_rows_draw(rows, task->data, unit, draw, micro_batch->stream);
+    for (size_t k = 0; k < all; k++) {
+        if (k < count)
+            gather_row(micro_batch, task, rows[k], first + k);
+        else
+            clear_row(micro_batch, first + k);
+        micro_batch->weights[first + k] = k < count ? 1.0F / (float)count : 0.0F;
+        micro_batch->indices[first + k] = (uint32_t)(unit * all + k);
+        micro_batch->occupied[first + k] = true;
+    }
+    if (task->data->starts != NULL)
+        hash_zero(rows, sizeof rows);
+}
+
+/* Says that a unit will be gathered soon. */
+static void expect(const struct task *task, uint32_t unit)
+{
+    matrix_expect(task->data, matrix_unit(task->data, unit).first);
+}
+
 /* Puts a piece behind what the micro-batch holds, or answers false if it has no room. */
 static bool add_piece(struct micro_batch *micro_batch, const struct task *task,
                       struct piece piece)
 {
     const uint32_t *indices = task->batch->indices + piece.first;
-    size_t start = micro_batch->filled;
-    if (piece.count > micro_batch->capacity - start)
+    size_t start = micro_batch->filled, all = micro_batch->unit_rows;
+    if (piece.count > (micro_batch->capacity - start) / all)
         return false;
-    struct cell_rows cell = row_classes_place(&micro_batch->rows, start, indices,
+    struct cell_rows cell = row_classes_place(&micro_batch->rows, start / all, indices,
                                               piece.count, micro_batch->places);
+    cell = (struct cell_rows){cell.first * all, cell.end * all};
     if (cell.end > micro_batch->capacity)
         return false;
     memset(micro_batch->occupied + start, 0,
            (cell.end - start) * sizeof *micro_batch->occupied);
     for (size_t k = 0; k < piece.count; k++) {
         if (piece.first + k + AHEAD < task->batch->count)
-            matrix_expect(task->data, indices[k + AHEAD]);
-        gather(micro_batch, task, indices[k], micro_batch->places[k]);
-        micro_batch->occupied[micro_batch->places[k]] = true;
+            expect(task, indices[k + AHEAD]);
+        gather(micro_batch, task, indices[k], micro_batch->places[k] * all);
     }
-    for (size_t row = start; row < cell.end; row++)
-        if (!micro_batch->occupied[row])
-            clear_row(micro_batch, row);
+    for (size_t row = start; row < cell.end; row++) {
+        if (micro_batch->occupied[row])
+            continue;
+        clear_row(micro_batch, row);
+        micro_batch->weights[row] = 0;
+    }
     micro_batch->ranges[micro_batch->range_count++] =
         (struct row_range){.first = cell.first, .count = cell.end - cell.first};
     micro_batch->filled = cell.end;
@@ -228,7 +275,7 @@ static size_t best_end(const struct micro_batch *micro_batch, const struct batch
     if (micro_batch->rows.period > 1 || micro_batch->rows.tallest > block)
         return cursor->end;
     for (size_t p = cursor->next; p < cursor->end; p++) {
-        rows += batch->pieces[p].count;
+        rows += batch->pieces[p].count * micro_batch->unit_rows;
         if (rows > micro_batch->capacity)
             return end;
         double full = (double)rows / (double)((rows + block - 1) / block * block);
@@ -269,7 +316,7 @@ static void count_norms(const struct micro_batch *micro_batch, const struct task
                         const struct measures *measures)
 {
     int64_t counts[HISTOGRAM_BINS_MAX] = {0};
-    for (size_t row = 0; row < micro_batch->filled; row++)
+    for (size_t row = 0; row < micro_batch->filled; row += micro_batch->unit_rows)
         if (micro_batch->occupied[row])
             counts[histogram_bin(task->sum->histogram, measures->norms[row])]++;
     reduction_count(task->reduction, counts, task->sum->histogram->bins);
@@ -355,6 +402,8 @@ static void differentiate(struct micro_batch *micro_batch, const struct task *ta
     workspace_loss(workspace);
     if (task->class_weights != NULL)
         workspace_weigh_classes(workspace, task->class_weights);
+    if (micro_batch->unit_rows > 1)
+        workspace_weigh(workspace, micro_batch->weights);
     workspace_backward(workspace, task->parameters);
 }
 

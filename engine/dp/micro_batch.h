@@ -31,16 +31,18 @@ struct task { /* what one sum is of; all threads read it */
     const struct batch *batch;
     const struct batch_sum *sum;
     const uint8_t *drop_key;     /* this step's (workspace_drop) */
+    const uint8_t *rows_key;     /* and that of unit_rows.h, where units are persons */
     const double *class_weights; /* (workspace_weigh_classes); NULL: none */
     struct reduction *reduction;
     const atomic_bool *cancel; /* or NULL */
 };
 
 /* The rows of a micro-batch: room for the largest cell, in whole blocks.
- *   cell_rows_max  M */
-size_t micro_batch_capacity(const struct row_classes *rows, size_t cell_rows_max);
+ *   cell_units_max  M */
+size_t micro_batch_capacity(const struct row_classes *rows, size_t unit_rows,
+                            size_t cell_units_max);
 
-/* How many pieces of that many records a micro-batch usually has room for; at least 1. */
+/* How many pieces of that many units a micro-batch usually has room for; at least 1. */
 size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records);
 
 struct micro_batch_room {

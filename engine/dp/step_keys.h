@@ -1,6 +1,6 @@
 /*
  * step_keys.h - the secrets of a step: one key for its noise, one for who is in its
- * batch, one for what dropout drops. Each comes from a source of its own (noise_key.h),
+ * batch, one for what dropout drops, one for which rows of a person it reads. Each comes from a source of its own (noise_key.h),
  * so none can be computed from another, and no key serves two steps.
  *
  * Threads: one at a time.
@@ -11,11 +11,12 @@
 #include "engine/noise/noise_key.h"
 
 struct step_keys {
-    struct noise_key noise, sampling, drop; /* those of the step that was begun last */
-    struct noise_source *noise_source, *sampling_source, *drop_source;
+    /* those of the step that was begun last */
+    struct noise_key noise, sampling, drop, rows;
+    struct noise_source *noise_source, *sampling_source, *drop_source, *rows_source;
 };
 
-/* seed is for tests, whose sampling and dropping start from keys derived from it; NULL
+/* seed is for tests, whose other keys start from some that are derived from it; NULL
  * stands for getrandom. */
 void step_keys_open(struct step_keys *keys, const struct noise_key *seed);
 void step_keys_close(struct step_keys *keys); /* a zeroed one is allowed; zeroes */

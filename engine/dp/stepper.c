@@ -59,7 +59,8 @@ static size_t piece_rows_max(const struct stepper_setup *setup)
 static struct micro_batch_room room_of(const struct stepper_setup *setup)
 {
     return (struct micro_batch_room){
-        .capacity = micro_batch_capacity(&setup->rows, piece_rows_max(setup)),
+        .capacity = micro_batch_capacity(
+            &setup->rows, network_unit_rows(setup->network), piece_rows_max(setup)),
         .two_points = setup->uses_differences};
 }
 
@@ -86,11 +87,10 @@ static enum status create_extras(struct stepper *stepper, struct error *error)
     const struct stepper_setup *setup = &stepper->setup;
     enum status status = ST_OK;
     if (setup->uses_error_memory)
-        status =
-            partition_init(&stepper->partition, (size_t)setup->data->records, error);
+        status = partition_init(&stepper->partition, (size_t)setup->records, error);
     if (status == ST_OK && setup->uses_subsets)
-        status = fixed_size_subset_init(&stepper->subset, (size_t)setup->data->records,
-                                        error);
+        status =
+            fixed_size_subset_init(&stepper->subset, (size_t)setup->records, error);
     if (status == ST_OK && setup->uses_differences)
         status = parameter_step_create(&stepper->parameter_step, stepper->dim, error);
     return status;
@@ -116,8 +116,12 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
                            struct error *error)
 {
     struct stepper *stepper = calloc(1, sizeof *stepper);
-    size_t records = (size_t)setup->data->records;
+    size_t records = (size_t)setup->records;
     CHECK(stepper != NULL && setup->is_public == (setup->noise == NULL));
+    CHECK(setup->records == matrix_units(setup->data));
+    CHECK(!setup->is_public || network_unit_rows(setup->network) == 1);
+    /* By these numbers dropout knows the rows of a micro-batch. */
+    CHECK(setup->records <= UINT32_MAX / network_unit_rows(setup->network));
     stepper->setup = *setup;
     stepper->dim = network_parameters(setup->network);
     stepper->sampler = sampler_create(setup->team);
@@ -197,9 +201,9 @@ void stepper_begin_step(struct stepper *stepper, uint64_t step)
 
 void stepper_sample(struct stepper *stepper, double rate)
 {
-    size_t count = sampler_draw(stepper->sampler, stepper->batch.indices,
-                                (uint32_t)stepper->setup.data->records, rate,
-                                &stepper->keys.sampling);
+    size_t count =
+        sampler_draw(stepper->sampler, stepper->batch.indices,
+                     (uint32_t)stepper->setup.records, rate, &stepper->keys.sampling);
     hash_zero(&stepper->keys.sampling, sizeof stepper->keys.sampling);
     batch_drawn(&stepper->batch, count);
 }
@@ -284,6 +288,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                  .sum = sum,
                  .drop_key = stepper->keys.drop.bytes,
                  .class_weights = setup->class_weights,
+                 .rows_key = stepper->keys.rows.bytes,
                  .reduction = &stepper->reduction,
                  .cancel = setup->cancel},
     };

@@ -24,7 +24,7 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     const struct optimizer_spec *optimizer;
     const double *class_weights; /* (classes) see workspace_weigh_classes; NULL: none */
     uint64_t steps;
-    uint64_t records;    /* those of data */
+    uint64_t records;    /* n, the units of data (matrix_units) */
     uint64_t batch_size; /* expected */
     struct row_classes rows;
     bool is_public;                 /* stepper_average is allowed, and noise is NULL */

@@ -4,8 +4,9 @@
  * (weight_kind in layer.h) for its part.
  *
  * workspace_measure adds up the squares that the layers give, takes roots rounded up, and
- * refuses a record that has anything not finite: it is erased from every layer, so that
- * whatever its factor is, it adds nothing. */
+ * refuses a unit that has anything not finite: it is erased from every layer, so that
+ * whatever its factor is, it adds nothing. A layer gives the squares of a unit at its first
+ * row; its other rows get the same roots, and with them the same clip factor. */
 #include "engine/nn/workspace.h"
 
 #include <math.h>
@@ -22,17 +23,29 @@ static struct record_squares squares_of(const struct workspace *workspace, size_
         .spreads = workspace->layer_spreads + layer * workspace->rows};
 }
 
-/* Replaces a square by its root, rounded up. Sums of at most 2^26 exact squares err by
- * less than 2^-26 of themselves. */
-static void take_root(double *square, bool refused)
+/* Replaces the square at a unit's first row by its root, rounded up, in all of its rows.
+ * Sums of at most 2^26 exact squares err by less than 2^-26 of themselves. */
+static void take_root(double *squares, struct row_range unit, bool refused)
 {
-    *square = refused ? 0.0 : (1.0 + 0x1p-24) * sqrt(*square);
+    double root = refused ? 0.0 : (1.0 + 0x1p-24) * sqrt(squares[unit.first]);
+    for (size_t k = 0; k < unit.count; k++)
+        squares[unit.first + k] = root;
+}
+
+static bool is_refused(const struct workspace *workspace, struct row_range unit)
+{
+    bool finite = isfinite(workspace->norms[unit.first]) &&
+                  isfinite(workspace->spreads[unit.first]);
+    for (size_t k = 0; k < unit.count; k++)
+        finite = finite && isfinite(workspace->losses[unit.first + k]);
+    return !finite;
 }
 
 void workspace_measure(struct workspace *workspace, const double *input_squares)
 {
     struct record_squares sum = {workspace->norms, workspace->spreads};
     size_t rows = active_rows(workspace), layers = workspace->network->layer_count;
+    struct row_range unit = {.count = workspace->network->unit_rows};
 
     memset(sum.squares, 0, rows * sizeof *sum.squares);
     memset(sum.spreads, 0, rows * sizeof *sum.spreads);
@@ -47,16 +60,15 @@ void workspace_measure(struct workspace *workspace, const double *input_squares)
             sum.spreads[i] += layer.spreads[i];
         }
     }
-    for (size_t i = 0; i < rows; i++) {
-        bool refused = !isfinite(sum.squares[i]) || !isfinite(sum.spreads[i]) ||
-                       !isfinite(workspace->losses[i]);
-        if (refused)
-            workspace_erase(workspace, i);
-        take_root(&sum.squares[i], refused);
-        take_root(&sum.spreads[i], refused);
+    for (; unit.first < rows; unit.first += unit.count) {
+        bool refused = is_refused(workspace, unit);
+        for (size_t k = 0; refused && k < unit.count; k++)
+            workspace_erase(workspace, unit.first + k);
+        take_root(sum.squares, unit, refused);
+        take_root(sum.spreads, unit, refused);
         for (size_t l = 0; l < layers; l++) {
-            take_root(&squares_of(workspace, l).squares[i], refused);
-            take_root(&squares_of(workspace, l).spreads[i], refused);
+            take_root(squares_of(workspace, l).squares, unit, refused);
+            take_root(squares_of(workspace, l).spreads, unit, refused);
         }
     }
     workspace->has_per_example = true;
@@ -133,6 +145,13 @@ static void scale_rows(struct rows b, const float *factors, size_t count)
         for (size_t j = 0; j < b.stride; j++)
             row[j] *= factor;
     }
+}
+
+void workspace_weigh(struct workspace *workspace, const float *weights)
+{
+    struct rows b =
+        rows_of(workspace->gradients, workspace, workspace->network->output);
+    scale_rows(b, weights, workspace->count);
 }
 
 void workspace_scale_layer(struct workspace *workspace, size_t layer,

@@ -66,6 +66,7 @@ struct weight_tile {
 
 struct network {
     struct network_shape shape;
+    size_t unit_rows; /* rows of a unit */
     enum loss loss;
     double huber_delta;
     size_t parameters;

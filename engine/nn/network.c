@@ -88,14 +88,19 @@ static enum status make_tiles(struct network *network, struct error *error)
     return ST_OK;
 }
 
-enum status network_create(struct network **out, const struct model_spec *model,
-                           struct network_shape shape, struct error *error)
+enum status network_create_of_units(struct network **out,
+                                    const struct model_spec *model,
+                                    struct network_shape shape, size_t unit_rows,
+                                    struct error *error)
 {
     struct network *network = calloc(1, sizeof *network);
     enum status status;
 
     CHECK(network != NULL);
+    CHECK(unit_rows > 0 && unit_rows <= UNIT_ROWS_MAX &&
+          (unit_rows & (unit_rows - 1)) == 0);
     network->shape = shape;
+    network->unit_rows = unit_rows;
     network->loss = model->loss;
     network->huber_delta = model->huber_delta;
     status = graph_build(network, model, error);
@@ -107,6 +112,17 @@ enum status network_create(struct network **out, const struct model_spec *model,
     }
     *out = network;
     return ST_OK;
+}
+
+enum status network_create(struct network **out, const struct model_spec *model,
+                           struct network_shape shape, struct error *error)
+{
+    return network_create_of_units(out, model, shape, 1, error);
+}
+
+size_t network_unit_rows(const struct network *network)
+{
+    return network->unit_rows;
 }
 
 struct network_shape network_shape(const struct network *network)
@@ -165,8 +181,9 @@ size_t network_terms(const struct network *network)
     size_t most = 1;
     for (size_t i = 0; i < network->layer_count; i++) {
         const struct weight_layer *layer = &network->layers[i];
-        if (layer->sums_in_double && layer->positions > most)
-            most = layer->positions;
+        size_t terms = layer->positions * network->unit_rows;
+        if (layer->sums_in_double && terms > most)
+            most = terms;
     }
     return most;
 }

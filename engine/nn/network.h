@@ -41,6 +41,17 @@ enum status network_create(struct network **out, const struct model_spec *model,
                            struct network_shape shape, struct error *error);
 void network_destroy(struct network *network); /* NULL is allowed */
 
+/* The same for units of several rows each (noise.md 2.6): unit_rows rows of a workspace
+ * that follow each other are one unit, and what is measured, clipped and summed is the
+ * gradient of all of them together. unit_rows is a power of two, at most UNIT_ROWS_MAX,
+ * so that a unit never lies in two blocks; 1 makes the network of network_create. */
+enum { UNIT_ROWS_MAX = 16 };
+enum status network_create_of_units(struct network **out,
+                                    const struct model_spec *model,
+                                    struct network_shape shape, size_t unit_rows,
+                                    struct error *error);
+size_t network_unit_rows(const struct network *network);
+
 struct network_shape network_shape(const struct network *network);
 enum loss network_loss(const struct network *network);
 
@@ -79,8 +90,8 @@ const struct row_layer *network_row_layer(const struct network *network, size_t 
 /* Whether a backward pass goes on below the weight layer: a parameter lies before it. */
 bool network_layer_goes_back(const struct network *network, size_t layer);
 
-/* The most terms that one record has in a sum: 1, or those of a product in double. All
- * products in float have one term a record. */
+/* The most terms that one unit has in a sum: 1, or those of a product in double. All
+ * products in float have one term a unit. */
 size_t network_terms(const struct network *network);
 
 /* Floating-point operations of one record: forward, and backward with the sum. */

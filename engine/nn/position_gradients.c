@@ -66,9 +66,20 @@ void position_gradients_bias(const struct position_layer *layer,
     }
 }
 
+void position_gradients_gather(const struct position_layer *layer,
+                               struct rows per_example)
+{
+    size_t width = bias_floats(layer), all = position_gradients_floats(layer);
+    for (size_t k = 1; k < per_example.count && all > 0; k++) {
+        float *row = per_example.data + k * per_example.stride;
+        add_columns(per_example.data, row, 1, width);
+        memset(row, 0, all * sizeof *row);
+    }
+}
+
 static size_t gram_floats(const struct position_layer *layer)
 {
-    size_t t = window_positions(&layer->window);
+    size_t t = positions_of_unit(layer);
     return 2 * (rows_stride(t * layer->rows.inputs) +
                 rows_stride(t * layer->rows.outputs) + 2 * rows_stride(t * t));
 }
@@ -92,9 +103,14 @@ static double roundings(double count, double unit)
     return count * unit / (1.0 - count * unit);
 }
 
+static struct rows record_of(struct rows rows, size_t record)
+{
+    return (struct rows){rows.data + record * rows.stride, rows.stride, 1};
+}
+
 /* For one record, to (outputs, d) = beta to + b^T a. */
-static void gradient(const struct position_layer *layer, float *to, float beta,
-                     const struct position_rows *rows, float *scratch)
+static void add_gradient(const struct position_layer *layer, float *to, float beta,
+                         const struct position_rows *rows, float *scratch)
 {
     size_t inputs = layer->rows.inputs, outputs = layer->rows.outputs;
     struct rows a = rows->a, b = rows->b;
@@ -107,6 +123,16 @@ static void gradient(const struct position_layer *layer, float *to, float beta,
                     (blasint)inputs, (blasint)u.count, 1.0F, in, (blasint)outputs,
                     u.data, (blasint)u.stride, step.first == 0 ? beta : 1.0F, to,
                     (blasint)inputs);
+    }
+}
+
+/* The same for a unit's records together. */
+static void gradient(const struct position_layer *layer, float *to, float beta,
+                     const struct position_rows *rows, float *scratch)
+{
+    for (size_t k = 0; k < rows->a.count; k++) {
+        struct position_rows record = {record_of(rows->a, k), record_of(rows->b, k)};
+        add_gradient(layer, to, k == 0 ? beta : 1.0F, &record, scratch);
     }
 }
 
@@ -148,17 +174,19 @@ static double product_sum(const double *a, const double *b, size_t count)
 static double gram_square(const struct position_layer *layer, struct rows a,
                           struct rows b, float *scratch)
 {
-    size_t t = window_positions(&layer->window), d = layer->rows.inputs,
-           p = layer->rows.outputs;
-    struct position_step all = {.records = 1, .count = t};
-    struct rows u = positions_unfold(layer, a, all, scratch), in = {b.data, p, t};
+    size_t one = window_positions(&layer->window), d = layer->rows.inputs,
+           p = layer->rows.outputs, t = positions_of_unit(layer);
     double *wide_a = (double *)(void *)(scratch + positions_unfolded(layer));
     double *wide_b = wide_a + rows_stride(t * d),
            *a_products = wide_b + rows_stride(t * p);
     double *b_products = a_products + rows_stride(t * t);
 
-    widen(wide_a, d, u, d);
-    widen(wide_b, p, in, p);
+    for (size_t k = 0; k < a.count; k++) {
+        struct position_step all = {.record = k, .records = 1, .count = one};
+        struct rows in = {b.data + k * b.stride, p, one};
+        widen(wide_a + k * one * d, d, positions_unfold(layer, a, all, scratch), d);
+        widen(wide_b + k * one * p, p, in, p);
+    }
     row_products(a_products, wide_a, t, d);
     row_products(b_products, wide_b, t, p);
     return product_sum(a_products, b_products, t);
@@ -167,7 +195,7 @@ static double gram_square(const struct position_layer *layer, struct rows a,
 /* noise.md 2.4, with products in double: nu^2 <= computed + eps_G M^2. */
 static double gram_error(const struct position_layer *layer)
 {
-    double t = (double)window_positions(&layer->window);
+    double t = (double)positions_of_unit(layer);
     double terms = (double)(layer->rows.inputs + layer->rows.outputs + 4);
     return roundings(terms, 0x1p-53) + t * t * 0x1p-52;
 }
@@ -186,8 +214,7 @@ static double exact_norm(const struct position_layer *layer, struct rows a,
     }
     gradient(layer, explicit_gradient, 0.0F, &(struct position_rows){a, b}, scratch);
     square = floats_square(explicit_gradient, floats);
-    return sqrt(square) +
-           roundings((double)window_positions(&layer->window), 0x1p-24) * spread;
+    return sqrt(square) + roundings((double)positions_of_unit(layer), 0x1p-24) * spread;
 }
 
 /* A stored gradient is one row a record, so M = nu. */
@@ -213,11 +240,13 @@ struct position_norm position_gradients_measure(const struct position_layer *lay
                                                 float *per_example, float *scratch)
 {
     size_t bias = bias_floats(layer), t = window_positions(&layer->window);
-    double copies = (double)layer->copies;
+    double copies = (double)layer->copies, a_square = 0.0, b_square = 0.0;
     double overlap = (double)window_overlap(&layer->window);
-    double a_square =
-        overlap * floats_square(a.data, image_floats(&layer->window.image));
-    double b_square = floats_square(b.data, t * layer->rows.outputs);
+    for (size_t k = 0; k < a.count; k++) {
+        a_square += overlap * floats_square(a.data + k * a.stride,
+                                            image_floats(&layer->window.image));
+        b_square += floats_square(b.data + k * b.stride, t * layer->rows.outputs);
+    }
     double bias_square = floats_square(per_example, bias), norm;
 
     if (!(a_square <= NORM_SQUARE_MAX && b_square <= NORM_SQUARE_MAX &&
@@ -229,10 +258,11 @@ struct position_norm position_gradients_measure(const struct position_layer *lay
         return per_example_norm(layer, per_example);
     }
     /* By Cauchy and Schwarz M = sum_t |a_t||b_t| <= |a||b|. Rounding w b entry by entry
-     * may add 2^-24 M to the norm, where one row a record leaves 2^-24 of the norm. */
+     * may add 2^-24 M to the norm, where one row a record leaves 2^-24 of the norm; what
+     * clipping cut off is rounded a second time (clip_rest). */
     double spread = sqrt(copies * a_square * b_square);
     norm = sqrt(copies) * exact_norm(layer, a, b, spread / sqrt(copies), scratch) +
-           0x1p-24 * spread;
+           0x1p-23 * spread;
     return (struct position_norm){norm * norm + bias_square,
                                   spread * spread + bias_square};
 }

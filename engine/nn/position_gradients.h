@@ -30,6 +30,11 @@ size_t position_gradients_floats(const struct position_layer *layer);
 void position_gradients_bias(const struct position_layer *layer,
                              struct rows per_example, struct rows b);
 
+/* Row 0 of per_example, the stored gradients of a unit's records = the sum of all its
+ * rows, and these = 0. The rest of row 0 is then what position_gradients_measure fills in. */
+void position_gradients_gather(const struct position_layer *layer,
+                               struct rows per_example);
+
 struct position_rows { /* the factors of some records' gradients */
     struct rows a, b;
 };
@@ -39,8 +44,11 @@ struct position_norm {
     double spread; /* M_up^2 */
 };
 
-/* Measures one record, whose bias gradient is stored, and fills in the rest of per_example
- * if the form is PER_EXAMPLE. The norm is infinite where a factor is not finite or beyond 2^64.
+/* Measures one unit, that is one record or several whose gradient is one, and fills in the
+ * rest of per_example if the form is PER_EXAMPLE. What is stored of the bias is the unit's
+ * (position_gradients_gather). The norm is infinite where a factor is not finite or beyond
+ * 2^64.
+ *   a, b     (unit_rows of the layer)
  *   scratch  (position_gradients_scratch) */
 size_t position_gradients_scratch(const struct position_layer *layer);
 struct position_norm position_gradients_measure(const struct position_layer *layer,

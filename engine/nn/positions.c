@@ -50,12 +50,18 @@ static bool is_plain(const struct position_layer *layer)
            window_positions(window) == window->image.height * window->image.width;
 }
 
+size_t positions_of_unit(const struct position_layer *layer)
+{
+    return positions(layer) * (layer->unit_rows > 1 ? layer->unit_rows : 1);
+}
+
 static enum norm_form choose_form(const struct position_layer *layer)
 {
-    double t = (double)positions(layer), d = (double)layer->rows.inputs;
+    double t = (double)positions_of_unit(layer), d = (double)layer->rows.inputs;
     double p = (double)layer->rows.outputs, r = t * (d + p) / (p * d);
+    double stored = (double)positions(layer) * p + (double)image_floats(layer);
 
-    if (p * d <= per_example_ratio * (t * p + (double)image_floats(layer)))
+    if (p * d <= per_example_ratio * stored)
         return NORM_PER_EXAMPLE;
     if (t <= GRAM_SHORT ? r <= gram_short : r <= gram_long && t <= GRAM_LONGEST)
         return NORM_GRAM;

@@ -31,7 +31,8 @@ struct position_layer {
     struct window window;               /* without the taps that never meet the image */
     size_t kernel_height, kernel_width; /* the tensor is (outputs, height, width, */
     struct tap first;                   /* channels x copies); first tap of window */
-    size_t copies; /* channels of the tensor that read one channel of the image */
+    size_t copies;    /* channels of the tensor that read one channel of the image */
+    size_t unit_rows; /* records whose gradients are one; 0 and 1: each its own */
     enum norm_form form;
 };
 
@@ -82,5 +83,8 @@ struct position_pass {
 void positions_forward(const struct position_pass *pass, struct rows z, struct rows a);
 void positions_backward(const struct position_pass *pass, struct rows da,
                         struct rows b);
+
+/* The rows a whose b^T a is one gradient: T of each record of a unit. */
+size_t positions_of_unit(const struct position_layer *layer);
 
 #endif

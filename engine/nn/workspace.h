@@ -5,6 +5,7 @@
  *
  *   training        forward -> loss -> backward -> measure -> scale -> sum
  *                               \-> weigh_classes, where classes have weights
+ *   of units        forward -> loss -> weigh -> backward -> measure -> scale -> sum
  *   on public data  forward -> loss -> backward -> per_example_gradients -> sum
  *   two points      difference (difference.h)   -> measure -> scale -> sum
  *   evaluation      forward -> predict, class, loss
@@ -16,6 +17,10 @@
  * caller fills the first count rows of workspace_input (matrix_gather with
  * workspace_stride) and, before workspace_loss, the first count of workspace_classes or
  * workspace_values.
+ *
+ * Where the network is of units (network_create_of_units), unit_rows rows that follow each
+ * other are one: what is said below of a record's norm, its refusal and its clip factor is
+ * of the sum of their gradients, and all of them have it.
  *
  * For every weight layer and record i the workspace holds a_i, the layer's input, and
  * b_i, the gradient of that record's own loss at the layer's output; its gradient is
@@ -111,6 +116,11 @@ const double *workspace_losses(const struct workspace *workspace); /* (count) */
  * what a record gets depends on that record alone, and its norm is measured afterwards.
  *   weights  (classes) finite, > 0 */
 void workspace_weigh_classes(struct workspace *workspace, const double *weights);
+
+/* b_i = fl(weights[i] b_i) of the last layer, for the first count rows. Between loss and
+ * backward it makes a unit's gradient that of a weighted sum of its rows' losses: with 1/k
+ * at k of its rows and 0 at the others, that of their mean. */
+void workspace_weigh(struct workspace *workspace, const float *weights);
 
 /* Computes b of every weight layer, from b of the last one and the same parameters. */
 void workspace_backward(struct workspace *workspace, const float *parameters);

@@ -91,7 +91,7 @@ static void fill(struct workspace *workspace, struct network_shape shape,
 }
 
 /* Whether rows a and b hold the same bits in everything that a weight or a sum reads. */
-static bool rows_agree(const struct workspace *workspace, size_t a, size_t b)
+static bool single_rows_agree(const struct workspace *workspace, size_t a, size_t b)
 {
     if (memcmp(&workspace_norms(workspace)[a], &workspace_norms(workspace)[b],
                sizeof(double)) != 0 ||
@@ -111,15 +111,28 @@ static bool rows_agree(const struct workspace *workspace, size_t a, size_t b)
     return true;
 }
 
+/* The same for all rows of the units a and b. */
+static bool rows_agree(const struct workspace *workspace, size_t unit_rows, size_t a,
+                       size_t b)
+{
+    size_t k = 0;
+    while (k < unit_rows &&
+           single_rows_agree(workspace, a * unit_rows + k, b * unit_rows + k))
+        k++;
+    return k == unit_rows;
+}
+
+/* Rows are counted here as the workspace has them, but in class_of and in what is found. */
 struct comparison {
     struct workspace *workspace;
     const struct network *network;
     const float *parameters;
     const struct parameter_step *step; /* NULL: the job has one point alone */
     size_t block, rows;                /* rows: of all blocks */
+    size_t unit_rows;
     size_t repetitions_min;
-    uint32_t *class_of; /* (rows) the first row that each is like */
-    uint32_t *before;   /* (rows) scratch */
+    uint32_t *class_of; /* (rows / unit_rows) the first unit that each is like */
+    uint32_t *before;   /* (rows / unit_rows) scratch */
     double *squares;    /* (rows) the record's square, as a job takes it */
 };
 
@@ -128,17 +141,18 @@ struct comparison {
  * alone. */
 static void refine(const struct comparison *c, size_t filled)
 {
-    memcpy(c->before, c->class_of, c->rows * sizeof *c->before);
-    for (size_t r = 0; r < filled; r++) {
+    size_t units = c->rows / c->unit_rows, block = c->block / c->unit_rows;
+    memcpy(c->before, c->class_of, units * sizeof *c->before);
+    for (size_t r = 0; r < filled / c->unit_rows; r++) {
         size_t s = 0;
         while (s < r && !(c->class_of[s] == s && c->before[s] == c->before[r] &&
-                          rows_agree(c->workspace, s, r)))
+                          rows_agree(c->workspace, c->unit_rows, s, r)))
             s++;
         c->class_of[r] = (uint32_t)s;
     }
-    for (size_t r = filled; r < c->rows; r++)
-        if (c->before[r] == c->before[r % c->block])
-            c->class_of[r] = c->class_of[r % c->block];
+    for (size_t r = filled / c->unit_rows; r < units; r++)
+        if (c->before[r] == c->before[r % block])
+            c->class_of[r] = c->class_of[r % block];
 }
 
 /* Fewest outputs of a product that a comparison sees, forward of any layer or backward
@@ -207,14 +221,16 @@ static size_t period_of(const uint32_t *class_of, size_t rows, size_t block)
     return 0;
 }
 
-/* Numbers the classes from 0 in the order of their first rows. */
-static void name_classes(struct row_classes *out, const uint32_t *class_of, size_t rows)
+/* Numbers the classes from 0 in the order of their first rows.
+ *   block  in the unit of rows */
+static void name_classes(struct row_classes *out, const uint32_t *class_of, size_t rows,
+                         size_t block)
 {
     size_t shares[ROW_PERIOD_MAX] = {0};
     out->count = 0;
     for (size_t r = 0; r < rows; r++)
         out->count += class_of[r] == r;
-    out->period = period_of(class_of, rows, out->block);
+    out->period = period_of(class_of, rows, block);
     out->safe = out->period != 0 && out->count <= CLASS_SHARE_MIN;
     for (size_t r = 0, named = 0; out->safe && r < out->period; r++) {
         out->of[r] = class_of[r] == r ? (uint8_t)named++ : out->of[class_of[r]];
@@ -282,19 +298,21 @@ static enum status find_at(struct row_classes *out, const struct search *search,
                            size_t block, struct error *error)
 {
     size_t rows = search->thoroughness.blocks * block;
+    size_t unit_rows = network_unit_rows(search->network);
     struct points points;
     enum status status =
         points_create(&points, search->network, search->two_points, error);
-    uint32_t *scratch = calloc(2 * rows, sizeof *scratch);
+    uint32_t *scratch = calloc(2 * (rows / unit_rows), sizeof *scratch);
     double *squares = calloc(rows, sizeof *squares);
     struct comparison c = {.network = search->network,
                            .parameters = points.parameters,
                            .step = points.step,
                            .block = block,
                            .rows = rows,
+                           .unit_rows = unit_rows,
                            .repetitions_min = search->thoroughness.repetitions_min,
                            .class_of = scratch,
-                           .before = scratch + rows,
+                           .before = scratch + rows / unit_rows,
                            .squares = squares};
     if (status == ST_OK && (scratch == NULL || squares == NULL))
         status = error_set(error, ST_NO_MEMORY, "no memory to compare rows");
@@ -304,7 +322,7 @@ static enum status find_at(struct row_classes *out, const struct search *search,
         workspace_set_block(c.workspace, block);
         compare_rows(&c);
         *out = (struct row_classes){.block = block, .tallest = block};
-        name_classes(out, c.class_of, rows);
+        name_classes(out, c.class_of, rows / unit_rows, block / unit_rows);
     }
     workspace_destroy(c.workspace);
     free(squares);

@@ -13,6 +13,10 @@
  * multiple of the period; rows between hold nothing. Either way a cell's arrangement is
  * a function of the cell's own records.
  *
+ * Where a unit has several rows (network_create_of_units) whole units take the place of
+ * rows in all of this: two places of units are of one class where each row of the one is
+ * like the same row of the other. Of a row_classes only block and tallest then count rows.
+ *
  * Threads: pure; a struct row_classes is constant once found.
  */
 #ifndef ENGINE_ROUNDING_ROW_CLASS_H
@@ -33,7 +37,7 @@ struct row_classes {
     size_t tallest; /* up to tallest where that is more; else tallest is block */
     uint32_t count; /* classes found; 1: all rows round alike */
     bool safe;      /* false: more classes than records can be kept apart by */
-    size_t period;  /* row r is of class of[r % period]; divides block */
+    size_t period;  /* row r is of class of[r % period]; a block holds whole periods */
     uint8_t of[ROW_PERIOD_MAX];
 };
 

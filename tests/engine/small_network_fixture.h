@@ -9,9 +9,11 @@
 #include "engine/nn/network.h"
 #include "engine/nn/layers/registry.h"
 
-/* Dense, relu, dense, with biases. */
-static inline struct network *small_network_dense(uint32_t features, uint32_t hidden,
-                                                  uint32_t outputs)
+/* Dense, relu, dense, with biases, for units of unit_rows rows. */
+static inline struct network *small_network_dense_of_units(uint32_t features,
+                                                           uint32_t hidden,
+                                                           uint32_t outputs,
+                                                           size_t unit_rows)
 {
     struct layer_spec layers[] = {{.kind = &layer_dense, .out = hidden, .bias = true},
                                   {.kind = &layer_relu},
@@ -19,10 +21,16 @@ static inline struct network *small_network_dense(uint32_t features, uint32_t hi
     struct model_spec model = {
         .layer_count = 3, .layers = layers, .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     struct network *network;
-    assert_int_equal(network_create(&network, &model,
-                                    (struct network_shape){features, outputs}, NULL),
+    struct network_shape shape = {features, outputs};
+    assert_int_equal(network_create_of_units(&network, &model, shape, unit_rows, NULL),
                      ST_OK);
     return network;
+}
+
+static inline struct network *small_network_dense(uint32_t features, uint32_t hidden,
+                                                  uint32_t outputs)
+{
+    return small_network_dense_of_units(features, hidden, outputs, 1);
 }
 
 /* Of 3 x 3 pixels, as many out as in. */
@@ -47,7 +55,8 @@ struct small_residual {
 };
 
 /* Convolutions with group norms, one of them in a residual, and dropout; ten outputs. */
-static inline struct network *small_network_residual(const struct small_residual *sizes)
+static inline struct network *
+small_network_residual_of_units(const struct small_residual *sizes, size_t unit_rows)
 {
     struct layer_spec conv = small_network_conv(sizes->channels, sizes->bias);
     struct layer_spec norm = {
@@ -68,8 +77,14 @@ static inline struct network *small_network_residual(const struct small_residual
                                .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
     struct network_shape shape = {sizes->side * sizes->side, 10};
     struct network *network;
-    assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
+    assert_int_equal(network_create_of_units(&network, &model, shape, unit_rows, NULL),
+                     ST_OK);
     return network;
+}
+
+static inline struct network *small_network_residual(const struct small_residual *sizes)
+{
+    return small_network_residual_of_units(sizes, 1);
 }
 
 #endif

@@ -378,7 +378,8 @@ static enum status add_cell(struct csv *csv, size_t column, float *features)
                                 features + csv->plain.offsets[column],
                                 csv->cells[column].cell, &csv->reason);
     case COLUMN_LABEL: return add_label(csv, column);
-    case COLUMN_IGNORED: return ST_OK;
+    case COLUMN_IGNORED:
+    case COLUMN_PRIVACY_ID: return ST_OK;
     }
     return ST_OK;
 }

@@ -1,7 +1,7 @@
 #include "engine/dp/algorithms/clipped_sum.h"
 
-/* How many records of a batch a cell has on average. The inflation is then 1.1 %
- * (noise.md 2.3). */
+/* How many rows of a batch a cell has on average. Where each is a unit the inflation is then
+ * 1.1 % (noise.md 2.3). */
 enum { CELL_MEAN = 128 };
 
 enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,
@@ -21,12 +21,13 @@ enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,
 struct grid_spec clipped_sum_spec(const struct algorithm_inputs *inputs,
                                   const struct algorithm_model *model, double clip_norm)
 {
+    uint32_t unit_rows = model->unit_rows > 0 ? model->unit_rows : 1;
     return (struct grid_spec){.clip_norm = clip_norm,
                               .noise_multiplier = inputs->noise_multiplier,
                               .sampling_rate = algorithm_rate(inputs),
                               .records = inputs->records,
                               .dim = model->parameters,
-                              .cell_mean = CELL_MEAN,
+                              .cell_mean = CELL_MEAN / unit_rows,
                               .spread = model->spread,
                               .record_terms = model->record_terms};
 }

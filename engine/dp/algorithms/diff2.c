@@ -336,6 +336,10 @@ static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
     "Murata and Suzuki, DIFF2: Differential Private Optimization via Gradient "        \
     "Differences for Nonconvex Distributed Learning, ICML 2023"
 
+#define RECORDS_ONLY                                                                   \
+    "the length of a difference is bounded for one record, and not for the mean of "   \
+    "several"
+
 const struct algorithm diff2_gd = {
     .name = "diff2_gd",
     .title = "DIFF2-GD: full batches, gradient differences between restarts",
@@ -347,6 +351,7 @@ const struct algorithm diff2_gd = {
         "convolutions; sgd at a constant learning rate.",
     .is_private = true,
     .plain_loss = true,
+    .records_only = RECORDS_ONLY,
     .full_batch = true,
     .uses_differences = true,
     .epochs = FULL_BATCH_EPOCHS,
@@ -373,6 +378,7 @@ const struct algorithm diff2_bvr_l_sgd = {
         "local_steps - 1 cheap steps.",
     .is_private = true,
     .plain_loss = true,
+    .records_only = RECORDS_ONLY,
     .full_batch = true,
     .uses_differences = true,
     .uses_subsets = true,

@@ -1,6 +1,7 @@
 #include "engine/nn/layers/channel_scale.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "engine/nn/node_work.h"
 #include "engine/nn/translation.h"
@@ -85,15 +86,29 @@ static void backward(const struct node_work *work)
                           work->parameters + plan->rows.weight, plan->channels);
 }
 
+/* A unit's gradient is the sum of its rows': it goes to the first, and nothing stays in the
+ * others. */
+static void gather_unit(struct rows unit, size_t width)
+{
+    for (size_t k = 1; k < unit.count; k++) {
+        float *row = unit.data + k * unit.stride;
+        for (size_t j = 0; j < width; j++)
+            unit.data[j] += row[j];
+        memset(row, 0, width * sizeof *row);
+    }
+}
+
 /* Sums read what was formed, so the norm is that of the stored floats. */
 static void measure(const struct weight_work *work, struct record_squares to,
                     const double *input_squares)
 {
     struct rows gradients = per_example_of(work->workspace, work->layer);
     size_t width = weights_of(work)->per_example_floats;
+    size_t unit = work->workspace->network->unit_rows;
     (void)input_squares;
 
-    for (size_t i = 0; i < gradients.count; i++) {
+    for (size_t i = 0; i < gradients.count; i += unit) {
+        gather_unit(cut(gradients, (struct row_range){i, unit}), width);
         double square = floats_square(gradients.data + i * gradients.stride, width);
         to.squares[i] += square <= NORM_SQUARE_MAX ? square : (double)INFINITY;
         to.spreads[i] = to.squares[i];

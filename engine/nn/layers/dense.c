@@ -1,5 +1,8 @@
 /* A dense layer reads the whole of a record, of a vector, and of what was flattened; of any
- * other image it reads each pixel, which is a convolution with a kernel of one. */
+ * other image it reads each pixel, which is a convolution with a kernel of one. Where
+ * units have several rows the gradient of a unit has as many terms: its norm and its sum
+ * are then those of a layer with positions, of which each row is one. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -162,6 +165,35 @@ static const struct node_kind dense_node = {.plan_size = sizeof(struct row_layer
                                             .onnx = onnx,
                                             .difference = &rule};
 
+static void unit_backward(const struct node_work *work)
+{
+    position_layer_form_bias(work, gradients_of(work, node_of(work)->to));
+    backward(work);
+}
+
+/* Its plan is a struct position_layer, which begins with the row_layer that forward and
+ * backward read. */
+static const struct node_kind dense_unit_node = {.plan_size =
+                                                     sizeof(struct position_layer),
+                                                 .weights = &position_layer_weights,
+                                                 .scratch = position_layer_scratch,
+                                                 .forward = forward,
+                                                 .backward = unit_backward};
+
+_Static_assert(offsetof(struct position_layer, rows) == 0,
+               "a plan of positions begins as one of rows");
+
+static void append_rows(struct builder *builder, const struct layer_spec *spec,
+                        struct tensor weight)
+{
+    size_t inputs = builder_width(builder);
+    struct node *node = builder_node(builder, &dense_node, spec->out);
+    struct row_layer *rows = node->plan;
+    *rows = (struct row_layer){.inputs = inputs, .outputs = spec->out};
+    builder_weights(builder, node, rows, inputs);
+    builder_parameters(builder, rows, weight, spec->bias);
+}
+
 /* Adds a dense layer with one row a record. Where the record is an image read flat, the
  * file's columns go channel by channel, ours pixel by pixel. */
 static enum status build_vector(struct builder *builder, const struct layer_spec *spec)
@@ -175,12 +207,11 @@ static enum status build_vector(struct builder *builder, const struct layer_spec
         return status;
     if (view.interleaved && view.image.channels > 0)
         weight.taps = view.image.height * view.image.width;
-    struct node *node = builder_node(builder, &dense_node, spec->out);
-    struct row_layer *rows = node->plan;
-    *rows = (struct row_layer){.inputs = inputs, .outputs = spec->out};
-    builder_weights(builder, node, rows, inputs);
-    builder_parameters(builder, rows, weight, spec->bias);
-    builder->view = (struct view){.value = node->to, .copies = 1};
+    if (builder->network->unit_rows > 1)
+        position_layer_at_one_pixel(builder, &dense_unit_node, spec, weight);
+    else
+        append_rows(builder, spec, weight);
+    builder->view = (struct view){.value = builder->view.value, .copies = 1};
     return ST_OK;
 }
 

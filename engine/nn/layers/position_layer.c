@@ -32,7 +32,7 @@ static void forward(const struct node_work *work)
 }
 
 /* Forms the bias gradients of the records, from b. */
-static void form_bias(const struct node_work *work, struct rows b)
+void position_layer_form_bias(const struct node_work *work, struct rows b)
 {
     if (layer_of(work)->per_example_floats == 0)
         return;
@@ -51,7 +51,7 @@ static void go_below(const struct node_work *work)
 
 static void backward(const struct node_work *work)
 {
-    form_bias(work, gradients_of(work, node_of(work)->to));
+    position_layer_form_bias(work, gradients_of(work, node_of(work)->to));
     go_below(work);
 }
 
@@ -85,7 +85,7 @@ static void difference_backward(const struct difference_work *d)
         go_below(&d->work);
         difference_advance(d, &b);
     }
-    form_bias(&d->work, b.difference);
+    position_layer_form_bias(&d->work, b.difference);
 }
 
 /* What a sum of differences reads of a layer is the difference that measure forms of each
@@ -98,29 +98,34 @@ static const char *refuses_difference(const struct node *node)
                : "convolution with more than three weights an activation";
 }
 
-static struct position_norm measure_one(const struct weight_work *work, size_t i,
-                                        float *per_example)
+static struct position_norm measure_one(const struct weight_work *work,
+                                        struct row_range unit)
 {
     const struct position_layer *layer = weights_of(work)->plan;
     float *scratch = work->workspace->node_scratch;
+    struct rows per_example = cut(per_example_of(work->workspace, work->layer), unit);
 
-    if (!work->workspace->holds_differences)
-        return position_gradients_measure(layer, row_at(layer_inputs(work), i),
-                                          row_at(layer_gradients(work), i), per_example,
-                                          scratch);
-    struct row_factors pairs = cut_pairs(pairs_of(work), (struct row_range){i, 1});
-    return position_gradients_measure_pair(layer, &pairs, per_example, scratch);
+    if (work->workspace->holds_differences) {
+        struct row_factors pairs = cut_pairs(pairs_of(work), unit);
+        CHECK(unit.count == 1);
+        return position_gradients_measure_pair(layer, &pairs, per_example.data,
+                                               scratch);
+    }
+    position_gradients_gather(layer, per_example);
+    return position_gradients_measure(layer, cut(layer_inputs(work), unit),
+                                      cut(layer_gradients(work), unit),
+                                      per_example.data, scratch);
 }
 
 static void measure(const struct weight_work *work, struct record_squares to,
                     const double *input_squares)
 {
-    struct rows per_example = per_example_of(work->workspace, work->layer);
+    size_t rows = active_rows(work->workspace);
+    size_t unit = work->workspace->network->unit_rows;
     (void)input_squares;
 
-    for (size_t i = 0; i < per_example.count; i++) {
-        struct position_norm norm =
-            measure_one(work, i, per_example.data + i * per_example.stride);
+    for (size_t i = 0; i < rows; i += unit) {
+        struct position_norm norm = measure_one(work, (struct row_range){i, unit});
         to.squares[i] += norm.square;
         to.spreads[i] += norm.spread;
     }
@@ -177,19 +182,19 @@ static size_t sum_scratch(const struct weight_layer *layer, size_t rows)
     return position_gradients_sum_scratch(layer->plan, rows);
 }
 
-static size_t scratch(const struct node *node)
+size_t position_layer_scratch(const struct node *node)
 {
     return position_gradients_scratch(node->plan);
 }
 
-static const struct weight_kind weights = {.has_factors = true,
-                                           .has_positions = true,
-                                           .gathered = gathered,
-                                           .gather = gather,
-                                           .measure = measure,
-                                           .form_gradients = form_gradients,
-                                           .sum_scratch = sum_scratch,
-                                           .sum = sum};
+const struct weight_kind position_layer_weights = {.has_factors = true,
+                                                   .has_positions = true,
+                                                   .gathered = gathered,
+                                                   .gather = gather,
+                                                   .measure = measure,
+                                                   .form_gradients = form_gradients,
+                                                   .sum_scratch = sum_scratch,
+                                                   .sum = sum};
 
 static const struct difference_rule rule = {.refuses = refuses_difference,
                                             .ends_backward = true,
@@ -246,8 +251,8 @@ static void onnx(const struct translation *t)
 
 static const struct node_kind position_node = {.plan_size =
                                                    sizeof(struct position_layer),
-                                               .weights = &weights,
-                                               .scratch = scratch,
+                                               .weights = &position_layer_weights,
+                                               .scratch = position_layer_scratch,
                                                .forward = forward,
                                                .backward = backward,
                                                .onnx = onnx,
@@ -284,7 +289,8 @@ enum status position_layer_build(struct builder *builder, const struct layer_spe
                                     .window = *window,
                                     .kernel_height = window->kernel_height,
                                     .kernel_width = window->kernel_width,
-                                    .copies = copies};
+                                    .copies = copies,
+                                    .unit_rows = builder->network->unit_rows};
     struct weight_layer *layer =
         builder_weights(builder, node, &plan->rows, row_floats);
     builder_parameters(builder, &plan->rows, weight, spec->bias);
@@ -294,6 +300,26 @@ enum status position_layer_build(struct builder *builder, const struct layer_spe
         (struct image){window->out_height, window->out_width, spec->out};
     builder->view.copies = 1;
     return ST_OK;
+}
+
+void position_layer_at_one_pixel(struct builder *builder, const struct node_kind *kind,
+                                 const struct layer_spec *spec, struct tensor weight)
+{
+    const struct window_demand pixel = {1, 1, 1, 0, 1};
+    size_t inputs = builder_width(builder);
+    struct node *node = builder_node(builder, kind, spec->out);
+    struct position_layer *plan = node->plan;
+
+    *plan = (struct position_layer){.rows = {.outputs = spec->out},
+                                    .kernel_height = 1,
+                                    .kernel_width = 1,
+                                    .copies = 1,
+                                    .unit_rows = builder->network->unit_rows};
+    CHECK(window_fit(&plan->window, (struct image){1, 1, inputs}, &pixel));
+    struct weight_layer *layer = builder_weights(builder, node, &plan->rows, inputs);
+    builder_parameters(builder, &plan->rows, weight, spec->bias);
+    positions_plan(plan);
+    take_form(layer);
 }
 
 void position_layer_force_form(struct network *network, enum norm_form form)

@@ -15,6 +15,18 @@
 enum status position_layer_build(struct builder *builder, const struct layer_spec *spec,
                                  const struct window *window, struct tensor weight);
 
+/* What a layer of this kind has in common with a dense layer of units (dense.c), whose plan
+ * begins as its own: the gradients of its weights. Call position_layer_form_bias on the way
+ * back, when the gradients at the outputs are there. */
+extern const struct weight_kind position_layer_weights;
+size_t position_layer_scratch(const struct node *node);
+void position_layer_form_bias(const struct node_work *work, struct rows b);
+
+/* Appends a node of kind, whose plan is a struct position_layer, and its tensors: a layer
+ * that reads the value at hand as one pixel. The caller has checked that weight fits. */
+void position_layer_at_one_pixel(struct builder *builder, const struct node_kind *kind,
+                                 const struct layer_spec *spec, struct tensor weight);
+
 /* From now on the norm of every layer with positions comes from form. Call it before any
  * workspace is made. Tests use it: all forms must answer alike. */
 void position_layer_force_form(struct network *network, enum norm_form form);

@@ -35,7 +35,7 @@ static inline void bench_make(struct bench *bench, struct network *network,
     struct network_shape shape = network_shape(network);
     memset(bench, 0, sizeof *bench);
     bench->network = network;
-    assert_true(network_spread(bench->network) == 1);
+    assert_true(network_spread(network) == 1 || network_unit_rows(network) > 1);
     bench->dim = network_parameters(bench->network);
     bench->records = records;
     bench->x = calloc(records * shape.features, sizeof *bench->x);
@@ -83,7 +83,9 @@ static inline void bench_worker(struct bench *bench, struct row_classes rows,
 
 static inline void bench_rows(struct bench *bench, struct row_classes rows)
 {
-    bench_worker(bench, rows, micro_batch_capacity(&rows, bench->grid.cell_rows_max));
+    bench_worker(bench, rows,
+                 micro_batch_capacity(&rows, network_unit_rows(bench->network),
+                                      bench->grid.cell_rows_max));
 }
 
 static inline void bench_fini(struct bench *bench)
@@ -111,12 +113,14 @@ static inline void bench_draw(struct bench *bench, size_t absent)
 static inline struct task bench_task(struct bench *bench, const struct batch_sum *sum)
 {
     static const uint8_t drop_key[STREAM_KEY_SIZE] = {0x5e, 0xed};
+    static const uint8_t rows_key[STREAM_KEY_SIZE] = {0xd4, 0x3e};
     return (struct task){.network = bench->network,
                          .data = &bench->data,
                          .parameters = bench->parameters,
                          .batch = &bench->batch,
                          .sum = sum,
                          .drop_key = drop_key,
+                         .rows_key = rows_key,
                          .reduction = &bench->reduction};
 }
 

@@ -1,0 +1,52 @@
+#include "engine/dp/unit_rows.h"
+
+#include <stdbool.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "engine/nn/network.h"
+
+_Static_assert(UNIT_ROWS_MAX * sizeof(uint32_t) <= STREAM_BLOCK_SIZE,
+               "one block of the stream has a word for each row");
+
+static bool holds(const uint32_t *rows, size_t count, uint32_t row)
+{
+    for (size_t k = 0; k < count; k++)
+        if (rows[k] == row)
+            return true;
+    return false;
+}
+
+/* Floyd's draw of count of the first of numbers: each subset is as likely as any other, but
+ * for the 2^-32 by which a word has no whole number of shares. It takes the same time
+ * whatever is drawn. */
+static void draw_subset(uint32_t *rows, uint32_t of, size_t count,
+                        const uint32_t *words)
+{
+    for (size_t k = 0; k < count; k++) {
+        uint32_t last = of - (uint32_t)(count - k);
+        uint32_t row = (uint32_t)((uint64_t)words[k] * (last + UINT64_C(1)) >> 32);
+        rows[k] = holds(rows, k, row) ? last : row;
+    }
+}
+
+size_t unit_rows_draw(uint32_t *rows, const struct matrix *matrix, uint32_t unit,
+                      struct unit_draw draw, struct stream *stream)
+{
+    uint32_t words[UNIT_ROWS_MAX];
+    struct matrix_unit own = matrix_unit(matrix, unit);
+    const struct stream_position from = {.key = draw.key, .nonce = unit};
+
+    if (own.count <= draw.count) {
+        for (uint32_t k = 0; k < own.count; k++)
+            rows[k] = own.first + k;
+        return own.count;
+    }
+    CHECK(draw.count <= UNIT_ROWS_MAX);
+    stream_read(stream, words, sizeof words, &from);
+    draw_subset(rows, own.count, draw.count, words);
+    for (size_t k = 0; k < draw.count; k++)
+        rows[k] += own.first;
+    hash_zero(words, sizeof words);
+    return draw.count;
+}

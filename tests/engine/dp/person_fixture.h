@@ -1,0 +1,77 @@
+/*
+ * person_fixture.h - a micro-batch over persons with several rows each: what its tests
+ * stand on. A person's index is the place of their rows in the matrix. Include after
+ * tests/expect.h.
+ *
+ * Ownership: people_make's is released by people_fini.
+ */
+#ifndef TESTS_ENGINE_DP_PERSON_FIXTURE_H
+#define TESTS_ENGINE_DP_PERSON_FIXTURE_H
+
+#include "engine/rounding/row_class.h"
+#include "tests/engine/dp/micro_batch_fixture.h"
+
+enum { PEOPLE_MAX = 512 };
+
+struct people {
+    struct bench bench; /* its records are the persons */
+    uint32_t starts[PEOPLE_MAX + 1];
+};
+
+/* How many rows a person has: one, as many as a step takes, fewer and more. */
+static inline uint32_t rows_of_person(size_t person, size_t unit_rows)
+{
+    return 1 + (uint32_t)(person * 7 % (2 * unit_rows + 3));
+}
+
+static inline void people_plan(struct people *people, size_t persons)
+{
+    struct bench *bench = &people->bench;
+    uint32_t unit_rows = (uint32_t)network_unit_rows(bench->network);
+    struct grid_spec spec = {.clip_norm = 1,
+                             .noise_multiplier = 1.1,
+                             .sampling_rate = 1,
+                             .records = persons,
+                             .dim = bench->dim,
+                             .cell_mean = 128 / unit_rows,
+                             .spread = network_spread(bench->network),
+                             .record_terms = (uint32_t)network_terms(bench->network)};
+    assert_int_equal(grid_plan(&bench->grid, &spec, NULL), ST_OK);
+    bench->clip.spread = spec.spread;
+    batch_fini(&bench->batch);
+    assert_int_equal(batch_init(&bench->batch, persons, bench->grid.cells, NULL),
+                     ST_OK);
+}
+
+/* Takes network. Every third person has rows that are all alike, so that clipping them one
+ * by one would leave as many clip norms as they are. */
+static inline void people_make(struct people *people, struct network *network,
+                               size_t persons)
+{
+    struct bench *bench = &people->bench;
+    size_t unit_rows = network_unit_rows(network), features;
+    assert_true(persons <= PEOPLE_MAX);
+    people->starts[0] = 0;
+    for (size_t u = 0; u < persons; u++)
+        people->starts[u + 1] = people->starts[u] + rows_of_person(u, unit_rows);
+    bench_make(bench, network, people->starts[persons]);
+    fill_generic(bench);
+    features = bench->data.features;
+    for (size_t u = 0; u < persons; u += 3)
+        for (size_t r = people->starts[u] + 1; r < people->starts[u + 1]; r++) {
+            memcpy(bench->x + r * features, bench->x + people->starts[u] * features,
+                   features * sizeof *bench->x);
+            bench->targets[r] = bench->targets[people->starts[u]];
+        }
+    bench->data.starts = people->starts;
+    bench->data.units = persons;
+    bench->records = persons;
+    people_plan(people, persons);
+}
+
+static inline void people_fini(struct people *people)
+{
+    bench_fini(&people->bench);
+}
+
+#endif
