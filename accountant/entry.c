@@ -144,14 +144,14 @@ char *entry_grant_render(const struct grant *grant, const struct filter *filter,
     char *approved = approval_render(approval);
     if (grant->order != 0)
         snprintf(order, sizeof order, "%.17g", grant->order);
-    char *text = rendered("{\"grid\":\"g1\",\"relation\":\"%s\"%s,\"epsilon\":%.17g,"
-                          "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
-                          "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s}",
-                          relation_name(grant->relation), unit_member(grant->unit),
-                          grant->epsilon, grant->delta, order,
-                          curve_orders[filter->weighted[0]],
-                          curve_orders[filter->weighted[1]], filter->weights[0],
-                          filter->weights[1], LEDGER_NOISE_DELTA, divided, approved);
+    char *text =
+        rendered("{\"grid\":\"g1\",\"relation\":\"%s\"%s,\"epsilon\":%.17g,"
+                 "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
+                 "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s}",
+                 relation_name(grant->relation), unit_member(grant->unit),
+                 grant->epsilon, grant->delta, order, curve_orders[filter->weighted[0]],
+                 curve_orders[filter->weighted[1]], filter->weights[0],
+                 filter->weights[1], LEDGER_NOISE_DELTA, divided, approved);
     free(approved);
     free(divided);
     return text;

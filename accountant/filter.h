@@ -51,7 +51,7 @@ struct grant {
     double delta;   /* in (2^-39, 1) */
     double order; /* the owner's main order, one of g1; 0: the one that maximises B/a */
     struct division division; /* each part has the whole capacity (ledger.md 7) */
-    enum unit unit; /* whom the promise is made to */
+    enum unit unit;           /* whom the promise is made to */
 };
 
 struct filter {

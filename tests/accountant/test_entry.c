@@ -97,7 +97,8 @@ static void curves_are_little_endian_doubles_and_nothing_negative(void **state)
 static void the_texts_are_these_and_are_read_back(void **state)
 {
     (void)state;
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD}, grant_back;
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD},
+                 grant_back;
     struct filter filter, filter_back;
     struct curve capacity;
     uint8_t bytes[ENTRY_CURVE_SIZE];

@@ -9,7 +9,8 @@ static struct filter filter_for(double epsilon, double delta, double order)
 {
     struct filter filter;
     struct error error = {0};
-    struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order, {0, 0}, UNIT_RECORD};
+    struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order, {0, 0},
+                          UNIT_RECORD};
     if (filter_of(&filter, &grant, &error) != ST_OK)
         fail_msg("%s", error.text);
     return filter;
@@ -79,7 +80,8 @@ static void the_capacities_together_spend_no_more_than_delta(void **state)
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
         for (size_t order = 0; order <= CURVE_ORDERS; order++) {
             double owner = order == CURVE_ORDERS ? 0 : curve_orders[order];
-            struct grant grant = {RELATION_ZERO_OUT, epsilons[i], 1e-6, owner, {0, 0}, UNIT_RECORD};
+            struct grant grant = {RELATION_ZERO_OUT, epsilons[i], 1e-6, owner, {0, 0},
+                                  UNIT_RECORD};
             struct filter filter;
             if (filter_of(&filter, &grant, NULL) != ST_OK)
                 continue;

@@ -24,7 +24,8 @@ static const struct workload small[] = {
 static bool fresh(struct balance *balance, double epsilon, double order)
 {
     struct filter filter;
-    struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order, {0, 0}, UNIT_RECORD};
+    struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order, {0, 0},
+                          UNIT_RECORD};
     memset(balance, 0, sizeof *balance);
     if (filter_of(&filter, &grant, NULL) != ST_OK)
         return false;

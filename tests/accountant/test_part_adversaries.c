@@ -106,7 +106,8 @@ static void play(struct game *game, int left, const struct position *at)
 static struct game game_of(struct dice *dice, enum part differs)
 {
     struct game game = {.dice = dice, .differs = differs};
-    const struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, 0, {0.1, 0}, UNIT_RECORD};
+    const struct grant grant = {RELATION_ZERO_OUT, epsilon,    delta, 0,
+                                {0.1, 0},          UNIT_RECORD};
     assert_int_equal(filter_of(&game.filter, &grant, NULL), ST_OK);
     return game;
 }

@@ -14,6 +14,7 @@ static const struct {
 } listed[] = {
     {"invalid_argument", 400},
     {"idempotency_key_missing", 400},
+    {"unit_unsupported", 400},
     {"job_too_large", 400},
     {"not_float_safe", 400},
     {"forbidden_origin", 403},

@@ -105,11 +105,12 @@ static void a_budget_that_nobody_approved_is_found(void **state)
 static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
 {
     (void)state;
-    static const struct grant granted[] = {{RELATION_ZERO_OUT, 9, 1e-5, 0, {0, 0}, UNIT_RECORD},
-                                           {RELATION_ZERO_OUT, 8, 1e-4, 0, {0, 0}, UNIT_RECORD},
-                                           {RELATION_REPLACE_ONE, 8, 1e-5, 0, {0, 0}, UNIT_RECORD},
-                                           {RELATION_ZERO_OUT, 8, 1e-5, 8, {0, 0}, UNIT_RECORD},
-                                           {RELATION_ZERO_OUT, 8, 1e-5, 0, {.25, 0}, UNIT_RECORD}};
+    static const struct grant granted[] = {
+        {RELATION_ZERO_OUT, 9, 1e-5, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 8, 1e-4, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_REPLACE_ONE, 8, 1e-5, 0, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 8, 1e-5, 8, {0, 0}, UNIT_RECORD},
+        {RELATION_ZERO_OUT, 8, 1e-5, 0, {.25, 0}, UNIT_RECORD}};
     for (size_t i = 0; i < sizeof granted / sizeof *granted; i++) {
         struct error error = {0};
         struct store_tx *tx = scene_begin(&scene);

@@ -1457,19 +1457,19 @@ Scope = Literal[
 ]
 Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"]
 ProblemCode = Literal[
-    "invalid_argument", "idempotency_key_missing", "job_too_large", "not_float_safe",
-    "key_in_query", "key_missing", "key_malformed", "key_unknown", "key_expired", "key_revoked",
-    "session_ended", "untrusted_proxy", "too_many_wrong_keys", "key_ended", "policy_violation",
-    "forbidden_origin", "second_person", "forbidden", "not_found", "method_not_allowed",
-    "not_acceptable", "gone", "precondition_failed", "precondition_required", "body_too_large",
-    "uri_too_long", "head_too_large", "unsupported_media_type", "range_not_satisfiable",
-    "expectation_failed", "budget_exhausted", "budget_held", "grant_pending", "grant_decided",
-    "already_exists", "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use",
-    "dataset_private", "dataset_public", "dataset_frozen", "dataset_unavailable",
-    "duplicate_content", "upload_busy", "upload_offset", "upload_length", "webhook_limit",
-    "job_terminal", "job_active", "job_has_model", "idempotency_key_reused", "import_failed",
-    "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining",
-    "cancelled", "no_memory", "ledger_unavailable"
+    "invalid_argument", "idempotency_key_missing", "unit_unsupported", "job_too_large",
+    "not_float_safe", "key_in_query", "key_missing", "key_malformed", "key_unknown", "key_expired",
+    "key_revoked", "session_ended", "untrusted_proxy", "too_many_wrong_keys", "key_ended",
+    "policy_violation", "forbidden_origin", "second_person", "forbidden", "not_found",
+    "method_not_allowed", "not_acceptable", "gone", "precondition_failed", "precondition_required",
+    "body_too_large", "uri_too_long", "head_too_large", "unsupported_media_type",
+    "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
+    "grant_pending", "grant_decided", "already_exists", "dataset_not_ready", "dataset_busy",
+    "dataset_immutable", "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen",
+    "dataset_unavailable", "duplicate_content", "upload_busy", "upload_offset", "upload_length",
+    "webhook_limit", "job_terminal", "job_active", "job_has_model", "idempotency_key_reused",
+    "import_failed", "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full",
+    "draining", "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"
