@@ -100,7 +100,8 @@ static bool read_cell(const struct record *record, size_t column, const char **t
     case COLUMN_LABEL:
         return csv_target_encode(record->target, record->plain->schema->task, encoder,
                                  cell, NULL) == ST_OK;
-    case COLUMN_IGNORED: return true;
+    case COLUMN_IGNORED:
+    case COLUMN_PRIVACY_ID: return true;
     }
     return false;
 }
