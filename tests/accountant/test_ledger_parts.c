@@ -20,7 +20,7 @@ static struct kit kit_divided(void)
     struct kit kit = kit_open(":memory:");
     struct store_tx *tx = kit_begin(&kit);
     struct dataset_id id = kit_dataset("a");
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, tenth};
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, tenth, UNIT_RECORD};
     const struct ledger_promise promise = {&id, &grant, &principal_local, NULL};
     assert_int_equal(kit_dataset_row(tx, "a"), ST_OK);
     assert_int_equal(kit_end(tx, ledger_grant(kit.ledger, tx, &promise, NULL)), ST_OK);

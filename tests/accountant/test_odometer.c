@@ -12,7 +12,7 @@
 static struct epoch epoch_of(double epsilon, double delta, double order)
 {
     struct epoch epoch = {
-        .grant = {RELATION_ZERO_OUT, epsilon, delta, order, UNIT_RECORD}};
+        .grant = {RELATION_ZERO_OUT, epsilon, delta, order, {0, 0}, UNIT_RECORD}};
     assert_int_equal(filter_of(&epoch.filter, &epoch.grant, NULL), ST_OK);
     return epoch;
 }
