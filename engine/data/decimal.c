@@ -1,5 +1,5 @@
 /* How it works: the digits are gathered into one integer of up to 19 digits and a power of
- * ten (struct decimal), eight at a time where as many follow each other. Where both are
+ * ten (struct decimal), up to eight at a time. Where both are
  * exact doubles, one multiplication or division is rounded once by the processor and is
  * the nearest double (Clinger 1990). Where they fit in 128-bit integers, the product or
  * quotient is taken there and rounded once by round_wide. The rest, which is rare, goes to
@@ -24,14 +24,14 @@ enum {
     POWER_EXACT_MAX = 22,
     POWER_WIDE_MAX = 27,
     DOUBLE_BITS = 53,
-    DOUBLE_BIAS = 1023
+    DOUBLE_BIAS = 1023,
+    DIGITS_MAX = 19 /* that fit in 64 bits whatever they are */
 };
 
-/* Numbers below these stay inside 64 bits when one more digit, or eight, are appended. */
-#define DIGITS_ROOM           UINT64_C(1000000000000000000)
-#define DIGITS_ROOM_FOR_EIGHT UINT64_C(100000000000)
-#define DOUBLE_WHOLE_MAX      (UINT64_C(1) << DOUBLE_BITS)
-#define EXPONENT_LIMIT        1000000 /* beyond any double, far from overflow */
+/* A number below this stays inside 64 bits when one more digit is appended. */
+#define DIGITS_ROOM      UINT64_C(1000000000000000000)
+#define DOUBLE_WHOLE_MAX (UINT64_C(1) << DOUBLE_BITS)
+#define EXPONENT_LIMIT   1000000 /* beyond any double, far from overflow */
 
 static const double powers_of_ten[POWER_EXACT_MAX + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -78,34 +78,53 @@ static const uint64_t powers_of_five[POWER_WIDE_MAX + 1] = {
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the first character of a word is its lowest byte");
 
-/* Whether all eight characters are digits. A byte that is none keeps its top bit, or gets
- * it when 0x76 is added; what it carries over can only add to such a refusal. */
-static bool are_digits(uint64_t word)
+/* How many digits the eight characters of a word begin with. A byte that is no digit keeps
+ * its top bit, or gets it when 0x76 is added; what it carries over can only touch those
+ * behind it. */
+static unsigned leading_digits(uint64_t word)
 {
     uint64_t values = word ^ 0x3030303030303030;
-    return (((values + 0x7676767676767676) | values) & 0x8080808080808080) == 0;
+    uint64_t others = ((values + 0x7676767676767676) | values) & 0x8080808080808080;
+    return others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
 }
 
-/* The number that eight digits make: pairs, then fours, then all. */
-static uint64_t number_of(uint64_t word)
+/* The number that the first count characters make, which are digits; 0 < count <= 8. They
+ * are moved behind zeros, and then joined to pairs, to fours and to all eight. */
+static uint64_t number_of(uint64_t word, unsigned count)
 {
-    word -= 0x3030303030303030;
+    word = (word & 0x0f0f0f0f0f0f0f0f) << (64 - 8 * count);
     word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ff;
     word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffff;
     return (word * 10000 + (word >> 32)) & 0xffffffff;
 }
 
-static const char *read_digits(struct decimal *decimal, const char *text,
+/* Appends the digits at text to digits and returns the place behind them. What does not
+ * fit in 64 bits is lost: of up to 19 digits in all nothing is. */
+static inline const char *append_digits(uint64_t *digits, const char *text,
+                                        const char *end)
+{
+    static const uint64_t powers[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
+    while (end - text >= 8) {
+        uint64_t word;
+        memcpy(&word, text, sizeof word);
+        unsigned count = leading_digits(word);
+        if (count == 0)
+            return text;
+        *digits = *digits * powers[count] + number_of(word, count);
+        text += count;
+        if (count < 8)
+            return text;
+    }
+    for (; text < end && (unsigned char)(*text - '0') < 10; text++)
+        *digits = *digits * 10 + (unsigned char)(*text - '0');
+    return text;
+}
+
+/* Reads digits of any number: those that no longer fit are noted as cut. */
+static const char *append_many(struct decimal *decimal, const char *text,
                                const char *end, int64_t place)
 {
-    uint64_t word;
-    for (; end - text >= 8 && decimal->digits < DIGITS_ROOM_FOR_EIGHT; text += 8) {
-        memcpy(&word, text, sizeof word);
-        if (!are_digits(word))
-            break;
-        decimal->digits = decimal->digits * 100000000 + number_of(word);
-        decimal->exponent += 8 * place;
-    }
     for (; text < end && (unsigned char)(*text - '0') < 10; text++) {
         if (decimal->digits < DIGITS_ROOM) {
             decimal->digits = decimal->digits * 10 + (unsigned char)(*text - '0');
@@ -222,6 +241,29 @@ static double scale_decimal(const struct decimal *decimal, const char *text,
                         : whole * powers_of_ten[exponent];
 }
 
+/* Reads digits, and a point among them, from text on; NULL where there is no digit. */
+static inline const char *read_digits(struct decimal *decimal, const char *text,
+                                      const char *end)
+{
+    const char *at = text;
+    for (; at < end && (unsigned char)(*at - '0') < 10; at++)
+        decimal->digits = decimal->digits * 10 + (unsigned char)(*at - '0');
+    const char *point = at;
+    bool has_point = at < end && *at == '.';
+    if (has_point)
+        at = append_digits(&decimal->digits, at + 1, end);
+    ptrdiff_t count = at - text - has_point;
+    if (count == 0)
+        return NULL;
+    if (has_point)
+        decimal->exponent = point + 1 - at;
+    if (count <= DIGITS_MAX)
+        return at;
+    *decimal = (struct decimal){0};
+    at = append_many(decimal, text, end, 0);
+    return has_point ? append_many(decimal, at + 1, end, -1) : at;
+}
+
 const char *decimal_read(double *value, const char *text, const char *end)
 {
     const char *at = text;
@@ -230,14 +272,8 @@ const char *decimal_read(double *value, const char *text, const char *end)
         at++;
     const char *first = at;
     struct decimal decimal = {0};
-    at = read_digits(&decimal, at, end, 0);
-    bool any = at > first;
-    if (at < end && *at == '.') {
-        const char *fraction = at + 1;
-        at = read_digits(&decimal, fraction, end, -1);
-        any = any || at > fraction;
-    }
-    if (!any)
+    at = read_digits(&decimal, at, end);
+    if (at == NULL)
         return NULL;
     at = read_exponent(&decimal, at, end);
     if (at - first > DECIMAL_SIZE_MAX)

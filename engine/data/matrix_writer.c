@@ -1,6 +1,6 @@
 /* How it works: rows lie in the file before targets, but come together with them. Rows
  * are gathered in one of two buffers, which is hashed and written when it is full, and may
- * still be in the hands of the rows' digest (row_digest.h) while the other one fills.
+ * still be read by the two digests (side_digest.h) while the other one fills.
  * Targets wait in an array, and beyond its length in a second file, the spool, which has no name; behind
  * the last row they are copied to the end of the matrix. */
 #include "engine/data/matrix_writer.h"
@@ -17,7 +17,7 @@
 
 #include "base/check.h"
 #include "engine/data/matrix_layout.h"
-#include "engine/data/row_digest.h"
+#include "engine/data/side_digest.h"
 
 enum {
     BUFFER_SIZE = 256 << 10,       /* hashed and written while it is in cache */
@@ -32,8 +32,7 @@ struct matrix_writer {
     bool finished;
     struct matrix_bounds bounds;
     const atomic_bool *cancel;
-    struct sha256 *hash;
-    struct row_digest *rows_digest;
+    struct side_digest *digest, *rows_digest;
     uint64_t written; /* bytes of the file */
 
     struct matrix_shape shape;
@@ -89,17 +88,26 @@ static bool read_all(int file, void *data, size_t size, uint64_t offset)
     return true;
 }
 
-/* The only way into the file: what is hashed is what is written. */
-static enum status put(struct matrix_writer *writer, const void *data, size_t size,
-                       struct error *error)
+/* The only way into the file: what is hashed is what is written. The bytes are then still
+ * being hashed. */
+static enum status put_rows(struct matrix_writer *writer, const void *data, size_t size,
+                            struct error *error)
 {
     if (writer->cancel != NULL && atomic_load(writer->cancel))
         return error_set(error, ST_CANCELLED, "the import was cancelled");
+    side_digest_add(writer->digest, data, size);
     if (!write_all(writer->file, data, size))
         return io_failed(error);
-    sha256_update(writer->hash, data, size);
     writer->written += size;
     return ST_OK;
+}
+
+static enum status put(struct matrix_writer *writer, const void *data, size_t size,
+                       struct error *error)
+{
+    enum status status = put_rows(writer, data, size, error);
+    side_digest_wait(writer->digest);
+    return status;
 }
 
 static enum status put_padding(struct matrix_writer *writer, struct error *error)
@@ -126,8 +134,8 @@ enum status matrix_writer_open(struct matrix_writer **out, const char *path,
         free(writer);
         return status;
     }
-    writer->hash = sha256_create();
-    writer->rows_digest = row_digest_create();
+    writer->digest = side_digest_create();
+    writer->rows_digest = side_digest_create();
     *out = writer;
     return ST_OK;
 }
@@ -142,8 +150,8 @@ void matrix_writer_close(struct matrix_writer *writer)
         close(writer->spool);
     if (!writer->finished)
         unlink(writer->path);
-    sha256_destroy(writer->hash);
-    row_digest_destroy(writer->rows_digest); /* before what it may still read */
+    side_digest_destroy(writer->digest); /* before what they may still read */
+    side_digest_destroy(writer->rows_digest);
     free(writer->buffers[0]);
     free(writer->buffers[1]);
     free(writer);
@@ -197,10 +205,10 @@ static enum status flush_rows(struct matrix_writer *writer, struct error *error)
 {
     const char *buffer = writer->buffers[writer->filling];
     size_t size = writer->buffered * writer->row_size;
-    row_digest_add(writer->rows_digest, buffer, size);
+    side_digest_add(writer->rows_digest, buffer, size);
     writer->buffered = 0;
     writer->filling ^= 1;
-    return put(writer, buffer, size, error);
+    return put_rows(writer, buffer, size, error);
 }
 
 enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
@@ -333,7 +341,7 @@ enum status matrix_writer_finish(struct matrix_writer *writer,
     writer->finished = true;
     digest->records = writer->records;
     digest->size = writer->written;
-    sha256_finish(writer->hash, digest->sha256);
-    row_digest_finish(writer->rows_digest, digest->rows_sha256);
+    side_digest_finish(writer->digest, digest->sha256);
+    side_digest_finish(writer->rows_digest, digest->rows_sha256);
     return ST_OK;
 }

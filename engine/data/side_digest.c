@@ -1,5 +1,6 @@
-/* One part is under way at most: whoever adds the next waits until it is hashed. */
-#include "engine/data/row_digest.h"
+/* One part is under way at most: whoever adds the next waits until it is hashed. Small
+ * parts are hashed at once. */
+#include "engine/data/side_digest.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -7,21 +8,24 @@
 
 #include "base/check.h"
 
-struct row_digest {
+/* Smaller parts are hashed before a thread would have heard of them. */
+enum { SMALL = 16 << 10 };
+
+struct side_digest {
     struct sha256 *hash;
     bool has_thread;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* Guarded by lock. */
-    const void *rows; /* the part under way; NULL: all that was added is hashed */
+    const void *data; /* the part under way; NULL: all that was added is hashed */
     size_t size;
     bool ended;
 };
 
-struct row_digest *row_digest_create(void)
+struct side_digest *side_digest_create(void)
 {
-    struct row_digest *digest = calloc(1, sizeof *digest);
+    struct side_digest *digest = calloc(1, sizeof *digest);
     CHECK(digest != NULL);
     digest->hash = sha256_create();
     pthread_mutex_init(&digest->lock, NULL);
@@ -30,21 +34,21 @@ struct row_digest *row_digest_create(void)
 }
 
 /* The lock is held; it is dropped while the part is hashed. */
-static void hash_part(struct row_digest *digest)
+static void hash_part(struct side_digest *digest)
 {
     pthread_mutex_unlock(&digest->lock);
-    sha256_update(digest->hash, digest->rows, digest->size);
+    sha256_update(digest->hash, digest->data, digest->size);
     pthread_mutex_lock(&digest->lock);
-    digest->rows = NULL;
+    digest->data = NULL;
     pthread_cond_broadcast(&digest->changed);
 }
 
 static void *hash_parts(void *context)
 {
-    struct row_digest *digest = context;
+    struct side_digest *digest = context;
     pthread_mutex_lock(&digest->lock);
     while (!digest->ended) {
-        if (digest->rows != NULL)
+        if (digest->data != NULL)
             hash_part(digest);
         else
             pthread_cond_wait(&digest->changed, &digest->lock);
@@ -53,15 +57,15 @@ static void *hash_parts(void *context)
     return NULL;
 }
 
-static void wait_for_part(struct row_digest *digest)
+void side_digest_wait(struct side_digest *digest)
 {
     pthread_mutex_lock(&digest->lock);
-    while (digest->rows != NULL)
+    while (digest->data != NULL)
         pthread_cond_wait(&digest->changed, &digest->lock);
     pthread_mutex_unlock(&digest->lock);
 }
 
-static bool start(struct row_digest *digest)
+static bool start(struct side_digest *digest)
 {
     if (!digest->has_thread)
         digest->has_thread =
@@ -69,34 +73,32 @@ static bool start(struct row_digest *digest)
     return digest->has_thread;
 }
 
-void row_digest_add(struct row_digest *digest, const void *rows, size_t size)
+void side_digest_add(struct side_digest *digest, const void *data, size_t size)
 {
-    wait_for_part(digest);
-    if (size == 0)
-        return;
-    if (!start(digest)) {
-        sha256_update(digest->hash, rows, size);
+    side_digest_wait(digest);
+    if (size < SMALL || !start(digest)) {
+        sha256_update(digest->hash, data, size);
         return;
     }
     pthread_mutex_lock(&digest->lock);
-    digest->rows = rows;
+    digest->data = data;
     digest->size = size;
     pthread_cond_broadcast(&digest->changed);
     pthread_mutex_unlock(&digest->lock);
 }
 
-void row_digest_finish(struct row_digest *digest, uint8_t sha256[SHA256_SIZE])
+void side_digest_finish(struct side_digest *digest, uint8_t sha256[SHA256_SIZE])
 {
-    wait_for_part(digest);
+    side_digest_wait(digest);
     sha256_finish(digest->hash, sha256);
 }
 
-void row_digest_destroy(struct row_digest *digest)
+void side_digest_destroy(struct side_digest *digest)
 {
     if (digest == NULL)
         return;
     if (digest->has_thread) {
-        wait_for_part(digest);
+        side_digest_wait(digest);
         pthread_mutex_lock(&digest->lock);
         digest->ended = true;
         pthread_cond_broadcast(&digest->changed);
