@@ -29,10 +29,13 @@ static json_t *schema_of(const char *data, const char *privacy, double epsilon_m
     int size =
         snprintf(text, sizeof text, "{\"id\":\"d\",%s,\"privacy\":%s}", data, privacy);
     assert_int_equal(dataset_spec_parse(&spec, text, (size_t)size, NULL), ST_OK);
-    const struct job_schema_view view = {&spec.id,
-                                         {&spec.schema, 60000, spec.is_public,
-                                          RELATION_ZERO_OUT, spec.is_public ? 0 : 1e-5},
-                                         epsilon_max};
+    const struct job_schema_view view = {.dataset = &spec.id,
+                                         .facts = {.schema = &spec.schema,
+                                                   .records = 60000,
+                                                   .is_public = spec.is_public,
+                                                   .relation = RELATION_ZERO_OUT,
+                                                   .delta = spec.is_public ? 0 : 1e-5},
+                                         .epsilon_max = epsilon_max};
     char *rendered = job_schema_render(&view);
     json_t *schema = json_loads(rendered, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(schema);

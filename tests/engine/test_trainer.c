@@ -120,9 +120,20 @@ static void training_learns(void **state)
         const char *algorithm;
         struct optimizer_spec optimizer;
     } rows[] = {
-        {"dpsgd", {OPTIMIZER_SGD, 2, 0.5, 0, 0, 0, 0}},
-        {"dpsgd", {OPTIMIZER_ADAM, 0.02, 0.02, 0, 0.9, 0.999, 1e-8}},
-        {"sgd", {OPTIMIZER_SGD, 0.5, 0.5, 0.9, 0, 0, 0}},
+        {"dpsgd",
+         {.kind = OPTIMIZER_SGD, .learning_rate = 2, .learning_rate_final = 0.5}},
+        {"dpsgd",
+         {.kind = OPTIMIZER_ADAM,
+          .learning_rate = 0.02,
+          .learning_rate_final = 0.02,
+          .beta1 = 0.9,
+          .beta2 = 0.999,
+          .epsilon = 1e-8}},
+        {"sgd",
+         {.kind = OPTIMIZER_SGD,
+          .learning_rate = 0.5,
+          .learning_rate_final = 0.5,
+          .momentum = 0.9}},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         struct world *world = world_create(rows[k].algorithm);
