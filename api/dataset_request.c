@@ -34,6 +34,15 @@ static void read_relation(struct grant *grant, struct json_node node)
         json_refuse(node, "must be zero_out or replace_one");
 }
 
+void dataset_grant_read(struct grant *grant, struct json_node *node, double epsilon_max)
+{
+    grant->epsilon = json_read_real(json_member(node, "epsilon"),
+                                    (struct json_range){0, epsilon_max, true, false});
+    grant->delta = json_read_real(json_member(node, "delta"),
+                                  (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
+    read_order(grant, json_member(node, "order"));
+}
+
 static void read_privacy(struct dataset_spec *spec, struct json_node node,
                          double epsilon_max)
 {
@@ -46,14 +55,8 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node,
     json_read_object(
         node, (const char *const[]){"epsilon", "delta", "relation", "order", NULL});
     spec->grant.relation = RELATION_ZERO_OUT;
-    spec->grant.epsilon =
-        json_read_real(json_member(&node, "epsilon"),
-                       (struct json_range){0, epsilon_max, true, false});
-    spec->grant.delta =
-        json_read_real(json_member(&node, "delta"),
-                       (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
+    dataset_grant_read(&spec->grant, &node, epsilon_max);
     read_relation(&spec->grant, json_member(&node, "relation"));
-    read_order(&spec->grant, json_member(&node, "order"));
 }
 
 struct text { /* of a spec, and what it may hold */

@@ -52,6 +52,11 @@ char *dataset_spec_render(const struct dataset_spec *spec);
 /* The same and the caption: a body that is read as spec. */
 char *dataset_body_render(const struct dataset_spec *spec);
 
+/* Reads the numbers of a grant out of an object: epsilon, delta and, where it is there,
+ * order. The rest of grant is untouched. */
+void dataset_grant_read(struct grant *grant, struct json_node *node,
+                        double epsilon_max);
+
 /* Its members, into an object that the caller has opened. */
 struct json_writer;
 void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec);

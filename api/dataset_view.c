@@ -142,6 +142,8 @@ char *dataset_detail_render(const struct dataset_detail *detail)
     write_failure(&writer, &detail->failure);
     if (detail->proposal.state != PROPOSAL_NONE)
         proposal_write(&writer, &detail->proposal);
+    if (detail->regrant.state != PROPOSAL_NONE)
+        proposal_write(&writer, &detail->regrant);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -220,6 +222,9 @@ enum status dataset_detail_parse(struct dataset_detail *detail, const char *text
         struct json_node grant = json_member(&root, "grant");
         if (json_present(grant))
             proposal_read(&read.proposal, grant);
+        struct json_node regrant = json_member(&root, "regrant");
+        if (json_present(regrant))
+            proposal_read(&read.regrant, regrant);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

@@ -66,6 +66,7 @@ struct dataset_detail {
     char rows_sha256[SHA256_HEX_SIZE]; /* of the matrix's rows alone; "": not known */
     struct import_failure failure;
     struct proposal proposal; /* that its grant waits for, or came from */
+    struct proposal regrant;  /* the last of a further epoch; zeroed: there was none */
 };
 char *dataset_detail_render(const struct dataset_detail *detail);
 /* A failure stored as one text, "reason", is read as import_failed with that text, and the

@@ -54,6 +54,7 @@ unsigned problem_http_status(enum status status)
     case ST_DATASET_PRIVATE: return 409;
     case ST_DATASET_PUBLIC: return 409;
     case ST_DATASET_FROZEN: return 409;
+    case ST_DATASET_NOT_FROZEN: return 409;
     case ST_DATASET_UNAVAILABLE: return 409;
     case ST_DUPLICATE_CONTENT: return 409;
     case ST_UPLOAD_BUSY: return 409;

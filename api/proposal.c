@@ -31,11 +31,49 @@ bool proposal_bars(const struct proposal *proposal)
     return proposal->state != PROPOSAL_NONE && proposal->state != PROPOSAL_APPROVED;
 }
 
+bool proposal_is_further(const struct proposal *proposal)
+{
+    return proposal->further.epsilon > 0;
+}
+
+/* --- the numbers of a further epoch --- */
+
+static void write_further(struct json_writer *writer, const struct grant *further)
+{
+    json_write_real(writer, "epsilon", further->epsilon);
+    json_write_real(writer, "delta", further->delta);
+    if (further->order != 0)
+        json_write_real(writer, "order", further->order);
+}
+
+enum status further_grant_parse(struct grant *grant, const char *body, size_t size,
+                                struct error *error)
+{
+    struct grant read = {0};
+    struct json_reader reader;
+    struct json_node root;
+    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+        json_read_object(root,
+                         (const char *const[]){"epsilon", "delta", "order", NULL});
+        dataset_grant_read(&read, &root, LIMIT_EPSILON);
+    }
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK) {
+        grant->epsilon = read.epsilon;
+        grant->delta = read.delta;
+        grant->order = read.order;
+    }
+    return status;
+}
+
 /* --- as kept --- */
 
 void proposal_write(struct json_writer *writer, const struct proposal *proposal)
 {
-    json_write_object(writer, "grant");
+    bool is_further = proposal_is_further(proposal);
+    json_write_object(writer, is_further ? "regrant" : "grant");
+    if (is_further)
+        write_further(writer, &proposal->further);
     json_write_text(writer, "id", proposal->id.text);
     json_write_text(writer, "state", proposal_state_name(proposal->state));
     json_write_text(writer, "proposed_by", proposal->proposed_by);
@@ -71,6 +109,8 @@ void proposal_read(struct proposal *proposal, struct json_node node)
     if (!grant_id_parse(&proposal->id, json_read_text(id)))
         json_refuse(id, "must be the id of a grant");
     proposal->state = read_state(json_member(&node, "state"));
+    if (json_present(json_member(&node, "epsilon")))
+        dataset_grant_read(&proposal->further, &node, LIMIT_EPSILON);
     read_text(proposal->proposed_by, sizeof proposal->proposed_by,
               json_member(&node, "proposed_by"));
     read_text(proposal->decision.approved_by, sizeof proposal->decision.approved_by,
@@ -117,6 +157,19 @@ void proposal_show(struct json_writer *writer, const struct proposal *proposal,
     json_write_object_end(writer);
 }
 
+/* Writes what is promised, or is to be, if it is agreed to. */
+static void write_promise(struct json_writer *writer, const struct proposal *proposal,
+                          const struct dataset_spec *spec)
+{
+    struct dataset_spec promised = *spec; /* borrows */
+    if (proposal_is_further(proposal)) {
+        promised.grant.epsilon = proposal->further.epsilon;
+        promised.grant.delta = proposal->further.delta;
+        promised.grant.order = proposal->further.order;
+    }
+    dataset_privacy_write(writer, &promised);
+}
+
 char *proposal_render(const struct proposal *proposal, const struct dataset_spec *spec,
                       int64_t now_ms)
 {
@@ -125,7 +178,9 @@ char *proposal_render(const struct proposal *proposal, const struct dataset_spec
     json_write_object(&writer, NULL);
     json_write_text(&writer, "id", proposal->id.text);
     json_write_text(&writer, "dataset", spec->id.text);
-    dataset_privacy_write(&writer, spec);
+    json_write_text(&writer, "kind",
+                    proposal_is_further(proposal) ? "regrant" : "declaration");
+    write_promise(&writer, proposal, spec);
     show_members(&writer, proposal, now_ms);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
@@ -138,7 +193,7 @@ char *proposal_act_render(const struct proposal *proposal,
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "grant", proposal->id.text);
-    dataset_privacy_write(&writer, spec);
+    write_promise(&writer, proposal, spec);
     json_write_text(&writer, "proposed_by", proposal->proposed_by);
     json_write_text(&writer, "reason", proposal->decision.reason);
     json_write_object_end(&writer);

@@ -58,6 +58,9 @@
       .path = "/v1/datasets/{id}/files/{name}/fetch", .types = TYPE_JSON)              \
     X(dataset_fetch_delete, ON_DESK, DATASETS_ADMIN, .method = "DELETE",               \
       .path = "/v1/datasets/{id}/files/{name}/fetch", .act = "dataset.fetch_cancel")   \
+    X(dataset_regrant, ON_DESK, GRANTS_PROPOSE, .method = "POST",                      \
+      .path = "/v1/datasets/{id}:regrant", .act = "dataset.regrant",                   \
+      .body = BODY_JSON, .types = TYPE_JSON)                                           \
     X(dataset_import, ON_DESK_THEN_LONG_POLL, DATASETS_ADMIN, .method = "POST",        \
       .path = "/v1/datasets/{id}:import", .act = "dataset.import", .body = BODY_EMPTY, \
       .types = TYPE_JSON)                                                              \

@@ -72,6 +72,7 @@ struct faults;
     X(DATASET_PRIVATE, "dataset_private", "name a dataset declared public")            \
     X(DATASET_PUBLIC, "dataset_public", "public data has no budget and no ledger")     \
     X(DATASET_FROZEN, "dataset_frozen", "its owner must grant a new epoch")            \
+    X(DATASET_NOT_FROZEN, "dataset_not_frozen", "nothing: its budget is in force")     \
     X(DATASET_UNAVAILABLE, "dataset_unavailable", "ask its owner")                     \
     X(DUPLICATE_CONTENT, "duplicate_content",                                          \
       "use one dataset for the content and delete the others")                         \

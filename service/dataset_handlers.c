@@ -17,6 +17,7 @@
 #include "service/idempotency.h"
 #include "service/importer.h"
 #include "service/notice.h"
+#include "service/second_person.h"
 #include "service/twins.h"
 #include "service/upload_kind.h"
 
@@ -36,13 +37,6 @@ static enum status find(struct context *context, const struct request *request,
 
 /* --- create --- */
 
-/* Tells whether a second person has to agree to what the request promises, or to its
- * saying that records are everybody's. Where there are no keys there is no second person. */
-static bool needs_approval(const struct context *context, const struct request *request)
-{
-    return context->config->approvals && request->principal.via != VIA_LOCAL;
-}
-
 /* Grants the budget of a new dataset; one that is only proposed is looked at, so that what
  * is approved can be granted. */
 static enum status grant(struct context *context, struct store_tx *tx,
@@ -54,7 +48,7 @@ static enum status grant(struct context *context, struct store_tx *tx,
                                            NULL};
     if (spec->is_public)
         return ST_OK;
-    return needs_approval(context, request)
+    return second_person_is_asked(context, request)
                ? filter_of(&unused, &spec->grant, error)
                : ledger_grant(context->ledger, tx, &promise, error);
 }
@@ -65,7 +59,7 @@ static enum status add(struct context *context, struct store_tx *tx,
                        struct dataset **dataset, struct error *error)
 {
     const struct dataset_addition addition = {spec_take, &request->principal,
-                                              needs_approval(context, request)};
+                                              second_person_is_asked(context, request)};
     struct dataset_info info;
     enum status status = datasets_add(context->datasets, tx, &addition, dataset, error);
     if (status == ST_OK)

@@ -316,6 +316,20 @@ static struct change *change_create(struct datasets *datasets, struct dataset *d
     return change;
 }
 
+/* Writes the row of a change as its next version; memory follows when that is durable. */
+static enum status change_write_take(struct change *change, struct store_tx *tx,
+                                     struct error *error)
+{
+    change->info.version++;
+    enum status status =
+        write_row(tx, change->dataset, &change->info, ROW_UPDATE, error);
+    if (status == ST_OK)
+        store_tx_on_end(tx, moved, free, change);
+    else
+        free(change);
+    return status;
+}
+
 /* Makes a dataset in state CREATED from the spec. Of its owner name and project are
  * kept. */
 static struct dataset *dataset_take(struct dataset_spec *spec_take,
@@ -378,6 +392,7 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
     dataset->info.version = info.version + 1;
     dataset->info.create_ms = info.create_ms;
     dataset->info.detail.proposal = info.detail.proposal;
+    dataset->info.detail.regrant = info.detail.regrant;
     enum status status = write_row(tx, dataset, &dataset->info, ROW_DECLARE, error);
     if (status != ST_OK) {
         dataset_destroy(dataset);
@@ -396,19 +411,27 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
     dataset_read(datasets, dataset, &change->info);
     CHECK((moves[change->info.state] & TO(info->state)) != 0);
     const struct proposal proposal = change->info.detail.proposal;
+    const struct proposal regrant = change->info.detail.regrant;
     change->info.state = info->state;
     change->info.detail = info->detail;
     change->info.detail.proposal = proposal;
+    change->info.detail.regrant = regrant;
     change->info.has_sha256 = info->has_sha256;
     memcpy(change->info.sha256, info->sha256, SHA256_SIZE);
-    change->info.version++;
-    enum status status = write_row(tx, dataset, &change->info, ROW_UPDATE, error);
-    if (status != ST_OK) {
-        free(change);
-        return status;
-    }
-    store_tx_on_end(tx, moved, free, change);
-    return ST_OK;
+    return change_write_take(change, tx, error);
+}
+
+enum status dataset_propose(struct datasets *datasets, struct store_tx *tx,
+                            struct dataset *dataset, const struct proposal *proposal,
+                            struct error *error)
+{
+    struct change *change = change_create(datasets, dataset);
+    dataset_read(datasets, dataset, &change->info);
+    CHECK(proposal_is_further(proposal));
+    CHECK(proposal_state_at(&change->info.detail.regrant, proposal->propose_ms) !=
+          PROPOSAL_PENDING);
+    change->info.detail.regrant = *proposal;
+    return change_write_take(change, tx, error);
 }
 
 enum status dataset_decide(struct datasets *datasets, struct store_tx *tx,
@@ -417,16 +440,12 @@ enum status dataset_decide(struct datasets *datasets, struct store_tx *tx,
 {
     struct change *change = change_create(datasets, dataset);
     dataset_read(datasets, dataset, &change->info);
-    CHECK(change->info.detail.proposal.state == PROPOSAL_PENDING);
-    change->info.detail.proposal = *decided;
-    change->info.version++;
-    enum status status = write_row(tx, dataset, &change->info, ROW_UPDATE, error);
-    if (status != ST_OK) {
-        free(change);
-        return status;
-    }
-    store_tx_on_end(tx, moved, free, change);
-    return ST_OK;
+    struct proposal *before = proposal_is_further(decided)
+                                  ? &change->info.detail.regrant
+                                  : &change->info.detail.proposal;
+    CHECK(before->state == PROPOSAL_PENDING);
+    *before = *decided;
+    return change_write_take(change, tx, error);
 }
 
 size_t datasets_evaluations(struct datasets *datasets, const struct dataset *dataset,

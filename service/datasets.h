@@ -110,13 +110,21 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
                                   struct error *error);
 
 /* Moves dataset to the state, detail and sha256 of info; the rest of info, and the
- * proposal in its detail, are ignored: that is dataset_decide's. A move that is not in the drawing is our bug.
+ * proposals in its detail, are ignored: they are dataset_decide's. A move that is not in the
+ * drawing is our bug.
  *   ST_IO  the store is poisoned */
 enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
                          struct dataset *dataset, const struct dataset_info *info,
                          struct error *error);
 
-/* Writes down what was decided of the dataset's proposal. Only a pending one is decided.
+/* Writes down that a further epoch of its budget is proposed. None may be pending.
+ *   ST_IO  the store is poisoned */
+enum status dataset_propose(struct datasets *datasets, struct store_tx *tx,
+                            struct dataset *dataset, const struct proposal *proposal,
+                            struct error *error);
+
+/* Writes down what was decided of a proposal of the dataset's. Only a pending one is
+ * decided.
  *   ST_IO  the store is poisoned */
 enum status dataset_decide(struct datasets *datasets, struct store_tx *tx,
                            struct dataset *dataset, const struct proposal *decided,

@@ -15,51 +15,56 @@
 #include "service/handlers.h"
 #include "service/notice.h"
 #include "service/page.h"
+#include "service/regrant.h"
 
-/* The dataset whose grant has this id; NULL: there is none. */
-static struct dataset *find_proposed(struct datasets *datasets, const char *id,
-                                     struct dataset_info *info)
+struct found { /* a grant, and the dataset in whose row it lies */
+    struct dataset *dataset;
+    struct dataset_info info;
+    struct proposal proposal; /* NONE: there is no such grant */
+};
+
+/* A dataset has two places: that of the grant that it declares, and that of the last further
+ * epoch of its budget. */
+enum { PLACES = 2 };
+
+static struct found grant_at(struct datasets *datasets, size_t place)
 {
-    for (size_t i = datasets_count(datasets); i-- > 0;) {
-        struct dataset *dataset = datasets_at(datasets, i);
-        dataset_read(datasets, dataset, info);
-        if (info->detail.proposal.state != PROPOSAL_NONE &&
-            strcmp(info->detail.proposal.id.text, id) == 0)
-            return dataset;
-    }
-    return NULL;
+    struct found found = {.dataset = datasets_at(datasets, place / PLACES)};
+    dataset_read(datasets, found.dataset, &found.info);
+    found.proposal =
+        place % PLACES == 0 ? found.info.detail.proposal : found.info.detail.regrant;
+    return found;
 }
 
 /* Who does not see the dataset does not see its grant. */
 static enum status find(struct context *context, const struct request *request,
-                        struct dataset **dataset, struct dataset_info *info,
-                        struct error *error)
+                        struct found *found, struct error *error)
 {
     const char *id = request->match.id;
-    *dataset = find_proposed(context->datasets, id, info);
-    if (*dataset == NULL || !access_sees_dataset(request, *dataset))
-        return error_set(error, ST_NOT_FOUND, "no grant \"%s\"", id);
-    return ST_OK;
+    for (size_t place = PLACES * datasets_count(context->datasets); place-- > 0;) {
+        *found = grant_at(context->datasets, place);
+        if (found->proposal.state != PROPOSAL_NONE &&
+            strcmp(found->proposal.id.text, id) == 0 &&
+            access_sees_dataset(request, found->dataset))
+            return ST_OK;
+    }
+    return error_set(error, ST_NOT_FOUND, "no grant \"%s\"", id);
 }
 
-static char *grant_text(struct datasets *datasets, const struct dataset *dataset)
+static char *grant_text(const struct proposal *proposal, const struct dataset *dataset)
 {
-    struct dataset_info info;
-    dataset_read(datasets, dataset, &info);
-    return proposal_render(&info.detail.proposal, dataset_spec(dataset),
-                           clock_wall_ms());
+    return proposal_render(proposal, dataset_spec(dataset), clock_wall_ms());
 }
 
 enum status handle_grant_get(struct context *context, struct request *request,
                              struct error *error)
 {
-    struct dataset *dataset;
-    struct dataset_info info;
-    enum status status = find(context, request, &dataset, &info, error);
+    struct found found;
+    enum status status = find(context, request, &found, error);
     if (status != ST_OK)
         return status;
     reply_header_add(&request->reply, "Cache-Control", "no-store");
-    request_answer(request, grant_text(context->datasets, dataset));
+    request_answer(request, grant_text(&found.proposal, found.dataset));
     return ST_OK;
 }
 
@@ -75,17 +80,17 @@ struct grant_list {
 static bool grant_seen(void *context, size_t place)
 {
     const struct grant_list *list = context;
-    return access_sees_dataset(list->request, datasets_at(list->datasets, place));
+    return access_sees_dataset(list->request,
+                               datasets_at(list->datasets, place / PLACES));
 }
 
 /* Nobody is asked about a dataset that is gone. */
 static bool grant_wanted(void *context, size_t place)
 {
-    struct dataset_info info;
     const struct grant_list *list = context;
-    dataset_read(list->datasets, datasets_at(list->datasets, place), &info);
-    enum proposal_state state = proposal_state_at(&info.detail.proposal, list->now_ms);
-    bool is_moot = state == PROPOSAL_PENDING && info.state == DATASET_DELETED;
+    const struct found found = grant_at(list->datasets, place);
+    enum proposal_state state = proposal_state_at(&found.proposal, list->now_ms);
+    bool is_moot = state == PROPOSAL_PENDING && found.info.state == DATASET_DELETED;
     return state != PROPOSAL_NONE && !is_moot &&
            (list->states >> (state - PROPOSAL_PENDING) & 1) != 0;
 }
@@ -93,7 +98,8 @@ static bool grant_wanted(void *context, size_t place)
 static char *grant_line(void *context, size_t place)
 {
     const struct grant_list *list = context;
-    return grant_text(list->datasets, datasets_at(list->datasets, place));
+    const struct found found = grant_at(list->datasets, place);
+    return grant_text(&found.proposal, found.dataset);
 }
 
 /* A grant lapses without a change of anything, so the tag tells the hour too. */
@@ -109,7 +115,7 @@ enum status handle_grant_list(struct context *context, struct request *request,
     uint64_t version = datasets_version(context->datasets);
     struct page_source source = {
         .name = "grants",
-        .count = datasets_count(context->datasets),
+        .count = PLACES * datasets_count(context->datasets),
         .seen = grant_seen,
         .wanted = grant_wanted,
         .text = grant_line,
@@ -132,24 +138,26 @@ enum status handle_grant_list(struct context *context, struct request *request,
 /* --- decisions --- */
 
 struct decision {
-    struct dataset *dataset;
-    struct dataset_info info; /* before it */
+    struct found found; /* before it */
     struct proposal decided;
 };
 
-/* Grants the dataset's budget in the name of who proposed it. What is public has none. */
+/* Grants what was proposed in the name of who did. What is public has no budget. */
 static enum status grant(struct context *context, struct store_tx *tx,
                          const struct decision *decision, struct error *error)
 {
     struct principal proposer;
     const struct proposal *decided = &decision->decided;
-    const struct dataset_spec *spec = dataset_spec(decision->dataset);
+    const struct dataset_spec *spec = dataset_spec(decision->found.dataset);
+    bool is_further = proposal_is_further(decided);
     CHECK(principal_parse(&proposer, decided->proposed_by));
-    const struct ledger_promise promise = {&spec->id, &spec->grant, &proposer,
-                                           &decided->decision};
+    const struct ledger_promise promise = {
+        &spec->id, is_further ? &decided->further : &spec->grant, &proposer,
+        &decided->decision};
     if (spec->is_public || decided->state != PROPOSAL_APPROVED)
         return ST_OK;
-    return ledger_grant(context->ledger, tx, &promise, error);
+    return is_further ? regrant_make(context, tx, &promise, error)
+                      : ledger_grant(context->ledger, tx, &promise, error);
 }
 
 static enum status tell(struct context *context, struct store_tx *tx,
@@ -157,7 +165,7 @@ static enum status tell(struct context *context, struct store_tx *tx,
                         struct error *error)
 {
     struct act act;
-    const struct dataset_spec *spec = dataset_spec(decision->dataset);
+    const struct dataset_spec *spec = dataset_spec(decision->found.dataset);
     char *detail = proposal_act_render(&decision->decided, spec);
     act_begin(&act, context, request);
     act.row.object = spec->id.text;
@@ -176,11 +184,11 @@ static enum status commit(struct context *context, const struct request *request
         return status;
     status = grant(context, tx, decision, error);
     if (status == ST_OK)
-        status = dataset_decide(context->datasets, tx, decision->dataset,
+        status = dataset_decide(context->datasets, tx, decision->found.dataset,
                                 &decision->decided, error);
     if (status == ST_OK && decision->decided.state == PROPOSAL_APPROVED)
-        status =
-            notice_grant(context, tx, decision->dataset, &decision->decided, error);
+        status = notice_grant(context, tx, decision->found.dataset, &decision->decided,
+                              error);
     if (status == ST_OK)
         status = tell(context, tx, request, decision, error);
     return store_end(tx, status, error);
@@ -190,10 +198,10 @@ static enum status commit(struct context *context, const struct request *request
 static enum status check(const struct decision *decision,
                          const struct principal *principal, struct error *error)
 {
-    const struct proposal *proposal = &decision->info.detail.proposal;
+    const struct proposal *proposal = &decision->found.proposal;
     struct principal proposer;
     CHECK(principal_parse(&proposer, proposal->proposed_by));
-    if (decision->info.state == DATASET_DELETED)
+    if (decision->found.info.state == DATASET_DELETED)
         return error_set(error, ST_NOT_FOUND, "its dataset was deleted");
     switch (proposal_state_at(proposal, clock_wall_ms())) {
     case PROPOSAL_PENDING: break;
@@ -216,7 +224,7 @@ static enum status check(const struct decision *decision,
 static bool is_repeated(const struct decision *decision,
                         const struct principal *principal)
 {
-    const struct proposal *before = &decision->info.detail.proposal;
+    const struct proposal *before = &decision->found.proposal;
     const struct proposal *again = &decision->decided;
     return before->state == again->state &&
            strcmp(before->decision.approved_by, principal->name) == 0 &&
@@ -232,22 +240,24 @@ static enum status decide(struct context *context, struct request *request,
         decision_parse(how.reason, request->body != NULL ? request->body : "",
                        request->body_size, error);
     if (status == ST_OK)
-        status = find(context, request, &decision.dataset, &decision.info, error);
+        status = find(context, request, &decision.found, error);
     if (status != ST_OK)
         return status;
     memcpy(how.approved_by, request->principal.name, sizeof how.approved_by);
-    decision.decided = decision.info.detail.proposal;
+    decision.decided = decision.found.proposal;
     decision.decided.state = state;
     decision.decided.decision = how;
     decision.decided.decide_ms = clock_wall_s() * 1000;
-    if (!is_repeated(&decision, &request->principal)) {
+    if (is_repeated(&decision, &request->principal)) {
+        decision.decided = decision.found.proposal;
+    } else {
         status = check(&decision, &request->principal, error);
         if (status == ST_OK)
             status = commit(context, request, &decision, error);
     }
     if (status == ST_OK)
         reply_json(&request->reply, MHD_HTTP_OK,
-                   grant_text(context->datasets, decision.dataset));
+                   grant_text(&decision.decided, decision.found.dataset));
     return status;
 }
 

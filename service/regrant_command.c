@@ -6,12 +6,12 @@
 #include <sysexits.h>
 
 #include "accountant/ledger.h"
-#include "accountant/ledger_freeze.h"
 #include "accountant/ledger_view.h"
 #include "base/clock.h"
 #include "engine/data/encode.h"
 #include "service/audit_trail.h"
 #include "service/config.h"
+#include "service/regrant.h"
 #include "service/service.h"
 
 static const char usage[] =
@@ -82,21 +82,13 @@ static enum status grant_in(struct context *context, struct regrant *regrant,
                             struct error *error)
 {
     struct store_tx *tx = NULL;
-    struct grant grant = regrant->grant;
     struct balance balance;
-    enum status status =
-        ledger_balance(context->ledger, &regrant->dataset, &balance, error);
+    const struct ledger_promise promise = {&regrant->dataset, &regrant->grant,
+                                           &principal_local, NULL};
+    enum status status = store_begin(context->store, &tx, error);
     if (status != ST_OK)
         return status;
-    grant.relation = balance.relation;
-    grant.division = ledger_division(context->ledger, &regrant->dataset);
-    grant.unit = balance.unit;
-    status = store_begin(context->store, &tx, error);
-    if (status != ST_OK)
-        return status;
-    const struct ledger_promise promise = {&regrant->dataset, &grant, &principal_local,
-                                           NULL};
-    status = ledger_regrant(context->ledger, tx, &promise, error);
+    status = regrant_make(context, tx, &promise, error);
     if (status == ST_OK)
         status = tell_regrant(tx, regrant, error);
     status = store_end(tx, status, error);

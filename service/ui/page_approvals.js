@@ -7,7 +7,8 @@ import {watch} from './watch.js';
 
 const decided = {APPROVED: ['✓', 'Approved', 'good'], REJECTED: ['✕', 'Rejected', 'bad'], LAPSED: ['■', 'Lapsed', 'calm']};
 
-function promise({privacy}) {
+function promise({kind, privacy}) {
+  if (kind === 'regrant') return html`<b>A further ${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, after a restored backup has frozen the budget. What was promised before counts whole beside it.`;
   if (privacy === 'public') return html`<b>Everybody may see these records.</b> Nothing protects them from then on.`;
   return html`<b>${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, for all jobs on it together. Nothing was promised before, and nothing is spent.`;
 }
@@ -15,7 +16,7 @@ function promise({privacy}) {
 function past(grant) {
   const [glyph, word, kind] = decided[grant.state];
   return html`<tr><td><a class="name" href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></td>
-    <td data-name="What">${grant.privacy === 'public' ? 'public' : epsilon(grant.privacy.epsilon)}</td>
+    <td data-name="What">${grant.privacy === 'public' ? 'public' : epsilon(grant.privacy.epsilon)}${grant.kind === 'regrant' ? ' further' : ''}</td>
     <td data-name="State"><span><span class="badge ${kind}"><span aria-hidden="true">${glyph}</span> ${word}</span>${grant.reason ? html`<small>${grant.reason}</small>` : nothing}</span></td>
     <td data-name="Proposed by">${grant.proposed_by}</td><td data-name="Decided by">${grant.decided_by ?? '–'}</td>
     <td class="number quiet" data-name="When">${age(grant.decide_time ?? grant.lapse_time)}</td></tr>`;

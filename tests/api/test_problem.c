@@ -56,6 +56,7 @@ static const struct {
     {"second_person", 403},
     {"dataset_public", 409},
     {"dataset_frozen", 409},
+    {"dataset_not_frozen", 409},
     {"dataset_unavailable", 409},
     {"duplicate_content", 409},
     {"upload_busy", 409},

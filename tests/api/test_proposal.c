@@ -73,6 +73,63 @@ static void what_is_kept_is_read_back(void **state)
     free(text);
 }
 
+/* It stands beside that of the declaration, and asks for numbers of its own. */
+static void a_further_epoch_is_kept_beside_the_declarations(void **state)
+{
+    (void)state;
+    struct dataset_detail detail = {.proposal = pending(), .regrant = pending()}, back;
+    const struct dataset_spec spec = {.id = {"people"},
+                                      .grant = {.epsilon = 4, .delta = 1e-5}};
+    detail.proposal.state = PROPOSAL_APPROVED;
+    detail.regrant.further = (struct grant){.epsilon = 1.25, .delta = 1e-6, .order = 6};
+    char *text = dataset_detail_render(&detail);
+    assert_int_equal(dataset_detail_parse(&back, text, NULL), ST_OK);
+    assert_false(proposal_is_further(&back.proposal));
+    assert_int_equal(back.proposal.state, PROPOSAL_APPROVED);
+    assert_true(proposal_is_further(&back.regrant));
+    assert_int_equal(back.regrant.state, PROPOSAL_PENDING);
+    assert_true(back.regrant.further.epsilon == 1.25 &&
+                back.regrant.further.delta == 1e-6 && back.regrant.further.order == 6);
+    free(text);
+    text = proposal_render(&back.regrant, &spec, 0);
+    assert_non_null(strstr(text, "\"kind\":\"regrant\""));
+    assert_non_null(strstr(text, "\"epsilon\":1.25"));
+    free(text);
+    text = proposal_render(&back.proposal, &spec, 0);
+    assert_non_null(strstr(text, "\"kind\":\"declaration\""));
+    assert_non_null(strstr(text, "\"epsilon\":4"));
+    free(text);
+}
+
+static void what_a_further_epoch_is_to_have_is_read_by_its_members(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *pointer;
+    } wrong[] = {
+        {"{\"delta\":1e-6}", "/epsilon"},
+        {"{\"epsilon\":0,\"delta\":1e-6}", "/epsilon"},
+        {"{\"epsilon\":31,\"delta\":1e-6}", "/epsilon"},
+        {"{\"epsilon\":1}", "/delta"},
+        {"{\"epsilon\":1,\"delta\":1}", "/delta"},
+        {"{\"epsilon\":1,\"delta\":1e-6,\"order\":2.1}", "/order"},
+        {"{\"epsilon\":1,\"delta\":1e-6,\"relation\":\"zero_out\"}", "/relation"},
+    };
+    static const char good[] = "{\"epsilon\":1,\"delta\":1e-6}";
+    struct grant grant = {.relation = RELATION_REPLACE_ONE};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct error error = {0};
+        assert_int_equal(
+            further_grant_parse(&grant, wrong[i].body, strlen(wrong[i].body), &error),
+            ST_INVALID);
+        assert_string_equal(error.pointer, wrong[i].pointer);
+        assert_true(grant.epsilon == 0);
+    }
+    assert_int_equal(further_grant_parse(&grant, good, strlen(good), NULL), ST_OK);
+    assert_true(grant.epsilon == 1 && grant.delta == 1e-6 && grant.order == 0);
+    assert_int_equal(grant.relation, RELATION_REPLACE_ONE);
+}
+
 static void a_damaged_row_is_refused(void **state)
 {
     (void)state;
@@ -126,6 +183,8 @@ int main(void)
         cmocka_unit_test(it_lapses_after_fourteen_days_and_not_before),
         cmocka_unit_test(nothing_but_an_approval_opens),
         cmocka_unit_test(what_is_kept_is_read_back),
+        cmocka_unit_test(a_further_epoch_is_kept_beside_the_declarations),
+        cmocka_unit_test(what_a_further_epoch_is_to_have_is_read_by_its_members),
         cmocka_unit_test(a_damaged_row_is_refused),
         cmocka_unit_test(a_reason_is_one_line_that_says_something),
     };

@@ -325,6 +325,98 @@ static void webhooks_are_told_of_what_waits(void **state)
     receiver_close(&receiver);
 }
 
+static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void shell(const char *format, ...)
+{
+    char command[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    assert_int_equal(system(command), 0);
+}
+
+/* Has the daemon find that its database is older than the head kept elsewhere. */
+static void freeze(void)
+{
+    struct daemon *daemon = &stage->daemon;
+    char head[96];
+    snprintf(head, sizeof head, "%s/head", daemon->directory);
+    const char *const options[] = {"--head-file", head, NULL};
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    shell("mkdir '%s/backup' && cp '%s'/epsilond.db* '%s/backup'", daemon->directory,
+          daemon->data_dir, daemon->directory);
+    daemon_start(daemon, options);
+    as(carl);
+    train(&stage->client, SAMPLE_JOB, "people", 3, 9.0);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    shell("rm '%s'/epsilond.db* && cp '%s'/backup/* '%s'", daemon->data_dir,
+          daemon->directory, daemon->data_dir);
+    daemon_start(daemon, options);
+    assert_true(daemon_logged(daemon, "\"frozen\""));
+}
+
+static const struct reply *regrant(const char *key, const char *epsilon)
+{
+    return client_post(as(key), "/v1/datasets/people:regrant", NULL,
+                       "{'epsilon':%s,'delta':1e-6}", epsilon);
+}
+
+static double epoch_of_people(void)
+{
+    return reply_number(client_get(as(bob), "/v1/datasets/people/budget"), "epoch");
+}
+
+static void a_further_epoch_takes_a_second_person_too(void **state)
+{
+    (void)state;
+    char eve[KEY_SIZE];
+    assert_problem(regrant(ana, "1"), 409, "dataset_not_frozen");
+    freeze();
+    make_key(eve, "--owner eve --role data_owner --project ads");
+    assert_problem(regrant(carl, "1"), 403, "forbidden");
+    assert_problem(regrant(eve, "1"), 404, "not_found");
+    assert_invalid_at(regrant(ana, "31"), "/epsilon");
+    const struct reply *asked = regrant(ana, "1");
+    assert_status(asked, 202);
+    assert_string_equal(reply_text(asked, "kind"), "regrant");
+    assert_string_equal(reply_text(asked, "state"), "PENDING");
+    assert_true(reply_number(asked, "privacy.epsilon") == 1);
+    const char *grant = reply_text(asked, "id");
+    assert_string_equal(reply_text(regrant(ana, "1"), "id"), grant);
+    assert_problem(regrant(ana, "2"), 409, "grant_pending");
+    assert_problem(regrant(bob, "1"), 409, "grant_pending");
+    assert_true(epoch_of_people() == 1);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+
+    assert_problem(decide(ana_officer, "approve", grant), 403, "second_person");
+    assert_status(decide(bob, "reject", grant), 200);
+    assert_problem(decide(bob, "approve", grant), 409, "grant_decided");
+    assert_true(epoch_of_people() == 1);
+    grant = reply_text(regrant(ana, "1"), "id");
+    assert_status(decide(bob, "approve", grant), 200);
+    assert_status(decide(bob, "approve", grant), 200);
+    assert_true(epoch_of_people() == 2);
+    assert_problem(regrant(ana, "1"), 409, "dataset_not_frozen");
+    const struct reply *ledger =
+        client_get(as(bob), "/v1/datasets/people/ledger?order=desc&page_size=1");
+    assert_string_equal(reply_text(ledger, "entries.0.kind"), "GRANT");
+    assert_string_equal(reply_text(ledger, "entries.0.actor"), "ana");
+    assert_string_equal(reply_text(ledger, "entries.0.meta.approved_by"), "bob");
+    assert_string_equal(
+        reply_text(client_get(as(ana), "/v1/datasets/people"), "grant.state"),
+        "APPROVED");
+    const struct reply *list = client_get(as(bob), "/v1/grants?state=APPROVED");
+    size_t i, of_people = 0;
+    const json_t *found;
+    json_array_foreach(reply_at(list, "grants"), i, found) of_people +=
+        strcmp(json_string_value(json_object_get(found, "dataset")), "people") == 0;
+    assert_int_equal(of_people, 2);
+    as(carl);
+    train(&stage->client, SAMPLE_JOB, "people", 3, 9.0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
 static void without_approvals_a_budget_is_granted_at_once(void **state)
 {
     (void)state;
@@ -350,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_promise_that_cannot_be_made_is_not_proposed),
         cmocka_unit_test(a_kill_leaves_it_decided_whole_or_not_at_all),
         cmocka_unit_test(webhooks_are_told_of_what_waits),
+        cmocka_unit_test(a_further_epoch_takes_a_second_person_too),
         cmocka_unit_test(without_approvals_a_budget_is_granted_at_once),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);

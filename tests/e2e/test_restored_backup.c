@@ -201,6 +201,9 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
                               "dataset points: epsilon 5 at delta 1.1e-05 over 2 "
                               "epochs: 1: 4 at 1e-05 (frozen, counts whole); "
                               "2: 1 at 1e-06"));
+    assert_problem(client_post(client, "/v1/datasets/points:regrant", NULL,
+                               "{'epsilon':1,'delta':1e-6}"),
+                   409, "dataset_not_frozen");
     const struct reply *asked =
         client_post(client, "/v1/jobs:estimate", NULL, SAMPLE_JOB, "points", 7, 33.0);
     double foreseen = reply_number(asked, "exposure_after.epsilon");
@@ -241,6 +244,31 @@ static void an_older_backup_freezes_again(void **state)
     expect_frozen(&scene);
 }
 
+/* Without keys there is no second person, so whoever is here grants it at once. */
+static void a_request_grants_what_the_command_does(void **state)
+{
+    struct scene scene;
+    play(&scene, state, true);
+    struct client *client = &scene.stage->client;
+    const char *path = "/v1/datasets/points:regrant";
+    start(&scene, true);
+    await_success(client, scene.free);
+    assert_invalid_at(client_post(client, path, NULL, "{'epsilon':-1,'delta':1e-6}"),
+                      "/epsilon");
+    assert_problem(client_post(client, "/v1/datasets/open:regrant", NULL,
+                               "{'epsilon':1,'delta':1e-6}"),
+                   409, "dataset_public");
+    const struct reply *budget =
+        client_post(client, path, NULL, "{'epsilon':1,'delta':1e-6}");
+    assert_status(budget, 200);
+    assert_true(json_is_false(reply_at(budget, "frozen")));
+    assert_true(reply_number(budget, "epoch") == 2);
+    expect_all_promised(budget, "");
+    assert_problem(client_post(client, path, NULL, "{'epsilon':1,'delta':1e-6}"), 409,
+                   "dataset_not_frozen");
+    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
+}
+
 /* Why the head belongs on another disk: without it, the backup is all there is. */
 static void without_the_head_a_backup_is_not_noticed(void **state)
 {
@@ -262,6 +290,8 @@ int main(void)
                                         stage_begin, stage_end),
         cmocka_unit_test_setup_teardown(an_older_backup_freezes_again, stage_begin,
                                         stage_end),
+        cmocka_unit_test_setup_teardown(a_request_grants_what_the_command_does,
+                                        stage_begin, stage_end),
         cmocka_unit_test_setup_teardown(without_the_head_a_backup_is_not_noticed,
                                         stage_begin, stage_end),
     };

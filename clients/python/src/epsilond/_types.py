@@ -453,9 +453,16 @@ class LedgerHead(TypedDict):
     hash: Digest
 
 
+class RegrantRequest(TypedDict):
+    epsilon: float
+    delta: float
+    order: NotRequired[float]
+
+
 class Grant(TypedDict):
     id: GrantId
     dataset: DatasetId
+    kind: Literal["declaration", "regrant"]
     privacy: DatasetPrivacy
     state: GrantState
     proposed_by: str
@@ -1466,10 +1473,11 @@ ProblemCode = Literal[
     "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
     "grant_pending", "grant_decided", "already_exists", "dataset_not_ready", "dataset_busy",
     "dataset_immutable", "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen",
-    "dataset_unavailable", "duplicate_content", "upload_busy", "upload_offset", "upload_length",
-    "webhook_limit", "job_terminal", "job_active", "job_has_model", "idempotency_key_reused",
-    "import_failed", "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full",
-    "draining", "cancelled", "no_memory", "ledger_unavailable"
+    "dataset_not_frozen", "dataset_unavailable", "duplicate_content", "upload_busy",
+    "upload_offset", "upload_length", "webhook_limit", "job_terminal", "job_active",
+    "job_has_model", "idempotency_key_reused", "import_failed", "internal", "model_corrupt",
+    "dataset_corrupt", "queue_full", "disk_full", "draining", "cancelled", "no_memory",
+    "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"

@@ -1,0 +1,24 @@
+/*
+ * regrant.h - a further epoch of a budget that a restored backup has frozen, as somebody on
+ * the host grants it (regrant_command.h), by a request, or by a second person's approval.
+ *
+ * Threads: that of the transaction.
+ */
+#ifndef SERVICE_REGRANT_H
+#define SERVICE_REGRANT_H
+
+#include "accountant/entry.h"
+#include "service/context.h"
+
+/* Grants the promise in tx. Of its grant epsilon, delta and order are asked for; relation,
+ * unit and division are those of the budget, for good.
+ *   ST_DATASET_NOT_FROZEN  the budget's epoch is in force
+ *   ST_DATASET_IN_USE, ST_INVALID, ST_NOT_FOUND  as ledger_regrant */
+enum status regrant_make(struct context *context, struct store_tx *tx,
+                         const struct ledger_promise *promise, struct error *error);
+
+/* Whether regrant_make would take that grant now, but for what jobs still hold. */
+enum status regrant_check(struct context *context, const struct dataset_id *dataset,
+                          const struct grant *grant, struct error *error);
+
+#endif

@@ -1,0 +1,160 @@
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "accountant/ledger_view.h"
+#include "api/budget_view.h"
+#include "base/clock.h"
+#include "service/access.h"
+#include "service/act.h"
+#include "service/handlers.h"
+#include "service/notice.h"
+#include "service/regrant.h"
+#include "service/second_person.h"
+
+struct asking { /* for a further epoch of a dataset's budget */
+    struct dataset *dataset;
+    struct dataset_info info;
+    struct proposal
+        proposal; /* as it is made, and kept where a second person decides */
+};
+
+static enum status find(struct context *context, const struct request *request,
+                        struct asking *asking, struct error *error)
+{
+    const char *id = request->match.id;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, id, &asking->dataset, error);
+    if (status != ST_OK)
+        return status;
+    dataset_read(context->datasets, asking->dataset, &asking->info);
+    if (dataset_spec(asking->dataset)->is_public)
+        return error_set(error, ST_DATASET_PUBLIC, "\"%s\" is public: it has no budget",
+                         id);
+    if (asking->info.state == DATASET_DELETED)
+        return error_set(error, ST_NOT_FOUND, "\"%s\" was deleted", id);
+    if (proposal_bars(&asking->info.detail.proposal))
+        return error_set(error, ST_GRANT_PENDING, "nothing is granted to \"%s\" yet",
+                         id);
+    return ST_OK;
+}
+
+static bool is_pending(const struct asking *asking)
+{
+    return proposal_state_at(&asking->info.detail.regrant,
+                             asking->proposal.propose_ms) == PROPOSAL_PENDING;
+}
+
+/* Whether the same principal has proposed just this, and nobody has decided it: the request
+ * is sent again. */
+static bool is_repeated(const struct asking *asking)
+{
+    const struct proposal *before = &asking->info.detail.regrant;
+    const struct grant *a = &before->further, *b = &asking->proposal.further;
+    return is_pending(asking) &&
+           strcmp(before->proposed_by, asking->proposal.proposed_by) == 0 &&
+           a->epsilon == b->epsilon && a->delta == b->delta && a->order == b->order;
+}
+
+static enum status tell(struct context *context, struct store_tx *tx,
+                        const struct request *request, const struct asking *asking,
+                        struct error *error)
+{
+    struct act act;
+    char *detail =
+        proposal_act_render(&asking->proposal, dataset_spec(asking->dataset));
+    act_begin(&act, context, request);
+    act.row.detail = detail;
+    enum status status = audit_trail_append(tx, &act.row, error);
+    free(detail);
+    return status;
+}
+
+static enum status propose(struct context *context, struct store_tx *tx,
+                           const struct asking *asking, struct error *error)
+{
+    enum status status = dataset_propose(context->datasets, tx, asking->dataset,
+                                         &asking->proposal, error);
+    return status == ST_OK
+               ? notice_grant(context, tx, asking->dataset, &asking->proposal, error)
+               : status;
+}
+
+static enum status grant(struct context *context, struct store_tx *tx,
+                         const struct request *request, const struct asking *asking,
+                         struct error *error)
+{
+    const struct ledger_promise promise = {&dataset_spec(asking->dataset)->id,
+                                           &asking->proposal.further,
+                                           &request->principal, NULL};
+    return regrant_make(context, tx, &promise, error);
+}
+
+static enum status commit(struct context *context, const struct request *request,
+                          const struct asking *asking, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = asking->proposal.state == PROPOSAL_PENDING
+                 ? propose(context, tx, asking, error)
+                 : grant(context, tx, request, asking, error);
+    if (status == ST_OK)
+        status = tell(context, tx, request, asking, error);
+    return context_end(context, tx, status, error);
+}
+
+/* The proposal, which waits; or the budget with its new epoch. */
+static enum status reply(struct context *context, struct request *request,
+                         const struct asking *asking, struct error *error)
+{
+    const struct dataset_spec *spec = dataset_spec(asking->dataset);
+    struct balance balance;
+    struct epochs epochs;
+    if (asking->proposal.state == PROPOSAL_PENDING) {
+        reply_json(&request->reply, MHD_HTTP_ACCEPTED,
+                   proposal_render(&asking->proposal, spec, clock_wall_ms()));
+        return ST_OK;
+    }
+    enum status status =
+        ledger_epochs(context->ledger, &spec->id, &epochs, &balance, error);
+    if (status != ST_OK)
+        return status;
+    reply_json(&request->reply, MHD_HTTP_OK,
+               budget_render(&spec->id, &balance, &epochs));
+    epochs_fini(&epochs);
+    return ST_OK;
+}
+
+enum status handle_dataset_regrant(struct context *context, struct request *request,
+                                   struct error *error)
+{
+    struct asking asking = {.proposal = {.propose_ms = clock_wall_s() * 1000}};
+    struct proposal *proposal = &asking.proposal;
+    enum status status = find(context, request, &asking, error);
+    if (status == ST_OK)
+        status = further_grant_parse(&proposal->further,
+                                     request->body != NULL ? request->body : "",
+                                     request->body_size, error);
+    if (status == ST_OK)
+        status = regrant_check(context, &dataset_spec(asking.dataset)->id,
+                               &proposal->further, error);
+    if (status != ST_OK)
+        return status;
+    memcpy(proposal->proposed_by, request->principal.name,
+           sizeof proposal->proposed_by);
+    if (second_person_is_asked(context, request)) {
+        proposal->state = PROPOSAL_PENDING;
+        grant_id_make(&proposal->id);
+    }
+    if (is_repeated(&asking))
+        *proposal = asking.info.detail.regrant;
+    else if (is_pending(&asking))
+        status = error_set(error, ST_GRANT_PENDING,
+                           "another further epoch waits for a second person");
+    else
+        status = commit(context, request, &asking, error);
+    return status == ST_OK ? reply(context, request, &asking, error) : status;
+}
