@@ -36,7 +36,7 @@ static enum status open_model(struct predictor *predictor,
     if (status != ST_OK)
         return status;
     predictor->parameters =
-        calloc(network_parameters(predictor->network), sizeof *predictor->parameters);
+        calloc(network_floats(predictor->network), sizeof *predictor->parameters);
     if (predictor->parameters == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the model's parameters");
     return model_file_read(source->path, source->seal, predictor->network,
@@ -71,7 +71,7 @@ void predictor_close(struct predictor *predictor)
 
 size_t predictor_size(const struct predictor *predictor)
 {
-    return network_parameters(predictor->network) * sizeof *predictor->parameters +
+    return network_floats(predictor->network) * sizeof *predictor->parameters +
            workspace_size(predictor->network, PREDICTOR_ROWS);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "engine/dp/stepper.h"
 #include "engine/model_file/model_file.h"
 #include "engine/difference/difference.h"
@@ -32,7 +33,7 @@ struct trainer {
     void *state;                   /* the algorithm's */
     const struct network *network; /* the spec's */
     struct row_classes rows;
-    float *parameters;
+    float *parameters; /* (network_floats) */
     struct team *team;
     struct stepper *stepper;
     struct average *average;     /* NULL where the model is the last point */
@@ -64,7 +65,7 @@ static enum status describe(struct algorithm_model *model,
                                       .spread = network_spread(network),
                                       .record_terms = (uint32_t)network_terms(network),
                                       .unit_rows = (uint32_t)network_unit_rows(network),
-                                      .layers = network_layers(network)};
+                                      .layers = network_trained_layers(network)};
     if (!algorithm->uses_differences)
         return ST_OK;
     enum status status = network_check_differences(network, error);
@@ -102,6 +103,20 @@ static enum status check_class_weights(const struct train_spec *spec,
                         spec->algorithm.algorithm->name);
 }
 
+/* Differences are taken between two points of all that a model has. */
+static enum status check_frozen(const struct train_spec *spec, struct error *error)
+{
+    const struct algorithm *algorithm = spec->algorithm.algorithm;
+    if (!algorithm->uses_differences ||
+        network_floats(spec->network) == network_parameters(spec->network))
+        return ST_OK;
+    return error_set_at(
+        error, ST_INVALID, "/model/trainable",
+        "%s takes differences between two points of a whole model: give "
+        "all, or take dpsgd or dpgd",
+        algorithm->name);
+}
+
 static enum status start(void **state, const struct train_spec *spec,
                          struct error *error)
 {
@@ -111,6 +126,8 @@ static enum status start(void **state, const struct train_spec *spec,
     enum status status = check_class_weights(spec, error);
     if (status == ST_OK)
         status = algorithm_check_unit(algorithm, spec->unit, error);
+    if (status == ST_OK)
+        status = check_frozen(spec, error);
     if (status == ST_OK)
         status = describe(&model, algorithm, spec->network, error);
     if (status != ST_OK)
@@ -156,11 +173,13 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
             .batch_size = spec->batch_size,
             .rows = row_classes_most(block_rows(network, spec->batch_size))};
         uint64_t parameters = network_parameters(network);
-        size_t kept = spec->algorithm.algorithm->parameter_size + sizeof(float);
+        uint64_t floats = network_floats(network);
+        size_t kept = spec->algorithm.algorithm->parameter_size;
         set_needs(&setup, spec->algorithm.algorithm, state);
         *cost = (struct trainer_cost){
             .memory = stepper_size(&setup, threads) + parameters * kept +
-                      average_size(&spec->averaging, (size_t)parameters) +
+                      floats * sizeof(float) +
+                      average_size(&spec->averaging, (size_t)floats) +
                       threads * blas_buffer_size,
             .parameters = parameters};
     }
@@ -261,15 +280,31 @@ enum status trainer_check_rounding(const struct train_spec *spec, struct error *
     return status;
 }
 
-static enum status create_parameters(struct trainer *trainer, uint64_t seed,
+/* What is wrong with a file of weights is not damage to anything else. */
+static enum status read_weights(struct trainer *trainer,
+                                const struct weights_source *weights,
+                                struct error *error)
+{
+    struct error local = {0};
+    enum status status =
+        model_file_read_start(weights, trainer->network, trainer->parameters, &local);
+    if (status == ST_OK || status == ST_NO_MEMORY)
+        return status == ST_OK ? ST_OK : error_set(error, status, "%s", local.text);
+    return error_set_at(error, ST_MODEL_CORRUPT, "/model/weights", "%s", local.text);
+}
+
+static enum status create_parameters(struct trainer *trainer,
+                                     const struct trainer_options *options,
                                      struct error *error)
 {
-    size_t count = network_parameters(trainer->network);
+    size_t count = network_floats(trainer->network);
     trainer->parameters = calloc(count, sizeof *trainer->parameters);
     if (trainer->parameters == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters", count);
-    network_init(trainer->network, trainer->parameters, seed);
-    return ST_OK;
+    network_init(trainer->network, trainer->parameters, options->spec->model.init_seed);
+    if (options->weights == NULL)
+        return ST_OK;
+    return read_weights(trainer, options->weights, error);
 }
 
 static enum status create_stepper(struct trainer *trainer,
@@ -302,8 +337,9 @@ static enum status create_average(struct trainer *trainer,
 {
     if (spec->averaging.kind == AVERAGING_NONE)
         return ST_OK;
-    return average_create(&trainer->average, &spec->averaging,
-                          network_parameters(trainer->network), spec->steps,
+    const struct average_extent extent = {network_parameters(trainer->network),
+                                          network_floats(trainer->network)};
+    return average_create(&trainer->average, &spec->averaging, extent, spec->steps,
                           trainer->team, error);
 }
 
@@ -331,7 +367,7 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     if (status == ST_OK)
         status = find_rows(trainer, spec, error);
     if (status == ST_OK)
-        status = create_parameters(trainer, spec->model.init_seed, error);
+        status = create_parameters(trainer, options, error);
     if (status == ST_OK)
         status = team_create(&trainer->team, options->threads, error);
     if (status == ST_OK)
@@ -423,6 +459,15 @@ enum status trainer_save(struct trainer *trainer, const char *path,
                                     .parameters = model_of(trainer),
                                     .metadata = metadata};
     return model_file_write(path, &content, seal, error);
+}
+
+size_t trainer_frozen(const struct trainer *trainer, uint8_t sha256[SHA256_SIZE])
+{
+    size_t first = network_parameters(trainer->network);
+    size_t count = network_floats(trainer->network) - first;
+    if (count > 0)
+        sha256_of(sha256, trainer->parameters + first, count * sizeof(float));
+    return count;
 }
 
 bool trainer_next(const struct trainer *trainer, struct mechanism_run *step)

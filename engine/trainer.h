@@ -29,7 +29,8 @@
 #include "engine/data/matrix.h"
 #include "engine/data/schema.h"
 #include "engine/evaluator.h"
-#include "engine/model_file/safetensors.h"
+#include "base/hash.h"
+#include "engine/model_file/model_file.h"
 #include "engine/train_spec.h"
 
 struct trainer; /* opaque */
@@ -40,7 +41,9 @@ struct trainer_options {
     const struct matrix *evaluation; /* public, same features and targets; or NULL */
     unsigned threads;                /* >= 1 */
     const atomic_bool *cancel;       /* or NULL */
-    const uint8_t *test_key;         /* (32) tests only; NULL: getrandom */
+    const struct weights_source
+        *weights;            /* what to begin with; NULL: init_seed alone */
+    const uint8_t *test_key; /* (32) tests only; NULL: getrandom */
 };
 
 /* What a run would take, computed from public numbers alone before it is created. */
@@ -71,6 +74,8 @@ enum status trainer_check_rounding(const struct train_spec *spec, struct error *
 
 /*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
  *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding
+ *   ST_MODEL_CORRUPT  the file of weights is not there, not what it was, or not of this
+ *                 model
  *   ST_NO_MEMORY  an allocation failed
  *   ST_INTERNAL   the process rounds floats in a way the noise plan excludes (E3) */
 enum status trainer_create(struct trainer **out, const struct trainer_options *options,
@@ -99,6 +104,10 @@ enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluat
 enum status trainer_save(struct trainer *trainer, const char *path,
                          struct metadata_list metadata, struct file_seal *seal,
                          struct error *error);
+
+/* Returns how many floats of the model are frozen, and fills in the SHA-256 of them, as they
+ * lie, if there are any. No step changes them. */
+size_t trainer_frozen(const struct trainer *trainer, uint8_t sha256[SHA256_SIZE]);
 
 /* Fills in what the last step released beside the gradient, and paid for (algorithm.h).
  * Returns how many values there are, 0 where the algorithm releases nothing else or no

@@ -12,10 +12,10 @@ enum { CHUNK = 16384 }; /* floats: members do not write to one cache line */
 
 struct average {
     struct averaging_spec spec;
-    size_t dim;
+    struct average_extent extent;
     uint64_t first; /* the first step whose point counts */
     bool has_point;
-    float *point; /* (dim) */
+    float *point; /* (floats) */
     struct team *team;
 };
 
@@ -42,9 +42,9 @@ bool averaging_kind_parse(enum averaging_kind *kind, const char *text)
     return false;
 }
 
-size_t average_size(const struct averaging_spec *spec, size_t dim)
+size_t average_size(const struct averaging_spec *spec, size_t floats)
 {
-    return spec->kind == AVERAGING_NONE ? 0 : dim * sizeof(float);
+    return spec->kind == AVERAGING_NONE ? 0 : floats * sizeof(float);
 }
 
 /* How many steps before the first that counts. The tail has one step at least. */
@@ -58,18 +58,18 @@ static uint64_t skipped(const struct averaging_spec *spec, uint64_t steps)
 }
 
 enum status average_create(struct average **out, const struct averaging_spec *spec,
-                           size_t dim, uint64_t steps, struct team *team,
-                           struct error *error)
+                           struct average_extent extent, uint64_t steps,
+                           struct team *team, struct error *error)
 {
     struct average *average = calloc(1, sizeof *average);
-    CHECK(average != NULL && spec->kind != AVERAGING_NONE && dim > 0 && steps > 0);
+    CHECK(average != NULL && spec->kind != AVERAGING_NONE && steps > 0);
     *average = (struct average){
-        .spec = *spec, .dim = dim, .first = skipped(spec, steps), .team = team};
-    average->point = calloc(dim, sizeof *average->point);
+        .spec = *spec, .extent = extent, .first = skipped(spec, steps), .team = team};
+    average->point = calloc(extent.floats, sizeof *average->point);
     if (average->point == NULL) {
         average_destroy(average);
         return error_set(error, ST_NO_MEMORY, "no memory to average %zu parameters",
-                         dim);
+                         extent.floats);
     }
     *out = average;
     return ST_OK;
@@ -83,7 +83,7 @@ void average_destroy(struct average *average)
     free(average);
 }
 
-/* The weight of the point after step. The first that counts has 1, exactly. */
+/* The weight of the point after step; that of the first that counts is 1. */
 static double weight_of(const struct average *average, uint64_t step)
 {
     uint64_t count = step - average->first + 1;
@@ -112,13 +112,9 @@ static void take_member(void *context, unsigned member)
     const struct take_work *work = context;
     struct average *average = work->average;
     struct span span =
-        span_of_member(member, team_size(average->team), average->dim, CHUNK);
-    float *to = average->point + span.first;
-    const float *from = work->point + span.first;
-    if (average->has_point)
-        move_towards(to, from, span.count, work->weight);
-    else
-        memcpy(to, from, span.count * sizeof *to);
+        span_of_member(member, team_size(average->team), average->extent.dim, CHUNK);
+    move_towards(average->point + span.first, work->point + span.first, span.count,
+                 work->weight);
 }
 
 void average_take(struct average *average, const float *point, uint64_t step)
@@ -126,9 +122,13 @@ void average_take(struct average *average, const float *point, uint64_t step)
     struct take_work work = {.average = average, .point = point};
     if (step < average->first)
         return;
+    if (!average->has_point) {
+        memcpy(average->point, point, average->extent.floats * sizeof *point);
+        average->has_point = true;
+        return;
+    }
     work.weight = weight_of(average, step);
     team_run(average->team, take_member, &work);
-    average->has_point = true;
 }
 
 const float *average_point(const struct average *average)

@@ -39,20 +39,25 @@ bool averaging_kind_parse(enum averaging_kind *kind, const char *text);
 
 struct average; /* opaque */
 
+/* A point is of that many floats; those from dim on do not change. */
+struct average_extent {
+    size_t dim, floats; /* dim <= floats */
+};
+
 /* spec is not none. The team is borrowed until destroy.
- *   ST_NO_MEMORY  no room for dim floats */
+ *   ST_NO_MEMORY  no room for the floats */
 enum status average_create(struct average **out, const struct averaging_spec *spec,
-                           size_t dim, uint64_t steps, struct team *team,
-                           struct error *error);
+                           struct average_extent extent, uint64_t steps,
+                           struct team *team, struct error *error);
 void average_destroy(struct average *average); /* NULL is allowed */
 
-/* Bytes that average_create takes for dim parameters; 0 for none. */
-size_t average_size(const struct averaging_spec *spec, size_t dim);
+/* Bytes that average_create takes for points of that many floats; 0 for none. */
+size_t average_size(const struct averaging_spec *spec, size_t floats);
 
-/* Takes the point (dim) after step, counted from 0. Every step is taken once, in order. */
+/* Takes the point after step, counted from 0. Every step is taken once, in order. */
 void average_take(struct average *average, const float *point, uint64_t step);
 
-/* The average (dim) so far; NULL while it has no point. */
+/* The average so far, a point; NULL while it has none. */
 const float *average_point(const struct average *average);
 
 #endif

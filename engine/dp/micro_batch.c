@@ -349,6 +349,8 @@ static void clip_layers(struct micro_batch *micro_batch, const struct batch_sum 
 {
     struct measures measures = measures_of(micro_batch);
     for (size_t l = 0; l < network_layers(micro_batch->network); l++) {
+        if (network_layer_is_frozen(micro_batch->network, l))
+            continue;
         measures.norms = workspace_layer_norms(micro_batch->workspace, l);
         measures.spreads = workspace_layer_spreads(micro_batch->workspace, l);
         sum->clip(micro_batch->clip_factors, &measures, sum->clip_context);

@@ -1,5 +1,6 @@
 #include "engine/model_file/model_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static bool is_turned(const struct tensor *tensor)
 /* A copy of the parameters as the file has them, to be freed; or NULL. */
 static float *turned_parameters(const struct network *network, const float *parameters)
 {
-    size_t count = network_parameters(network);
+    size_t count = network_floats(network);
     float *turned = calloc(count, sizeof *turned);
 
     if (turned == NULL)
@@ -135,6 +136,100 @@ enum status model_file_read(const char *path, const struct file_seal *seal,
         status = safetensors_check(file, seal, error);
     if (status == ST_OK)
         status = read_tensors(file, network, parameters, error);
+    safetensors_close(file);
+    return status;
+}
+
+/* ---- what a training begins with ---- */
+
+static const char start_pointer[] = "/model/weights";
+
+static const struct tensor *find_wanted(const struct network *network, const char *name)
+{
+    for (size_t i = 0; i < network_tensor_count(network); i++)
+        if (strcmp(network_tensor(network, i)->name, name) == 0)
+            return network_tensor(network, i);
+    return NULL;
+}
+
+static enum status check_wanted(const struct safetensors *file,
+                                const struct tensor *wanted, struct error *error)
+{
+    const struct tensor *found = find(file, wanted->name);
+    if (wanted->fresh || (found != NULL && same_shape(found, wanted)))
+        return ST_OK;
+    if (found == NULL)
+        return error_set_at(error, ST_INVALID, start_pointer, "the file has no %s",
+                            wanted->name);
+    return error_set_at(error, ST_INVALID, start_pointer,
+                        "%s of the file has another shape than the model's",
+                        wanted->name);
+}
+
+static enum status check_start(const struct safetensors *file,
+                               const struct network *network, struct error *error)
+{
+    enum status status = ST_OK;
+    for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++)
+        status = check_wanted(file, network_tensor(network, i), error);
+    for (size_t i = 0; i < safetensors_tensor_count(file) && status == ST_OK; i++) {
+        const char *name = safetensors_tensor(file, i)->name;
+        if (find_wanted(network, name) == NULL)
+            status =
+                error_set_at(error, ST_INVALID, start_pointer,
+                             "the file has %s, and the model has no such tensor", name);
+    }
+    return status;
+}
+
+enum status model_file_check_start(const char *path, const struct network *network,
+                                   struct error *error)
+{
+    struct safetensors *file;
+    enum status status = safetensors_open(&file, path, error);
+    if (status != ST_OK)
+        return status;
+    status = check_start(file, network, error);
+    safetensors_close(file);
+    return status;
+}
+
+static enum status check_finite(const struct tensor *tensor, const float *values,
+                                struct error *error)
+{
+    for (size_t j = 0; j < tensor->count; j++)
+        if (!isfinite(values[j]))
+            return error_set_at(error, ST_INVALID, start_pointer,
+                                "%s holds a value that is not finite", tensor->name);
+    return ST_OK;
+}
+
+static enum status read_start(struct safetensors *file, const struct network *network,
+                              float *values, struct error *error)
+{
+    enum status status = check_start(file, network, error);
+    for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++) {
+        const struct tensor *wanted = network_tensor(network, i);
+        if (wanted->fresh)
+            continue;
+        status = read_tensor(file, wanted, values + wanted->offset, error);
+        if (status == ST_OK)
+            status = check_finite(wanted, values + wanted->offset, error);
+    }
+    return status;
+}
+
+enum status model_file_read_start(const struct weights_source *source,
+                                  const struct network *network, float *values,
+                                  struct error *error)
+{
+    struct safetensors *file;
+    enum status status = safetensors_open(&file, source->path, error);
+    if (status != ST_OK)
+        return status;
+    status = safetensors_check(file, &source->seal, error);
+    if (status == ST_OK)
+        status = read_start(file, network, values, error);
     safetensors_close(file);
     return status;
 }

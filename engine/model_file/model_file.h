@@ -14,7 +14,7 @@
 
 struct model_content {
     const struct network *network;
-    const float *parameters; /* (network_parameters) */
+    const float *parameters; /* (network_floats) */
     struct metadata_list metadata;
 };
 
@@ -34,5 +34,27 @@ enum status model_file_write(const char *path, const struct model_content *conte
 enum status model_file_read(const char *path, const struct file_seal *seal,
                             const struct network *network, float *parameters,
                             struct error *error);
+
+/* A file of weights that a training begins with. */
+struct weights_source {
+    const char *path;
+    struct file_seal seal;
+};
+
+/* Whether the file at path has what a training of network begins with: every tensor but
+ * those that are fresh, in its shape, and no others. Reads the header alone.
+ *   ST_INVALID  it has not; the error names the tensor, at "/model/weights"
+ *   ST_IO, ST_CORRUPT  it cannot be read, or is not safetensors */
+enum status model_file_check_start(const char *path, const struct network *network,
+                                   struct error *error);
+
+/* values (network_floats) = those of the file, but for fresh tensors, which are left as
+ * they are.
+ *   ST_INVALID  as above, or a value is not finite
+ *   ST_IO, ST_CORRUPT, ST_NO_MEMORY  as model_file_read
+ * On failure values may be partly written. */
+enum status model_file_read_start(const struct weights_source *source,
+                                  const struct network *network, float *values,
+                                  struct error *error);
 
 #endif

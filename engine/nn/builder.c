@@ -56,12 +56,20 @@ static struct node *append(struct builder *builder, const struct node_kind *kind
     return node;
 }
 
+/* What was chosen for the next weight layer. */
+static struct layer_choice next_choice(const struct builder *builder)
+{
+    if (builder->choices == NULL)
+        return (struct layer_choice){0};
+    return builder->choices->layers[builder->network->layer_count];
+}
+
 struct node *builder_node(struct builder *builder, const struct node_kind *kind,
                           size_t width)
 {
     struct node *node = append(builder, kind);
-    bool has_gradient =
-        kind->weights != NULL || builder->network->values[node->from].has_gradient;
+    bool trains = kind->weights != NULL && !next_choice(builder).frozen;
+    bool has_gradient = trains || builder->network->values[node->from].has_gradient;
 
     node->to = builder_value(builder, width, has_gradient);
     builder->view.value = node->to;
@@ -79,6 +87,7 @@ struct weight_layer *builder_weights(struct builder *builder, struct node *node,
                                    .rows = rows,
                                    .from = node->from,
                                    .to = node->to,
+                                   .frozen = next_choice(builder).frozen,
                                    .row_floats = row_floats,
                                    .positions = 1};
     node->layer = network->layer_count++;
@@ -147,19 +156,23 @@ void builder_crop(struct builder *builder, size_t size)
 void builder_tensor(struct builder *builder, size_t *offset, const char *part,
                     struct tensor tensor)
 {
-    *offset = builder->network->parameters;
     struct network *network = builder->network;
+    size_t layer = network->layer_count - 1;
+    bool frozen = network->layers[layer].frozen;
     struct tensor *added = &network->tensors[network->tensor_count++];
     const char *public_name = builder->model->layers[builder->index].public_name;
 
     *added = tensor;
+    added->fresh = builder->choices != NULL && builder->choices->layers[layer].fresh;
     added->count = 1;
     for (size_t i = 0; i < tensor.rank; i++)
         added->count *= (size_t)tensor.shape[i];
     snprintf(added->name, sizeof added->name, "%s.%s",
              public_name[0] != '\0' ? public_name : builder->name, part);
-    added->offset = network->parameters;
-    network->parameters += added->count;
+    *offset = frozen ? builder->choices->frozen_first + network->frozen_count
+                     : network->parameters;
+    added->offset = *offset;
+    *(frozen ? &network->frozen_count : &network->parameters) += added->count;
 }
 
 void builder_parameters(struct builder *builder, struct row_layer *rows,
@@ -181,7 +194,9 @@ enum status builder_check_weights(const struct builder *builder,
 
 enum status builder_check_parameters(const struct builder *builder, uint64_t more)
 {
-    if (more <= (uint64_t)MODEL_PARAMETERS_MAX - builder->network->parameters)
+    const struct network *network = builder->network;
+    if (more <=
+        (uint64_t)MODEL_PARAMETERS_MAX - network->parameters - network->frozen_count)
         return ST_OK;
     return builder_refuse(builder, "/out",
                           "the model would have more than %d parameters",

@@ -40,6 +40,7 @@ struct builder {
     char pointer[POINTER_SIZE];      /* "/model/layers/3", "/model/layers/3/body/0" */
     size_t index;                    /* its place in the model's list */
     unsigned depth;                  /* residuals it is in */
+    const struct layer_choices *choices; /* NULL: every layer is trainable */
     struct error *error;
 };
 

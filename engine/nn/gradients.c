@@ -54,6 +54,8 @@ void workspace_measure(struct workspace *workspace, const double *input_squares)
         struct record_squares layer = squares_of(workspace, l);
         memset(layer.squares, 0, rows * sizeof *layer.squares);
         memset(layer.spreads, 0, rows * sizeof *layer.spreads);
+        if (weights_of(&work)->frozen)
+            continue;
         weights_of(&work)->kind->measure(&work, layer, input_squares);
         for (size_t i = 0; i < rows; i++) {
             sum.squares[i] += layer.squares[i];
@@ -80,7 +82,7 @@ void workspace_per_example_gradients(struct workspace *workspace)
     for (size_t l = 0; l < workspace->network->layer_count; l++) {
         struct weight_work work = {workspace, l};
         const struct weight_kind *kind = weights_of(&work)->kind;
-        if (kind->form_gradients != NULL)
+        if (kind->form_gradients != NULL && !weights_of(&work)->frozen)
             kind->form_gradients(&work);
     }
     workspace->has_per_example = true;
@@ -126,6 +128,8 @@ void workspace_erase(struct workspace *workspace, size_t record)
     CHECK(record < workspace->rows);
     for (size_t l = 0; l < workspace->network->layer_count; l++) {
         struct weight_work work = {workspace, l};
+        if (weights_of(&work)->frozen)
+            continue;
         erase_row(layer_inputs(&work), record);
         erase_row(layer_gradients(&work), record);
         if (workspace->holds_differences)
@@ -173,7 +177,8 @@ void workspace_scale_layer(struct workspace *workspace, size_t layer,
 void workspace_scale(struct workspace *workspace, const float *clip_factors)
 {
     for (size_t l = 0; l < workspace->network->layer_count; l++)
-        workspace_scale_layer(workspace, l, clip_factors);
+        if (!workspace->network->layers[l].frozen)
+            workspace_scale_layer(workspace, l, clip_factors);
 }
 
 void workspace_sum(const struct workspace *workspace, size_t tile,
@@ -192,6 +197,8 @@ void workspace_sum(const struct workspace *workspace, size_t tile,
 static size_t factor_count(const struct weight_work *work)
 {
     const struct weight_layer *layer = weights_of(work);
+    if (layer->frozen)
+        return layer->kind->has_factors;
     return (size_t)layer->kind->has_factors + (layer->per_example_floats > 0) +
            has_two_terms(work);
 }
@@ -236,6 +243,26 @@ static struct factors row_factors(const struct weight_work *work)
                             .bias = of->rows->bias};
 }
 
+/* Of a frozen layer: what its products read and wrote, for whoever compares rows. */
+static struct factors frozen_factors(const struct weight_work *work)
+{
+    const struct workspace *workspace = work->workspace;
+    const struct weight_layer *of = weights_of(work);
+    bool goes_back = workspace->network->values[of->to].has_gradient;
+    struct rows a = layer_inputs(work);
+    struct rows b = rows_of(goes_back ? workspace->gradients : workspace->activations,
+                            workspace, of->to);
+    return (struct factors){.a = a.data,
+                            .b = b.data,
+                            .inputs = workspace->network->values[of->from].width,
+                            .outputs = workspace->network->values[of->to].width,
+                            .a_stride = a.stride,
+                            .b_stride = b.stride,
+                            .weight = of->rows->weight,
+                            .bias = of->rows->bias,
+                            .is_frozen = true};
+}
+
 /* The second term: the same places, without a bias. */
 static struct factors second_factors(const struct weight_work *work)
 {
@@ -253,6 +280,8 @@ struct factors workspace_factors(const struct workspace *workspace, size_t index
     CHECK(index < workspace_factor_count(workspace));
     for (; index >= factor_count(&work); work.layer++)
         index -= factor_count(&work);
+    if (weights_of(&work)->frozen)
+        return frozen_factors(&work);
     if (index == 0 && weights_of(&work)->kind->has_factors)
         return row_factors(&work);
     return index == 1 && has_two_terms(&work) ? second_factors(&work)

@@ -49,9 +49,10 @@ struct weight_layer {
     const void *plan;             /* its node's */
     const struct row_layer *rows; /* in the plan: outputs, and where its tensors lie */
     size_t from, to;              /* values: a, and b's gradient buffer */
-    size_t row_floats;            /* floats in a row of its weight */
-    size_t positions;             /* rows a record */
-    bool sums_in_double;          /* a record has positions terms in a sum */
+    bool frozen;         /* it keeps its weights: no gradient is formed of it */
+    size_t row_floats;   /* floats in a row of its weight */
+    size_t positions;    /* rows a record */
+    bool sums_in_double; /* a record has positions terms in a sum */
     enum per_example per_example;
     size_t per_example_floats; /* of what is formed of each record */
 };
@@ -69,7 +70,8 @@ struct network {
     size_t unit_rows; /* rows of a unit */
     enum loss loss;
     double huber_delta;
-    size_t parameters;
+    size_t parameters;   /* those that are trained: they lie first */
+    size_t frozen_count; /* floats of frozen tensors, behind them */
     size_t node_count, value_count, layer_count, tensor_count, tile_count;
     size_t output; /* value of the outputs */
     struct node *nodes;

@@ -68,8 +68,16 @@ static enum status allocate(struct network *network, size_t count, struct error 
     return ST_OK;
 }
 
+/* Nothing is summed of a frozen layer, so nothing is formed of it either. */
+static void forget_gradients(struct weight_layer *layer)
+{
+    layer->sums_in_double = false;
+    layer->per_example = PER_EXAMPLE_NEVER;
+    layer->per_example_floats = 0;
+}
+
 enum status graph_build(struct network *network, const struct model_spec *model,
-                        struct error *error)
+                        const struct layer_choices *choices, struct error *error)
 {
     const struct model_input *input = &model->input;
     struct builder builder = {
@@ -79,6 +87,7 @@ enum status graph_build(struct network *network, const struct model_spec *model,
                  .copies = 1,
                  .interleaved = input->channels == 1},
         .pointer = "/model/layers",
+        .choices = choices,
         .error = error};
     enum status status = check_start(&builder);
 
@@ -89,5 +98,8 @@ enum status graph_build(struct network *network, const struct model_spec *model,
     builder_value(&builder, network->shape.features, false);
     status = builder_list(&builder, 0, model->layer_count);
     network->output = builder.view.value;
+    for (size_t l = 0; l < network->layer_count; l++)
+        if (network->layers[l].frozen)
+            forget_gradients(&network->layers[l]);
     return status == ST_OK ? check_end(&builder) : status;
 }

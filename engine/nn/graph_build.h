@@ -7,8 +7,9 @@
 #include "engine/nn/graph.h"
 
 /* Fills in a zeroed network's nodes, values, layers and tensors. Statuses and pointers
- * are those of network_create; network_destroy frees what was allocated. */
+ * are those of network_create; network_destroy frees what was allocated.
+ *   choices  NULL: every layer is trainable */
 enum status graph_build(struct network *network, const struct model_spec *model,
-                        struct error *error);
+                        const struct layer_choices *choices, struct error *error);
 
 #endif

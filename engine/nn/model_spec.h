@@ -3,7 +3,7 @@
  * preset (layers/preset.h) or layer by layer (network.md 7). Plain data; network.h
  * compiles it.
  *
- * Ownership: a model_spec owns its layers; model_spec_fini releases them.
+ * Ownership: a model_spec owns its layers and its start; model_spec_fini releases them.
  */
 #ifndef ENGINE_NN_MODEL_SPEC_H
 #define ENGINE_NN_MODEL_SPEC_H
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/nn/trainable.h"
 
 struct layer_kind; /* layer.h: a row of the table of layers */
 
@@ -81,6 +82,8 @@ struct model_spec {
     enum loss loss;
     double huber_delta; /* huber's: > 0, where the loss turns straight */
     uint64_t init_seed;
+    struct model_start
+        start; /* where its weights begin, and which of them are trained */
 };
 
 void model_spec_fini(struct model_spec *model); /* a zeroed one is allowed */

@@ -71,6 +71,8 @@ static enum status make_tiles(struct network *network, struct error *error)
 
     for (size_t i = 0; i < network->layer_count; i++) {
         const struct weight_layer *layer = &network->layers[i];
+        if (layer->frozen)
+            continue;
         count += pieces(layer->rows->outputs, tile_rows(layer));
         if (row_layer_has_bias(layer->rows))
             count += pieces(layer->rows->outputs, TILE_FLOATS);
@@ -80,6 +82,8 @@ static enum status make_tiles(struct network *network, struct error *error)
         return error_set(error, ST_NO_MEMORY, "no memory for the model's plan");
     for (size_t i = 0; i < network->layer_count; i++) {
         const struct weight_layer *layer = &network->layers[i];
+        if (layer->frozen)
+            continue;
         add_tiles(network, i, (struct weight_tile){.bias = false}, tile_rows(layer));
         if (row_layer_has_bias(layer->rows))
             add_tiles(network, i, (struct weight_tile){.bias = true}, TILE_FLOATS);
@@ -88,22 +92,27 @@ static enum status make_tiles(struct network *network, struct error *error)
     return ST_OK;
 }
 
-enum status network_create_of_units(struct network **out,
-                                    const struct model_spec *model,
-                                    struct network_shape shape, size_t unit_rows,
-                                    struct error *error)
+/* What a network is compiled for, beside its model. */
+struct demand {
+    struct network_shape shape;
+    size_t unit_rows;
+    const struct layer_choices *choices; /* NULL: every layer is trained */
+};
+
+static enum status create(struct network **out, const struct model_spec *model,
+                          const struct demand *demand, struct error *error)
 {
     struct network *network = calloc(1, sizeof *network);
     enum status status;
 
     CHECK(network != NULL);
-    CHECK(unit_rows > 0 && unit_rows <= UNIT_ROWS_MAX &&
-          (unit_rows & (unit_rows - 1)) == 0);
-    network->shape = shape;
-    network->unit_rows = unit_rows;
+    CHECK(demand->unit_rows > 0 && demand->unit_rows <= UNIT_ROWS_MAX &&
+          (demand->unit_rows & (demand->unit_rows - 1)) == 0);
+    network->shape = demand->shape;
+    network->unit_rows = demand->unit_rows;
     network->loss = model->loss;
     network->huber_delta = model->huber_delta;
-    status = graph_build(network, model, error);
+    status = graph_build(network, model, demand->choices, error);
     if (status == ST_OK)
         status = make_tiles(network, error);
     if (status != ST_OK) {
@@ -112,6 +121,67 @@ enum status network_create_of_units(struct network **out,
     }
     *out = network;
     return ST_OK;
+}
+
+static struct layer_names names_of(const struct network *network, size_t layer)
+{
+    struct layer_tensors tensors = network_layer_tensors(network, layer);
+    return (struct layer_names){tensors.weight->name,
+                                tensors.bias != NULL ? tensors.bias->name : NULL};
+}
+
+static size_t layer_floats(const struct network *network, size_t layer)
+{
+    struct layer_tensors tensors = network_layer_tensors(network, layer);
+    return tensors.weight->count + (tensors.bias != NULL ? tensors.bias->count : 0);
+}
+
+/* Builds the network once more, with the layers frozen that the model's start says: only
+ * one that is built has names to say it by. */
+static enum status create_again(struct network **out, const struct model_spec *model,
+                                const struct network *first, struct error *error)
+{
+    size_t count = first->layer_count;
+    struct layer_choice *layers = calloc(count, sizeof *layers);
+    struct layer_names *names = calloc(count, sizeof *names);
+    struct layer_choices choices = {.layers = layers};
+    CHECK(layers != NULL && names != NULL);
+    for (size_t l = 0; l < count; l++)
+        names[l] = names_of(first, l);
+    enum status status = trainable_choose(layers, names, count, &model->start, error);
+    for (size_t l = 0; l < count && status == ST_OK; l++)
+        choices.frozen_first += layers[l].frozen ? 0 : layer_floats(first, l);
+    if (status == ST_OK)
+        status =
+            create(out, model,
+                   &(struct demand){first->shape, first->unit_rows, &choices}, error);
+    free(names);
+    free(layers);
+    return status;
+}
+
+static bool chooses(const struct model_start *start)
+{
+    return start->trainable != TRAINABLE_ALL || start->fresh_head ||
+           start->fresh.count > 0;
+}
+
+enum status network_create_of_units(struct network **out,
+                                    const struct model_spec *model,
+                                    struct network_shape shape, size_t unit_rows,
+                                    struct error *error)
+{
+    struct network *first;
+    enum status status =
+        create(&first, model, &(struct demand){shape, unit_rows, NULL}, error);
+    if (status != ST_OK || !chooses(&model->start)) {
+        if (status == ST_OK)
+            *out = first;
+        return status;
+    }
+    status = create_again(out, model, first, error);
+    network_destroy(first);
+    return status;
 }
 
 enum status network_create(struct network **out, const struct model_spec *model,
@@ -138,6 +208,11 @@ enum loss network_loss(const struct network *network)
 size_t network_parameters(const struct network *network)
 {
     return network->parameters;
+}
+
+size_t network_floats(const struct network *network)
+{
+    return network->parameters + network->frozen_count;
 }
 
 size_t network_tensor_count(const struct network *network)
@@ -217,6 +292,35 @@ size_t network_layers(const struct network *network)
     return network->layer_count;
 }
 
+bool network_layer_is_frozen(const struct network *network, size_t layer)
+{
+    CHECK(layer < network->layer_count);
+    return network->layers[layer].frozen;
+}
+
+size_t network_trained_layers(const struct network *network)
+{
+    size_t count = 0;
+    for (size_t l = 0; l < network->layer_count; l++)
+        count += !network->layers[l].frozen;
+    return count;
+}
+
+struct layer_tensors network_layer_tensors(const struct network *network, size_t layer)
+{
+    CHECK(layer < network->layer_count);
+    const struct row_layer *rows = network->layers[layer].rows;
+    struct layer_tensors found = {0};
+    for (size_t i = 0; i < network->tensor_count; i++) {
+        if (network->tensors[i].offset == rows->weight)
+            found.weight = &network->tensors[i];
+        else if (row_layer_has_bias(rows) && network->tensors[i].offset == rows->bias)
+            found.bias = &network->tensors[i];
+    }
+    CHECK(found.weight != NULL);
+    return found;
+}
+
 const struct row_layer *network_row_layer(const struct network *network, size_t layer)
 {
     CHECK(layer < network->layer_count);
@@ -240,8 +344,12 @@ static double layer_products(const struct weight_layer *layer)
 double network_flops(const struct network *network)
 {
     double flops = 0.0;
-    for (size_t i = 0; i < network->layer_count; i++)
-        flops += (i == 0 ? 4.0 : 6.0) * layer_products(&network->layers[i]);
+    for (size_t i = 0; i < network->layer_count; i++) {
+        const struct weight_layer *layer = &network->layers[i];
+        bool goes_back = network->values[layer->from].has_gradient;
+        flops += (2.0 + (goes_back ? 2.0 : 0.0) + (layer->frozen ? 0.0 : 2.0)) *
+                 layer_products(layer);
+    }
     return flops;
 }
 
@@ -278,7 +386,7 @@ static void init_uniform(struct stream *stream, struct stream_position from, flo
     }
 }
 
-void network_init(const struct network *network, float *parameters, uint64_t seed)
+void network_init(const struct network *network, float *values, uint64_t seed)
 {
     static const char domain[] = "epsilond initial weights";
     uint8_t key[STREAM_KEY_SIZE], text[sizeof domain + sizeof seed];
@@ -291,7 +399,7 @@ void network_init(const struct network *network, float *parameters, uint64_t see
     sha256_of(key, text, sizeof text);
     for (size_t i = 0; i < network->tensor_count; i++) {
         const struct tensor *tensor = &network->tensors[i];
-        float *to = parameters + tensor->offset;
+        float *to = values + tensor->offset;
         if (tensor->rank > 1) /* a bias follows its weight and shares its fan_in */
             bound = 1.0 / sqrt((double)(tensor->count / tensor->shape[0]));
         if (tensor->initial == INITIAL_UNIFORM)

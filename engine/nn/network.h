@@ -3,16 +3,18 @@
  * the parameters start, and the tiles in which gradients are summed. The passes over
  * records are workspace.h's.
  *
- * The parameters of a model are one flat vector of float32, tensor after tensor,
- * without gaps; gradients, sums, noise and optimizer state are vectors of the same
- * shape. Tensors are named as PyTorch's nn.Sequential would name them: the layer's
+ * The values of a model are one flat vector of float32, tensor after tensor, without
+ * gaps: first those that are trained, its parameters, then those that are frozen and only
+ * read. Gradients, sums, noise and optimizer state are vectors of the first part alone. Tensors are named as PyTorch's nn.Sequential would name them: the layer's
  * place in the list, counted from 0 and layers without parameters included, then
  * ".weight" (out, in) or ".bias" (out); in a residual's branches "3.body.0.weight",
  * "3.shortcut.0.weight".
  *
  * Invariants
  *   (1) Immutable once created.
- *   (2) Tensors cover [0, network_parameters) in order and without gaps; so do tiles.
+ *   (2) Trainable tensors cover [0, network_parameters) in order and without gaps, and so
+ *       do tiles; frozen ones cover the rest, [network_parameters, network_floats), in the
+ *       same way. A layer's tensors are all trainable or all frozen (trainable.h).
  *
  * Threads: any number of threads may share a network.
  * Ownership: nothing of the arguments is retained.
@@ -31,7 +33,8 @@
 struct network; /* opaque */
 
 /* Compiles model.
- *   ST_INVALID    the layers do not fit each other or the record, do not end in
+ *   ST_INVALID    what is trained and what is frozen cannot be told (trainable_choose);
+ *                 the layers do not fit each other or the record, do not end in
  *                 shape.outputs, none has parameters, there are more than
  *                 MODEL_PARAMETERS_MAX of them, a layer is wider than 2^26, or the loss
  *                 does not take that many outputs; error->pointer names the member,
@@ -55,8 +58,11 @@ size_t network_unit_rows(const struct network *network);
 struct network_shape network_shape(const struct network *network);
 enum loss network_loss(const struct network *network);
 
-/* Length of the flat vector: d of the noise plan. */
+/* How many floats are trained: d of the noise plan. */
 size_t network_parameters(const struct network *network);
+
+/* Length of the flat vector: those, and the frozen ones behind them. */
+size_t network_floats(const struct network *network);
 
 size_t network_tensor_count(const struct network *network);
 const struct tensor *network_tensor(const struct network *network, size_t index);
@@ -83,6 +89,16 @@ bool network_has_positions(const struct network *network);
 /* How many layers have a weight. They are numbered in the order of the model. */
 size_t network_layers(const struct network *network);
 
+/* Whether a weight layer keeps its weights; and how many do not. */
+bool network_layer_is_frozen(const struct network *network, size_t layer);
+size_t network_trained_layers(const struct network *network);
+
+/* The tensors of a weight layer; bias is NULL where it has none. */
+struct layer_tensors {
+    const struct tensor *weight, *bias;
+};
+struct layer_tensors network_layer_tensors(const struct network *network, size_t layer);
+
 /* The weight layer, if it has one row a record (rows.h), else NULL. */
 struct row_layer;
 const struct row_layer *network_row_layer(const struct network *network, size_t layer);
@@ -100,10 +116,10 @@ double network_flops(const struct network *network);
 /* The same of the forward pass alone. */
 double network_forward_flops(const struct network *network);
 
-/* parameters (network_parameters) = U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and
+/* values (network_floats) = U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and
  * biases, 1 and 0 for those of a group norm. They are a function of the model and seed
  * alone, on every machine. */
-void network_init(const struct network *network, float *parameters, uint64_t seed);
+void network_init(const struct network *network, float *values, uint64_t seed);
 
 /* How many columns workspace_predict writes: one for each class (2 if logistic), or 1 for
  * a regression. */

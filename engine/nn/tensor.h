@@ -6,6 +6,7 @@
 #ifndef ENGINE_NN_TENSOR_H
 #define ENGINE_NN_TENSOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct tensor {
     size_t taps; /* each row, of shape[0], lies as (taps, channels) in the flat vector
                     and as (channels, taps) in the file; at 1 both are the same */
     enum initial initial;
+    bool fresh; /* it begins with these values whatever a file of weights has of it */
 };
 
 /* A contiguous piece of the flat vector that one call of workspace_sum fills: small

@@ -181,7 +181,8 @@ uint32_t workspace_class(const struct workspace *workspace, size_t record);
 
 /* All that the per-record pipeline leaves, for whoever compares rows bit by bit
  * (noise.md 2.5) or checks against explicit gradients. Each weight layer has its a and b,
- * and after them its per-example gradients, if it stores any. After a pass over
+ * and after them its per-example gradients, if it stores any; a frozen one what its
+ * products read and wrote. After a pass over
  * differences it has a' and db, then da and b if da is not zero, and then its per-example
  * gradients. */
 struct factors {
@@ -190,6 +191,8 @@ struct factors {
     size_t inputs, outputs, a_stride, b_stride;
     size_t weight, bias;  /* offsets in the flat vector; SIZE_MAX where there is none */
     bool are_per_example; /* both are per-example gradients; no product runs on them */
+    bool is_frozen;       /* no sum is made of them; b is what the layer wrote where no
+                             gradient goes back to that */
 };
 size_t workspace_factor_count(const struct workspace *workspace);
 struct factors workspace_factors(const struct workspace *workspace, size_t index);

@@ -147,7 +147,7 @@ enum status heights_agree(bool *agree, const struct network *network,
         return ST_OK;
     size_t rows = heights.tallest + CLASSES_MAX;
     size_t size = rows * widest(network) * sizeof(float);
-    float *parameters = calloc(network_parameters(network), sizeof *parameters);
+    float *parameters = calloc(network_floats(network), sizeof *parameters);
     struct product product = {
         .parameters = parameters,
         .x = {aligned_alloc(ALIGNMENT, size), 0, heights.tallest},

@@ -259,7 +259,7 @@ static void points_destroy(struct points *points)
 static enum status points_create(struct points *points, const struct network *network,
                                  bool two, struct error *error)
 {
-    size_t count = network_parameters(network);
+    size_t count = network_floats(network);
     *points = (struct points){.parameters = calloc(count, sizeof(float)),
                               .previous = two ? calloc(count, sizeof(float)) : NULL};
     if (points->parameters == NULL || (two && points->previous == NULL))

@@ -77,7 +77,8 @@ static void backward(const struct node_work *work)
     const struct plan *plan = node->plan;
     struct rows q, dy = gradients_of(work, node->to);
 
-    form_gradients(work);
+    if (!layer_of(work)->frozen)
+        form_gradients(work);
     if (!has_gradient(work, node->from))
         return;
     q = gradients_of(work, node->from);

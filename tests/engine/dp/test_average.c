@@ -32,9 +32,12 @@ static double mean_of(const struct averaging_spec *spec, uint64_t last, size_t j
 static struct average *taken(const struct averaging_spec *spec, uint64_t steps,
                              struct team *team)
 {
-    static float point[DIM];
+    static float point[DIM + 3] = {[DIM] = 7, [DIM + 2] = 9};
     struct average *average;
-    assert_int_equal(average_create(&average, spec, DIM, STEPS, team, NULL), ST_OK);
+    assert_int_equal(average_create(&average, spec,
+                                    (struct average_extent){DIM, DIM + 3}, STEPS, team,
+                                    NULL),
+                     ST_OK);
     for (uint64_t step = 0; step < steps; step++) {
         for (size_t j = 0; j < DIM; j++)
             point[j] = point_at(step, j);
@@ -65,7 +68,8 @@ static void averages_are_those_of_the_definition(void **state)
                 assert_true(fabs((double)average_point(a)[j] -
                                  mean_of(&specs[k], steps[n] - 1, j)) < 5e-5);
             assert_memory_equal(average_point(a), average_point(b),
-                                DIM * sizeof(float));
+                                (DIM + 3) * sizeof(float));
+            assert_true(average_point(a)[DIM] == 7 && average_point(a)[DIM + 2] == 9);
             average_destroy(a);
             average_destroy(b);
         }

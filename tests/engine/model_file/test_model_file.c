@@ -99,6 +99,105 @@ static void tensors_of_other_names_are_refused(void **state)
     unlink(path);
 }
 
+/* Whether a training of network may begin with the file at path; where it may not, the
+ * error must name the tensor. */
+static void start_is(const char *path, const struct network *network,
+                     const char *refused_for)
+{
+    struct error error = {0};
+    enum status expected = refused_for == NULL ? ST_OK : ST_INVALID;
+    assert_int_equal(model_file_check_start(path, network, &error), expected);
+    if (refused_for == NULL)
+        return;
+    assert_string_equal(error.pointer, "/model/weights");
+    assert_non_null(strstr(error.text, refused_for));
+}
+
+static struct network *fresh_mlp(uint32_t hidden, uint32_t outputs)
+{
+    struct model_spec model = {.preset = PRESET_MLP,
+                               .hidden_count = 1,
+                               .hidden = {hidden},
+                               .activation = &layer_tanh,
+                               .bias = true,
+                               .start.fresh_head = true};
+    struct network *network = NULL;
+    preset_expand(&model, outputs);
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){13, outputs}, NULL),
+        ST_OK);
+    model_spec_fini(&model);
+    return network;
+}
+
+static void a_training_begins_with_its_own_tensors_alone(void **state)
+{
+    (void)state;
+    struct network *network = mlp(13, 11, true), *wider = mlp(13, 12, true);
+    struct network *unbiased = mlp(13, 11, false), *fresh = fresh_mlp(11, 5);
+    float theta[1024];
+    char path[64];
+    scratch_path(path);
+    write_model(path, network, 1, theta);
+    start_is(path, network, NULL);
+    start_is(path, wider, "0.weight");
+    start_is(path, unbiased, "0.bias");
+    start_is(path, fresh, NULL); /* its head is of five classes */
+    write_model(path, unbiased, 1, theta);
+    start_is(path, network, "0.bias");
+    assert_int_equal(model_file_check_start("/nonexistent", network, NULL), ST_IO);
+    unlink(path);
+    network_destroy(network);
+    network_destroy(wider);
+    network_destroy(unbiased);
+    network_destroy(fresh);
+}
+
+static void fresh_tensors_stay_as_they_were(void **state)
+{
+    (void)state;
+    struct network *network = mlp(13, 11, true), *fresh = fresh_mlp(11, 3);
+    float theta[1024], begun[1024], values[1024];
+    char path[64];
+    size_t body = 13 * 11 + 11, count = network_floats(fresh);
+    struct weights_source source = {.path = path};
+    scratch_path(path);
+    struct model_content content = {network, theta, {0}};
+    network_init(network, theta, 1);
+    assert_int_equal(model_file_write(path, &content, &source.seal, NULL), ST_OK);
+    network_init(fresh, begun, 2);
+    memcpy(values, begun, sizeof values);
+    assert_int_equal(model_file_read_start(&source, fresh, values, NULL), ST_OK);
+    assert_memory_equal(values, theta, body * sizeof *values);
+    assert_memory_equal(values + body, begun + body, (count - body) * sizeof *values);
+    unlink(path);
+    network_destroy(network);
+    network_destroy(fresh);
+}
+
+static void weights_must_be_finite(void **state)
+{
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    struct network *network = mlp(13, 11, true);
+    float theta[1024], values[1024];
+    char path[64];
+    struct weights_source source = {.path = path};
+    scratch_path(path);
+    struct model_content content = {network, theta, {0}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        struct error error = {0};
+        network_init(network, theta, 1);
+        theta[13 * 11 + 4] = bad[k];
+        assert_int_equal(model_file_write(path, &content, &source.seal, NULL), ST_OK);
+        assert_int_equal(model_file_read_start(&source, network, values, &error),
+                         ST_INVALID);
+        assert_non_null(strstr(error.text, "0.bias"));
+    }
+    unlink(path);
+    network_destroy(network);
+}
+
 static void no_file_is_an_io_error(void **state)
 {
     struct network *network = mlp(3, 2, true);
@@ -180,6 +279,9 @@ int main(void)
         cmocka_unit_test(tensors_of_other_names_are_refused),
         cmocka_unit_test(no_file_is_an_io_error),
         cmocka_unit_test(images_are_in_the_order_of_the_file),
+        cmocka_unit_test(a_training_begins_with_its_own_tensors_alone),
+        cmocka_unit_test(fresh_tensors_stay_as_they_were),
+        cmocka_unit_test(weights_must_be_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
