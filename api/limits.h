@@ -72,6 +72,9 @@ enum {
     LIMIT_PREDICT_BODY = 64 << 20     /* bytes */
 };
 
+#define LIMIT_NAME_PATTERNS        64  /* that say what of a model is trained */
+#define LIMIT_TENSOR_NAME          127 /* bytes of one */
+#define LIMIT_ANCESTORS            64  /* weights that a model descends from */
 #define LIMIT_PREDICT_FLOPS        0x1p40 /* a forward pass over all rows */
 #define LIMIT_RECORDS              INT32_MAX
 #define LIMIT_PARAMETERS           INT32_MAX

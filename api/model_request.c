@@ -7,6 +7,7 @@
 #include "api/json_writer.h"
 #include "api/layer_request.h"
 #include "api/limits.h"
+#include "api/start_request.h"
 #include "engine/nn/layers/preset.h"
 #include "engine/nn/layers/registry.h"
 
@@ -147,14 +148,18 @@ static void write_loss(struct json_writer *writer, const struct model_spec *mode
     json_write_object_end(writer);
 }
 
-static const char *const members_of[PRESETS][8] = {
-    [PRESET_NONE] = {"input", "layers", "loss", "init_seed"},
-    [PRESET_LINEAR] = {"preset", "loss", "init_seed"},
-    [PRESET_MLP] = {"preset", "hidden", "activation", "bias", "loss", "init_seed"},
-    [PRESET_CNN_MNIST] = {"preset", "input", "loss", "init_seed"},
-    [PRESET_CNN_CIFAR] = {"preset", "input", "loss", "init_seed"},
-    [PRESET_RESNET18_GN] = {"preset", "groups", "input", "loss", "init_seed"},
-    [PRESET_RESNET34_GN] = {"preset", "groups", "input", "loss", "init_seed"},
+#define START_MEMBERS "weights", "trainable", "fresh"
+static const char *const members_of[PRESETS][12] = {
+    [PRESET_NONE] = {"input", "layers", "loss", "init_seed", START_MEMBERS},
+    [PRESET_LINEAR] = {"preset", "loss", "init_seed", START_MEMBERS},
+    [PRESET_MLP] = {"preset", "hidden", "activation", "bias", "loss", "init_seed",
+                    START_MEMBERS},
+    [PRESET_CNN_MNIST] = {"preset", "input", "loss", "init_seed", START_MEMBERS},
+    [PRESET_CNN_CIFAR] = {"preset", "input", "loss", "init_seed", START_MEMBERS},
+    [PRESET_RESNET18_GN] = {"preset", "groups", "input", "loss", "init_seed",
+                            START_MEMBERS},
+    [PRESET_RESNET34_GN] = {"preset", "groups", "input", "loss", "init_seed",
+                            START_MEMBERS},
 };
 
 const char *const *model_request_members(enum preset preset)
@@ -181,9 +186,11 @@ void model_request_read(struct model_spec *model, bool *has_loss,
                         const struct json_node *node)
 {
     struct json_node preset = json_member(node, "preset");
-    json_read_object(*node, (const char *const[]){"preset", "hidden", "activation",
-                                                  "bias", "groups", "input", "layers",
-                                                  "loss", "init_seed", NULL});
+    json_read_object(*node,
+                     (const char *const[]){"preset", "hidden", "activation", "bias",
+                                           "groups", "input", "layers", "loss",
+                                           "init_seed", START_MEMBERS, NULL});
+    start_request_read(&model->start, node);
     read_common(model, has_loss, node);
     if (json_present(preset)) {
         if (!read_preset(&model->preset, preset))
@@ -244,6 +251,7 @@ void model_request_write(struct json_writer *writer, const char *name,
         write_preset(writer, model);
     write_loss(writer, model);
     json_write_count(writer, "init_seed", model->init_seed);
+    start_request_write(writer, &model->start);
     json_write_object_end(writer);
 }
 

@@ -8,6 +8,7 @@
 #include "api/json_schema.h"
 #include "api/limits.h"
 #include "api/model_request.h"
+#include "api/start_request.h"
 #include "base/check.h"
 #include "engine/nn/layers/preset.h"
 #include "engine/nn/layers/registry.h"
@@ -227,6 +228,24 @@ static void write_seed(struct json_writer *writer, const struct model_spec *mode
     json_schema_count(writer, "init_seed", 0, LIMIT_COUNT - 1, &model->init_seed);
 }
 
+static void write_weights(struct json_writer *writer, const struct model_spec *model)
+{
+    (void)model;
+    start_schema_write_weights(writer);
+}
+
+static void write_trainable(struct json_writer *writer, const struct model_spec *model)
+{
+    (void)model;
+    start_schema_write_trainable(writer);
+}
+
+static void write_fresh(struct json_writer *writer, const struct model_spec *model)
+{
+    (void)model;
+    start_schema_write_fresh(writer);
+}
+
 static const struct {
     const char *name;
     void (*write)(struct json_writer *writer, const struct model_spec *model);
@@ -235,7 +254,8 @@ static const struct {
     {"activation", write_activation}, {"bias", write_bias},
     {"groups", write_groups},         {"input", write_input},
     {"layers", write_layers},         {"loss", write_loss},
-    {"init_seed", write_seed},
+    {"init_seed", write_seed},        {"weights", write_weights},
+    {"trainable", write_trainable},   {"fresh", write_fresh},
 };
 
 void model_schema_write(struct json_writer *writer, const struct model_spec *model)

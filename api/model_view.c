@@ -116,6 +116,16 @@ static void write_post_processing(struct json_writer *writer,
     class_weights_request_write(writer, "class_weights", &train->class_weights);
 }
 
+static void write_frozen(struct json_writer *writer, const struct model_view *view)
+{
+    if (view->frozen == 0)
+        return;
+    json_write_object(writer, "frozen");
+    json_write_count(writer, "parameters", view->frozen);
+    json_write_digest(writer, "sha256", view->frozen_sha256);
+    json_write_object_end(writer);
+}
+
 char *certificate_render(const struct model_view *view)
 {
     struct json_writer writer;
@@ -130,6 +140,9 @@ char *certificate_render(const struct model_view *view)
     json_write_count(&writer, "steps", view->steps);
     algorithm_request_write(&writer, "algorithm", &view->request->train.algorithm);
     write_post_processing(&writer, &view->request->train);
+    if (view->ancestry != NULL)
+        ancestry_write(&writer, view->ancestry);
+    write_frozen(&writer, view);
     write_guarantee(&writer, view);
     write_dataset_guarantee(&writer, view);
     json_write_raw(&writer, "noise", view->noise != NULL ? view->noise : "null");

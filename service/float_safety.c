@@ -38,6 +38,14 @@ void float_safety_destroy(struct float_safety *safety)
     free(safety);
 }
 
+/* A letter for each layer with parameters, whether it is frozen or trained. */
+static void write_frozen(char *to, const struct network *network)
+{
+    for (size_t l = 0; l < network_layers(network); l++)
+        *to++ = network_layer_is_frozen(network, l) ? 'f' : 't';
+    *to = '\0';
+}
+
 /* The text of all that a comparison depends on, to be freed. From 768 records on a
  * batch is as good as any. */
 static char *name_of(const struct train_spec *spec)
@@ -45,7 +53,7 @@ static char *name_of(const struct train_spec *spec)
     enum { BATCH_MAX = 768, NUMBERS_SIZE = 64 };
     struct network_shape shape = network_shape(spec->network);
     char *model = model_spec_render(&spec->model);
-    size_t size = strlen(model) + NUMBERS_SIZE;
+    size_t size = strlen(model) + NUMBERS_SIZE + network_layers(spec->network);
     char *name = malloc(size);
     CHECK(name != NULL);
     unsigned batch =
@@ -53,6 +61,7 @@ static char *name_of(const struct train_spec *spec)
     snprintf(name, size, "%u %u %u %zu %d %s", shape.features, shape.outputs, batch,
              network_unit_rows(spec->network),
              spec->algorithm.algorithm->uses_differences, model);
+    write_frozen(name + strlen(name), spec->network);
     free(model);
     return name;
 }

@@ -35,6 +35,7 @@ enum job_reason {
     REASON_NO_MEMORY,
     REASON_NOT_FLOAT_SAFE,  /* found when it began: other kernels took it */
     REASON_DATASET_CORRUPT, /* a matrix is not what its row says */
+    REASON_MODEL_CORRUPT, /* the weights to begin with are gone, or not what they were */
     REASON_INTERNAL,
     REASON_USED_UP, /* it succeeded, and its next step did not fit what was reserved */
 };

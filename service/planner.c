@@ -14,6 +14,7 @@
 #include "api/limits.h"
 #include "service/access.h"
 #include "service/policy.h"
+#include "service/start_weights.h"
 #include "service/twins.h"
 
 /* Where the search for a noise multiplier starts; never its answer. */
@@ -206,6 +207,9 @@ static enum status complete(const struct planning *planning, struct trainer_cost
     status = job_defaults_fill(request, &facts, error);
     if (status == ST_OK)
         status = check_evaluation(planning, spec, error);
+    if (status == ST_OK)
+        status =
+            start_weights_check(context, planning->principal, &request->train, error);
     if (status == ST_OK)
         status = price(context, plan, error);
     if (status == ST_OK)

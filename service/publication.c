@@ -40,6 +40,8 @@ static char *certify(struct context *context, const struct job *job,
     char *mechanism = noisy ? mechanism_render(&plan->mechanism) : NULL;
     char *ran = trained->ran != NULL ? mechanism_render(trained->ran) : NULL;
     char *noise = noise_text(trained->trainer);
+    uint8_t frozen_sha256[SHA256_SIZE];
+    size_t frozen = trainer_frozen(trained->trainer, frozen_sha256);
     struct model_view view = {
         .id = id,
         .job = job_id(job),
@@ -55,6 +57,9 @@ static char *certify(struct context *context, const struct job *job,
         .reserve = plan->is_private ? &reserve : NULL,
         .epochs = plan->is_private ? &epochs : NULL,
         .noise = noise,
+        .ancestry = trained->ancestry,
+        .frozen = frozen,
+        .frozen_sha256 = frozen_sha256,
         .version = EPSILOND_VERSION,
     };
     char *card = certificate_render(&view);

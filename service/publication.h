@@ -8,6 +8,7 @@
 #ifndef SERVICE_PUBLICATION_H
 #define SERVICE_PUBLICATION_H
 
+#include "api/ancestry.h"
 #include "engine/trainer.h"
 #include "service/context.h"
 #include "service/jobs.h"
@@ -15,7 +16,8 @@
 /* What a training ends with. */
 struct trained {
     struct trainer *trainer;
-    const struct mechanism *ran; /* the steps that a filtered run ran, or NULL */
+    const struct mechanism *ran;     /* the steps that a filtered run ran, or NULL */
+    const struct ancestry *ancestry; /* what it was started from */
 };
 
 struct publication {

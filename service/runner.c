@@ -15,6 +15,7 @@
 #include "service/context.h"
 #include "service/ending.h"
 #include "service/public_clock.h"
+#include "service/start_weights.h"
 
 /* A job has so many blocks, evaluations and points of what is released, at most. */
 enum { PARTS = 100 };
@@ -25,6 +26,7 @@ struct run {
     const struct train_spec *train;
     bool is_private;
     struct matrix data, evaluation;
+    struct start_weights weights; /* where the model starts from any */
     struct trainer *trainer;
     uint64_t authorised;      /* steps */
     double spent;             /* what they cost, an epsilon */
@@ -71,12 +73,19 @@ static enum status run_open(struct run *run, struct error *error)
                              cancel, error);
     if (status != ST_OK)
         return status;
+    const char *id = run->train->model.start.weights;
+    if (id[0] != '\0')
+        status = start_weights_find(&run->weights, run->context, id, error);
+    if (status != ST_OK)
+        return status;
+    const struct weights_source weights = {run->weights.path, run->weights.seal};
     struct trainer_options options = {
         .spec = run->train,
         .data = &run->data,
         .evaluation = request->has_evaluation ? &run->evaluation : NULL,
         .threads = run->context->config->threads,
         .cancel = cancel,
+        .weights = id[0] != '\0' ? &weights : NULL,
     };
     if (run_filter_guards(&job_plan(run->job)->mechanism))
         status = run_filter_init(&run->filter, &job_plan(run->job)->mechanism, error);
@@ -299,6 +308,8 @@ static enum job_reason reason_of(const struct run *run, enum status status)
         return REASON_NO_MEMORY;
     if (status == ST_DATASET_CORRUPT)
         return REASON_DATASET_CORRUPT;
+    if (status == ST_MODEL_CORRUPT)
+        return REASON_MODEL_CORRUPT;
     if (status == ST_NOT_FLOAT_SAFE)
         return REASON_NOT_FLOAT_SAFE;
     /* After its creation a trainer answers ST_INTERNAL for one reason alone: parameters
@@ -316,7 +327,8 @@ static struct ending *end(struct run *run)
     if (ending->status == ST_OK) {
         const struct trained trained = {
             .trainer = run->trainer,
-            .ran = run->filter.ran.run_count > 0 ? &run->filter.ran : NULL};
+            .ran = run->filter.ran.run_count > 0 ? &run->filter.ran : NULL,
+            .ancestry = &run->weights.ancestry};
         ending->status = publication_write(&ending->model, run->context, run->job,
                                            &trained, &ending->error);
     }

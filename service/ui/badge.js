@@ -21,6 +21,7 @@ const reasons = {
   diverged: 'the loss grew without bound',
   no_memory: 'there was not enough memory',
   dataset_corrupt: 'the stored records were damaged; no step ran',
+  model_corrupt: 'the weights it starts from were deleted or damaged; no step ran',
   not_float_safe: 'rounding could not be covered by noise; no step ran',
   used_up: 'ended early: what was reserved was used up',
   import_failed: 'the file could not be imported',

@@ -350,6 +350,68 @@ static void what_becomes_of_the_releases_is_checked(void **state)
     REFUSE_EACH(read_job, JOB, cases);
 }
 
+static void starts_are_checked(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"relu\"", "\"relu\",\"weights\":\"job_01ARZ3NDEKTSV4RRFFQ69G5FAV\"",
+         "/model/weights"},
+        {"\"relu\"", "\"relu\",\"weights\":7", "/model/weights"},
+        {"\"relu\"", "\"relu\",\"trainable\":\"body\"", "/model/trainable"},
+        {"\"relu\"", "\"relu\",\"trainable\":[]", "/model/trainable"},
+        {"\"relu\"", "\"relu\",\"trainable\":{}", "/model/trainable"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"only\":[\"a\"],\"except\":[\"b\"]}",
+         "/model/trainable"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"only\":[]}", "/model/trainable/only"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"only\":[\"\"]}",
+         "/model/trainable/only/0"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"except\":[3]}",
+         "/model/trainable/except/0"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"first\":[\"a\"]}",
+         "/model/trainable/first"},
+        {"\"relu\"", "\"relu\",\"fresh\":\"head\"", "/model/fresh"},
+        {"\"relu\"",
+         "\"relu\",\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"fresh\":\"all\"",
+         "/model/fresh"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job_request request;
+        struct error error = {0};
+        char *body = edit(JOB, cases[i].from, cases[i].to);
+        assert_refused_at(job_request_parse(&request, body, strlen(body), &error), body,
+                          &error, cases[i].pointer);
+        free(body);
+    }
+}
+
+static void a_start_survives_its_text(void **state)
+{
+    (void)state;
+    static const char *const starts[] = {
+        "\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\"",
+        "\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"trainable\":\"head\","
+        "\"fresh\":\"head\"",
+        "\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\","
+        "\"trainable\":{\"except\":[\"0.*\",\"2.[wb]*\"]},\"fresh\":[\"4.*\"]",
+        "\"trainable\":{\"only\":[\"0.*\"]}",
+    };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        struct job_request request;
+        char with[256];
+        snprintf(with, sizeof with, "\"relu\",%s", starts[i]);
+        char *body = edit(JOB, "\"relu\"", with);
+        must_parse(&request, body);
+        char *text = job_request_render(&request);
+        assert_non_null(strstr(text, starts[i]));
+        char *arch = model_spec_render(&request.train.model);
+        assert_null(strstr(arch, "trainable")); /* a file's model is what it is */
+        free(arch);
+        job_request_fini(&request);
+        free(text);
+        free(body);
+    }
+}
+
 static void rendered_as(const char *addition, const char *expected)
 {
     struct job_request request;
@@ -415,6 +477,8 @@ int main(void)
         cmocka_unit_test(optimizers_are_checked),
         cmocka_unit_test(what_becomes_of_the_releases_is_checked),
         cmocka_unit_test(what_is_usual_is_not_written),
+        cmocka_unit_test(starts_are_checked),
+        cmocka_unit_test(a_start_survives_its_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

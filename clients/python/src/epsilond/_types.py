@@ -645,6 +645,9 @@ class ModelPreset(TypedDict):
     input: NotRequired[Input]
     loss: NotRequired[Loss]
     init_seed: NotRequired[Seed]
+    weights: NotRequired[Weights]
+    trainable: NotRequired[Trainable]
+    fresh: NotRequired[Fresh]
 
 
 class ModelSpecLayers(TypedDict):
@@ -652,6 +655,21 @@ class ModelSpecLayers(TypedDict):
     layers: list[Layer]
     loss: NotRequired[Loss]
     init_seed: NotRequired[Seed]
+    weights: NotRequired[Weights]
+    trainable: NotRequired[Trainable]
+    fresh: NotRequired[Fresh]
+
+
+class TrainableOnly(TypedDict):
+    only: NamePatterns
+
+
+TrainableExcept = TypedDict(
+    "TrainableExcept",
+    {
+        'except': 'NamePatterns',
+    },
+)
 
 
 JobSchema = TypedDict(
@@ -1059,6 +1077,19 @@ class Mechanism(TypedDict):
     prefixes_priced: bool
 
 
+class CertificateAncestorsItem(TypedDict):
+    id: ModelId
+    sha256: Digest
+    guarantee: Literal["not covered"]
+
+
+class CertificateFrozen(TypedDict):
+    """What of it was not trained, and the SHA-256 of these floats as they lie."""
+
+    parameters: int
+    sha256: Digest
+
+
 class CertificateGuarantee(TypedDict):
     """Of this model alone; null where nothing was reserved, on public data."""
 
@@ -1144,6 +1175,8 @@ class Certificate(TypedDict):
     optimizer: NotRequired[Optimizer]
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
+    ancestors: NotRequired[list[CertificateAncestorsItem]]
+    frozen: NotRequired[CertificateFrozen]
     guarantee: CertificateGuarantee | None
     dataset_guarantee: NotRequired[CertificateDatasetGuarantee | None]
     noise: CertificateNoise | None
@@ -1431,6 +1464,10 @@ Layer = (
 )
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers
+Weights = ModelId
+Trainable = Literal["all", "head"] | TrainableOnly | TrainableExcept
+NamePatterns = list[str]
+Fresh = Literal["head"] | NamePatterns
 Seed = int
 Algorithm = (
     AlgorithmDpsgd | AlgorithmAdp | AlgorithmDcsgdP | AlgorithmDcsgdE | AlgorithmValueClip |
@@ -1452,7 +1489,7 @@ Steps = int
 Epochs = int
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
-    "not_float_safe", "internal", "used_up"
+    "model_corrupt", "not_float_safe", "internal", "used_up"
 ]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]

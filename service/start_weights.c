@@ -1,0 +1,46 @@
+#include "service/start_weights.h"
+
+#include <stdio.h>
+
+#include "engine/train_spec.h"
+#include "service/access.h"
+
+static const char pointer[] = "/model/weights";
+
+enum status start_weights_find(struct start_weights *weights, struct context *context,
+                               const char *id, struct error *error)
+{
+    const struct model_row *row = models_find(context->models, id);
+    struct ancestor parent = {0};
+    if (row == NULL)
+        return error_set_at(error, ST_MODEL_CORRUPT, pointer, "%s was deleted", id);
+    const struct blob_name name = blob_of_model(&row->id);
+    blob_fetch(context->blobs, weights->path, &name);
+    weights->seal = model_row_seal(row);
+    snprintf(parent.id, sizeof parent.id, "%s", row->id.text);
+    sha256_render(parent.sha256, row->sha256);
+    return ancestry_of(&weights->ancestry, row->card, &parent, error);
+}
+
+enum status start_weights_check(struct context *context,
+                                const struct principal *principal,
+                                const struct train_spec *train, struct error *error)
+{
+    const char *id = train->model.start.weights;
+    const struct access_question question = {principal, SCOPE_MODELS_READ, pointer};
+    const struct model_row *row;
+    struct start_weights weights;
+    struct error local = {0};
+    if (id[0] == '\0')
+        return ST_OK;
+    enum status status = access_find_model(context, &question, id, &row, error);
+    if (status == ST_OK)
+        status = start_weights_find(&weights, context, id, error);
+    if (status != ST_OK)
+        return status;
+    status = model_file_check_start(weights.path, train->network, &local);
+    if (status == ST_OK)
+        return ST_OK;
+    return error_set_at(error, status == ST_INVALID ? ST_INVALID : ST_MODEL_CORRUPT,
+                        pointer, "%s: %s", id, local.text);
+}

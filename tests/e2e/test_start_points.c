@@ -1,0 +1,222 @@
+/* A job begins with weights that are published: it costs what it would without, its model
+ * says what it descends from, and what is frozen is served with the bits it came with. */
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+
+#define TAIL                                                                           \
+    "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':40,"                         \
+    "'privacy':{'noise_multiplier':6}}"
+#define ON(start)                                                                      \
+    "{'dataset':'points','model':{'preset':'mlp','hidden':[6]" start "}," TAIL
+
+struct world {
+    struct stage *stage;
+    char base[64], sha256[80]; /* a model on public data: 2-6-1 */
+};
+
+static int begin(void **state)
+{
+    struct world *world = calloc(1, sizeof *world);
+    void *stage;
+    stage_begin_with(&stage, (const char *const[]){"--workers", "1", NULL});
+    world->stage = stage;
+    *state = world;
+    struct client *client = &world->stage->client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    ready_points(client, "open", 200, 2, SAMPLE_PUBLIC);
+    const struct reply *model = model_of(
+        client, train(client, "{'dataset':'open','model':{'preset':'mlp','hidden':[6]},"
+                              "'algorithm':{'name':'sgd'},'steps':50}"));
+    snprintf(world->base, sizeof world->base, "%s", reply_text(model, "id"));
+    snprintf(world->sha256, sizeof world->sha256, "%s", reply_text(model, "sha256"));
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct world *world = *state;
+    void *stage = world->stage;
+    stage_end(&stage);
+    free(world);
+    return 0;
+}
+
+/* The bytes of a tensor of a model's file. */
+static const char *tensor(struct client *client, const char *model, const char *name,
+                          size_t *size)
+{
+    const struct reply *file = client_get(client, "/v1/models/%s/content", model);
+    assert_status(file, 200);
+    uint64_t header = 0;
+    for (int i = 7; i >= 0; i--)
+        header = header << 8 | (uint8_t)file->body[i];
+    json_auto_t *about = json_loadb(file->body + 8, header, 0, NULL);
+    const json_t *offsets =
+        json_object_get(json_object_get(about, name), "data_offsets");
+    size_t first = (size_t)json_integer_value(json_array_get(offsets, 0));
+    *size = (size_t)json_integer_value(json_array_get(offsets, 1)) - first;
+    assert_true(*size > 0);
+    return file->body + 8 + header + first;
+}
+
+static bool same_tensor(struct client *client, const char *a, const char *b,
+                        const char *name)
+{
+    size_t of_a, of_b;
+    const char *one = tensor(client, a, name, &of_a);
+    const char *two = tensor(client, b, name, &of_b);
+    return of_a == of_b && memcmp(one, two, of_a) == 0;
+}
+
+static void frozen_parts_are_those_of_the_weights(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    const struct reply *job =
+        train(client, ON(",'weights':'%s','trainable':'head'"), world->base);
+    const struct reply *model = model_of(client, job);
+    const char *id = reply_text(model, "id");
+    assert_true(same_tensor(client, id, world->base, "0.weight"));
+    assert_true(same_tensor(client, id, world->base, "0.bias"));
+    assert_false(same_tensor(client, id, world->base, "2.weight"));
+    assert_string_equal(reply_text(job, "model_spec.weights"), world->base);
+    assert_string_equal(reply_text(job, "model_spec.trainable"), "head");
+    assert_true(reply_number(model, "certificate.frozen.parameters") == 18);
+    assert_int_equal(strlen(reply_text(model, "certificate.frozen.sha256")), 64);
+    assert_string_equal(reply_text(model, "certificate.ancestors.0.id"), world->base);
+    assert_string_equal(reply_text(model, "certificate.ancestors.0.sha256"),
+                        world->sha256);
+    assert_string_equal(reply_text(model, "certificate.ancestors.0.guarantee"),
+                        "not covered");
+}
+
+static void every_ancestor_is_named(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    const struct reply *second =
+        model_of(client, train(client, ON(",'weights':'%s'"), world->base));
+    char id[64], sha256[80];
+    snprintf(id, sizeof id, "%s", reply_text(second, "id"));
+    snprintf(sha256, sizeof sha256, "%s", reply_text(second, "sha256"));
+    const struct reply *third = model_of(
+        client,
+        train(client, ON(",'weights':'%s','trainable':{'except':['0.*']}"), id));
+    assert_string_equal(reply_text(third, "certificate.ancestors.0.sha256"),
+                        world->sha256);
+    assert_string_equal(reply_text(third, "certificate.ancestors.1.id"), id);
+    assert_string_equal(reply_text(third, "certificate.ancestors.1.sha256"), sha256);
+}
+
+/* The entry without what tells one entry from another. */
+static json_t *nameless(struct client *client, const char *job)
+{
+    static const char *const own[] = {"seq", "job", "time", "prev", "hash"};
+    const struct reply *ledger =
+        client_get(client, "/v1/datasets/points/ledger?page_size=1000");
+    json_t *entry = json_deep_copy(account_entry(ledger, "RESERVE", job));
+    assert_non_null(entry);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        json_object_del(entry, own[i]);
+    return entry;
+}
+
+static void a_start_costs_nothing(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    const char *plain = reply_text(train(client, ON("")), "id");
+    const char *begun = reply_text(
+        train(client, ON(",'weights':'%s','trainable':'head'"), world->base), "id");
+    json_t *a = nameless(client, plain), *b = nameless(client, begun);
+    assert_true(json_equal(a, b));
+    json_decref(a);
+    json_decref(b);
+}
+
+static void a_head_for_other_outputs_begins_anew(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    static const char loss[] = ",'loss':'softmax_cross_entropy'";
+    const struct reply *refused =
+        client_create(client, "/v1/jobs", ON(",'weights':'%s'%s"), world->base, loss);
+    assert_invalid_at(refused, "/model/weights");
+    const struct reply *model = model_of(
+        client, train(client, ON(",'weights':'%s','trainable':'head','fresh':'head'%s"),
+                      world->base, loss));
+    assert_true(same_tensor(client, reply_text(model, "id"), world->base, "0.weight"));
+}
+
+static void starts_that_cannot_be_are_refused(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    static const struct {
+        const char *start, *pointer;
+    } cases[] = {
+        {"'trainable':{'only':['9.*']}", "/model/trainable/only/0"},
+        {"'trainable':{'except':['*']}", "/model/trainable"},
+        {"'trainable':{'only':['*.bias']}", "/model/trainable/only/0"},
+        {"'trainable':{'only':['0.*']},'fresh':'head'", "/model/fresh"},
+        {"'weights':'dat_01ARZ3NDEKTSV4RRFFQ69G5FAV'", "/model/weights"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool names = strstr(cases[i].start, "weights") != NULL;
+        assert_invalid_at(client_create(client, "/v1/jobs", ON(",%s%s%s%s"),
+                                        cases[i].start, names ? "" : ",'weights':'",
+                                        names ? "" : world->base, names ? "" : "'"),
+                          cases[i].pointer);
+    }
+    assert_problem(client_create(client, "/v1/jobs",
+                                 ON(",'weights':'mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV'")),
+                   404, "not_found");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs",
+                      "{'dataset':'points','model':{'preset':'mlp','hidden':[7],"
+                      "'weights':'%s'}," TAIL,
+                      world->base),
+        "/model/weights");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs",
+                      "{'dataset':'points','model':{'preset':'mlp','hidden':[6],"
+                      "'weights':'%s','trainable':'head'},"
+                      "'algorithm':{'name':'diff2_gd'},'privacy':{'epsilon':1}}",
+                      world->base),
+        "/model/trainable");
+}
+
+static void a_job_whose_weights_are_deleted_fails(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    char path[128];
+    const struct reply *base =
+        model_of(client, train(client, ON(",'weights':'%s'"), world->base));
+    const char *first = submit(client, SAMPLE_JOB, "points", SAMPLE_LONG, 2000.0);
+    const char *waiting = submit(client, ON(",'weights':'%s'"), reply_text(base, "id"));
+    snprintf(path, sizeof path, "/v1/models/%s", reply_text(base, "id"));
+    assert_status(client_delete(client, path), 204);
+    cancel(client, first);
+    const struct reply *job = await_end(client, waiting);
+    assert_string_equal(reply_text(job, "state"), "FAILED");
+    assert_string_equal(reply_text(job, "state_reason"), "model_corrupt");
+    assert_true(reply_number(job, "privacy.epsilon_spent") == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frozen_parts_are_those_of_the_weights),
+        cmocka_unit_test(every_ancestor_is_named),
+        cmocka_unit_test(a_start_costs_nothing),
+        cmocka_unit_test(a_head_for_other_outputs_begins_anew),
+        cmocka_unit_test(starts_that_cannot_be_are_refused),
+        cmocka_unit_test(a_job_whose_weights_are_deleted_fails),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
