@@ -91,7 +91,7 @@ enum status float_safety_check(struct float_safety *safety,
 {
     enum status status = ST_OK;
     if (!spec->algorithm.algorithm->is_private ||
-        network_parameters(spec->network) > FLOAT_SAFETY_PARAMETERS)
+        network_floats(spec->network) > FLOAT_SAFETY_PARAMETERS)
         return ST_OK;
     char *name = name_of(spec);
     pthread_mutex_lock(&safety->lock);
