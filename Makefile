@@ -23,13 +23,14 @@ below.engine/onnx := engine/onnx base
 below.engine/nn   := engine/nn engine/onnx engine/parallel base
 below.engine/noise := engine/noise engine/parallel base
 below.engine/sampling := engine/sampling engine/noise engine/parallel base
+below.engine/statistics := engine/statistics engine/noise engine/data engine/parallel base
 below.engine/difference := engine/difference engine/nn engine/onnx engine/parallel base
 below.engine/nn/layers := engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
 below.engine/model_file := engine/model_file engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
 below.engine/rounding := engine/rounding engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
 below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engine/nn/layers engine/difference engine/nn engine/onnx engine/data engine/parallel base
 below.engine/dp/algorithms := engine/dp/algorithms $(below.engine/dp)
-below.engine      := engine engine/model_file engine/data/readers $(below.engine/dp/algorithms)
+below.engine      := engine engine/model_file engine/data/readers engine/statistics $(below.engine/dp/algorithms)
 below.api         := api $(filter-out base,$(below.engine)) $(below.accountant)
 below.service/outbound := service/outbound base
 below.service     := service service/outbound $(below.api)
@@ -59,6 +60,7 @@ libs.engine/data   := -lm
 libs.engine/data/readers := -lz -lm
 libs.engine/onnx   := -lprotobuf-c
 libs.engine/nn     := -lopenblas -lm
+libs.engine/statistics := -lm
 libs.engine/difference := -lm
 libs.engine/nn/layers := -lm
 libs.engine/model_file := -ljansson
@@ -136,6 +138,7 @@ traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_ma
           workspace_layer_spreads noise_release noise_release_counts
 $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take
+$(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
 $(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create,--wrap=network_destroy
 $(e2e): $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer

@@ -1,0 +1,173 @@
+#include "engine/statistics/measurement.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "engine/noise/noise.h"
+
+enum { RECORDS_AT_ONCE = 65536 }; /* between two looks at the cancel flag */
+
+/* --- the plan --- */
+
+/* The square of how far apart neighbours are in a statistic, in units of G^2. A record moves
+ * a count by one, and by its exchange a second count; a number by at most 1 from nothing,
+ * and by at most 2 from another number. */
+static double energy_of(const struct statistic *statistic, enum relation relation)
+{
+    bool exchanged = relation == RELATION_REPLACE_ONE;
+    switch (statistic->kind) {
+    case STATISTIC_HISTOGRAM:
+    case STATISTIC_TABLE:
+    case STATISTIC_QUANTILES: return exchanged ? 2 : 1;
+    case STATISTIC_SUM:
+    case STATISTIC_MEAN: return exchanged ? 4 : 1;
+    case STATISTIC_VARIANCE: return exchanged ? 8 : 2;
+    }
+    return INFINITY;
+}
+
+enum status measurement_plan(struct measurement *measurement,
+                             const struct statistics *statistics,
+                             const struct measurement_terms *terms, struct error *error)
+{
+    double energy = 0; /* exact: whole numbers */
+    for (size_t i = 0; i < statistics->count; i++)
+        energy += energy_of(&statistics->items[i], terms->relation);
+    double distance = nextafter(sqrt(energy), INFINITY);
+    /* Rounded down beyond doubt: sigma G D <= s0. */
+    double scale =
+        floor(GRID_NOISE_STDDEV / (terms->noise_multiplier * distance) * (1 - 0x1p-40));
+    if (!(scale >= 1))
+        return error_set(error, ST_INVALID,
+                         "so much noise has no grid of whole numbers");
+    /* No sum of n records passes int64. */
+    if (scale * (double)terms->records + 0x1p41 > 0x1p62)
+        return error_set(error, ST_INVALID,
+                         "the noise is too little for so many records");
+    *measurement = (struct measurement){
+        .slots = statistics_slots(statistics),
+        .records = terms->records,
+        .distance = distance,
+        .scale = scale,
+        .deviation = GRID_NOISE_STDDEV / scale,
+    };
+    return ST_OK;
+}
+
+void measurement_mechanism(struct mechanism *m, const struct measurement_terms *terms)
+{
+    mechanism_init(m, MECHANISM_JOINT_RELEASE, terms->relation,
+                   (struct mechanism_run){1, terms->noise_multiplier, 1});
+}
+
+/* --- the pass --- */
+
+/* The record's number on the axis, clipped to the range of its one bin: [-1, 1]. */
+static double number_of(const struct axis *axis, const struct matrix *matrix,
+                        uint64_t record)
+{
+    const struct stored_column *stored = &axis->stored;
+    double width = stored->high / 2 - stored->low / 2; /* halves cannot overflow */
+    double low = 2 * ((axis->edges[0] / 2 - stored->low / 2) / width) - 1;
+    double high = 2 * ((axis->edges[axis->bins] / 2 - stored->low / 2) / width) - 1;
+    double mapped = (double)stored_column_number(stored, matrix, record);
+    double t = (2 * mapped - (low + high)) / (high - low);
+    return t >= 1 ? 1 : t > -1 ? t : -1; /* no NaN gets through */
+}
+
+/* t in [-1, 1] as whole grid steps: |steps| <= G, because G is a whole number. */
+static int64_t steps_of(double t, double scale)
+{
+    return (int64_t)rint(t * scale);
+}
+
+static void add_record(const struct statistic *statistic, const struct matrix *matrix,
+                       uint64_t record, double scale, int64_t *slots)
+{
+    const struct axis *axes = statistic->axes;
+    double t;
+    switch (statistic->kind) {
+    case STATISTIC_HISTOGRAM:
+    case STATISTIC_QUANTILES:
+        slots[axis_bin(&axes[0], matrix, record)] += steps_of(1, scale);
+        break;
+    case STATISTIC_TABLE:
+        slots[axis_bin(&axes[0], matrix, record) * axes[1].bins +
+              axis_bin(&axes[1], matrix, record)] += steps_of(1, scale);
+        break;
+    case STATISTIC_SUM:
+    case STATISTIC_MEAN:
+        slots[0] += steps_of(number_of(&axes[0], matrix, record), scale);
+        break;
+    case STATISTIC_VARIANCE:
+        t = number_of(&axes[0], matrix, record);
+        slots[0] += steps_of(t, scale);
+        slots[1] += steps_of(2 * t * t - 1, scale);
+        break;
+    }
+}
+
+/* Adds up all records. */
+static enum status add_all(const struct measurement *measurement,
+                           const struct statistics *statistics,
+                           const struct matrix *matrix, const atomic_bool *cancel,
+                           int64_t *sums, struct error *error)
+{
+    for (uint64_t i = 0; i < matrix->records; i++) {
+        int64_t *slots = sums;
+        if (i % RECORDS_AT_ONCE == 0 && atomic_load(cancel))
+            return error_set(error, ST_CANCELLED, "stopped");
+        for (size_t k = 0; k < statistics->count; k++) {
+            add_record(&statistics->items[k], matrix, i, measurement->scale, slots);
+            slots += statistic_slots(&statistics->items[k]);
+        }
+    }
+    return ST_OK;
+}
+
+/* --- the way out --- */
+
+/* released = (sums + noise) / G. Each stretch of NOISE_CHUNK slots is a query of its own
+ * under the one key, which serves this vector alone. */
+static void release(const struct measurement *measurement, const int64_t *sums,
+                    const struct noise_key *seed, double *released)
+{
+    static const struct grid whole = {.scale = 1}; /* sums are in grid steps already */
+    struct noise_key key;
+    struct noise *noise = noise_create();
+    struct noise_source *source = noise_source_open(seed);
+    noise_source_next(source, &key);
+    struct noise_release terms = {
+        .address = {.key = &key}, .grid = &whole, .divisor = measurement->scale};
+    for (size_t done = 0; done < measurement->slots; done += NOISE_CHUNK) {
+        size_t left = measurement->slots - done;
+        size_t count = left < NOISE_CHUNK ? left : NOISE_CHUNK;
+        noise_release_counts(noise, released + done, sums + done, count, &terms);
+        terms.address.query++;
+    }
+    noise_source_close(source);
+    noise_destroy(noise);
+    hash_zero(&key, sizeof key);
+}
+
+enum status measurement_run(const struct measurement *measurement,
+                            const struct statistics *statistics,
+                            const struct matrix *matrix, const struct noise_key *seed,
+                            const atomic_bool *cancel, double *released,
+                            struct error *error)
+{
+    CHECK(matrix->records == measurement->records);
+    CHECK(statistics_slots(statistics) == measurement->slots);
+    int64_t *sums = calloc(measurement->slots, sizeof *sums);
+    if (sums == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for %zu sums",
+                         measurement->slots);
+    enum status status = add_all(measurement, statistics, matrix, cancel, sums, error);
+    if (status == ST_OK)
+        release(measurement, sums, seed, released);
+    hash_zero(sums, measurement->slots * sizeof *sums);
+    free(sums);
+    return status;
+}

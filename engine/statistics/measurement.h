@@ -1,0 +1,81 @@
+/*
+ * measurement.h - the joint release of a list of statistics: one pass over the records
+ * adds up one vector of integers, which leaves with one Gaussian noise.
+ *
+ * A record adds to the slots of a statistic, in units of G grid steps:
+ *
+ *   histogram, quantiles, table   1 to the slot of its bin, or pair of bins
+ *   sum, mean                     t = its number, clipped to [a, b] and mapped to [-1, 1]
+ *   variance                      t, and 2 t^2 - 1
+ *
+ * each rounded to an integer record by record, so that sums are exact. The centre of the
+ * range is 0: a record that contributes nothing counts as one at the centre, and n, which
+ * divides, is public. In the same units neighbours' vectors are at most so far apart, for
+ * each statistic:
+ *
+ *                  zero_out   replace_one
+ *   a histogram       1         sqrt 2       (a record leaves one bin for another)
+ *   a number          1           2
+ *   a variance      sqrt 2     2 sqrt 2
+ *
+ * and all of them together G D, D = the root of the sum of the squares. What is run is a
+ * MECHANISM_JOINT_RELEASE, whose noise multiplier sigma is the deviation of the noise over
+ * that distance. It is kept where sigma G D <= s0, the deviation in grid steps:
+ *
+ *   G = floor(s0 / (sigma D))
+ *
+ * Quantiles come of disjoint bins that were noised, then added up: had the cumulated
+ * counts been noised, B of them would have had sensitivity sqrt B.
+ *
+ * Source: accounting.md 1.12; noise.md 3, Theorem 2. Threads: pure, one caller a run.
+ */
+#ifndef ENGINE_STATISTICS_MEASUREMENT_H
+#define ENGINE_STATISTICS_MEASUREMENT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mechanism.h"
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/noise/noise_key.h"
+#include "engine/statistics/statistic.h"
+
+struct measurement { /* public: planned before a record is read */
+    size_t slots;
+    uint64_t records; /* n */
+    double distance;  /* D, rounded up */
+    double scale;     /* G, a whole number */
+    double deviation; /* of the noise of a count, in records: s0 / G */
+};
+
+struct measurement_terms {
+    enum relation relation;
+    double noise_multiplier; /* > 0 */
+    uint64_t records;
+};
+
+/*   ST_INVALID  the noise is too little for so many records, or too much for a grid step
+ *               of its own */
+enum status measurement_plan(struct measurement *measurement,
+                             const struct statistics *statistics,
+                             const struct measurement_terms *terms,
+                             struct error *error);
+
+/* The mechanism that a measurement at these terms is. */
+void measurement_mechanism(struct mechanism *m, const struct measurement_terms *terms);
+
+/* released[j] = (the sum of slot j + noise) / G, j in [0, slots). Nothing else leaves.
+ *   matrix  of measurement->records records
+ *   seed    of the noise, for tests; NULL: 32 bytes of getrandom
+ *   cancel  looked at as the pass goes on
+ *   ST_CANCELLED  released is untouched, and no noise was drawn
+ *   ST_NO_MEMORY  likewise */
+enum status measurement_run(const struct measurement *measurement,
+                            const struct statistics *statistics,
+                            const struct matrix *matrix, const struct noise_key *seed,
+                            const atomic_bool *cancel, double *released,
+                            struct error *error);
+
+#endif

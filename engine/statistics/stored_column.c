@@ -1,0 +1,114 @@
+#include "engine/statistics/stored_column.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/data/encode.h"
+
+/* The name that the label has where there are no columns. */
+static const char label_name[] = "label";
+
+static void place_label(struct stored_column *stored, const struct schema *schema)
+{
+    *stored = (struct stored_column){.kind = STORED_CLASS, .values = schema->classes};
+    if (schema->task == TASK_CLASSIFICATION)
+        return;
+    stored->kind = STORED_TARGET;
+    CHECK(schema_target_range(schema, &stored->low, &stored->high));
+}
+
+static void place_feature(struct stored_column *stored, const struct column *column,
+                          uint32_t first)
+{
+    *stored = (struct stored_column){.first = first};
+    stored->kind = column->kind == COLUMN_NUMERIC ? STORED_NUMBER : STORED_ONE_OF;
+    if (stored->kind == STORED_ONE_OF) {
+        stored->values = schema_column_features(column);
+    } else {
+        stored->low = column->low;
+        stored->high = column->high;
+    }
+}
+
+static enum status find_column(struct stored_column *stored,
+                               const struct schema *schema, const char *name,
+                               struct error *error)
+{
+    uint32_t first = 0;
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const struct column *column = &schema->columns[i];
+        bool is_feature =
+            column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
+        if (strcmp(column->name, name) != 0) {
+            first += is_feature ? schema_column_features(column) : 0;
+            continue;
+        }
+        if (column->kind == COLUMN_IGNORED)
+            return error_set(error, ST_INVALID,
+                             "column \"%.60s\" is ignored: its values are not stored",
+                             name);
+        if (is_feature)
+            place_feature(stored, column, first);
+        else
+            place_label(stored, schema);
+        return ST_OK;
+    }
+    return error_set(error, ST_INVALID, "the dataset has no column \"%.60s\"", name);
+}
+
+enum status stored_column_find(struct stored_column *stored,
+                               const struct schema *schema, const char *name,
+                               struct error *error)
+{
+    if (schema_has_columns(schema))
+        return find_column(stored, schema, name, error);
+    if (strcmp(name, label_name) != 0)
+        return error_set(error, ST_INVALID,
+                         "records of %s have no columns with names: only \"%s\" can be "
+                         "asked for",
+                         schema->reader->name, label_name);
+    place_label(stored, schema);
+    return ST_OK;
+}
+
+bool stored_column_is_number(const struct stored_column *stored)
+{
+    return stored->values == 0;
+}
+
+float stored_column_map(const struct stored_column *stored, double value)
+{
+    const struct column column = {.low = stored->low, .high = stored->high};
+    return encode_column_value(&column, value);
+}
+
+static const float *row_of(const struct matrix *matrix, uint64_t record)
+{
+    CHECK(matrix->element == ELEMENT_F32);
+    return (const float *)matrix->rows + record * matrix->features;
+}
+
+float stored_column_number(const struct stored_column *stored,
+                           const struct matrix *matrix, uint64_t record)
+{
+    return stored->kind == STORED_TARGET ? matrix->values[record]
+                                         : row_of(matrix, record)[stored->first];
+}
+
+/* The first feature that is 1. An import leaves exactly one; whatever else a file held,
+ * the answer is a declared value and depends on this record alone. */
+static uint32_t hot_feature(const float *features, uint32_t count)
+{
+    uint32_t place = 0;
+    while (place + 1 < count && features[place] != 1)
+        place++;
+    return place;
+}
+
+uint32_t stored_column_value(const struct stored_column *stored,
+                             const struct matrix *matrix, uint64_t record)
+{
+    if (stored->kind == STORED_CLASS)
+        return matrix->targets[record];
+    return hot_feature(row_of(matrix, record) + stored->first, stored->values);
+}

@@ -1,0 +1,64 @@
+/*
+ * stored_column.h - where the stored matrix keeps a column of the dataset, and which of
+ * its values can be read back from there.
+ *
+ *   csv numeric       one feature, clipped to the declared range and mapped to [-1, 1] in
+ *                     float32: the value is known to 2^-24 of the range
+ *   csv categorical   one feature for each declared value: exact
+ *   csv label         of a classification: the class, exact; of a regression: the mapped
+ *                     target, as a numeric column
+ *   "label"           the label of every other format, likewise
+ *   csv ignored       not stored: no statistic of it
+ *
+ * Features of formats without columns (pixels, indices) have no names, and are no columns
+ * here. An empty cell was imported as the column's default, and is one with it.
+ *
+ * Threads: pure.
+ */
+#ifndef ENGINE_STATISTICS_STORED_COLUMN_H
+#define ENGINE_STATISTICS_STORED_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/data/schema.h"
+
+enum stored_kind {
+    STORED_NUMBER, /* a mapped feature */
+    STORED_ONE_OF, /* a feature for each value */
+    STORED_CLASS,  /* the class of the record */
+    STORED_TARGET, /* the mapped target of the record */
+};
+
+struct stored_column {
+    enum stored_kind kind;
+    uint32_t first;   /* feature; of STORED_NUMBER and STORED_ONE_OF */
+    uint32_t values;  /* how many values are declared; 0: it holds numbers */
+    double low, high; /* the declared range of numbers */
+};
+
+/* Finds the column of that name.
+ *   ST_INVALID  there is none, or its values are not stored */
+enum status stored_column_find(struct stored_column *stored,
+                               const struct schema *schema, const char *name,
+                               struct error *error);
+
+/* Whether it holds numbers, which have a range. */
+bool stored_column_is_number(const struct stored_column *stored);
+
+/* A number of the column's own unit as it is stored: the import's own mapping, which never
+ * falls as the number grows. */
+float stored_column_map(const struct stored_column *stored, double value);
+
+/* The mapped number of a record; the column holds numbers. */
+float stored_column_number(const struct stored_column *stored,
+                           const struct matrix *matrix, uint64_t record);
+
+/* The place of a record's value among those declared; the column holds such values. */
+uint32_t stored_column_value(const struct stored_column *stored,
+                             const struct matrix *matrix, uint64_t record);
+
+#endif
