@@ -68,9 +68,9 @@ void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is 
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct ledger_promise *promise, struct error *error);
 
-struct ledger_claim { /* what a job asks of a dataset's budget */
+struct ledger_claim { /* what a job, or a survey, asks of a dataset's budget */
     const struct dataset_id *dataset;
-    const struct job_id *job;
+    const struct job_id *job;          /* or a survey as it holds (base/id.h) */
     const struct mechanism *mechanism; /* whole, as it will be run */
     const struct principal *principal; /* who asks */
     /* What the mechanism reads of a divided dataset, and is charged to: each of these. An

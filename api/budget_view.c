@@ -219,7 +219,7 @@ char *ledger_head_render(const struct ledger_entry_name *head)
     return json_writer_close(&writer);
 }
 
-static const char *fits_name(enum ledger_fits fits)
+const char *ledger_fits_name(enum ledger_fits fits)
 {
     switch (fits) {
     case FITS_YES: return "yes";
@@ -301,7 +301,7 @@ char *estimate_render(const struct estimate_view *view)
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "fits", fits_name(view->fits));
+    json_write_text(&writer, "fits", ledger_fits_name(view->fits));
     json_write_count(&writer, "steps", view->steps);
     json_write_count(&writer, "batch_size", view->batch_size);
     json_write_real(&writer, "sampling_rate", view->sampling_rate);

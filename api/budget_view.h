@@ -47,6 +47,8 @@ char *budget_history_render(const struct dataset_id *dataset,
 
 char *ledger_head_render(const struct ledger_entry_name *head);
 
+const char *ledger_fits_name(enum ledger_fits fits); /* "yes", "held", "no" */
+
 struct estimate_view {
     enum ledger_fits fits; /* FITS_YES on public data */
     bool is_private;       /* false: the figures of privacy are null */

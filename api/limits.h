@@ -41,6 +41,10 @@ enum {
     LIMIT_PREDICT_ROWS = 10000,
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
+    LIMIT_SURVEYS = 64,             /* statistics that are asked for and not answered yet */
+    LIMIT_STATISTICS = 64,          /* of one request */
+    LIMIT_STATISTIC_SLOTS = 16384,  /* numbers that it may release */
+    LIMIT_PROBABILITIES = 100,      /* of one statistic of quantiles */
     LIMIT_FOLLOWERS = 3000,         /* event streams that are open at once */
     LIMIT_FOLLOWERS_EACH = 64,      /* of one principal, where there are keys */
     LIMIT_TUNING_RUNS = 10000,      /* that an estimate prices */

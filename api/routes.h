@@ -104,6 +104,15 @@
       .types = TYPE_EVENTS)                                                            \
     X(events, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/events",               \
       .query = "dataset", .streamed = true, .types = TYPE_EVENTS)                      \
+    X(statistics_estimate, ON_DESK, JOBS_SUBMIT, .method = "POST",                     \
+      .path = "/v1/statistics:estimate", .body = BODY_JSON, .types = TYPE_JSON)        \
+    X(statistics_create, ON_DESK, JOBS_SUBMIT, .method = "POST",                       \
+      .path = "/v1/statistics", .act = "statistics.create", .keyed = true,             \
+      .body = BODY_JSON, .types = TYPE_JSON)                                           \
+    X(statistics_list, ON_DESK, JOBS_READ, .method = "GET", .path = "/v1/statistics",  \
+      .query = "dataset order " QUERY_PAGE, .types = TYPE_JSON)                        \
+    X(statistics_get, ON_DESK, JOBS_READ, .method = "GET",                             \
+      .path = "/v1/statistics/{id}", .types = TYPE_JSON)                               \
     X(model_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/models",   \
       .query = "q tag dataset job order " QUERY_PAGE, .types = TYPE_JSON)              \
     X(model_get, AT_ONCE, CERTIFICATES_READ, .method = "GET",                          \

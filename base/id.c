@@ -53,7 +53,7 @@ struct job_id job_evaluation_id(const struct job_id *job)
 
 bool charged_id_parse(struct job_id *id, const char *text)
 {
-    if (!well_formed(text, "evl_"))
+    if (!well_formed(text, "evl_") && !well_formed(text, "sta_"))
         return job_id_parse(id, text);
     snprintf(id->text, sizeof id->text, "%s", text);
     return true;
@@ -78,6 +78,21 @@ bool grant_id_parse(struct grant_id *id, const char *text)
         return false;
     snprintf(id->text, sizeof id->text, "%s", text);
     return true;
+}
+
+bool survey_id_parse(struct survey_id *id, const char *text)
+{
+    if (!well_formed(text, "sta_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
+struct job_id holder_of_survey(const struct survey_id *survey)
+{
+    struct job_id holder;
+    snprintf(holder.text, sizeof holder.text, "%s", survey->text);
+    return holder;
 }
 
 bool webhook_id_parse(struct webhook_id *id, const char *text)
@@ -134,6 +149,13 @@ void grant_id_make(struct grant_id *id)
     char ulid[ULID_LENGTH + 1];
     ulid_make(ulid, clock_wall_ms());
     snprintf(id->text, sizeof id->text, "grt_%s", ulid);
+}
+
+void survey_id_make(struct survey_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid, clock_wall_ms());
+    snprintf(id->text, sizeof id->text, "sta_%s", ulid);
 }
 
 void webhook_id_make(struct webhook_id *id)

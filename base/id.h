@@ -23,6 +23,10 @@ struct grant_id {
     char text[32]; /* grt_ and 26 characters */
 };
 
+struct survey_id {
+    char text[32]; /* sta_ and 26 characters */
+};
+
 struct webhook_id {
     char text[32]; /* whk_ and 26 characters */
 };
@@ -39,12 +43,16 @@ bool model_id_parse(struct model_id *id, const char *text);
 bool webhook_id_parse(struct webhook_id *id, const char *text);
 bool delivery_id_parse(struct delivery_id *id, const char *text);
 bool grant_id_parse(struct grant_id *id, const char *text);
+bool survey_id_parse(struct survey_id *id, const char *text);
+
+/* A survey as the ledger knows it, which knows all that is charged by a job's name. */
+struct job_id holder_of_survey(const struct survey_id *survey);
 
 /* Under what name the ledger keeps what a job's evaluation on a holdout costs: evl_ and the
  * characters of the job's id. A job has one reservation of its own beside it. */
 struct job_id job_evaluation_id(const struct job_id *job);
-/* Copies text if it is the id of a job, or what job_evaluation_id makes of one; otherwise
- * false, id untouched. */
+/* Copies text if it is the id of a job or of a survey, or what job_evaluation_id makes of
+ * one; otherwise false, id untouched. */
 bool charged_id_parse(struct job_id *id, const char *text);
 /* The job that such a name belongs to. */
 struct job_id charged_job(const struct job_id *id);
@@ -57,5 +65,6 @@ void webhook_id_make(struct webhook_id *id);
  * at a tick (privacy.md P6). */
 void delivery_id_make(struct delivery_id *id);
 void grant_id_make(struct grant_id *id);
+void survey_id_make(struct survey_id *id);
 
 #endif

@@ -37,10 +37,11 @@ static const char *object_of(const struct request *request)
     struct model_id model;
     struct webhook_id webhook;
     struct grant_id grant;
+    struct survey_id survey;
     const char *id = request->match.id;
     return dataset_id_parse(&dataset, id) || job_id_parse(&job, id) ||
                    model_id_parse(&model, id) || webhook_id_parse(&webhook, id) ||
-                   grant_id_parse(&grant, id)
+                   grant_id_parse(&grant, id) || survey_id_parse(&survey, id)
                ? id
                : "";
 }

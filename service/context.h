@@ -14,6 +14,7 @@
  *               predictions, and checks of the files of models
  *   importer    one import at a time
  *   runners     --workers jobs at once, each with its own team of --threads
+ *   surveyor    one: one survey at a time (surveyor.h)
  *   fetchers    two: files of datasets that are got by https (fetcher.h)
  *   courier     what webhooks are to be told (courier.h)
  *   clock       the public clock's, whose ticks show what runs have come to (tick.h)
@@ -52,6 +53,7 @@
 #include "service/service_manager.h"
 #include "service/sign_on.h"
 #include "service/step_tally.h"
+#include "service/surveys.h"
 #include "service/unfinished_uploads.h"
 #include "service/webhooks.h"
 #include "service/wrong_keys.h"
@@ -67,6 +69,7 @@ struct context {
     struct kept_lines *dataset_lines;
     struct jobs *jobs;
     struct models *models;
+    struct surveys *surveys;
     struct webhooks *webhooks;
     struct access_keys *keys;
     struct wrong_keys *wrong_keys;
@@ -74,7 +77,7 @@ struct context {
     struct sign_on *sign_on; /* NULL: no proxy is trusted */
     struct long_polls *long_polls;
     struct followers *followers;
-    struct pool *desk, *importer, *runners;
+    struct pool *desk, *importer, *runners, *surveyors;
     struct public_clock *clock;
     struct predictors *predictors;
     struct transfer_rules outbound; /* whom the service may call of its own accord */

@@ -368,6 +368,8 @@ enum status handle_dataset_delete(struct context *context, struct request *reque
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
     if (jobs_active_on(context->jobs, id) > 0)
         return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
+    if (surveys_on(context->surveys, id) > 0)
+        return error_set(error, ST_DATASET_IN_USE, "statistics of it are under way");
     if (info.state != DATASET_DELETED)
         status = delete_row(context, request, dataset, &info, error);
     if (status == ST_OK)

@@ -17,6 +17,8 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
     if (status == ST_OK)
         status = models_open(&inventory.models, tx, error);
     if (status == ST_OK)
+        status = surveys_open(&inventory.surveys, tx, inventory.datasets, error);
+    if (status == ST_OK)
         status = access_keys_open(&inventory.keys, tx, error);
     if (status == ST_OK)
         status = webhooks_open(&inventory.webhooks, tx, inventory.keys, error);
@@ -37,6 +39,7 @@ void inventory_close(struct inventory *inventory)
 {
     webhooks_close(inventory->webhooks);
     access_keys_close(inventory->keys);
+    surveys_close(inventory->surveys);
     models_close(inventory->models);
     jobs_close(inventory->jobs);
     datasets_close(inventory->datasets);
@@ -157,6 +160,19 @@ static enum status check_model(const struct inventory *inventory,
     return ST_OK;
 }
 
+/* --- surveys --- */
+
+static enum status check_survey(const struct survey_entry *survey,
+                                struct ledger *ledger, struct error *error)
+{
+    struct ledger_entry_name entry = {0};
+    if (ledger_reservation(ledger, &survey->holder, &entry) &&
+        entry.seq == survey->ledger_seq)
+        return ST_OK;
+    return wrong("survey", survey->holder.text, "the ledger has no such reservation",
+                 error);
+}
+
 /* --- what is held --- */
 
 struct orphan {
@@ -170,6 +186,8 @@ static bool visit_reservation(void *context,
 {
     struct orphan *orphan = context;
     struct jobs *jobs = orphan->inventory->jobs;
+    if (surveys_runs(orphan->inventory->surveys, reservation->job.text))
+        return true;
     const struct job_id id = charged_job(&reservation->job);
     const struct job *job = jobs_find(jobs, id.text);
     orphan->found = job == NULL || job_state_is_terminal(job_state(jobs, job));
@@ -177,8 +195,8 @@ static bool visit_reservation(void *context,
     return !orphan->found;
 }
 
-/* A job and its reservation are written in one transaction and end in one, so what is
- * held belongs to a live job. */
+/* A job, or a survey, and its reservation are written in one transaction and end in one, so
+ * what is held belongs to a live one. */
 static enum status check_orphans(const struct inventory *inventory,
                                  struct ledger *ledger, struct error *error)
 {
@@ -193,6 +211,8 @@ enum status inventory_check(const struct inventory *inventory, struct ledger *le
                             struct error *error)
 {
     enum status status = ST_OK;
+    size_t surveys;
+    const struct survey_entry *survey = surveys_read(inventory->surveys, &surveys);
     for (size_t i = 0; status == ST_OK && i < datasets_count(inventory->datasets); i++)
         status = check_dataset(inventory, ledger, datasets_at(inventory->datasets, i),
                                error);
@@ -200,6 +220,8 @@ enum status inventory_check(const struct inventory *inventory, struct ledger *le
         status = check_job(inventory, ledger, jobs_at(inventory->jobs, i), error);
     for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++)
         status = check_model(inventory, models_at(inventory->models, i), error);
+    for (size_t i = 0; status == ST_OK && i < surveys; i++)
+        status = check_survey(&survey[i], ledger, error);
     if (status == ST_OK)
         status = check_orphans(inventory, ledger, error);
     return status;

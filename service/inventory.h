@@ -16,12 +16,14 @@
 #include "service/datasets.h"
 #include "service/jobs.h"
 #include "service/models.h"
+#include "service/surveys.h"
 #include "service/webhooks.h"
 
 struct inventory {
     struct datasets *datasets;
     struct jobs *jobs;
     struct models *models;
+    struct surveys *surveys;
     struct webhooks *webhooks;
     struct access_keys *keys;
 };
@@ -38,7 +40,8 @@ void inventory_close(struct inventory *inventory);
  *   a private dataset has the budget that its row declares, a public one has none
  *   an imported dataset has records and a digest
  *   a job on private data has the reservation that it cites; a live one still holds it,
- *   and for the mechanism that its plan makes; and nothing else is held
+ *   and for the mechanism that its plan makes; a survey has the reservation that it cites,
+ *   and holds it while it runs; and nothing else is held
  *   a job that succeeded names its model, unless that was deleted, and a model its job
  *   ST_CORRUPT  they do not */
 enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,

@@ -21,62 +21,15 @@
 #include "service/idempotency.h"
 #include "service/job_upkeep.h"
 #include "service/packing.h"
+#include "service/plan_refusal.h"
 #include "service/planner.h"
 #include "service/policy.h"
-
-/* --- what a refusal says beyond its code --- */
-
-struct refusal { /* everything a budget's 409 points to */
-    struct problem problem;
-    struct balance balance;
-    struct curve needed;
-    double available[LEDGER_WEIGHTED], orders[LEDGER_WEIGHTED];
-};
-
-static void refusal_fill(struct context *context, const struct job_plan *plan,
-                         struct refusal *refusal)
-{
-    const struct mechanism *m = &plan->mechanism;
-    struct balance *balance = &refusal->balance;
-    struct problem *problem = &refusal->problem;
-    struct figure_room room;
-    problem->has_most_steps = m->run_count == 1;
-    if (ledger_balance(context->ledger, &plan->request.dataset, balance, NULL) !=
-            ST_OK ||
-        filter_charge(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
-        figure_room(&room, m, balance, plan->request.delta, NULL) != ST_OK)
-        return;
-    problem->largest_epsilon = room.largest_epsilon;
-    problem->most_steps = room.most_steps;
-    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
-        size_t at = balance->weighted[i];
-        double left =
-            balance->capacity[i] - balance->committed.at[at] - balance->held.at[at];
-        refusal->orders[i] = curve_orders[at];
-        refusal->available[i] = left > 0 ? left : 0;
-    }
-    problem->has_room = true;
-    problem->needed = &refusal->needed;
-    problem->available = refusal->available;
-    problem->available_orders = refusal->orders;
-}
 
 static void refuse(struct context *context, struct request *request,
                    const struct job_plan *plan, const struct error *error)
 {
-    struct refusal refusal = {0};
-    bool is_budget =
-        error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
-    struct policy_breach breach;
-    if (is_budget && plan->mechanism.run_count > 0)
-        refusal_fill(context, plan, &refusal);
-    if (error->status == ST_POLICY_VIOLATION &&
-        policy_find_breach(context, &request->principal, plan, &breach, NULL) ==
-            ST_OK) {
-        refusal.problem.policy = breach.member;
-        refusal.problem.policy_limit = breach.limit;
-    }
-    request_refuse(request, error, &refusal.problem);
+    const struct policy_asked asked = policy_asked_of_job(plan);
+    plan_refuse(context, request, &asked, error);
 }
 
 /* --- planning, for create and estimate alike --- */

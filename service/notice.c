@@ -70,6 +70,31 @@ enum status notice_job_ended(struct context *context, struct store_tx *tx,
     return webhooks_tell(context->webhooks, tx, &subject, events, count, error);
 }
 
+enum status notice_charged(struct context *context, struct store_tx *tx,
+                           const struct notice_charge *charge, struct error *error)
+{
+    enum { EVENTS_MAX = 3 }; /* the first is a job's, of which there is none */
+    const unsigned budget_types = 1u << EVENT_BUDGET_LOW | 1u << EVENT_BUDGET_EXHAUSTED;
+    const struct webhook_subject subject = {charge->dataset, charge->project};
+    struct webhook_event events[EVENTS_MAX] = {{0}};
+    struct ledger_left left;
+    if (!webhooks_want(context->webhooks, budget_types, &subject))
+        return ST_OK;
+    const struct ledger_part part = {charge->dataset, PART_TRAIN};
+    enum status status = ledger_left(context->ledger, &part, &left, error);
+    if (status != ST_OK)
+        return status;
+    size_t count = append_budget(events, &left);
+    for (size_t i = 1; i < count; i++) {
+        events[i].id = charge->dataset->text;
+        events[i].state = dataset_state_names[DATASET_READY];
+        events[i].second = charge->second;
+    }
+    if (count == 1)
+        return ST_OK;
+    return webhooks_tell(context->webhooks, tx, &subject, events + 1, count - 1, error);
+}
+
 enum status notice_imported(struct context *context, struct store_tx *tx,
                             const struct dataset *dataset, int64_t second,
                             struct error *error)

@@ -19,6 +19,17 @@ enum status notice_job_ended(struct context *context, struct store_tx *tx,
                              const struct job *job, const struct job_move *move,
                              struct error *error);
 
+struct notice_charge { /* that something else than a job was charged to a dataset */
+    const struct dataset_id *dataset;
+    const char *project; /* the dataset's */
+    int64_t second;
+};
+
+/* Writes down, in the transaction that settles it, what it made of the budget.
+ *   ST_IO  the store is poisoned */
+enum status notice_charged(struct context *context, struct store_tx *tx,
+                           const struct notice_charge *charge, struct error *error);
+
 /* Writes down, in the transaction that makes the dataset READY, that it was imported.
  *   ST_IO  the store is poisoned */
 enum status notice_imported(struct context *context, struct store_tx *tx,

@@ -14,8 +14,8 @@
 #include "api/limits.h"
 #include "service/access.h"
 #include "service/policy.h"
+#include "service/ready_dataset.h"
 #include "service/start_weights.h"
-#include "service/twins.h"
 
 /* Where the search for a noise multiplier starts; never its answer. */
 static const double noise_multiplier_start = 1.0;
@@ -26,37 +26,13 @@ struct planning {
     struct job_plan *plan;
 };
 
-/* Finds a dataset that can be trained on or evaluated on: it is imported, and no twin
- * of another. */
 static enum status find_ready(const struct planning *planning,
                               const struct dataset_id *id, const char *pointer,
                               const struct dataset **out, struct error *error)
 {
-    struct dataset_info info;
-    struct datasets *datasets = planning->context->datasets;
-    const struct twins_search search = {datasets, planning->context->ledger,
-                                        planning->principal, pointer};
     const struct access_question question = {planning->principal, SCOPE_JOBS_SUBMIT,
                                              pointer};
-    struct dataset *dataset;
-    enum status status =
-        access_find_dataset(planning->context, &question, id->text, &dataset, error);
-    if (status != ST_OK)
-        return status;
-    dataset_read(datasets, dataset, &info);
-    if (info.state == DATASET_DELETED)
-        return error_set_at(error, ST_NOT_FOUND, pointer, "dataset \"%s\" was deleted",
-                            id->text);
-    if (proposal_bars(&info.detail.proposal))
-        return error_set_at(error, ST_GRANT_PENDING, pointer,
-                            "the grant of dataset \"%s\" is not approved", id->text);
-    if (info.state != DATASET_READY)
-        return error_set_at(error, ST_DATASET_NOT_READY, pointer,
-                            "dataset \"%s\" is not imported", id->text);
-    status = twins_check(&search, dataset, &info, error);
-    if (status == ST_OK)
-        *out = dataset;
-    return status;
+    return ready_dataset_find(planning->context, &question, id, out, error);
 }
 
 static enum status check_evaluation(const struct planning *planning,
@@ -188,6 +164,12 @@ static enum status price(struct context *context, struct job_plan *plan,
     return ST_OK;
 }
 
+static enum status check_policy(const struct planning *planning, struct error *error)
+{
+    const struct policy_asked asked = policy_asked_of_job(planning->plan);
+    return policy_check(planning->context, planning->principal, &asked, error);
+}
+
 static enum status complete(const struct planning *planning, struct trainer_cost *cost,
                             struct error *error)
 {
@@ -213,7 +195,7 @@ static enum status complete(const struct planning *planning, struct trainer_cost
     if (status == ST_OK)
         status = price(context, plan, error);
     if (status == ST_OK)
-        status = policy_check(context, planning->principal, plan, error);
+        status = check_policy(planning, error);
     if (status == ST_OK && !rate_named)
         status = trainer_choose_rate(&request->train, error);
     if (status == ST_OK)

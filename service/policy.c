@@ -13,9 +13,32 @@
 struct asking { /* what is held against the policy */
     struct context *context;
     const struct principal *principal;
-    const struct job_plan *plan;
+    const struct policy_asked *asked;
     struct key_policy policy;
 };
+
+/* The noise multiplier of the job's least noisy step. Where the noise follows from what was
+ * released, steps may have less than the job's own. */
+static double least_noise(const struct job_plan *plan)
+{
+    const struct mechanism *m = &plan->mechanism;
+    double share = run_filter_guards(m) ? m->filter.noise_share : 1;
+    return share * plan->request.train.noise_multiplier;
+}
+
+struct policy_asked policy_asked_of_job(const struct job_plan *plan)
+{
+    return (struct policy_asked){
+        .dataset = &plan->request.dataset,
+        .algorithm = plan->request.train.algorithm.algorithm,
+        .mechanism = &plan->mechanism,
+        .is_private = plan->is_private,
+        .epsilon = plan->epsilon_planned,
+        .delta = plan->request.delta,
+        .noise_multiplier = least_noise(plan),
+        .pointer = job_plan_target_pointer(plan),
+    };
+}
 
 static bool allows_algorithm(const struct key_policy *policy,
                              const struct algorithm *algorithm)
@@ -26,21 +49,37 @@ static bool allows_algorithm(const struct key_policy *policy,
     return found;
 }
 
-static bool is_of(const struct asking *asking, const struct job *job)
+/* Whether who asks is that owner in that project. */
+static bool is_of(const struct asking *asking, const char *owner, const char *project)
 {
-    return strcmp(job_owner(job), asking->principal->name) == 0 &&
-           strcmp(job_project(job), asking->principal->project) == 0;
+    return strcmp(owner, asking->principal->name) == 0 &&
+           strcmp(project, asking->principal->project) == 0;
 }
 
-/* How many jobs of the owner in the project are queued or running. */
+static bool is_own_job(const struct asking *asking, const struct job *job)
+{
+    return is_of(asking, job_owner(job), job_project(job));
+}
+
+struct own_surveys { /* those of who asks that have not ended */
+    const struct asking *asking;
+    struct taken *taken; /* what they hold of the dataset goes here; NULL: nowhere */
+    size_t count;
+};
+
+static void visit_survey(void *context, const struct survey *survey);
+
+/* How many jobs and surveys of the owner in the project have not ended. */
 static size_t count_open(const struct asking *asking)
 {
-    size_t count, own = 0;
+    size_t count;
+    struct own_surveys own = {.asking = asking};
     struct job **jobs = jobs_active(asking->context->jobs, &count);
     for (size_t i = 0; i < count; i++)
-        own += is_of(asking, jobs[i]);
+        own.count += is_own_job(asking, jobs[i]);
     free(jobs);
-    return own;
+    surveys_look(asking->context->surveys, visit_survey, &own);
+    return own.count;
 }
 
 /* --- shares --- */
@@ -77,7 +116,7 @@ static enum status take_committed(const struct asking *asking, struct taken *tak
                                   struct error *error)
 {
     struct store_tx *tx = NULL;
-    const struct ledger_range range = {.dataset = asking->plan->request.dataset.text,
+    const struct ledger_range range = {.dataset = asking->asked->dataset->text,
                                        .newest_first = true};
     enum status status = store_begin(asking->context->store, &tx, error);
     if (status != ST_OK)
@@ -87,18 +126,39 @@ static enum status take_committed(const struct asking *asking, struct taken *tak
     return status;
 }
 
-/* What open jobs hold is their whole price. */
+static bool is_on_it(const struct asking *asking, const struct dataset_id *dataset)
+{
+    return strcmp(dataset->text, asking->asked->dataset->text) == 0;
+}
+
+/* Its mechanism was priced when it was reserved, so it has a price. */
+static void visit_survey(void *context, const struct survey *survey)
+{
+    struct own_surveys *own = context;
+    struct curve charge;
+    if (!is_of(own->asking, survey->owner, survey->project))
+        return;
+    own->count++;
+    if (own->taken == NULL || !is_on_it(own->asking, &survey->dataset))
+        return;
+    CHECK(filter_charge(&charge, &survey->mechanism, 1, NULL) == ST_OK);
+    take(own->taken, &charge);
+}
+
+/* What open jobs and surveys hold is their whole price. */
 static enum status take_held(const struct asking *asking, struct taken *taken,
                              struct error *error)
 {
     size_t count;
     struct curve charge;
     enum status status = ST_OK;
+    struct own_surveys own = {.asking = asking, .taken = taken};
     struct job **jobs = jobs_active(asking->context->jobs, &count);
+    surveys_look(asking->context->surveys, visit_survey, &own);
     for (size_t i = 0; i < count && status == ST_OK; i++) {
         const struct job_plan *plan = job_plan(jobs[i]);
-        if (!plan->is_private || !is_of(asking, jobs[i]) ||
-            strcmp(plan->request.dataset.text, asking->plan->request.dataset.text) != 0)
+        if (!plan->is_private || !is_own_job(asking, jobs[i]) ||
+            !is_on_it(asking, &plan->request.dataset))
             continue;
         status = filter_charge(&charge, &plan->mechanism,
                                mechanism_steps(&plan->mechanism), error);
@@ -124,14 +184,14 @@ static enum status check_share(const struct asking *asking, bool *within,
     enum { MS_PER_DAY = 86400000 };
     struct balance balance;
     struct curve charge;
-    const struct mechanism *m = &asking->plan->mechanism;
+    const struct mechanism *m = asking->asked->mechanism;
     struct taken taken = {
         .balance = &balance,
         .owner = asking->principal->name,
         .since_ms = clock_wall_ms() - (int64_t)asking->policy.share_days * MS_PER_DAY,
     };
-    enum status status = ledger_balance(
-        asking->context->ledger, &asking->plan->request.dataset, &balance, error);
+    enum status status = ledger_balance(asking->context->ledger, asking->asked->dataset,
+                                        &balance, error);
     if (status == ST_OK)
         status = filter_charge(&charge, m, mechanism_steps(m), error);
     if (status != ST_OK)
@@ -146,36 +206,26 @@ static enum status check_share(const struct asking *asking, bool *within,
 
 /* --- the limits, in turn --- */
 
-/* The noise multiplier of the job's least noisy step. Where the noise follows from what was
- * released, steps may have less than the job's own. */
-static double least_noise(const struct job_plan *plan)
-{
-    const struct mechanism *m = &plan->mechanism;
-    double share = run_filter_guards(m) ? m->filter.noise_share : 1;
-    return share * plan->request.train.noise_multiplier;
-}
-
 static enum status find(const struct asking *asking, struct policy_breach *breach,
                         struct error *error)
 {
     const struct key_policy *policy = &asking->policy;
-    const struct job_plan *plan = asking->plan;
-    const struct train_spec *train = &plan->request.train;
-    const char *privacy = job_plan_target_pointer(plan);
+    const struct policy_asked *asked = asking->asked;
+    const char *privacy = asked->pointer;
     bool within = true;
     enum status status = ST_OK;
-    if (!allows_algorithm(policy, train->algorithm.algorithm))
-        *breach = (struct policy_breach){"algorithms", NAN, "/algorithm/name"};
+    if (!allows_algorithm(policy, asked->algorithm))
+        *breach = (struct policy_breach){
+            "algorithms", NAN, asked->algorithm != NULL ? "/algorithm/name" : ""};
     else if (policy->max_open_jobs > 0 && count_open(asking) >= policy->max_open_jobs)
         *breach =
             (struct policy_breach){"max_open_jobs", (double)policy->max_open_jobs, ""};
-    if (breach->member != NULL || !plan->is_private)
+    if (breach->member != NULL || !asked->is_private)
         return ST_OK;
-    if (policy->max_epsilon_per_job > 0 &&
-        plan->epsilon_planned > policy->max_epsilon_per_job)
+    if (policy->max_epsilon_per_job > 0 && asked->epsilon > policy->max_epsilon_per_job)
         *breach = (struct policy_breach){"max_epsilon_per_job",
                                          policy->max_epsilon_per_job, privacy};
-    else if (least_noise(plan) < policy->min_noise_multiplier)
+    else if (asked->noise_multiplier < policy->min_noise_multiplier)
         *breach = (struct policy_breach){"min_noise_multiplier",
                                          policy->min_noise_multiplier, privacy};
     else if (policy->max_share > 0)
@@ -187,11 +237,11 @@ static enum status find(const struct asking *asking, struct policy_breach *breac
 
 enum status policy_find_breach(struct context *context,
                                const struct principal *principal,
-                               const struct job_plan *plan,
+                               const struct policy_asked *asked,
                                struct policy_breach *breach, struct error *error)
 {
     struct access_key key;
-    struct asking asking = {.context = context, .principal = principal, .plan = plan};
+    struct asking asking = {.context = context, .principal = principal, .asked = asked};
     *breach = (struct policy_breach){.pointer = ""};
     if (principal->key[0] == '\0')
         return ST_OK;
@@ -201,10 +251,10 @@ enum status policy_find_breach(struct context *context,
 }
 
 enum status policy_check(struct context *context, const struct principal *principal,
-                         const struct job_plan *plan, struct error *error)
+                         const struct policy_asked *asked, struct error *error)
 {
     struct policy_breach breach;
-    enum status status = policy_find_breach(context, principal, plan, &breach, error);
+    enum status status = policy_find_breach(context, principal, asked, &breach, error);
     if (status != ST_OK || breach.member == NULL)
         return status;
     if (isnan(breach.limit))

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/settlement.h"
+#include "service/surveyor.h"
 
 /* --- jobs and imports --- */
 
@@ -96,6 +97,8 @@ static bool is_wanted(void *argument, const struct blob_name *name)
 enum status recovery_run(struct context *context, struct error *error)
 {
     enum status status = recover_jobs(context, error);
+    if (status == ST_OK)
+        status = surveyor_recover(context, error);
     if (status == ST_OK)
         status = recover_datasets(context, error);
     if (status == ST_OK)

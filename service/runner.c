@@ -15,6 +15,7 @@
 #include "service/context.h"
 #include "service/ending.h"
 #include "service/public_clock.h"
+#include "service/sealed_matrix.h"
 #include "service/start_weights.h"
 
 /* A job has so many blocks, evaluations and points of what is released, at most. */
@@ -37,40 +38,15 @@ struct run {
 
 /* --- opening --- */
 
-/* Opens the dataset's matrix if it is, byte for byte, what was imported. A training on
- * damaged records would be charged, and its certificate would speak of records that
- * nobody had. */
-static enum status open_matrix(struct context *context, struct matrix *matrix,
-                               const struct dataset_id *id, const atomic_bool *cancel,
-                               struct error *error)
-{
-    char path[BLOB_PATH_SIZE];
-    const struct blob_name name = blob_of_dataset(id, BLOB_MATRIX);
-    struct error local = {0};
-    struct dataset_info info;
-    dataset_read(context->datasets, datasets_find(context->datasets, id->text), &info);
-    const struct file_seal seal = dataset_info_seal(&info);
-    blob_fetch(context->blobs, path, &name);
-    enum status status = file_seal_check_path(&seal, path, cancel, &local);
-    if (status == ST_OK)
-        status = matrix_open(matrix, path, &local);
-    if (status == ST_OK || status == ST_CANCELLED)
-        return status;
-    /* A dataset's file is no part of the ledger, so its loss must not read as damage to
-     * the ledger. */
-    return error_set(error, status == ST_CORRUPT ? ST_DATASET_CORRUPT : ST_INTERNAL,
-                     "dataset %s: %s", id->text, local.text);
-}
-
 static enum status run_open(struct run *run, struct error *error)
 {
     const struct job_request *request = &job_plan(run->job)->request;
     const atomic_bool *cancel = job_stop_flag(run->job);
     enum status status =
-        open_matrix(run->context, &run->data, &request->dataset, cancel, error);
+        sealed_matrix_open(run->context, &request->dataset, cancel, &run->data, error);
     if (status == ST_OK && request->has_evaluation)
-        status = open_matrix(run->context, &run->evaluation, &request->evaluation,
-                             cancel, error);
+        status = sealed_matrix_open(run->context, &request->evaluation, cancel,
+                                    &run->evaluation, error);
     if (status != ST_OK)
         return status;
     const char *id = run->train->model.start.weights;

@@ -19,6 +19,7 @@
 #include "service/inventory.h"
 #include "service/recovery.h"
 #include "service/runner.h"
+#include "service/surveyor.h"
 #include "service/tick.h"
 
 enum {
@@ -54,6 +55,7 @@ static enum status open_rows(struct context *context, struct error *error)
     context->datasets = inventory.datasets;
     context->jobs = inventory.jobs;
     context->models = inventory.models;
+    context->surveys = inventory.surveys;
     context->webhooks = inventory.webhooks;
     context->keys = inventory.keys;
     return status == ST_OK ? inventory_check(&inventory, context->ledger, error)
@@ -167,6 +169,7 @@ enum status service_open(struct context *context, const struct config *config,
     /* As many may wait as run: no job waits for long (course.h, invariant 3). */
     context->runners = pool_create(context->config->workers, context->config->workers,
                                    runner_run, context);
+    context->surveyors = pool_create(1, LIMIT_SURVEYS, surveyor_run, context);
     context->clock = public_clock_create(tick_run, context);
     const struct courier_base base = {context->store, context->webhooks,
                                       &context->outbound, context->counters};
@@ -192,7 +195,7 @@ void service_start(struct context *context)
 static bool await_ends(struct context *context, int64_t timeout_ms)
 {
     int64_t end_ns = clock_monotonic_ns() + timeout_ms * 1000000;
-    while (jobs_tally(context->jobs).running > 0) {
+    while (jobs_tally(context->jobs).running + surveys_count(context->surveys) > 0) {
         if (clock_monotonic_ns() >= end_ns)
             return false;
         public_clock_wait(context->clock);
@@ -241,6 +244,7 @@ void service_close(struct context *context)
     pool_destroy(context->fetchers);
     fetches_destroy(context->fetches);
     pool_destroy(context->runners);
+    pool_destroy(context->surveyors);
     pool_destroy(context->importer);
     predictors_destroy(context->predictors);
     loaded_models_destroy(context->loaded_models);
@@ -255,6 +259,7 @@ void service_close(struct context *context)
     logins_destroy(context->logins);
     sign_on_close(context->sign_on);
     access_keys_close(context->keys);
+    surveys_close(context->surveys);
     models_close(context->models);
     jobs_close(context->jobs);
     datasets_close(context->datasets);

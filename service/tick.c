@@ -14,6 +14,7 @@
 #include "service/course.h"
 #include "service/ending.h"
 #include "service/settlement.h"
+#include "service/surveyor.h"
 
 /* --- 1: ends --- */
 
@@ -108,6 +109,7 @@ void tick_run(void *argument, int64_t second)
             end_job(context, jobs[i], ending, second);
         ending_destroy(ending);
     }
+    surveyor_tick(context, second);
     for (size_t i = 0; i < count; i++)
         stop_if_asked(context, jobs[i]);
     course_begin(context, second);

@@ -180,8 +180,27 @@ static const char step_7[] =
 static const char step_8[] =
     "ALTER TABLE delivery ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4,
-                                    step_5, step_6, step_7, step_8};
+/* What was asked of a dataset's columns, and what was answered. A row ends once: an answer
+ * is released with the charge for it, and never again. */
+static const char step_9[] =
+    "CREATE TABLE survey("
+    "  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    "  dataset TEXT NOT NULL REFERENCES dataset(id),"
+    "  state TEXT NOT NULL CHECK(state IN('RUNNING','SUCCEEDED','FAILED')),"
+    "  reason TEXT NOT NULL, ledger_seq INTEGER NOT NULL, spec TEXT NOT NULL,"
+    "  guarantee TEXT NOT NULL, answers TEXT NOT NULL, create_ms INTEGER NOT NULL,"
+    "  end_ms INTEGER NOT NULL, created_by TEXT NOT NULL) STRICT;"
+    "CREATE INDEX survey_dataset ON survey(dataset);"
+    "CREATE TRIGGER survey_ends BEFORE UPDATE ON survey"
+    "  WHEN OLD.state<>'RUNNING' OR NEW.id<>OLD.id OR NEW.dataset<>OLD.dataset"
+    "  OR NEW.ledger_seq<>OLD.ledger_seq OR NEW.spec<>OLD.spec"
+    "  OR NEW.guarantee<>OLD.guarantee"
+    "  BEGIN SELECT RAISE(ABORT,'it has ended'); END;"
+    "CREATE TRIGGER survey_keep BEFORE DELETE ON survey"
+    "  BEGIN SELECT RAISE(ABORT,'what was released stays on record'); END;";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5,
+                                    step_6, step_7, step_8, step_9};
 
 const struct tables *tables_current(void)
 {
@@ -286,6 +305,7 @@ static const struct constraint {
     {"webhook", "id", "old_secret IS NULL OR length(old_secret)=32", 6},
     {"delivery", "id", "state IN('WAITING','DELIVERED','FAILED') AND attempts>=0", 6},
     {"access_key", "id", "length(sha256)=32", 7},
+    {"survey", "id", "state IN('RUNNING','SUCCEEDED','FAILED')", 9},
 };
 
 static enum status check_rows(struct database *database,

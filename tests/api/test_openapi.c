@@ -24,6 +24,8 @@
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
 #include "api/problem.h"
+#include "api/statistics_request.h"
+#include "api/statistics_view.h"
 #include "api/routes.h"
 #include "api/system_view.h"
 #include "api/webhook_event.h"
@@ -142,6 +144,65 @@ static void open_dataset(struct dataset_spec *spec, const char *text)
 {
     struct error error = {0};
     assert_taken(dataset_spec_parse(spec, text, strlen(text), &error), text, &error);
+}
+
+/* One of each kind of statistic, as it is answered, kept and estimated. */
+static void answer_statistics(json_t *answers)
+{
+    static const char body[] =
+        "{\"dataset\":\"c\",\"statistics\":[{\"kind\":\"histogram\",\"column\":\"z\"},"
+        "{\"kind\":\"table\",\"columns\":[{\"column\":\"y\"},{\"column\":\"x\","
+        "\"bins\":[0,0.5,1]}]},{\"kind\":\"mean\",\"column\":\"x\"},"
+        "{\"kind\":\"variance\",\"column\":\"x\",\"range\":[0,0.5]},"
+        "{\"kind\":\"quantiles\",\"column\":\"x\",\"probabilities\":[0.5],\"bins\":4}],"
+        "\"privacy\":{\"epsilon\":1}}";
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, 3.5, 1000};
+    const struct ledger_entry_name reserve = {.seq = 7};
+    struct dataset_spec spec;
+    struct statistics_request request;
+    struct measurement measurement;
+    struct mechanism m;
+    struct outlook outlook = {.fits = FITS_YES, .times = 3, .epsilon_after = 2};
+    double released[12] = {0};
+    open_dataset(&spec, declarations[2]);
+    assert_int_equal(statistics_request_parse(&request, body, strlen(body), NULL),
+                     ST_OK);
+    char *asked = statistics_render(&request.statistics);
+    assert_int_equal(statistics_resolve(&request.statistics, &spec.schema, NULL),
+                     ST_OK);
+    assert_int_equal(statistics_slots(&request.statistics), 12);
+    assert_int_equal(measurement_plan(&measurement, &request.statistics, &terms, NULL),
+                     ST_OK);
+    measurement_mechanism(&m, &terms);
+    const struct survey_guarantee guarantee = {
+        &m, &measurement, {1.25, 0}, 1e-5, &reserve};
+    char *cost = survey_guarantee_render(&guarantee);
+    char *text = statistics_answers_render(&measurement, &request.statistics,
+                                           &spec.schema, released);
+    struct survey_row row = {.id = {"sta_01JJZ0000000000000000000AB"},
+                             .dataset = "c",
+                             .state = "SUCCEEDED",
+                             .reason = "",
+                             .spec = asked,
+                             .guarantee = cost,
+                             .answers = text,
+                             .create_ms = 1700000000000,
+                             .end_ms = 1700000001000,
+                             .created_by = "ana"};
+    take_answer(answers, "Statistics", survey_render(&row, "default"));
+    row.state = "FAILED";
+    row.reason = "worker_lost";
+    row.answers = "";
+    take_answer(answers, "Statistics", survey_render(&row, "default"));
+    const struct survey_estimate estimate = {
+        FITS_YES, &outlook, &m, &measurement, &request.statistics, {1.25, 9.5}, 1e-5};
+    take_answer(answers, "StatisticsEstimate", survey_estimate_render(&estimate));
+    free(text);
+    free(cost);
+    free(asked);
+    mechanism_fini(&m);
+    statistics_request_fini(&request);
+    dataset_spec_fini(&spec);
 }
 
 static void answer_keys(json_t *answers)
@@ -527,6 +588,7 @@ static json_t *answers(void)
     answer_datasets(all);
     answer_uploads(all);
     answer_webhooks(all);
+    answer_statistics(all);
     answer_keys(all);
     const struct fetch_view fetches[] = {
         {.dataset = "a", .file = "data", .state = "WAITING", .create_ms = 1000},
@@ -809,6 +871,11 @@ static void parse_body(const char *operation, const char *body)
         status = job_request_parse(&request, body, strlen(body), &error);
         if (status == ST_OK)
             job_request_fini(&request);
+    } else if (strncmp(operation, "statistics_", 11) == 0) {
+        struct statistics_request request;
+        status = statistics_request_parse(&request, body, strlen(body), &error);
+        if (status == ST_OK)
+            statistics_request_fini(&request);
     } else if (strcmp(operation, "key_create") == 0) {
         struct key_request request;
         status = key_request_parse(&request, body, strlen(body), &error);

@@ -269,6 +269,29 @@ def jobs(replay):
     return [job["model"] for job in finished if job["model"]]
 
 
+def statistics(replay):
+    """Every example is answered, waited for and looked at."""
+    for _, body in replay.examples("post", "/v1/statistics:estimate"):
+        replay.call("post", "/v1/statistics:estimate", body)
+    for name, body in replay.examples("post", "/v1/statistics"):
+        replay.call("post", "/v1/statistics:estimate", body)
+        status, asked = replay.call("post", "/v1/statistics", body)
+        if status != 201:
+            replay.failures.append(f"the example {name} of statistics is refused: {asked}")
+            continue
+        while asked["state"] == "RUNNING":
+            time.sleep(0.2)
+            _, asked = replay.call("get", "/v1/statistics/{id}", id=asked["id"])
+        if asked["state"] != "SUCCEEDED" or len(asked["answers"]) != len(body["statistics"]):
+            replay.failures.append(f"the example {name} of statistics has no answers: {asked}")
+    for query in ("", "?dataset=mnist&order=desc&page_size=1", "?dataset=NO", "?order=sideways"):
+        replay.call("get", "/v1/statistics", query=query)
+    replay.call("get", "/v1/statistics/{id}", id="sta_" + UNKNOWN)
+    for body in ({"dataset": "mnist"}, {**body, "dataset": "nowhere"}, {**body, "dataset": "mnist-test"}):
+        replay.call("post", "/v1/statistics", body)
+        replay.call("post", "/v1/statistics:estimate", body)
+
+
 def models(replay, published):
     replay.call("get", "/v1/models", query="?page_size=1")
     for model in published:
@@ -410,7 +433,9 @@ def every_operation_succeeded(replay):
 def main(base, data_dir):
     replay = Replay(base)
     datasets(replay)
-    models(replay, jobs(replay))
+    published = jobs(replay)
+    statistics(replay)
+    models(replay, published)
     fetches(replay)
     webhooks(replay)
     rest(replay)

@@ -19,7 +19,7 @@ enum { KEY_SIZE = 64, ID_SIZE = 64 };
 struct project {
     const char *name, *dataset, *spare;
     char owner[KEY_SIZE], analyst[KEY_SIZE], spare_key[KEY_SIZE];
-    char job[ID_SIZE], model[ID_SIZE], webhook[ID_SIZE];
+    char job[ID_SIZE], model[ID_SIZE], webhook[ID_SIZE], statistics[ID_SIZE];
 };
 
 static struct scene {
@@ -93,6 +93,14 @@ static void fill(struct project *project, unsigned salt)
         project->dataset);
     snprintf(project->job, sizeof project->job, "%s", reply_text(job, "id"));
     snprintf(project->model, sizeof project->model, "%s", reply_text(job, "model"));
+    const struct reply *asked = client_create(
+        client, "/v1/statistics",
+        "{'dataset':'%s','statistics':[{'kind':'histogram','column':'above'}],"
+        "'privacy':{'noise_multiplier':90}}",
+        project->dataset);
+    assert_status(asked, 201);
+    snprintf(project->statistics, sizeof project->statistics, "%s",
+             reply_text(asked, "id"));
 }
 
 /* Has somebody, who has each role in the own project, told of what happens there. */
@@ -169,6 +177,8 @@ static const char *thing_of(const struct route *route, const struct project *pro
         return project->job;
     if (strncmp(route->path, "/v1/models/", 11) == 0)
         return project->model;
+    if (strncmp(route->path, "/v1/statistics/", 15) == 0)
+        return project->statistics;
     if (strncmp(route->path, "/v1/webhooks/", 13) == 0)
         return project->webhook;
     if (strncmp(route->path, "/v1/keys/", 9) == 0)
@@ -314,6 +324,9 @@ static void lists_and_counts_show_the_own_project_alone(void **state)
     assert_non_null(strstr(datasets->body, "calls"));
     assert_null(strstr(models->body, scene.foreign.model));
     assert_non_null(strstr(models->body, scene.own.model));
+    const struct reply *statistics = client_get(client, "/v1/statistics");
+    assert_non_null(strstr(statistics->body, scene.own.statistics));
+    assert_null(strstr(statistics->body, scene.foreign.statistics));
     assert_int_equal(reply_number(client_get(client, "/v1/status"), "jobs.SUCCEEDED"),
                      1);
     assert_string_equal(client_get(client, "/v1/jobs?dataset=views")->body,
@@ -691,6 +704,55 @@ static void a_share_is_of_all_that_its_owner_takes_of_a_dataset(void **state)
                   200);
 }
 
+static const struct reply *ask_statistics(const char *path, const char *privacy)
+{
+    return client_create(client_of(), path,
+                         "{'dataset':'calls','statistics':[{'kind':'histogram',"
+                         "'column':'above'}],'privacy':{%s}}",
+                         privacy);
+}
+
+static void expect_statistics_refused(const char *privacy, const char *member)
+{
+    static const char *const paths[] = {"/v1/statistics:estimate", "/v1/statistics"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct reply *reply = ask_statistics(paths[i], privacy);
+        assert_problem(reply, 403, "policy_violation");
+        assert_string_equal(reply_text(reply, "policy"), member);
+    }
+}
+
+/* Whoever may run some algorithms is not thereby let ask for statistics; and what these
+ * have spent counts against the next job. */
+static void a_policy_holds_of_statistics_too(void **state)
+{
+    (void)state;
+    struct client *client = client_of();
+    char key[KEY_SIZE], path[96];
+    make_key_with(key, "curious",
+                  "{'max_epsilon_per_job':20,'min_noise_multiplier':2,"
+                  "'max_open_jobs':1}");
+    expect_statistics_refused("'epsilon':21", "max_epsilon_per_job");
+    expect_statistics_refused("'noise_multiplier':1.9", "min_noise_multiplier");
+    const char *job = submit(client, SAMPLE_JOB, "calls", SAMPLE_ENDLESS, 1e4);
+    expect_statistics_refused("'epsilon':0.4", "max_open_jobs");
+    cancel(client, job);
+    await_end(client, job);
+    make_key_with(key, "trainer", "{'algorithms':['dpsgd']}");
+    expect_statistics_refused("'epsilon':0.4", "algorithms");
+    make_key_with(key, "counter", "{'max_share':{'share':0.1,'period':'P30D'}}");
+    const struct reply *asked =
+        ask_statistics("/v1/statistics", "'noise_multiplier':3");
+    assert_status(asked, 201);
+    expect_breach("dpsgd", "'budget_fraction':0.07", "max_share",
+                  "/privacy/budget_fraction");
+    snprintf(path, sizeof path, "/v1/statistics/%s", reply_text(asked, "id"));
+    while (strcmp(reply_text(client_get(client, "%s", path), "state"), "RUNNING") == 0)
+        continue;
+    expect_breach("dpsgd", "'budget_fraction':0.07", "max_share",
+                  "/privacy/budget_fraction");
+}
+
 /* Comes last but one: the address is watched for a minute. */
 static void
 a_thousand_wrong_keys_are_told_to_wait_and_a_right_one_is_let_in(void **state)
@@ -765,6 +827,7 @@ int main(void)
         cmocka_unit_test(who_makes_keys_makes_none_that_approves_or_reaches_further),
         cmocka_unit_test(a_policy_holds_of_estimates_and_jobs_alike),
         cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
+        cmocka_unit_test(a_policy_holds_of_statistics_too),
         cmocka_unit_test(every_route_answers_every_role_as_was_planned),
         cmocka_unit_test(
             a_thousand_wrong_keys_are_told_to_wait_and_a_right_one_is_let_in),

@@ -26,7 +26,8 @@ static enum status check(struct error *error)
 {
     const struct inventory inventory = {.datasets = scene.context.datasets,
                                         .jobs = scene.context.jobs,
-                                        .models = scene.context.models};
+                                        .models = scene.context.models,
+                                        .surveys = scene.context.surveys};
     return inventory_check(&inventory, scene.context.ledger, error);
 }
 

@@ -521,6 +521,72 @@ static void acts_are_chained_and_found_by_who_what_and_how(void **state)
         "4");
 }
 
+static bool see_survey(void *context, const struct survey_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%d %s %s %s %s %d %s %s %s %lld %lld %s",
+             (int)row->number, row->id.text, row->dataset, row->state, row->reason,
+             (int)row->ledger_seq, row->spec, row->guarantee, row->answers,
+             (long long)row->create_ms, (long long)row->end_ms, row->created_by);
+    return seen->count != seen->stop_at;
+}
+
+static struct survey_row survey(const char *id, const char *of)
+{
+    struct survey_row row = {.dataset = of,
+                             .state = "RUNNING",
+                             .reason = "",
+                             .ledger_seq = 7,
+                             .spec = "[3]",
+                             .guarantee = "{}",
+                             .answers = "",
+                             .create_ms = 40,
+                             .created_by = "ana"};
+    assert_true(survey_id_parse(&row.id, id));
+    return row;
+}
+
+static void surveys_end_once_and_stay(void **state)
+{
+    (void)state;
+    static const char first[] = "sta_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                      second[] = "sta_01ARZ3NDEKTSV4RRFFQ69G5FAW",
+                      third[] = "sta_01ARZ3NDEKTSV4RRFFQ69G5FAX";
+    struct seen seen = {0};
+    struct dataset_row one = dataset("surveyed", 20), two = dataset("beside", 20);
+    struct survey_row a = survey(first, "surveyed"), b = survey(second, "beside"),
+                      c = survey(third, "surveyed");
+    assert_int_equal(survey_row_insert(tx, &a, NULL), ST_NOT_FOUND);
+    assert_int_equal(dataset_row_insert(tx, &one, NULL), ST_OK);
+    assert_int_equal(dataset_row_insert(tx, &two, NULL), ST_OK);
+    assert_int_equal(survey_row_insert(tx, &a, NULL), ST_OK);
+    assert_int_equal(survey_row_insert(tx, &b, NULL), ST_OK);
+    a.state = "SUCCEEDED";
+    a.answers = "[1.5]";
+    a.end_ms = 50;
+    assert_int_equal(survey_row_end(tx, &a, NULL), ST_OK);
+    assert_int_equal(survey_row_end(tx, &a, NULL), ST_CORRUPT);
+    assert_int_equal(survey_row_end(tx, &c, NULL), ST_NOT_FOUND);
+    assert_int_equal(survey_row_insert(tx, &c, NULL), ST_OK);
+    assert_int_equal(survey_row_find(tx, first, see_survey, &seen, NULL), ST_OK);
+    assert_string_equal(seen.texts[0], "1 sta_01ARZ3NDEKTSV4RRFFQ69G5FAV surveyed "
+                                       "SUCCEEDED  7 [3] {} [1.5] 40 50 ana");
+    assert_int_equal(survey_row_find(tx, "sta_none", see_survey, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    const struct survey_range newest = {.dataset = "surveyed", .newest_first = true};
+    assert_int_equal(survey_rows_walk(tx, &newest, see_survey, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 3);
+    assert_string_equal(seen.texts[1], "3 sta_01ARZ3NDEKTSV4RRFFQ69G5FAX surveyed "
+                                       "RUNNING  7 [3] {}  40 0 ana");
+    /* A walk leaves the answers out. */
+    assert_string_equal(seen.texts[2], "1 sta_01ARZ3NDEKTSV4RRFFQ69G5FAV surveyed "
+                                       "SUCCEEDED  7 [3] {}  40 50 ana");
+    const struct survey_range between = {.after = 1, .before = 3};
+    assert_int_equal(survey_rows_walk(tx, &between, see_survey, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 4);
+    assert_non_null(strstr(seen.texts[3], second));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -529,6 +595,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(jobs_come_back_in_the_order_of_submission,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_job_has_at_most_one_model, begin, end),
+        cmocka_unit_test_setup_teardown(surveys_end_once_and_stay, begin, end),
         cmocka_unit_test_setup_teardown(a_job_is_deleted_after_its_model, begin, end),
         cmocka_unit_test_setup_teardown(a_key_is_remembered_once_a_route_and_principal,
                                         begin, end),

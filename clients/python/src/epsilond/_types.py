@@ -395,7 +395,7 @@ class LedgerEntry(TypedDict):
     kind: Literal["GRANT", "RESERVE", "COMMIT"]
     dataset: DatasetId
     epoch: int
-    job: JobId | None
+    job: HolderIdOrNull
     grid: Literal["g1"]
     curve: Vector
     released: Vector | None
@@ -413,7 +413,7 @@ class LedgerSummary(TypedDict):
     kind: Literal["GRANT", "RESERVE", "COMMIT"]
     dataset: DatasetId
     epoch: int
-    job: JobId | None
+    job: HolderIdOrNull
     epsilon: float | None
     actor: str
     time: Time
@@ -430,7 +430,7 @@ class BudgetHistoryPointsItem(TypedDict):
     seq: int
     time: Time
     kind: Literal["GRANT", "RESERVE", "COMMIT"]
-    job: JobId | None
+    job: HolderIdOrNull
     epoch: int
     epsilon_spent: float | None
     exposure: BudgetHistoryPointsItemExposure | None
@@ -869,6 +869,170 @@ class JobRequest(TypedDict):
     privacy: NotRequired[JobPrivacy]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
+
+
+class Axis(TypedDict):
+    column: StatisticsColumn
+    bins: NotRequired[Bins]
+
+
+class StatisticHistogram(TypedDict):
+    kind: Literal["histogram"]
+    column: StatisticsColumn
+    bins: NotRequired[Bins]
+
+
+class StatisticTable(TypedDict):
+    kind: Literal["table"]
+    columns: list[Axis]
+
+
+class StatisticNumber(TypedDict):
+    kind: Literal["sum", "mean", "variance"]
+    column: StatisticsColumn
+    range: NotRequired[list[float]]
+
+
+class StatisticQuantiles(TypedDict):
+    kind: Literal["quantiles"]
+    column: StatisticsColumn
+    bins: NotRequired[Bins]
+    probabilities: list[float]
+
+
+class StatisticsPrivacy(TypedDict):
+    """Exactly one of the first two."""
+
+    epsilon: NotRequired[float]
+    noise_multiplier: NotRequired[float]
+    delta: NotRequired[float]
+
+
+class StatisticsRequest(TypedDict):
+    dataset: DatasetId
+    statistics: list[Statistic]
+    privacy: StatisticsPrivacy
+
+
+Bin = TypedDict(
+    "Bin",
+    {
+        'value': 'NotRequired[str]',
+        'from': 'NotRequired[float]',
+        'to': 'NotRequired[float]',
+        'count': 'NotRequired[float]',
+        'interval': 'NotRequired[Interval]',
+    },
+)
+
+
+class AnswerHistogram(TypedDict):
+    kind: Literal["histogram"]
+    column: str
+    margin: Margin
+    bins: list[Bin]
+
+
+class AnswerAxis(TypedDict):
+    column: str
+    bins: list[Bin]
+
+
+class AnswerTable(TypedDict):
+    kind: Literal["table"]
+    columns: list[AnswerAxis]
+    margin: Margin
+    counts: list[list[float]]
+
+
+class AnswerNumber(TypedDict):
+    kind: Literal["sum", "mean", "variance"]
+    column: str
+    range: Interval
+    value: float
+    interval: Interval
+
+
+class AnswerQuantilesQuantilesItem(TypedDict):
+    probability: float
+    value: float
+    interval: Interval
+
+
+class AnswerQuantiles(TypedDict):
+    kind: Literal["quantiles"]
+    column: str
+    range: Interval
+    bins: int
+    quantiles: list[AnswerQuantilesQuantilesItem]
+
+
+class StatisticsGuaranteeReserve(TypedDict):
+    """The entry that reserved it."""
+
+    seq: int
+    hash: Digest
+
+
+class StatisticsGuarantee(TypedDict):
+    """What is charged for all of it together, before and after it ran."""
+
+    relation: Relation
+    unit: Literal["record"]
+    epsilon: float
+    delta: float
+    accountant: Literal["rdp", "gaussian"]
+    order: float | None
+    mechanism: dict[str, Any]
+    noise_multiplier: float
+    distance: float
+    deviation: float
+    reserve: StatisticsGuaranteeReserve
+    version: str
+
+
+class Statistics(TypedDict):
+    id: StatisticsId
+    state: Literal["RUNNING", "SUCCEEDED", "FAILED"]
+    state_reason: Literal[
+        "worker_lost", "shutdown", "no_memory", "dataset_corrupt", "internal", None
+    ]
+    dataset: DatasetId
+    statistics: list[Statistic]
+    guarantee: StatisticsGuarantee
+    answers: list[Answer] | None
+    project: str
+    created_by: str
+    create_time: Time
+    end_time: TimeOrNull
+
+
+class StatisticsPage(TypedDict):
+    statistics: list[Statistics]
+    next_page_token: PageTokenOrNull
+
+
+class StatisticsEstimateStatisticsItem(TypedDict):
+    kind: Literal["histogram", "table", "sum", "mean", "variance", "quantiles"]
+    slots: int
+    margin: float | None
+
+
+class StatisticsEstimate(TypedDict):
+    fits: Literal["yes", "held", "no"]
+    relation: Relation
+    unit: Literal["record"]
+    epsilon: float
+    delta: float
+    accountant: Literal["rdp", "gaussian"]
+    order: float | None
+    mechanism: dict[str, Any]
+    noise_multiplier: float
+    distance: float
+    deviation: float
+    statistics: list[StatisticsEstimateStatisticsItem]
+    epsilon_after: float | None
+    surveys_like_this: int
 
 
 class Point(TypedDict):
@@ -1410,6 +1574,8 @@ DatasetId = str
 PageToken = str
 PageTokenOrNull = PageToken | None
 JobId = str
+StatisticsId = str
+HolderIdOrNull = str | None
 ModelId = str
 Time = str
 TimeOrNull = Time | None
@@ -1487,6 +1653,12 @@ ClassWeights = list[float]
 BatchSize = int
 Steps = int
 Epochs = int
+Bins = int | list[float]
+StatisticsColumn = str
+Statistic = StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles
+Interval = list[float]
+Margin = float
+Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
     "model_corrupt", "not_float_safe", "internal", "used_up"

@@ -1,0 +1,19 @@
+/*
+ * plan_refusal.h - the refusal of a plan, a job's or a survey's, with what its sender needs
+ * to ask for less: what of the budget is needed and left, or which limit of the key's
+ * policy is in the way.
+ *
+ * Threads: the desk's.
+ */
+#ifndef SERVICE_PLAN_REFUSAL_H
+#define SERVICE_PLAN_REFUSAL_H
+
+#include "service/policy.h"
+#include "service/request.h"
+
+/* Makes the reply. What was asked may be known in part, as far as the plan came: without a
+ * mechanism nothing is said of a budget. */
+void plan_refuse(struct context *context, struct request *request,
+                 const struct policy_asked *asked, const struct error *error);
+
+#endif

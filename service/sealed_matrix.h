@@ -1,0 +1,24 @@
+/*
+ * sealed_matrix.h - a dataset's matrix, opened only if it is, byte for byte, what was
+ * imported. Whatever is done with damaged records would be charged, and its certificate
+ * would speak of records that nobody had.
+ *
+ * Threads: any.
+ */
+#ifndef SERVICE_SEALED_MATRIX_H
+#define SERVICE_SEALED_MATRIX_H
+
+#include <stdatomic.h>
+
+#include "engine/data/matrix.h"
+#include "service/context.h"
+
+/* The caller closes the matrix.
+ *   ST_CANCELLED        cancel was set while the file was read
+ *   ST_DATASET_CORRUPT  it is not what its row says
+ *   ST_INTERNAL         it cannot be read */
+enum status sealed_matrix_open(struct context *context, const struct dataset_id *id,
+                               const atomic_bool *cancel, struct matrix *matrix,
+                               struct error *error);
+
+#endif

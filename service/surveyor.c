@@ -1,0 +1,155 @@
+#include "service/surveyor.h"
+
+#include <stdlib.h>
+
+#include "api/statistics_view.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "service/notice.h"
+#include "service/public_clock.h"
+#include "service/sealed_matrix.h"
+
+/* --- the run --- */
+
+/* Has the one step authorised, inside the clock's gate: the moment depends on how long the
+ * surveys before it took. */
+static enum status authorise(struct context *context, struct survey *survey,
+                             struct error *error)
+{
+    const struct job_id holder = holder_of_survey(&survey->id);
+    enum status status = ST_CANCELLED;
+    public_clock_enter(context->clock);
+    if (!atomic_load(&survey->stop))
+        status = ledger_authorise(context->ledger, &holder, 1, error);
+    public_clock_leave(context->clock);
+    return status;
+}
+
+/* Measures the records, and answers the text of what was released. */
+static enum status measure(struct context *context, struct survey *survey,
+                           const struct matrix *matrix, char **answers,
+                           struct error *error)
+{
+    double *released = calloc(survey->measurement.slots, sizeof *released);
+    const struct dataset *dataset =
+        datasets_find(context->datasets, survey->dataset.text);
+    if (released == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for %zu numbers",
+                         survey->measurement.slots);
+    enum status status = measurement_run(&survey->measurement, &survey->statistics,
+                                         matrix, NULL, &survey->stop, released, error);
+    if (status == ST_OK)
+        *answers = statistics_answers_render(&survey->measurement, &survey->statistics,
+                                             &dataset_spec(dataset)->schema, released);
+    free(released);
+    if (status == ST_OK && *answers == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for the answers");
+    return status;
+}
+
+static enum status run(struct context *context, struct survey *survey, char **answers,
+                       struct error *error)
+{
+    struct matrix matrix = {0};
+    enum status status =
+        sealed_matrix_open(context, &survey->dataset, &survey->stop, &matrix, error);
+    if (status == ST_OK)
+        status = authorise(context, survey, error);
+    if (status == ST_OK)
+        status = measure(context, survey, &matrix, answers, error);
+    matrix_close(&matrix);
+    return status;
+}
+
+void surveyor_run(void *argument, void *item)
+{
+    struct context *context = argument;
+    struct survey *survey = item;
+    struct survey_ending *ending = calloc(1, sizeof *ending);
+    CHECK(ending != NULL);
+    ending->status = run(context, survey, &ending->answers, &ending->error);
+    public_clock_enter(context->clock);
+    ending->stopped = atomic_load(&survey->stop);
+    survey_hand_over(context->surveys, survey, ending);
+    public_clock_leave(context->clock);
+    context_guard(context);
+}
+
+/* --- the end --- */
+
+/* Commits what was authorised and ends the row, in one transaction. */
+static enum status settle(struct context *context, struct survey *survey,
+                          const struct survey_end *end, struct error *error)
+{
+    const struct job_id holder = holder_of_survey(&survey->id);
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = ledger_settle(context->ledger, tx, &holder, NULL, error);
+    const struct notice_charge charge = {&survey->dataset, survey->project,
+                                         end->second};
+    if (status == ST_OK)
+        status = notice_charged(context, tx, &charge, error);
+    if (status == ST_OK)
+        status = surveys_end(context->surveys, tx, survey, end, error);
+    return store_end(tx, status, error);
+}
+
+static enum job_reason reason_of(const struct survey_ending *ending)
+{
+    if (ending->stopped)
+        return REASON_SHUTDOWN;
+    if (ending->status == ST_OK)
+        return REASON_NONE;
+    if (ending->status == ST_NO_MEMORY)
+        return REASON_NO_MEMORY;
+    return ending->status == ST_DATASET_CORRUPT ? REASON_DATASET_CORRUPT
+                                                : REASON_INTERNAL;
+}
+
+static void end_survey(struct context *context, struct survey *survey,
+                       const struct survey_ending *ending, int64_t second)
+{
+    const struct survey_id id = survey->id;
+    struct error error = {0};
+    const struct survey_end end = {reason_of(ending), ending->answers, second};
+    bool expected = end.reason == REASON_NONE || end.reason == REASON_SHUTDOWN;
+    if (settle(context, survey, &end, &error) != ST_OK)
+        log_event(LOG_ERROR, "settle_failed", "survey", id.text, "detail", error.text,
+                  (char *)NULL);
+    log_event(expected ? LOG_INFO : LOG_ERROR, "survey_ended", "survey", id.text,
+              "status", status_wire(ending->status), "detail", ending->error.text,
+              (char *)NULL);
+}
+
+void surveyor_tick(struct context *context, int64_t second)
+{
+    bool stops = atomic_load(&context->stop_training);
+    struct survey *survey;
+    for (size_t i = 0; (survey = surveys_at(context->surveys, i)) != NULL;) {
+        size_t before = surveys_count(context->surveys);
+        struct survey_ending *ending = survey_ending_take(context->surveys, survey);
+        if (ending != NULL)
+            end_survey(context, survey, ending, second);
+        else if (stops)
+            atomic_store(&survey->stop, true);
+        survey_ending_destroy(ending);
+        i += surveys_count(context->surveys) ==
+             before; /* else the next took its place */
+    }
+}
+
+enum status surveyor_recover(struct context *context, struct error *error)
+{
+    struct survey *survey;
+    enum status status = ST_OK;
+    const struct survey_end lost = {.reason = REASON_WORKER_LOST,
+                                    .second = clock_wall_s()};
+    while (status == ST_OK && (survey = surveys_at(context->surveys, 0)) != NULL) {
+        log_event(LOG_WARNING, "survey_lost", "survey", survey->id.text, (char *)NULL);
+        status = settle(context, survey, &lost, error);
+    }
+    return status;
+}

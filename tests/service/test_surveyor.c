@@ -1,0 +1,328 @@
+/* Goal: no record is measured before the charge for it is on disk; answers are written with
+ * that charge, at a tick, or never; and whatever ended a survey, what was authorised is
+ * spent and nothing more. Method: a service on a directory of its own whose threads do
+ * nothing; the linker's --wrap puts the test between the surveyor and what it calls. */
+#include "service/surveyor.h"
+
+#include <math.h>
+
+#include "accountant/ledger_view.h"
+#include "tests/expect.h"
+#include "tests/service/service_fixture.h"
+
+enum { SECOND = 2000 };
+
+static struct watched {
+    struct scene scene;
+    struct survey *survey;
+    struct survey_id id;
+    struct curve charge; /* of what was reserved */
+    unsigned measured;
+    bool refuses; /* the ledger does */
+} run;
+
+/* --- between the surveyor and what it calls --- */
+
+enum status __real_measurement_run(const struct measurement *measurement,
+                                   const struct statistics *statistics,
+                                   const struct matrix *matrix,
+                                   const struct noise_key *seed,
+                                   const atomic_bool *cancel, double *released,
+                                   struct error *error);
+enum status __wrap_measurement_run(const struct measurement *measurement,
+                                   const struct statistics *statistics,
+                                   const struct matrix *matrix,
+                                   const struct noise_key *seed,
+                                   const atomic_bool *cancel, double *released,
+                                   struct error *error);
+enum status __real_ledger_authorise(struct ledger *ledger, const struct job_id *job,
+                                    uint64_t steps, struct error *error);
+enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *job,
+                                    uint64_t steps, struct error *error);
+
+static bool read_mark(void *context, const char *job, uint64_t authorised)
+{
+    assert_string_equal(job, run.id.text);
+    *(uint64_t *)context = authorised;
+    return true;
+}
+
+/* As another process reads it. */
+static uint64_t authorised_on_disk(void)
+{
+    struct store *store = NULL;
+    struct store_tx *tx = NULL;
+    uint64_t authorised = 0;
+    assert_int_equal(store_open_read(&store, run.scene.database, NULL), ST_OK);
+    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(mark_rows_walk(tx, read_mark, &authorised, NULL), ST_OK);
+    store_rollback(tx);
+    store_close(store);
+    return authorised;
+}
+
+enum status __wrap_measurement_run(const struct measurement *measurement,
+                                   const struct statistics *statistics,
+                                   const struct matrix *matrix,
+                                   const struct noise_key *seed,
+                                   const atomic_bool *cancel, double *released,
+                                   struct error *error)
+{
+    assert_int_equal(authorised_on_disk(), 1);
+    assert_null(seed); /* no seed but the kernel's */
+    run.measured++;
+    return __real_measurement_run(measurement, statistics, matrix, seed, cancel,
+                                  released, error);
+}
+
+enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *job,
+                                    uint64_t steps, struct error *error)
+{
+    if (run.refuses)
+        return error_set(error, ST_DATASET_FROZEN, "a restored backup was found");
+    return __real_ledger_authorise(ledger, job, steps, error);
+}
+
+/* --- a survey of a service --- */
+
+static struct survey *make_survey(void)
+{
+    struct context *context = &run.scene.context;
+    const struct dataset *points = datasets_find(context->datasets, "points");
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, 4.5, SCENE_RECORDS};
+    struct survey *survey = calloc(1, sizeof *survey);
+    assert_non_null(survey);
+    survey->statistics.count = 1;
+    survey->statistics.items = calloc(1, sizeof(struct statistic));
+    struct statistic *histogram = survey->statistics.items;
+    histogram->axis_count = 1;
+    histogram->axes[0].column = strdup("y");
+    assert_int_equal(
+        statistics_resolve(&survey->statistics, &dataset_spec(points)->schema, NULL),
+        ST_OK);
+    assert_int_equal(
+        measurement_plan(&survey->measurement, &survey->statistics, &terms, NULL),
+        ST_OK);
+    measurement_mechanism(&survey->mechanism, &terms);
+    survey->dataset = dataset_spec(points)->id;
+    survey->project = dataset_owner(points)->project;
+    strcpy(survey->owner, principal_local.name);
+    survey_id_make(&survey->id);
+    return survey;
+}
+
+/* Reserves it and adds it, as the desk does. */
+static void begin(void)
+{
+    run = (struct watched){0};
+    scene_open(&run.scene);
+    struct dataset *points =
+        scene_declare(&run.scene, "points", "{\"epsilon\":8,\"delta\":1e-5}");
+    assert_int_equal(scene_import(&run.scene, points, "0").state, DATASET_READY);
+    struct survey *survey = make_survey();
+    const struct job_id holder = holder_of_survey(&survey->id);
+    const struct ledger_claim claim = {.dataset = &survey->dataset,
+                                       .job = &holder,
+                                       .mechanism = &survey->mechanism,
+                                       .principal = &principal_local};
+    struct ledger_entry_name entry;
+    assert_int_equal(filter_charge(&run.charge, &survey->mechanism, 1, NULL), ST_OK);
+    run.survey = survey;
+    run.id = survey->id;
+    struct store_tx *tx = scene_begin(&run.scene);
+    assert_int_equal(ledger_reserve(run.scene.context.ledger, tx, &claim, &entry, NULL),
+                     ST_OK);
+    survey->ledger_seq = entry.seq;
+    const struct survey_addition addition = {survey, "[]", "{}", 1000000};
+    scene_commit(tx, surveys_add(run.scene.context.surveys, tx, &addition, NULL));
+    assert_int_equal(surveys_count(run.scene.context.surveys), 1);
+}
+
+static void end(void)
+{
+    scene_close(&run.scene);
+}
+
+/* --- what is on disk, and in the ledger --- */
+
+struct seen {
+    char state[16], reason[32], answers[4096];
+    int64_t end_ms;
+};
+
+static bool see(void *context, const struct survey_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->state, sizeof seen->state, "%s", row->state);
+    snprintf(seen->reason, sizeof seen->reason, "%s", row->reason);
+    snprintf(seen->answers, sizeof seen->answers, "%s", row->answers);
+    seen->end_ms = row->end_ms;
+    return true;
+}
+
+static struct seen row_now(void)
+{
+    struct seen seen = {0};
+    struct store_tx *tx = scene_begin(&run.scene);
+    assert_int_equal(survey_row_find(tx, run.id.text, see, &seen, NULL), ST_OK);
+    store_rollback(tx);
+    return seen;
+}
+
+/* What of the charge is committed and what is held, at the main order: 0 or 1. */
+static void expect_charged(double committed, double held)
+{
+    struct balance balance;
+    const struct dataset_id points = {"points"};
+    assert_int_equal(ledger_balance(run.scene.context.ledger, &points, &balance, NULL),
+                     ST_OK);
+    size_t at = balance.weighted[0];
+    assert_true(run.charge.at[at] > 0);
+    assert_close(balance.committed.at[at], committed * run.charge.at[at], 1e-12);
+    assert_close(balance.held.at[at], held * run.charge.at[at], 1e-12);
+}
+
+static void expect_failed(const char *reason, double committed)
+{
+    const struct seen seen = row_now();
+    assert_string_equal(seen.state, "FAILED");
+    assert_string_equal(seen.reason, reason);
+    assert_string_equal(seen.answers, "");
+    assert_int_equal(surveys_count(run.scene.context.surveys), 0);
+    expect_charged(committed, 0);
+}
+
+static void answers_come_with_their_charge_at_a_tick(void **state)
+{
+    (void)state;
+    begin();
+    expect_charged(0, 1);
+    surveyor_run(&run.scene.context, run.survey);
+    assert_int_equal(run.measured, 1);
+    assert_string_equal(row_now().state, "RUNNING");
+    assert_string_equal(row_now().answers, "");
+    expect_charged(0, 1);
+    surveyor_tick(&run.scene.context, SECOND);
+    const struct seen seen = row_now();
+    assert_string_equal(seen.state, "SUCCEEDED");
+    assert_non_null(strstr(seen.answers, "\"value\":\"b\",\"count\":"));
+    assert_int_equal(seen.end_ms, SECOND * 1000);
+    assert_int_equal(surveys_count(run.scene.context.surveys), 0);
+    expect_charged(1, 0);
+    end();
+}
+
+static void a_tick_in_between_shows_nothing(void **state)
+{
+    (void)state;
+    begin();
+    surveyor_tick(&run.scene.context, SECOND);
+    assert_string_equal(row_now().state, "RUNNING");
+    assert_int_equal(surveys_count(run.scene.context.surveys), 1);
+    end();
+}
+
+static void nothing_is_measured_that_was_not_authorised(void **state)
+{
+    (void)state;
+    begin();
+    run.refuses = true;
+    surveyor_run(&run.scene.context, run.survey);
+    assert_int_equal(run.measured, 0);
+    surveyor_tick(&run.scene.context, SECOND);
+    expect_failed("internal", 0);
+    end();
+}
+
+static void a_stop_before_the_run_costs_nothing(void **state)
+{
+    (void)state;
+    begin();
+    atomic_store(&run.scene.context.stop_training, true);
+    surveyor_tick(&run.scene.context, SECOND);
+    surveyor_run(&run.scene.context, run.survey);
+    surveyor_tick(&run.scene.context, SECOND + 1);
+    assert_int_equal(run.measured, 0);
+    expect_failed("shutdown", 0);
+    end();
+}
+
+static void a_stop_that_comes_too_late_drops_the_answers(void **state)
+{
+    (void)state;
+    begin();
+    surveyor_run(&run.scene.context, run.survey);
+    struct survey_ending *ending =
+        survey_ending_take(run.scene.context.surveys, run.survey);
+    ending->stopped = true;
+    survey_hand_over(run.scene.context.surveys, run.survey, ending);
+    surveyor_tick(&run.scene.context, SECOND);
+    expect_failed("shutdown", 1);
+    end();
+}
+
+static void damaged_records_are_not_measured(void **state)
+{
+    (void)state;
+    begin();
+    FILE *file = fopen(scene_path(&run.scene, "datasets/points.matrix"), "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 70, SEEK_SET), 0);
+    assert_int_equal(fputc(1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    surveyor_run(&run.scene.context, run.survey);
+    surveyor_tick(&run.scene.context, SECOND);
+    assert_int_equal(run.measured, 0);
+    expect_failed("dataset_corrupt", 0);
+    end();
+}
+
+static void what_a_dead_process_measured_is_charged_and_never_answered(void **state)
+{
+    (void)state;
+    begin();
+    surveyor_run(&run.scene.context, run.survey); /* and then the process is gone */
+    assert_int_equal(run.measured, 1);
+    assert_int_equal(surveyor_recover(&run.scene.context, NULL), ST_OK);
+    expect_failed("worker_lost", 1);
+    end();
+}
+
+static void what_a_dead_process_had_not_begun_costs_nothing(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(surveyor_recover(&run.scene.context, NULL), ST_OK);
+    expect_failed("worker_lost", 0);
+    end();
+}
+
+static void a_row_ends_once(void **state)
+{
+    (void)state;
+    begin();
+    surveyor_run(&run.scene.context, run.survey);
+    surveyor_tick(&run.scene.context, SECOND);
+    const struct survey_row again = {
+        .id = run.id, .state = "SUCCEEDED", .reason = "", .answers = "[1]"};
+    struct store_tx *tx = scene_begin(&run.scene);
+    assert_int_equal(survey_row_end(tx, &again, NULL), ST_CORRUPT);
+    store_rollback(tx);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_come_with_their_charge_at_a_tick),
+        cmocka_unit_test(a_tick_in_between_shows_nothing),
+        cmocka_unit_test(nothing_is_measured_that_was_not_authorised),
+        cmocka_unit_test(a_stop_before_the_run_costs_nothing),
+        cmocka_unit_test(a_stop_that_comes_too_late_drops_the_answers),
+        cmocka_unit_test(damaged_records_are_not_measured),
+        cmocka_unit_test(what_a_dead_process_measured_is_charged_and_never_answered),
+        cmocka_unit_test(what_a_dead_process_had_not_begun_costs_nothing),
+        cmocka_unit_test(a_row_ends_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
