@@ -96,10 +96,13 @@ enum status access_find_webhook(struct context *context,
                                 const struct access_question *question, const char *id,
                                 struct webhook *out, struct error *error)
 {
-    struct access_object object = {0};
-    if (webhooks_find(context->webhooks, id, out))
-        object = of_webhook(out);
-    return access_check_thing(question, "webhook", id, &object, error);
+    struct principal owner;
+    bool found = webhooks_find_owner(context->webhooks, id, &owner);
+    const struct access_object object = {found ? owner.project : NULL, owner.name};
+    enum status status = access_check_thing(question, "webhook", id, &object, error);
+    if (status == ST_OK && !webhooks_find(context->webhooks, id, out))
+        return error_set(error, ST_NOT_FOUND, "no webhook \"%s\"", id);
+    return status;
 }
 
 bool access_sees(const struct request *request, const struct access_object *object)

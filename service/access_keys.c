@@ -209,6 +209,8 @@ bool access_keys_find(struct access_keys *keys, const char *id, struct access_ke
     struct key *key = registry_find(&keys->registry, id);
     if (key != NULL)
         copy(out, key);
+    else
+        *out = (struct access_key){0};
     pthread_rwlock_unlock(&keys->lock);
     return key != NULL;
 }

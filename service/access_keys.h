@@ -55,7 +55,8 @@ enum status access_keys_verify(struct access_keys *keys, const char *text,
 enum status access_keys_hold(struct access_keys *keys,
                              const struct principal *principal, struct error *error);
 
-/* Copies the key of that id. False where there is none. */
+/* Copies the key of that id. False where there is none, and out is zeroed, which takes about
+ * as long. */
 bool access_keys_find(struct access_keys *keys, const char *id, struct access_key *out);
 size_t access_keys_count(struct access_keys *keys);
 /* The key at a place, the oldest at 0. */

@@ -212,6 +212,19 @@ bool webhooks_find(struct webhooks *webhooks, const char *id, struct webhook *we
     return found;
 }
 
+bool webhooks_find_owner(struct webhooks *webhooks, const char *id,
+                         struct principal *owner)
+{
+    struct principal found = {0};
+    pthread_mutex_lock(&webhooks->lock);
+    for (size_t i = 0; i < webhooks->count; i++) /* to the end, wherever it stands */
+        if (strcmp(webhooks->items[i]->id.text, id) == 0)
+            found = webhooks->items[i]->owner;
+    pthread_mutex_unlock(&webhooks->lock);
+    *owner = found;
+    return found.name[0] != '\0';
+}
+
 struct webhook *webhooks_copy(struct webhooks *webhooks, size_t *count)
 {
     pthread_mutex_lock(&webhooks->lock);

@@ -61,6 +61,11 @@ void webhooks_watch(struct webhooks *webhooks, void (*wake)(void *context),
 /* Copies the webhook of that id; false where there is none. */
 bool webhooks_find(struct webhooks *webhooks, const char *id, struct webhook *webhook);
 
+/* The owner of the webhook of that id, in the same time whether there is one, which is
+ * whether it answers true; else nobody. */
+bool webhooks_find_owner(struct webhooks *webhooks, const char *id,
+                         struct principal *owner);
+
 /* Copies all of them, oldest first, to be freed; *count may be 0. */
 struct webhook *webhooks_copy(struct webhooks *webhooks, size_t *count);
 
