@@ -307,6 +307,7 @@ char *estimate_render(const struct estimate_view *view)
     json_write_real(&writer, "sampling_rate", view->sampling_rate);
     json_write_count(&writer, "parameters", view->parameters);
     json_write_count(&writer, "memory", view->memory);
+    json_write_count_if(&writer, view->seconds > 0, "seconds", view->seconds);
     write_figures(&writer, view);
     write_outlook(&writer, view->outlook);
     write_tuning(&writer, view);

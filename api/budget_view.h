@@ -56,6 +56,7 @@ struct estimate_view {
         *outlook; /* what it would do to the budget; NULL: there is none */
     double epsilon_planned, order, noise_multiplier, sampling_rate, delta;
     uint64_t steps, batch_size, parameters, memory;
+    uint64_t seconds;   /* that it would run, by jobs like it; 0: there is none */
     double paper_claim; /* noise multiplier that the paper claims; 0: none */
     double largest_epsilon;
     bool has_most_steps; /* false: steps differ, and it is null */

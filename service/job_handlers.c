@@ -19,6 +19,7 @@
 #include "service/entity_tag.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
+#include "service/job_pace.h"
 #include "service/job_upkeep.h"
 #include "service/packing.h"
 #include "service/plan_refusal.h"
@@ -132,8 +133,10 @@ enum status handle_job_estimate(struct context *context, struct request *request
     struct outlook outlook;
     struct trainer_cost cost;
     enum status status = plan_request(context, request, &plan, &cost, error);
-    if (status == ST_OK)
+    if (status == ST_OK) {
         view = view_of(&plan, &cost);
+        view.seconds = job_pace_seconds(context->jobs, &plan);
+    }
     if (status == ST_OK && plan.is_private)
         status = find_room(context, &plan, &outlook, &view, error);
     if (status == ST_OK)

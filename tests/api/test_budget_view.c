@@ -278,6 +278,7 @@ static void an_estimate_answers_in_words(void **state)
         assert_true(real_of(root, "epsilon_planned") == 1.0 / 3);
         assert_true(real_of(root, "order") == 7.25);
         assert_true(real_of(root, "paper_claim") == 0.125);
+        assert_true(json_is_null(json_object_get(root, "seconds")));
         assert_true(json_is_null(json_object_get(root, "largest_epsilon")));
         assert_int_equal(json_integer_value(json_object_get(root, "most_steps")), 99);
     }

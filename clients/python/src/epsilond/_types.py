@@ -1212,6 +1212,7 @@ class Estimate(TypedDict):
     sampling_rate: float
     parameters: int
     memory: int
+    seconds: int | None
     epsilon_planned: float | None
     delta: float | None
     order: float | None

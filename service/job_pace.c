@@ -1,0 +1,69 @@
+#include "service/job_pace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/model_request.h"
+#include "service/job.h"
+
+enum { MS_PER_S = 1000 };
+
+static double examples_of(const struct job_plan *plan)
+{
+    const struct train_spec *train = &plan->request.train;
+    return (double)train->steps * (double)train->batch_size;
+}
+
+/* Whether both train the same model in the same way on the same records. */
+static bool is_alike(const struct job_plan *a, const struct job_plan *b,
+                     const char *model)
+{
+    const struct train_spec *one = &a->request.train, *other = &b->request.train;
+    if (strcmp(a->request.dataset.text, b->request.dataset.text) != 0 ||
+        one->algorithm.algorithm != other->algorithm.algorithm)
+        return false;
+    char *text = model_spec_render(&other->model);
+    bool same = strcmp(text, model) == 0;
+    free(text);
+    return same;
+}
+
+struct look {
+    const struct job *job;
+    struct job_now now; /* of it, as shown */
+};
+
+static void read_now(void *context, const struct changed_jobs *changed)
+{
+    struct look *look = context;
+    (void)changed;
+    look->now = look->job->now;
+}
+
+/* Seconds that the job ran; 0 where it has not succeeded, or was deleted. One that was over within the
+ * second in which it began took one at most. */
+static int64_t seconds_of(struct jobs *jobs, const struct job *job)
+{
+    struct look look = {.job = job};
+    jobs_look(jobs, read_now, &look);
+    int64_t seconds = (look.now.end_ms - look.now.start_ms) / MS_PER_S;
+    bool counts = look.now.state == JOB_SUCCEEDED && !atomic_load(&job->removed);
+    return !counts ? 0 : seconds > 1 ? seconds : 1;
+}
+
+uint64_t job_pace_seconds(struct jobs *jobs, const struct job_plan *plan)
+{
+    uint64_t found = 0;
+    size_t place = jobs_count(jobs);
+    char *model = model_spec_render(&plan->request.train.model);
+    for (int i = 0; i < JOB_PACE_LOOKED_AT && place-- > 0 && found == 0; i++) {
+        const struct job *job = jobs_at(jobs, place);
+        int64_t seconds = seconds_of(jobs, job);
+        if (seconds > 0 && is_alike(plan, job_plan(job), model))
+            found = (uint64_t)ceil((double)seconds * examples_of(plan) /
+                                   examples_of(job_plan(job)));
+    }
+    free(model);
+    return found;
+}
