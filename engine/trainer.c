@@ -241,8 +241,8 @@ static enum status refuse_unsafe(const struct row_classes *rows, struct error *e
 
 /* Public sums do not depend on how rows round: any row will do, so long as threads do not
  * change what it holds. */
-static enum status find_rows(struct trainer *trainer, const struct train_spec *spec,
-                             struct error *error)
+static enum status compare_rows(struct trainer *trainer, const struct train_spec *spec,
+                                struct error *error)
 {
     struct heights wanted = wanted_heights(trainer->network, spec);
     struct row_classes *rows = &trainer->rows;
@@ -259,6 +259,22 @@ static enum status find_rows(struct trainer *trainer, const struct train_spec *s
     enum status status = row_classes_find(rows, trainer->network, wanted, error);
     rows->count = 1;
     rows->period = 1;
+    return status;
+}
+
+/* Kernels are chosen when the BLAS is loaded, so what was found once holds as long as the
+ * process does. */
+static enum status find_rows(struct trainer *trainer,
+                             const struct trainer_options *options, struct error *error)
+{
+    struct row_classes *known = options->rows;
+    if (known != NULL && known->block > 0) {
+        trainer->rows = *known;
+        return ST_OK;
+    }
+    enum status status = compare_rows(trainer, options->spec, error);
+    if (status == ST_OK && known != NULL)
+        *known = trainer->rows;
     return status;
 }
 
@@ -365,7 +381,7 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     if (status == ST_OK)
         status = start(&trainer->state, spec, error);
     if (status == ST_OK)
-        status = find_rows(trainer, spec, error);
+        status = find_rows(trainer, options, error);
     if (status == ST_OK)
         status = create_parameters(trainer, options, error);
     if (status == ST_OK)

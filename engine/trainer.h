@@ -34,6 +34,7 @@
 #include "engine/train_spec.h"
 
 struct trainer; /* opaque */
+struct row_classes;
 
 struct trainer_options {
     const struct train_spec *spec; /* outlives the trainer, its network too */
@@ -44,6 +45,10 @@ struct trainer_options {
     const struct weights_source
         *weights;            /* what to begin with; NULL: init_seed alone */
     const uint8_t *test_key; /* (32) tests only; NULL: getrandom */
+    /* What was found of the model's rows, or NULL. Where rows->block is 0, it is found, and
+     * written here if the run is created. Else it is believed: it is of this process, and
+     * of the same model, trained parts, unit, batch size and algorithm. */
+    struct row_classes *rows;
 };
 
 /* What a run would take, computed from public numbers alone before it is created. */

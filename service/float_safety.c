@@ -10,12 +10,14 @@
 #include "engine/trainer.h"
 
 struct finding {
-    char *name;         /* owned; NULL: none yet */
-    struct error error; /* its status is ST_OK, or that of the refusal */
+    char *name;              /* owned; NULL: none yet */
+    struct error error;      /* its status is ST_OK, or that of the refusal */
+    struct row_classes rows; /* what a run has found; block 0: none has */
 };
 
 struct float_safety {
-    pthread_mutex_t lock; /* guards the rest */
+    pthread_mutex_t comparing; /* taken before lock */
+    pthread_mutex_t lock;      /* guards the rest */
     struct finding findings[FLOAT_SAFETY_KEPT];
     size_t next; /* the place of the oldest, which goes first */
 };
@@ -24,6 +26,7 @@ struct float_safety *float_safety_create(void)
 {
     struct float_safety *safety = calloc(1, sizeof *safety);
     CHECK(safety != NULL);
+    CHECK(pthread_mutex_init(&safety->comparing, NULL) == 0);
     CHECK(pthread_mutex_init(&safety->lock, NULL) == 0);
     return safety;
 }
@@ -35,6 +38,7 @@ void float_safety_destroy(struct float_safety *safety)
     for (size_t i = 0; i < FLOAT_SAFETY_KEPT; i++)
         free(safety->findings[i].name);
     pthread_mutex_destroy(&safety->lock);
+    pthread_mutex_destroy(&safety->comparing);
     free(safety);
 }
 
@@ -58,15 +62,16 @@ static char *name_of(const struct train_spec *spec)
     CHECK(name != NULL);
     unsigned batch =
         spec->batch_size < BATCH_MAX ? (unsigned)spec->batch_size : (unsigned)BATCH_MAX;
-    snprintf(name, size, "%u %u %u %zu %d %s", shape.features, shape.outputs, batch,
-             network_unit_rows(spec->network),
+    snprintf(name, size, "%u %u %u %zu %d %d %s", shape.features, shape.outputs, batch,
+             network_unit_rows(spec->network), spec->algorithm.algorithm->is_private,
              spec->algorithm.algorithm->uses_differences, model);
     write_frozen(name + strlen(name), spec->network);
     free(model);
     return name;
 }
 
-static const struct finding *find(const struct float_safety *safety, const char *name)
+/* The finding of that name, or NULL. The lock is held. */
+static struct finding *find(struct float_safety *safety, const char *name)
 {
     for (size_t i = 0; i < FLOAT_SAFETY_KEPT; i++)
         if (safety->findings[i].name != NULL &&
@@ -75,36 +80,79 @@ static const struct finding *find(const struct float_safety *safety, const char 
     return NULL;
 }
 
-static const struct finding *compare(struct float_safety *safety,
-                                     const struct train_spec *spec, char *name_take)
+/* The same, or a new one in the place of the oldest. The lock is held. */
+static struct finding *find_or_add(struct float_safety *safety, char *name_take)
 {
-    struct finding *finding = &safety->findings[safety->next];
+    struct finding *finding = find(safety, name_take);
+    if (finding != NULL) {
+        free(name_take);
+        return finding;
+    }
+    finding = &safety->findings[safety->next];
     safety->next = (safety->next + 1) % FLOAT_SAFETY_KEPT;
     free(finding->name);
     *finding = (struct finding){.name = name_take};
-    trainer_check_rounding(spec, &finding->error);
     return finding;
+}
+
+/* *found = what was found of such a model; false where nothing is remembered. */
+static bool recall(struct float_safety *safety, const char *name, struct finding *found)
+{
+    pthread_mutex_lock(&safety->lock);
+    const struct finding *finding = find(safety, name);
+    if (finding != NULL)
+        *found = *finding;
+    pthread_mutex_unlock(&safety->lock);
+    return finding != NULL;
+}
+
+static void compare(struct float_safety *safety, const struct train_spec *spec,
+                    char *name_take, struct finding *found)
+{
+    *found = (struct finding){0};
+    trainer_check_rounding(spec, &found->error);
+    pthread_mutex_lock(&safety->lock);
+    find_or_add(safety, name_take)->error = found->error;
+    pthread_mutex_unlock(&safety->lock);
 }
 
 enum status float_safety_check(struct float_safety *safety,
                                const struct train_spec *spec, struct error *error)
 {
-    enum status status = ST_OK;
+    struct finding found;
     if (!spec->algorithm.algorithm->is_private ||
         network_floats(spec->network) > FLOAT_SAFETY_PARAMETERS)
         return ST_OK;
     char *name = name_of(spec);
-    pthread_mutex_lock(&safety->lock);
-    const struct finding *finding = find(safety, name);
-    if (finding != NULL)
+    pthread_mutex_lock(&safety->comparing);
+    if (recall(safety, name, &found))
         free(name);
     else
-        finding = compare(safety, spec, name);
+        compare(safety, spec, name, &found);
+    pthread_mutex_unlock(&safety->comparing);
     /* Where there was no memory to compare, the job is refused, if it has to be, when
      * it begins. */
-    if (finding->error.status == ST_NOT_FLOAT_SAFE)
-        status = error_set_at(error, ST_NOT_FLOAT_SAFE, finding->error.pointer, "%s",
-                              finding->error.text);
+    if (found.error.status != ST_NOT_FLOAT_SAFE)
+        return ST_OK;
+    return error_set_at(error, ST_NOT_FLOAT_SAFE, found.error.pointer, "%s",
+                        found.error.text);
+}
+
+void float_safety_recall(struct float_safety *safety, const struct train_spec *spec,
+                         struct row_classes *rows)
+{
+    struct finding found = {0};
+    char *name = name_of(spec);
+    recall(safety, name, &found);
+    free(name);
+    *rows = found.rows;
+}
+
+void float_safety_remember(struct float_safety *safety, const struct train_spec *spec,
+                           const struct row_classes *rows)
+{
+    char *name = name_of(spec);
+    pthread_mutex_lock(&safety->lock);
+    find_or_add(safety, name)->rows = *rows;
     pthread_mutex_unlock(&safety->lock);
-    return status;
 }

@@ -9,11 +9,15 @@
  * more than FLOAT_SAFETY_PARAMETERS are compared when their job starts, and only then:
  * the same refusal ends it before a step is authorised.
  *
- * Threads: any; one comparison at a time.
+ * A run compares more than a submission does, and what it has found of the rows is
+ * remembered likewise: the next run of such a model in this process begins at once.
+ *
+ * Threads: any; one comparison at a time, for which no run waits.
  */
 #ifndef SERVICE_FLOAT_SAFETY_H
 #define SERVICE_FLOAT_SAFETY_H
 
+#include "engine/rounding/row_class.h"
 #include "engine/train_spec.h"
 
 enum { FLOAT_SAFETY_KEPT = 64, FLOAT_SAFETY_PARAMETERS = 1 << 26 };
@@ -27,5 +31,14 @@ void float_safety_destroy(struct float_safety *safety); /* NULL is allowed */
  *   ST_NOT_FLOAT_SAFE  it is not, as trainer_check_rounding found */
 enum status float_safety_check(struct float_safety *safety,
                                const struct train_spec *spec, struct error *error);
+
+/* Fills in what a run of such a spec has found of its model's rows, for
+ * trainer_options.rows; rows->block is 0 where none has. */
+void float_safety_recall(struct float_safety *safety, const struct train_spec *spec,
+                         struct row_classes *rows);
+
+/* Remembers what a run of spec has found. */
+void float_safety_remember(struct float_safety *safety, const struct train_spec *spec,
+                           const struct row_classes *rows);
 
 #endif

@@ -104,6 +104,36 @@ static void trying_finds_what_comparing_finds(void **state)
     }
 }
 
+/* That it is believed is seen by a lie about the number of classes. */
+static void a_run_believes_what_one_before_it_has_found(void **state)
+{
+    (void)state;
+    struct world *world = world_create("dpsgd");
+    struct trainer_options options = options_of(world, 1);
+    struct row_classes rows = {0};
+    struct noise_certificate noise;
+    uint8_t first[SHA256_SIZE], again[SHA256_SIZE];
+    options.rows = &rows;
+    for (int run = 0; run < 2; run++) {
+        struct trainer *trainer = trainer_of(&options);
+        assert_true(rows.block > 0);
+        assert_true(rows.safe);
+        run_steps(trainer, 3);
+        digest_of(trainer, run == 0 ? first : again);
+        trainer_destroy(trainer);
+    }
+    assert_memory_equal(again, first, sizeof first);
+    rows.count = 4;
+    rows.period = 4;
+    for (uint8_t r = 0; r < 4; r++)
+        rows.of[r] = r;
+    struct trainer *trainer = trainer_of(&options);
+    assert_true(trainer_noise_certificate(trainer, &noise));
+    assert_int_equal(noise.position_classes, 4);
+    trainer_destroy(trainer);
+    world_destroy(world);
+}
+
 int main(int argc, char **argv)
 {
     int result;
@@ -114,6 +144,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_no_noise_would_cover_is_refused),
         cmocka_unit_test(what_rounds_alike_or_adds_no_noise_is_run),
+        cmocka_unit_test(a_run_believes_what_one_before_it_has_found),
         cmocka_unit_test(trying_finds_what_comparing_finds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
