@@ -16,7 +16,7 @@ static void write_cost(struct json_writer *writer, const struct mechanism *m,
 {
     char *text = mechanism_render(m);
     json_write_text(writer, "relation", relation_name(m->relation));
-    json_write_text(writer, "unit", "record");
+    json_write_text(writer, "unit", unit_name(m->unit));
     json_write_real(writer, "epsilon", figure->epsilon);
     json_write_real(writer, "delta", delta);
     json_write_text(writer, "accountant", figure->order > 0 ? "rdp" : "gaussian");

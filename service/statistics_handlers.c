@@ -112,10 +112,10 @@ static enum status price(struct context *context, struct survey_plan *plan,
     struct error inner = {0};
     struct dataset_info info;
     dataset_read(context->datasets, plan->dataset, &info);
+    /* All units, whatever part of the dataset they are in. */
+    const struct grant *grant = &dataset_spec(plan->dataset)->grant;
     struct measurement_terms terms = {
-        .relation = dataset_spec(plan->dataset)->grant.relation,
-        .records = info.detail.records, /* all of them, whatever its parts */
-    };
+        .relation = grant->relation, .unit = grant->unit, .units = info.detail.records};
     enum status status = calibrate(plan, &terms, &inner);
     if (status == ST_OK)
         status = measurement_plan(&plan->measurement, &plan->request.statistics, &terms,

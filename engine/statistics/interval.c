@@ -36,7 +36,7 @@ static struct range range_of(const struct axis *axis)
 static double error_of(const struct measurement *measurement, double z)
 {
     return z * measurement->deviation +
-           (double)measurement->records / (2 * measurement->scale);
+           (double)measurement->units / (2 * measurement->scale);
 }
 
 /* The largest and the smallest square in [low, high]. */
@@ -59,7 +59,7 @@ static double within_unit(double variance)
 static struct interval variance_of(const struct measurement *measurement, double half,
                                    const double *released)
 {
-    double n = (double)measurement->records;
+    double n = (double)measurement->units;
     double error = error_of(measurement, z_975) / n;
     double m = released[0] / n, e = (1 + released[1] / n) / 2;
     double low = e - error / 2 - square_most(m - error, m + error);
@@ -76,7 +76,7 @@ struct interval interval_of_number(const struct measurement *measurement,
     const struct range range = range_of(&statistic->axes[0]);
     if (statistic->kind == STATISTIC_VARIANCE)
         return variance_of(measurement, range.half, released);
-    double n = (double)measurement->records;
+    double n = (double)measurement->units;
     double divisor = statistic->kind == STATISTIC_MEAN ? n : 1;
     double value = (n * range.centre + range.half * released[0]) / divisor;
     double margin = range.half * error_of(measurement, z_95) / divisor;
@@ -96,7 +96,7 @@ struct cumulated {
 static void cumulate(struct cumulated *of, const struct measurement *measurement,
                      const double *released)
 {
-    double n = (double)measurement->records, bins = (double)of->bins, sum = 0;
+    double n = (double)measurement->units, bins = (double)of->bins, sum = 0;
     double total = 0;
     for (size_t j = 0; j < of->bins; j++)
         total += released[j];
@@ -146,7 +146,7 @@ void interval_of_quantiles(const struct measurement *measurement,
                            numbers + 2 * edges};
     cumulate(&of, measurement, released);
     for (size_t i = 0; i < statistic->probability_count; i++)
-        out[i] = quantile_of(&of, statistic->probabilities[i] *
-                                      (double)measurement->records);
+        out[i] =
+            quantile_of(&of, statistic->probabilities[i] * (double)measurement->units);
     free(numbers);
 }

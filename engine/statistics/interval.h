@@ -3,7 +3,7 @@
  * holds the records' own value with probability 95 % at least, over the noise. All of it
  * is computed from what was released, and so is post-processing.
  *
- * With s the deviation of a count's noise, n the public number of records, [a, b] the
+ * With s the deviation of a count's noise, n the public number of units, [a, b] the
  * range, c its centre, h = (b - a)/2, z = 1.96, and r what was released:
  *
  *   count     r                        +- z s
@@ -13,7 +13,7 @@
  *             with m and e each in an interval of 97.5 %, so in both at once with 95 %
  *   quantile  of F_j, the records below edge j, see below
  *
- * n / 2 G is what rounding record by record may add up to; it is next to nothing. Sum,
+ * n / 2 G is what rounding unit by unit may add up to; it is next to nothing. Sum,
  * mean, variance and quantiles are of the numbers as they are stored, clipped to [a, b];
  * the variance divides by n.
  *

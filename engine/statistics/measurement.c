@@ -7,13 +7,13 @@
 #include "base/hash.h"
 #include "engine/noise/noise.h"
 
-enum { RECORDS_AT_ONCE = 65536 }; /* between two looks at the cancel flag */
+enum { UNITS_AT_ONCE = 65536 }; /* between two looks at the cancel flag */
 
 /* --- the plan --- */
 
-/* The square of how far apart neighbours are in a statistic, in units of G^2. A record moves
- * a count by one, and by its exchange a second count; a number by at most 1 from nothing,
- * and by at most 2 from another number. */
+/* The square of how far apart neighbours are in a statistic, in units of G^2. A unit adds 1
+ * to counts, all together, and by its exchange takes 1 from others; it moves a number by at
+ * most 1 from nothing, and by at most 2 from another number. */
 static double energy_of(const struct statistic *statistic, enum relation relation)
 {
     bool exchanged = relation == RELATION_REPLACE_ONE;
@@ -42,13 +42,13 @@ enum status measurement_plan(struct measurement *measurement,
     if (!(scale >= 1))
         return error_set(error, ST_INVALID,
                          "so much noise has no grid of whole numbers");
-    /* No sum of n records passes int64. */
-    if (scale * (double)terms->records + 0x1p41 > 0x1p62)
-        return error_set(error, ST_INVALID,
-                         "the noise is too little for so many records");
+    /* No sum of n units passes int64. */
+    if (scale * (double)terms->units + 0x1p41 > 0x1p62)
+        return error_set(error, ST_INVALID, "the noise is too little for so many %ss",
+                         unit_name(terms->unit));
     *measurement = (struct measurement){
         .slots = statistics_slots(statistics),
-        .records = terms->records,
+        .units = terms->units,
         .distance = distance,
         .scale = scale,
         .deviation = GRID_NOISE_STDDEV / scale,
@@ -60,6 +60,7 @@ void measurement_mechanism(struct mechanism *m, const struct measurement_terms *
 {
     mechanism_init(m, MECHANISM_JOINT_RELEASE, terms->relation,
                    (struct mechanism_run){1, terms->noise_multiplier, 1});
+    m->unit = terms->unit;
 }
 
 /* --- the pass --- */
@@ -83,44 +84,73 @@ static int64_t steps_of(double t, double scale)
     return (int64_t)rint(t * scale);
 }
 
-static void add_record(const struct statistic *statistic, const struct matrix *matrix,
-                       uint64_t record, double scale, int64_t *slots)
+/* What row k of m adds to its bin: their shares are whole and add up to G. */
+static int64_t share_of(double scale, uint32_t k, uint32_t m)
+{
+    int64_t whole = (int64_t)scale;
+    return whole / m + (k < whole % m);
+}
+
+/* The means over a unit's rows of t and of 2 t^2 - 1, both in [-1, 1]. */
+struct means {
+    double t, square;
+};
+
+static struct means means_of(const struct axis *axis, const struct matrix *matrix,
+                             struct matrix_unit rows)
+{
+    struct means sum = {0, 0};
+    for (uint32_t k = 0; k < rows.count; k++) {
+        double t = number_of(axis, matrix, (uint64_t)rows.first + k);
+        sum.t += t;
+        sum.square += 2 * t * t - 1;
+    }
+    return (struct means){sum.t / rows.count, sum.square / rows.count};
+}
+
+static void add_unit(const struct statistic *statistic, const struct matrix *matrix,
+                     struct matrix_unit rows, double scale, int64_t *slots)
 {
     const struct axis *axes = statistic->axes;
-    double t;
+    struct means means;
     switch (statistic->kind) {
     case STATISTIC_HISTOGRAM:
     case STATISTIC_QUANTILES:
-        slots[axis_bin(&axes[0], matrix, record)] += steps_of(1, scale);
+        for (uint32_t k = 0; k < rows.count; k++)
+            slots[axis_bin(&axes[0], matrix, (uint64_t)rows.first + k)] +=
+                share_of(scale, k, rows.count);
         break;
     case STATISTIC_TABLE:
-        slots[axis_bin(&axes[0], matrix, record) * axes[1].bins +
-              axis_bin(&axes[1], matrix, record)] += steps_of(1, scale);
+        for (uint32_t k = 0; k < rows.count; k++)
+            slots[axis_bin(&axes[0], matrix, (uint64_t)rows.first + k) * axes[1].bins +
+                  axis_bin(&axes[1], matrix, (uint64_t)rows.first + k)] +=
+                share_of(scale, k, rows.count);
         break;
     case STATISTIC_SUM:
     case STATISTIC_MEAN:
-        slots[0] += steps_of(number_of(&axes[0], matrix, record), scale);
+        slots[0] += steps_of(means_of(&axes[0], matrix, rows).t, scale);
         break;
     case STATISTIC_VARIANCE:
-        t = number_of(&axes[0], matrix, record);
-        slots[0] += steps_of(t, scale);
-        slots[1] += steps_of(2 * t * t - 1, scale);
+        means = means_of(&axes[0], matrix, rows);
+        slots[0] += steps_of(means.t, scale);
+        slots[1] += steps_of(means.square, scale);
         break;
     }
 }
 
-/* Adds up all records. */
+/* Adds up all units. */
 static enum status add_all(const struct measurement *measurement,
                            const struct statistics *statistics,
                            const struct matrix *matrix, const atomic_bool *cancel,
                            int64_t *sums, struct error *error)
 {
-    for (uint64_t i = 0; i < matrix->records; i++) {
+    for (uint64_t i = 0; i < measurement->units; i++) {
         int64_t *slots = sums;
-        if (i % RECORDS_AT_ONCE == 0 && atomic_load(cancel))
+        const struct matrix_unit rows = matrix_unit(matrix, (uint32_t)i);
+        if (i % UNITS_AT_ONCE == 0 && atomic_load(cancel))
             return error_set(error, ST_CANCELLED, "stopped");
         for (size_t k = 0; k < statistics->count; k++) {
-            add_record(&statistics->items[k], matrix, i, measurement->scale, slots);
+            add_unit(&statistics->items[k], matrix, rows, measurement->scale, slots);
             slots += statistic_slots(&statistics->items[k]);
         }
     }
@@ -158,7 +188,7 @@ enum status measurement_run(const struct measurement *measurement,
                             const atomic_bool *cancel, double *released,
                             struct error *error)
 {
-    CHECK(matrix->records == measurement->records);
+    CHECK(matrix_units(matrix) == measurement->units);
     CHECK(statistics_slots(statistics) == measurement->slots);
     int64_t *sums = calloc(measurement->slots, sizeof *sums);
     if (sums == NULL)

@@ -2,19 +2,20 @@
  * measurement.h - the joint release of a list of statistics: one pass over the records
  * adds up one vector of integers, which leaves with one Gaussian noise.
  *
- * A record adds to the slots of a statistic, in units of G grid steps:
+ * A unit, a record or a person, adds to the slots of a statistic, in units of G grid steps:
  *
  *   histogram, quantiles, table   1 to the slot of its bin, or pair of bins
  *   sum, mean                     t = its number, clipped to [a, b] and mapped to [-1, 1]
  *   variance                      t, and 2 t^2 - 1
  *
- * each rounded to an integer record by record, so that sums are exact. The centre of the
- * range is 0: a record that contributes nothing counts as one at the centre, and n, which
- * divides, is public. In the same units neighbours' vectors are at most so far apart, for
+ * each rounded to an integer unit by unit, so that sums are exact. A person's rows count as
+ * one together: each adds its share of 1 to its bin, and a number is the mean of theirs. The
+ * centre of the range is 0: a unit that contributes nothing counts as one at the centre, and
+ * n, which divides, is the public number of units. In the same units neighbours' vectors are at most so far apart, for
  * each statistic:
  *
  *                  zero_out   replace_one
- *   a histogram       1         sqrt 2       (a record leaves one bin for another)
+ *   a histogram       1         sqrt 2       (a unit leaves its bins for others)
  *   a number          1           2
  *   a variance      sqrt 2     2 sqrt 2
  *
@@ -44,19 +45,20 @@
 
 struct measurement { /* public: planned before a record is read */
     size_t slots;
-    uint64_t records; /* n */
+    uint64_t units;   /* n */
     double distance;  /* D, rounded up */
     double scale;     /* G, a whole number */
-    double deviation; /* of the noise of a count, in records: s0 / G */
+    double deviation; /* of the noise of a count, in units: s0 / G */
 };
 
 struct measurement_terms {
     enum relation relation;
+    enum unit unit;
     double noise_multiplier; /* > 0 */
-    uint64_t records;
+    uint64_t units;          /* n */
 };
 
-/*   ST_INVALID  the noise is too little for so many records, or too much for a grid step
+/*   ST_INVALID  the noise is too little for so many units, or too much for a grid step
  *               of its own */
 enum status measurement_plan(struct measurement *measurement,
                              const struct statistics *statistics,
@@ -67,7 +69,7 @@ enum status measurement_plan(struct measurement *measurement,
 void measurement_mechanism(struct mechanism *m, const struct measurement_terms *terms);
 
 /* released[j] = (the sum of slot j + noise) / G, j in [0, slots). Nothing else leaves.
- *   matrix  of measurement->records records
+ *   matrix  of measurement->units units
  *   seed    of the noise, for tests; NULL: 32 bytes of getrandom
  *   cancel  looked at as the pass goes on
  *   ST_CANCELLED  released is untouched, and no noise was drawn

@@ -156,7 +156,7 @@ static void answer_statistics(json_t *answers)
         "{\"kind\":\"variance\",\"column\":\"x\",\"range\":[0,0.5]},"
         "{\"kind\":\"quantiles\",\"column\":\"x\",\"probabilities\":[0.5],\"bins\":4}],"
         "\"privacy\":{\"epsilon\":1}}";
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, 3.5, 1000};
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, 3.5, 1000};
     const struct ledger_entry_name reserve = {.seq = 7};
     struct dataset_spec spec;
     struct statistics_request request;

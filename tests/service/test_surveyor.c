@@ -89,7 +89,8 @@ static struct survey *make_survey(void)
 {
     struct context *context = &run.scene.context;
     const struct dataset *points = datasets_find(context->datasets, "points");
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, 4.5, SCENE_RECORDS};
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, 4.5,
+                                            SCENE_RECORDS};
     struct survey *survey = calloc(1, sizeof *survey);
     assert_non_null(survey);
     survey->statistics.count = 1;

@@ -48,7 +48,7 @@ static void make_ages(double power)
 static struct measurement measurement_of(double deviation, size_t slots)
 {
     return (struct measurement){.slots = slots,
-                                .records = PEOPLE,
+                                .units = PEOPLE,
                                 .scale = 0x1p36 / deviation,
                                 .deviation = deviation};
 }
@@ -204,7 +204,7 @@ static void a_quantile_is_found_between_the_edges(void **state)
     ask_quantiles(&list.items[0], "age", 4, probabilities, 1);
     resolve(&list);
     struct measurement measurement = measurement_of(1e-6, 4);
-    measurement.records = 100;
+    measurement.units = 100;
     interval_of_quantiles(&measurement, &list.items[0], released, &interval);
     assert_close(interval.value, 25 + 25.0 / 3, 1e-9);
     assert_true(interval.low == 25 && interval.high == 50);

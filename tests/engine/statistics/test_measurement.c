@@ -88,15 +88,16 @@ static void expect_added(const struct statistics *list, double noise_multiplier,
                          double *most)
 {
     struct measurement measurement, smaller;
-    struct measurement_terms terms = {RELATION_ZERO_OUT, noise_multiplier, PEOPLE};
+    struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, noise_multiplier,
+                                      PEOPLE};
     fill(PEOPLE);
     *most = 0;
     for (size_t i = 0; i < CORNERS; i++) {
         records_set(&records, PEOPLE - 1, corners[i]);
-        terms.records = PEOPLE;
+        terms.units = PEOPLE;
         records.matrix.records = PEOPLE;
         double *with = run(list, &terms, &measurement, &key);
-        terms.records = PEOPLE - 1;
+        terms.units = PEOPLE - 1;
         records.matrix.records = PEOPLE - 1;
         double *without = run(list, &terms, &smaller, &key);
         assert_true(smaller.scale == measurement.scale);
@@ -113,8 +114,8 @@ static void expect_exchanged(const struct statistics *list, double noise_multipl
                              double *most)
 {
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_REPLACE_ONE, noise_multiplier,
-                                            PEOPLE};
+    const struct measurement_terms terms = {RELATION_REPLACE_ONE, UNIT_RECORD,
+                                            noise_multiplier, PEOPLE};
     fill(PEOPLE);
     *most = 0;
     for (size_t i = 0; i < CORNERS; i++)
@@ -205,7 +206,8 @@ static void noise_is_on_every_slot_with_the_deviation_that_is_stated(void **stat
     (void)state;
     enum { RUNS = 200, SLOTS = 135 };
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, 0.6, PEOPLE};
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, 0.6,
+                                            PEOPLE};
     struct statistics list = ask_all();
     double exact[136], sum[SLOTS] = {0}, squares[SLOTS] = {0};
     fill(PEOPLE);
@@ -237,7 +239,7 @@ static void no_two_slots_share_their_noise(void **state)
     (void)state;
     enum { BINS = 5000 };
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, 1, 0};
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, 1, 0};
     struct statistics list = asked(1);
     ask(&list.items[0], STATISTIC_HISTOGRAM, "age", BINS);
     assert_int_equal(statistics_resolve(&list, &record_schema, NULL), ST_OK);
@@ -253,7 +255,7 @@ static void without_a_seed_no_two_runs_are_alike(void **state)
 {
     (void)state;
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, 1, PEOPLE};
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, 1, PEOPLE};
     struct statistics all = ask_all();
     const struct statistics list = some(all, 1);
     fill(PEOPLE);
@@ -272,12 +274,12 @@ static void noise_without_a_grid_is_refused(void **state)
 {
     (void)state;
     struct measurement measurement;
-    struct measurement_terms terms = {RELATION_ZERO_OUT, 1e12, PEOPLE};
+    struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, 1e12, PEOPLE};
     struct statistics all = ask_all();
     const struct statistics list = some(all, 1);
     assert_int_equal(measurement_plan(&measurement, &list, &terms, NULL), ST_INVALID);
     terms.noise_multiplier = 1e-3;
-    terms.records = INT32_MAX;
+    terms.units = INT32_MAX;
     assert_int_equal(measurement_plan(&measurement, &list, &terms, NULL), ST_INVALID);
     statistics_fini(&all);
 }
@@ -288,7 +290,7 @@ static void a_stop_ends_the_pass_without_a_release(void **state)
     struct measurement measurement;
     atomic_bool stop = true;
     double released[3] = {-1, -1, -1};
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, 1, PEOPLE};
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, 1, PEOPLE};
     struct statistics all = ask_all();
     const struct statistics list = some(all, 1);
     fill(PEOPLE);
@@ -300,11 +302,109 @@ static void a_stop_ends_the_pass_without_a_release(void **state)
     statistics_fini(&all);
 }
 
+/* --- persons --- */
+
+enum { PERSONS = 40 };
+
+/* One person's rows: so many, all alike, or in turn at the corners. */
+struct rows {
+    unsigned count;
+    bool alike;
+    size_t corner;
+};
+
+static uint32_t starts[PERSONS + 1];
+
+/* Persons of one to seven rows; the last one has these. */
+static void fill_persons(uint64_t persons, struct rows last)
+{
+    uint64_t row = 0;
+    records_init(&records, 0);
+    for (uint64_t i = 0; i < persons; i++) {
+        const struct rows rows =
+            i + 1 < PERSONS ? (struct rows){(unsigned)(1 + i % 7), false, i} : last;
+        starts[i] = (uint32_t)row;
+        for (unsigned k = 0; k < rows.count; k++)
+            records_set(&records, row++,
+                        corners[(rows.corner + (rows.alike ? 0 : k)) % CORNERS]);
+    }
+    starts[persons] = (uint32_t)row;
+    records.matrix.records = row;
+    records.matrix.starts = starts;
+    records.matrix.units = persons;
+}
+
+static double *run_persons(const struct statistics *list, enum relation relation,
+                           uint64_t persons, struct rows last,
+                           struct measurement *measurement)
+{
+    const struct measurement_terms terms = {relation, UNIT_PERSON, 1.75, persons};
+    fill_persons(persons, last);
+    return run(list, &terms, measurement, &key);
+}
+
+static const struct rows lives[] = {
+    {1, true, 0},  {1, true, 1},   {10, true, 0},
+    {10, true, 1}, {11, false, 2}, {300, true, 6},
+};
+enum { LIVES = sizeof lives / sizeof *lives };
+
+/* However many rows a person has, they are worth one together. */
+static void no_person_moves_the_vector_further_than_a_record_would(void **state)
+{
+    (void)state;
+    struct measurement measurement, smaller;
+    struct statistics list = ask_all();
+    double most = 0;
+    for (size_t i = 0; i < LIVES; i++) {
+        double *with =
+            run_persons(&list, RELATION_ZERO_OUT, PERSONS, lives[i], &measurement);
+        double *without =
+            run_persons(&list, RELATION_ZERO_OUT, PERSONS - 1, lives[i], &smaller);
+        double moved = distance(&measurement, with, without);
+        assert_true(1.75 * moved <= GRID_NOISE_STDDEV * (1 + 1e-9));
+        most = fmax(most, moved / measurement.scale);
+        free(with);
+        free(without);
+        for (size_t k = 0; k < i; k++) {
+            with = run_persons(&list, RELATION_REPLACE_ONE, PERSONS, lives[i],
+                               &measurement);
+            without = run_persons(&list, RELATION_REPLACE_ONE, PERSONS, lives[k],
+                                  &measurement);
+            assert_true(1.75 * distance(&measurement, with, without) <=
+                        GRID_NOISE_STDDEV * (1 + 1e-9));
+            free(with);
+            free(without);
+        }
+    }
+    assert_close(most, 3, 1e-6); /* reached, by rows at an end of every range */
+    statistics_fini(&list);
+}
+
+/* Counts of all bins together are the number of persons, not of rows. */
+static void persons_are_counted_once(void **state)
+{
+    (void)state;
+    struct measurement measurement;
+    struct statistics all = ask_all();
+    const struct statistics list = some(all, 1);
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_PERSON, 0.05,
+                                            PERSONS};
+    fill_persons(PERSONS, lives[5]);
+    double *released = run(&list, &terms, &measurement, &key), sum = 0;
+    for (size_t j = 0; j < measurement.slots; j++)
+        sum += released[j];
+    assert_true(fabs(sum - PERSONS) < 6 * 0.05 * sqrt(3));
+    free(released);
+    statistics_fini(&all);
+}
+
 static void what_is_run_is_one_joint_release_of_that_multiplier(void **state)
 {
     (void)state;
     struct mechanism m;
-    const struct measurement_terms terms = {RELATION_REPLACE_ONE, 2.5, PEOPLE};
+    const struct measurement_terms terms = {RELATION_REPLACE_ONE, UNIT_RECORD, 2.5,
+                                            PEOPLE};
     measurement_mechanism(&m, &terms);
     char *text = mechanism_render(&m);
     assert_string_equal(text,
@@ -325,6 +425,8 @@ int main(void)
         cmocka_unit_test(without_a_seed_no_two_runs_are_alike),
         cmocka_unit_test(noise_without_a_grid_is_refused),
         cmocka_unit_test(a_stop_ends_the_pass_without_a_release),
+        cmocka_unit_test(no_person_moves_the_vector_further_than_a_record_would),
+        cmocka_unit_test(persons_are_counted_once),
         cmocka_unit_test(what_is_run_is_one_joint_release_of_that_multiplier),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

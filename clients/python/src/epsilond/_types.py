@@ -978,7 +978,7 @@ class StatisticsGuarantee(TypedDict):
     """What is charged for all of it together, before and after it ran."""
 
     relation: Relation
-    unit: Literal["record"]
+    unit: Literal["record", "person"]
     epsilon: float
     delta: float
     accountant: Literal["rdp", "gaussian"]
@@ -1021,7 +1021,7 @@ class StatisticsEstimateStatisticsItem(TypedDict):
 class StatisticsEstimate(TypedDict):
     fits: Literal["yes", "held", "no"]
     relation: Relation
-    unit: Literal["record"]
+    unit: Literal["record", "person"]
     epsilon: float
     delta: float
     accountant: Literal["rdp", "gaussian"]
