@@ -37,6 +37,7 @@ from ._estimate import Estimate
 from ._jobs import Job
 from ._model_file import ModelFile, load
 from ._models import Model
+from ._statistics import Statistics, StatisticsFailed
 
 __version__ = "0.1.0"
 
@@ -60,6 +61,8 @@ __all__ = [
     "ModelFileError",
     "NotFound",
     "Problem",
+    "Statistics",
+    "StatisticsFailed",
     "Unavailable",
     "UnexpectedAnswer",
     "Unreachable",

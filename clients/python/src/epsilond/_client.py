@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Union
 
 from . import _types
@@ -13,6 +13,7 @@ from ._estimate import Estimate
 from ._jobs import Job, Jobs
 from ._models import Models
 from ._price import Price
+from ._statistics import Statistics
 from ._transport import Transport
 
 LOCAL = "http://127.0.0.1:8080"
@@ -170,6 +171,53 @@ class Client:
         return [self.train(dataset, model, epsilon=epsilon, idempotency_key=key, **settings)
                 for epsilon, key in zip(epsilons, keys)]
 
+    def statistics(
+        self,
+        dataset: DatasetName,
+        asked: Sequence[_types.Statistic],
+        *,
+        epsilon: float | None = None,
+        noise_multiplier: float | None = None,
+        delta: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> Statistics:
+        """Asks for statistics of a private dataset's columns, all of them for one price, which is
+        reserved at once. ``.wait()`` waits for the answers, which come with intervals.
+
+        asked               {"kind": "histogram", "column": "sex"}, {"kind": "mean", "column": "age",
+                            "range": [17, 90]}, and so on: docs/statistics.md
+        epsilon             of all of it together, at delta (by default the dataset's); or instead
+        noise_multiplier    how much noise, whatever it costs
+        idempotency_key     as of train(): repeated with it, the call finds what it asked before
+        """
+        request = _statistics_request(dataset, asked, epsilon, noise_multiplier, delta)
+        answer = self._transport.post("/v1/statistics", request,
+                                      idempotency_key=idempotency_key or uuid.uuid4().hex)
+        return Statistics(self, answer.json())
+
+    def statistics_estimate(
+        self,
+        dataset: DatasetName,
+        asked: Sequence[_types.Statistic],
+        *,
+        epsilon: float | None = None,
+        noise_multiplier: float | None = None,
+        delta: float | None = None,
+    ) -> _types.StatisticsEstimate:
+        """What statistics() with these arguments would cost, and how wide its intervals would be.
+        Changes nothing and costs nothing."""
+        request = _statistics_request(dataset, asked, epsilon, noise_multiplier, delta)
+        answer: _types.StatisticsEstimate = self._transport.post(
+            "/v1/statistics:estimate", request).json()
+        return answer
+
+    def past_statistics(self, dataset: DatasetName | None = None) -> Iterator[Statistics]:
+        """What was asked for before, newest first; ``refresh()`` fetches the answers of one."""
+        name = dataset.id if isinstance(dataset, Dataset) else dataset
+        query = {"order": "desc", "dataset": name}
+        for data in self._transport.pages("/v1/statistics", "statistics", query):
+            yield Statistics(self, data)
+
     def __repr__(self) -> str:
         return f"epsilond.Client({self.url!r})"
 
@@ -192,3 +240,12 @@ def _job_request(**told: Any) -> dict[str, Any]:
         else:
             request[name] = value.id if isinstance(value, Dataset) else value
     return request
+
+
+def _statistics_request(dataset: DatasetName, asked: Sequence[_types.Statistic],
+                        epsilon: float | None, noise_multiplier: float | None,
+                        delta: float | None) -> dict[str, Any]:
+    told = {"epsilon": epsilon, "noise_multiplier": noise_multiplier, "delta": delta}
+    return {"dataset": dataset.id if isinstance(dataset, Dataset) else dataset,
+            "statistics": list(asked),
+            "privacy": {name: value for name, value in told.items() if value is not None}}

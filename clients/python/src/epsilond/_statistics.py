@@ -1,0 +1,120 @@
+"""Statistics of a dataset's columns: asked for, waited for, read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import _types
+from ._errors import EpsilondError
+from ._figures import plain
+from ._html import Html, element, facts
+from ._transport import segment
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+POLL_SECONDS = 1.0  # answers are shown at whole seconds
+
+
+class StatisticsFailed(EpsilondError):
+    """They FAILED: what was authorised of them is spent, and nothing was answered."""
+
+    def __init__(self, statistics: Statistics) -> None:
+        super().__init__(f"{statistics.id} FAILED: {statistics.data['state_reason']}")
+        self.statistics = statistics
+
+
+class Statistics:
+    """What was asked for together, as it was when asked about; ``data`` is all that the service says."""
+
+    def __init__(self, client: Client, data: _types.Statistics) -> None:
+        self._client = client
+        self.data = data
+
+    @property
+    def id(self) -> str:
+        return self.data["id"]
+
+    @property
+    def state(self) -> str:
+        return self.data["state"]
+
+    @property
+    def guarantee(self) -> _types.StatisticsGuarantee:
+        """What all of it together costs: epsilon at delta, the mechanism, the noise of a count."""
+        return self.data["guarantee"]
+
+    @property
+    def answers(self) -> list[Any]:
+        """In the order of what was asked, each with intervals of 95 % over the noise; empty before."""
+        return list(self.data["answers"] or [])
+
+    def __getitem__(self, place: int) -> Any:
+        return self.answers[place]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.answers)
+
+    def refresh(self) -> Statistics:
+        """Asks for them as they are now."""
+        self.data = self._client._transport.get(f"/v1/statistics/{segment(self.id)}")
+        return self
+
+    def wait(self, timeout: float | None = None) -> Statistics:
+        """Waits until they are answered; StatisticsFailed says that they will not be."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while self.state == "RUNNING":
+            if end is not None and time.monotonic() >= end:
+                raise TimeoutError(f"{self.id} is not answered yet")
+            time.sleep(POLL_SECONDS)
+            self.refresh()
+        if self.state == "FAILED":
+            raise StatisticsFailed(self)
+        return self
+
+    def __repr__(self) -> str:
+        lines = [f"{self.id}: {self.state}, {self.data['dataset']}, "
+                 f"epsilon {self.guarantee['epsilon']:.3g} at delta {self.guarantee['delta']:g}"]
+        for answer in self.answers:
+            lines += [f"{name}: {value}" for name, value in _rows(answer)]
+        return plain("\n".join(lines))
+
+    def _repr_html_(self) -> str:
+        head = facts(self.id, [("state", self.state), ("dataset", self.data["dataset"]),
+                               ("epsilon", f"{self.guarantee['epsilon']:.3g}")])
+        tables = [facts(_title(answer), _rows(answer)) for answer in self.answers]
+        return element("div", Html(head), *[Html(text) for text in tables])
+
+
+def _title(answer: Any) -> str:
+    names = answer.get("column") or " x ".join(axis["column"] for axis in answer["columns"])
+    return f"{answer['kind']} of {names}"
+
+
+def _bin(bin: Any) -> str:
+    return str(bin["value"]) if "value" in bin else f"{bin['from']:g} to {bin['to']:g}"
+
+
+def _span(interval: Any) -> str:
+    return f"{interval[0]:.6g} to {interval[1]:.6g}"
+
+
+def _rows(answer: Any) -> list[tuple[str, str]]:
+    """What a person reads of an answer: a name and a value with its interval."""
+    kind = answer["kind"]
+    if kind == "histogram":
+        return [(f"{answer['column']} {_bin(bin)}",
+                 f"{bin['count']:.6g} ({_span(bin['interval'])})") for bin in answer["bins"]]
+    if kind == "table":
+        first, second = answer["columns"]
+        return [(f"{_bin(a)}, {_bin(b)}", f"{answer['counts'][i][k]:.6g} +- {answer['margin']:.3g}")
+                for i, a in enumerate(first["bins"]) for k, b in enumerate(second["bins"])]
+    if kind == "quantiles":
+        return [(f"{answer['column']} {one['probability']:g}",
+                 f"{one['value']:.6g} ({_span(one['interval'])})") for one in answer["quantiles"]]
+    return [(f"{kind} of {answer['column']}", f"{answer['value']:.6g} ({_span(answer['interval'])})")]
