@@ -16,6 +16,7 @@ const pages = [
   [/^\/ui\/jobs$/, () => import('./page_jobs.js'), '/ui/jobs', 'jobs:read'],
   [/^\/ui\/jobs\/([^/]+)$/, () => import('./page_job.js'), '/ui/jobs', 'jobs:read'],
   [/^\/ui\/train$/, () => import('./page_train.js'), null, 'jobs:submit'],
+  [/^\/ui\/statistics$/, () => import('./page_statistics.js'), '/ui/datasets', 'jobs:read'],
   [/^\/ui\/register$/, () => import('./page_register.js'), '/ui/datasets', 'datasets:admin'],
   [/^\/ui\/compare$/, () => import('./page_compare.js'), '/ui/compare', 'jobs:read'],
   [/^\/ui\/approvals$/, () => import('./page_approvals.js'), '/ui/approvals', 'budgets:read'],

@@ -35,8 +35,10 @@ function jobsCard(jobs, id) {
 
 function entryLine(entry) {
   const [colour, word] = kinds[entry.kind] ?? ['left', entry.kind];
-  return html`<li>${swatch(colour)}<span><b>${word}</b> <small>entry ${entry.seq}${entry.job
-    ? html` · <a href="/ui/jobs/${entry.job}">${tail(entry.job)}</a>` : nothing} · by ${entry.actor}</small></span>
+  const counts = entry.job?.startsWith('sta_');
+  const place = counts ? `/ui/statistics?dataset=${entry.dataset}&from=${entry.job}` : `/ui/jobs/${entry.job}`;
+  return html`<li>${swatch(colour)}<span><b>${counts ? word.replace('a job', 'statistics') : word}</b> <small>entry ${entry.seq}${entry.job
+    ? html` · <a href=${place}>${tail(entry.job)}</a>` : nothing} · by ${entry.actor}</small></span>
     <small>${age(entry.time)}</small></li>`;
 }
 
@@ -100,6 +102,7 @@ function page({dataset, budget, jobs, entries, head, history, load}, problem, {e
     <p class="quiet">${dataset.display_name ? html`<span class="id">${dataset.id}</span> · ` : nothing}${facts(dataset)} ${tags(dataset)}</p></div>
     <div class="actions">${may('datasets:admin') ? editor.button() : nothing}${dataset.state === 'DELETED' || !may('datasets:admin') ? nothing : html`<button class="button danger" @click=${ask}>Delete content</button>`}
     ${dataset.state === 'CREATED' && dataset.grant?.state === 'APPROVED' && may('datasets:admin') ? html`<button class="button" @click=${load}>Import</button>` : nothing}
+    ${trains && budget && may('jobs:read') ? html`<a class="button" href="/ui/statistics?dataset=${dataset.id}">Statistics</a>` : nothing}
     <a class="button" href="/ui/jobs?dataset=${dataset.id}">Jobs</a>
     ${!may(trains ? 'jobs:submit' : 'datasets:admin') ? nothing
       : trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`

@@ -190,6 +190,28 @@ class Walk:
         browser.await_that("/^step [0-9,]+: accuracy [0-9.]+ %$/.test(document.querySelector('.spoken').innerText)", "the chart speaks")
         self.look_at("job")
 
+    def statistics(self):
+        browser = self.browser
+        browser.go("/ui/datasets/shops")
+        browser.click_text("Statistics")
+        browser.await_that("location.pathname == '/ui/statistics'", "the page of statistics")
+        browser.await_text("Nothing yet")
+        browser.click("#add")
+        browser.await_text("It fits.")
+        browser.choose("#kind", "mean")
+        browser.click("#add")
+        browser.await_that("document.querySelectorAll('.entries li').length == 2", "two statistics")
+        browser.await_text("It fits.")
+        browser.type("#epsilon", "0.05")
+        browser.await_that("document.getElementById('spend').innerText.includes('0.05') && !document.getElementById('spend').disabled")
+        browser.click("#spend")
+        browser.await_text("answered")
+        browser.await_that("document.querySelectorAll('.gauge').length >= 10", "a bar for each bin")
+        browser.await_text("Mean of")
+        self.look_at("statistics")
+        asked = self.daemon.get("/v1/statistics?dataset=shops")["statistics"]
+        check(len(asked) == 1 and asked[0]["state"] == "SUCCEEDED", "they were asked for once")
+
     def watch_and_cancel(self):
         browser = self.browser
         job = self.daemon.post("/v1/jobs", {
@@ -453,7 +475,7 @@ def main():
         browser.scheme("light")
         walk = Walk(daemon, browser, folder, shots[0] if shots else None, axe)
         digits(daemon)
-        for part in (walk.register, walk.train, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.fetch, walk.hidden, walk.approve):
+        for part in (walk.register, walk.train, walk.statistics, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.fetch, walk.hidden, walk.approve):
             part()
     with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
         browser.resize(1320)
