@@ -139,7 +139,7 @@ traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_ma
 $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
-$(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create,--wrap=network_destroy
+$(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy
 $(e2e): $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)

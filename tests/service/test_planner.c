@@ -12,18 +12,24 @@
 
 static size_t created, destroyed;
 
-enum status __real_network_create(struct network **out, const struct model_spec *model,
-                                  struct network_shape shape, struct error *error);
-enum status __wrap_network_create(struct network **out, const struct model_spec *model,
-                                  struct network_shape shape, struct error *error);
+enum status __real_network_create_of_units(struct network **out,
+                                           const struct model_spec *model,
+                                           struct network_shape shape, size_t unit_rows,
+                                           struct error *error);
+enum status __wrap_network_create_of_units(struct network **out,
+                                           const struct model_spec *model,
+                                           struct network_shape shape, size_t unit_rows,
+                                           struct error *error);
 void __real_network_destroy(struct network *network);
 void __wrap_network_destroy(struct network *network);
 
-enum status __wrap_network_create(struct network **out, const struct model_spec *model,
-                                  struct network_shape shape, struct error *error)
+enum status __wrap_network_create_of_units(struct network **out,
+                                           const struct model_spec *model,
+                                           struct network_shape shape, size_t unit_rows,
+                                           struct error *error)
 {
     created++;
-    return __real_network_create(out, model, shape, error);
+    return __real_network_create_of_units(out, model, shape, unit_rows, error);
 }
 
 void __wrap_network_destroy(struct network *network)
