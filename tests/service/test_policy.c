@@ -45,7 +45,8 @@ static const char *breach_of(const char *algorithm, double noise, double *share)
              noise);
     struct job_plan plan = scene_plan(&scene, algorithm, rest);
     *share = run_filter_guards(&plan.mechanism) ? plan.mechanism.filter.noise_share : 1;
-    assert_int_equal(policy_find_breach(&scene.context, &ana, &plan, &breach, NULL),
+    const struct policy_asked asked = policy_asked_of_job(&plan);
+    assert_int_equal(policy_find_breach(&scene.context, &ana, &asked, &breach, NULL),
                      ST_OK);
     job_plan_fini(&plan);
     return breach.member;

@@ -95,6 +95,13 @@ static void assert_names_none(const char *path)
             fail_msg("%s names %s", path, words[k][0]);
 }
 
+/* Who asks for a mechanism names its kind: the algorithms, which the patterns below do not
+ * reach, and statistics. */
+static bool asks_for_one(const char *path)
+{
+    return strncmp(path, "engine/statistics/", strlen("engine/statistics/")) == 0;
+}
+
 static void nothing_outside_the_table_names_a_kind(void **state)
 {
     (void)state;
@@ -105,7 +112,8 @@ static void nothing_outside_the_table_names_a_kind(void **state)
         glob_t found;
         assert_int_equal(glob(patterns[k], 0, NULL, &found), 0);
         for (size_t i = 0; i < found.gl_pathc; i++)
-            assert_names_none(found.gl_pathv[i]);
+            if (!asks_for_one(found.gl_pathv[i]))
+                assert_names_none(found.gl_pathv[i]);
         globfree(&found);
     }
 }
