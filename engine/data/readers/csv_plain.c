@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/data/decimal.h"
+#include "engine/data/readers/persons.h"
 
 enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
                            const struct encoder *encoders, const size_t *places,
@@ -100,8 +101,9 @@ static bool read_cell(const struct record *record, size_t column, const char **t
     case COLUMN_LABEL:
         return csv_target_encode(record->target, record->plain->schema->task, encoder,
                                  cell, NULL) == ST_OK;
-    case COLUMN_IGNORED:
-    case COLUMN_PRIVACY_ID: return true;
+    case COLUMN_PRIVACY_ID:
+        return persons_read_id(&record->target->id, cell, NULL) == ST_OK;
+    case COLUMN_IGNORED: return true;
     }
     return false;
 }

@@ -30,9 +30,10 @@ enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
                            struct error *error);
 void csv_plain_fini(struct csv_plain *plain); /* a zeroed one is allowed */
 
-struct csv_target { /* of a record: a class or a value, as the task is */
+struct csv_target { /* of a record: a class or a value, as the task is, */
     uint32_t class_index;
     float value;
+    struct cell id; /* and whose it is, where a column says so: a part of the line */
 };
 
 /* Encodes the label's cell; its encoder answers. */

@@ -19,6 +19,7 @@
 #include "engine/data/lexicon.h"
 #include "engine/data/readers/csv_plain.h"
 #include "engine/data/readers/lines.h"
+#include "engine/data/readers/persons.h"
 #include "engine/data/readers/reading.h"
 
 struct csv_cell {
@@ -359,16 +360,8 @@ static enum status add_target(struct csv *csv, const struct csv_target *target)
                                      reading->error);
 }
 
-static enum status add_label(struct csv *csv, size_t column)
-{
-    struct csv_target target;
-    enum status status =
-        csv_target_encode(&target, csv->reading->schema->task, &csv->encoders[column],
-                          csv->cells[column].cell, &csv->reason);
-    return status == ST_OK ? add_target(csv, &target) : status;
-}
-
-static enum status add_cell(struct csv *csv, size_t column, float *features)
+static enum status add_cell(struct csv *csv, size_t column, float *features,
+                            struct csv_target *target)
 {
     const struct column *declared = &csv->reading->schema->columns[column];
     switch (declared->kind) {
@@ -377,21 +370,26 @@ static enum status add_cell(struct csv *csv, size_t column, float *features)
         return encoder_features(&csv->encoders[column],
                                 features + csv->plain.offsets[column],
                                 csv->cells[column].cell, &csv->reason);
-    case COLUMN_LABEL: return add_label(csv, column);
-    case COLUMN_IGNORED:
-    case COLUMN_PRIVACY_ID: return ST_OK;
+    case COLUMN_LABEL:
+        return csv_target_encode(target, csv->reading->schema->task,
+                                 &csv->encoders[column], csv->cells[column].cell,
+                                 &csv->reason);
+    case COLUMN_PRIVACY_ID:
+        return persons_read_id(&target->id, csv->cells[column].cell, &csv->reason);
+    case COLUMN_IGNORED: return ST_OK;
     }
     return ST_OK;
 }
 
-static enum status add_cells(struct csv *csv, const struct line *line, float *features)
+static enum status read_cells(struct csv *csv, const struct line *line, float *features,
+                              struct csv_target *target)
 {
     struct reading *reading = csv->reading;
     enum status status = cut(csv, line);
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < reading->schema->column_count && status == ST_OK; i++) {
-        status = add_cell(csv, i, features);
+        status = add_cell(csv, i, features, target);
         if (status == ST_INVALID && csv->records == 0 &&
             other_separator(csv, line) != NULL) /* numbers with commas in them */
             status = refuse_separator(csv, line, other_separator(csv, line));
@@ -410,8 +408,13 @@ static enum status add_record(struct csv *csv, const struct line *line)
     float *features = matrix_writer_rows(writer, &room);
     bool plain = !csv->quoted &&
                  csv_plain_read(&csv->plain, features, &target, line->text, line->size);
-    enum status status =
-        plain ? add_target(csv, &target) : add_cells(csv, line, features);
+    enum status status = ST_OK;
+    if (!plain)
+        status = read_cells(csv, line, features, &target);
+    if (status == ST_OK)
+        status = add_target(csv, &target);
+    if (status == ST_OK && csv->reading->persons != NULL)
+        status = persons_add(csv->reading->persons, target.id, csv->reading->error);
     if (status == ST_OK)
         status = matrix_writer_advance(writer, 1, csv->reading->error);
     csv->records++;

@@ -2,17 +2,48 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/data/readers/foreign.h"
+#include "engine/data/readers/persons.h"
 #include "engine/data/readers/reading.h"
 
-static enum status finish(struct reading *reading, struct import_result *result)
+/* What has to be known of the import when all is read. */
+struct ending {
+    const struct import *import;
+    struct matrix_bounds bounds;
+};
+
+/* Puts the rows of each person together. The file is then written a second time, beside
+ * the first. */
+static enum status group(struct reading *reading, const struct ending *ending,
+                         struct matrix_digest *digest, uint64_t *units)
+{
+    struct matrix_bounds bounds = ending->bounds;
+    if (bounds.disk_room > 0 && bounds.disk_room <= digest->size) {
+        unlink(ending->import->path);
+        return error_set(reading->error, ST_DISK_FULL,
+                         "the disk has no room for the matrix");
+    }
+    if (bounds.disk_room > 0)
+        bounds.disk_room -= digest->size;
+    return persons_group(reading->persons, ending->import->path, bounds,
+                         ending->import->cancel, digest, units, reading->error);
+}
+
+static enum status finish(struct reading *reading, const struct ending *ending,
+                          struct import_result *result)
 {
     struct matrix_digest digest;
     enum status status = matrix_writer_finish(reading->writer, &digest, reading->error);
     if (status != ST_OK)
         return status;
-    result->records = digest.records;
+    uint64_t units = digest.records;
+    if (reading->persons != NULL)
+        status = group(reading, ending, &digest, &units);
+    if (status != ST_OK)
+        return status;
+    result->records = units;
     result->size = digest.size;
     memcpy(result->sha256, digest.sha256, SHA256_SIZE);
     memcpy(result->rows_sha256, digest.rows_sha256, SHA256_SIZE);
@@ -65,14 +96,18 @@ enum status import_run(const struct import *import, struct import_result *result
         .bounds = {size_max, import->cancel},
         .error = &error,
     };
+    const struct ending ending = {import, bounds};
+    if (schema_unit(import->schema) == UNIT_PERSON)
+        reading.persons = persons_create(import->path);
     enum status status = matrix_writer_open(&reading.writer, import->path, bounds,
                                             import->cancel, &error);
     if (status == ST_OK)
         status = import->schema->reader->read(&reading);
     if (status == ST_OK)
-        status = finish(&reading, result);
+        status = finish(&reading, &ending, result);
     if (reading.writer != NULL)
         matrix_writer_close(reading.writer);
+    persons_destroy(reading.persons);
     if (status != ST_OK)
         *failure = failure_of(&reading, status);
     return status;

@@ -41,8 +41,8 @@ struct import_failure {
 };
 
 struct import_result {
-    uint64_t records;
-    uint64_t size;               /* the matrix file's, bytes */
+    uint64_t records; /* n: of persons where these are the units, not of rows */
+    uint64_t size;    /* the matrix file's, bytes */
     uint8_t sha256[SHA256_SIZE]; /* the whole file's */
     /* The digest of its rows alone. The same records declared with another scale, other
      * classes or other labels make another file, but the same rows. */

@@ -14,6 +14,8 @@
 #include "engine/data/readers/source.h"
 #include "engine/data/schema.h"
 
+struct persons; /* engine/data/readers/persons.h */
+
 struct reading_place {
     size_t file;           /* index in reader->files */
     uint64_t line, column; /* as in struct import_failure (import.h) */
@@ -24,6 +26,7 @@ struct reading {
     const char *const *paths; /* of the files of its reader; NULL: not uploaded */
     struct source_bounds bounds;
     struct matrix_writer *writer;
+    struct persons *persons;    /* whose rows they are; NULL where units are records */
     struct reading_place place; /* what a failure is blamed on */
     struct error *error;        /* its outcome and its reason */
 };

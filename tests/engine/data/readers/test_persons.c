@@ -1,0 +1,211 @@
+/* Goal: the rows of each person lie together, persons in the order in which they first
+ * appear, whatever their ids are; n is the number of persons, and a row that does not say
+ * whose it is refuses the file. Method: csv files of a few lines, and one of many persons
+ * grouped a second time by the test. */
+#include "engine/data/readers/persons.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/data/readers/reader_registry.h"
+#include "tests/expect.h"
+#include "tests/engine/data/readers/ingest_fixture.h"
+
+static char who[] = "who", x[] = "x", y[] = "y", no[] = "no", yes[] = "yes";
+static char *answers[] = {no, yes};
+static struct column columns[] = {
+    {.name = who, .kind = COLUMN_PRIVACY_ID},
+    {.name = x, .kind = COLUMN_NUMERIC, .low = 0, .high = 10},
+    {.name = y, .kind = COLUMN_LABEL, .value_count = 2, .values = answers}};
+static const struct schema people = {.reader = &csv_reader,
+                                     .task = TASK_CLASSIFICATION,
+                                     .classes = 2,
+                                     .header = true,
+                                     .column_count = 3,
+                                     .columns = columns};
+
+/* The first feature of a row in the file's unit. */
+static long x_of(const struct matrix *matrix, uint32_t row)
+{
+    return lround(((double)feature_at(matrix, row, 0) + 1) * 5);
+}
+
+static void expect_rows(const struct ingest *ingest, const char *rows, size_t count)
+{
+    assert_int_equal(ingest->matrix.records, count);
+    for (uint32_t r = 0; r < count; r++)
+        assert_int_equal(x_of(&ingest->matrix, r), rows[r] - '0');
+}
+
+static void rows_of_a_person_lie_together_in_order_of_appearance(void **state)
+{
+    (void)state;
+    static const uint32_t starts[] = {0, 3, 4, 6};
+    struct ingest ingest;
+    ingest_init(&ingest);
+    ingest_text(&ingest, &people,
+                "who,x,y\nzoe,1,no\nbob,2,yes\n zoe ,3,yes\namy,4,no\n"
+                "\"zoe\",5,no\namy,6,yes\n");
+    assert_int_equal(ingest.status, ST_OK);
+    assert_int_equal(ingest.result.records, 3); /* persons, and not rows */
+    assert_int_equal(matrix_units(&ingest.matrix), 3);
+    expect_rows(&ingest, "135246", 6);
+    assert_memory_equal(ingest.matrix.starts, starts, sizeof starts);
+    assert_int_equal(ingest.matrix.targets[0], 0);
+    assert_int_equal(ingest.matrix.targets[1], 1);
+    assert_int_equal(ingest.matrix.targets[5], 1);
+    ingest_fini(&ingest);
+}
+
+/* Only which rows belong together decides. */
+static void ids_themselves_do_not_matter(void **state)
+{
+    (void)state;
+    struct ingest first, second;
+    ingest_init(&first);
+    ingest_init(&second);
+    ingest_text(&first, &people, "who,x,y\nb,1,no\na,2,no\nb,3,no\nc,4,yes\n");
+    ingest_text(&second, &people, "who,x,y\na,1,no\n~,2,no\na,3,no\n0,4,yes\n");
+    assert_int_equal(first.status, ST_OK);
+    assert_int_equal(second.status, ST_OK);
+    assert_memory_equal(first.result.sha256, second.result.sha256, SHA256_SIZE);
+    ingest_fini(&first);
+    ingest_fini(&second);
+}
+
+static void the_rows_have_the_digest_of_the_file_they_came_in(void **state)
+{
+    (void)state;
+    static struct column ignoring[3];
+    struct ingest grouped, plain;
+    struct schema records = people;
+    memcpy(ignoring, columns, sizeof ignoring);
+    ignoring[0].kind = COLUMN_IGNORED;
+    records.columns = ignoring;
+    ingest_init(&grouped);
+    ingest_init(&plain);
+    const char *text = "who,x,y\nb,1,no\na,2,no\nb,3,yes\n";
+    ingest_text(&grouped, &people, text);
+    ingest_text(&plain, &records, text);
+    assert_int_equal(plain.result.records, 3);
+    assert_int_equal(grouped.result.records, 2);
+    expect_rows(&grouped, "132", 3);
+    expect_rows(&plain, "123", 3);
+    assert_memory_equal(grouped.result.rows_sha256, plain.result.rows_sha256,
+                        SHA256_SIZE);
+    ingest_fini(&grouped);
+    ingest_fini(&plain);
+}
+
+static void a_row_without_an_id_is_refused(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"", " \t ", "\"\"", "\" \""};
+    char text[64];
+    struct ingest ingest;
+    ingest_init(&ingest);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        snprintf(text, sizeof text, "who,x,y\nada,1,no\n%s,2,yes\n", rows[k]);
+        ingest_text(&ingest, &people, text);
+        assert_int_equal(ingest.status, ST_IMPORT_FAILED);
+        assert_int_equal(ingest.failure.line, 3);
+        assert_int_equal(ingest.failure.column, 1);
+        assert_non_null(strstr(ingest.failure.text, "must say whose it is"));
+    }
+    ingest_fini(&ingest);
+}
+
+static void an_id_has_a_longest_size(void **state)
+{
+    (void)state;
+    char text[2 * PERSON_ID_SIZE_MAX + 64], id[PERSON_ID_SIZE_MAX + 2] = "";
+    struct ingest ingest;
+    ingest_init(&ingest);
+    memset(id, 'i', PERSON_ID_SIZE_MAX);
+    snprintf(text, sizeof text, "who,x,y\n%s,1,no\n", id);
+    ingest_text(&ingest, &people, text);
+    assert_int_equal(ingest.status, ST_OK);
+    id[PERSON_ID_SIZE_MAX] = 'i';
+    snprintf(text, sizeof text, "who,x,y\n%s,1,no\n", id);
+    ingest_text(&ingest, &people, text);
+    assert_int_equal(ingest.status, ST_IMPORT_FAILED);
+    assert_non_null(strstr(ingest.failure.text, "longer than 256 bytes"));
+    assert_null(strstr(ingest.failure.text, "iii")); /* no value is quoted */
+    ingest_fini(&ingest);
+}
+
+/* More persons and rows than stay in memory at once, ids of like texts. */
+static void many_persons_are_grouped_as_a_sort_would(void **state)
+{
+    (void)state;
+    enum { PERSONS = 5000, ROWS = 60000, LINE = 24 };
+    static uint32_t index_of[PERSONS], counts[PERSONS];
+    char *text = calloc(ROWS + 1, LINE);
+    size_t size = (size_t)sprintf(text, "who,x,y\n"), persons = 0;
+    uint32_t *of = calloc(ROWS, sizeof *of);
+    struct ingest ingest;
+    memset(index_of, 0xff, sizeof index_of);
+    for (uint32_t r = 0; r < ROWS; r++) {
+        uint32_t person = (uint32_t)((uint64_t)r * r * 2654435761U % PERSONS);
+        if (index_of[person] == UINT32_MAX)
+            index_of[person] = (uint32_t)persons++;
+        of[r] = index_of[person];
+        counts[of[r]]++;
+        size += (size_t)sprintf(text + size, "p%u,%u,%s\n", person, r % 10,
+                                r % 3 == 0 ? "yes" : "no");
+    }
+    ingest_init(&ingest);
+    ingest_text(&ingest, &people, text);
+    assert_int_equal(ingest.status, ST_OK);
+    assert_int_equal(ingest.result.records, persons);
+    assert_int_equal(ingest.matrix.records, ROWS);
+    for (uint32_t u = 0; u < persons; u++)
+        assert_int_equal(matrix_unit(&ingest.matrix, u).count, counts[u]);
+    memset(counts, 0, sizeof counts);
+    for (uint32_t r = 0; r < ROWS;
+         r++) { /* in the order of the file, each in its place */
+        uint32_t row = ingest.matrix.starts[of[r]] + counts[of[r]]++;
+        assert_int_equal(x_of(&ingest.matrix, row), r % 10);
+        assert_int_equal(ingest.matrix.targets[row], r % 3 == 0);
+    }
+    ingest_fini(&ingest);
+    free(of);
+    free(text);
+}
+
+static void a_full_disk_and_a_cancelled_import_leave_nothing(void **state)
+{
+    (void)state;
+    static const atomic_bool cancelled = true;
+    const char *text = "who,x,y\nb,1,no\na,2,no\nb,3,yes\n";
+    struct ingest ingest;
+    ingest_init(&ingest);
+    ingest_text(&ingest, &people, text);
+    uint64_t size = ingest.result.size;
+    for (uint64_t room = size / 2; room <= 2 * size; room += size / 4) {
+        ingest.limits.disk_room = room;
+        ingest_text(&ingest, &people, text);
+        assert_int_equal(ingest.status, room < 2 * size - 64 ? ST_DISK_FULL : ST_OK);
+    }
+    ingest.limits.disk_room = 0;
+    struct import import = ingest_import(&ingest, &people);
+    import.cancel = &cancelled;
+    assert_int_equal(import_run(&import, &ingest.result, &ingest.failure),
+                     ST_CANCELLED);
+    assert_int_equal(access(ingest.out, F_OK), -1);
+    ingest_fini(&ingest);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_a_person_lie_together_in_order_of_appearance),
+        cmocka_unit_test(ids_themselves_do_not_matter),
+        cmocka_unit_test(the_rows_have_the_digest_of_the_file_they_came_in),
+        cmocka_unit_test(a_row_without_an_id_is_refused),
+        cmocka_unit_test(an_id_has_a_longest_size),
+        cmocka_unit_test(many_persons_are_grouped_as_a_sort_would),
+        cmocka_unit_test(a_full_disk_and_a_cancelled_import_leave_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
