@@ -88,6 +88,7 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
     epochs_write(&writer, epochs, true);
     exposure_write(&writer, epochs, balance);
     json_write_text(&writer, "relation", relation_name(balance->relation));
+    json_write_text(&writer, "unit", unit_name(balance->unit));
     json_write_count(&writer, "epoch", balance->epoch);
     write_spending(&writer, balance);
     write_rooms(&writer, balance, NULL);

@@ -12,7 +12,8 @@
 static const char *const kind_names[] = {[COLUMN_NUMERIC] = "numeric",
                                          [COLUMN_CATEGORICAL] = "categorical",
                                          [COLUMN_LABEL] = "label",
-                                         [COLUMN_IGNORED] = "ignored"};
+                                         [COLUMN_IGNORED] = "ignored",
+                                         [COLUMN_PRIVACY_ID] = "privacy_id"};
 
 /* A text that a cell can hold: cells lose the blanks around them. */
 static const char *read_cell_text(struct json_node node)
@@ -82,13 +83,13 @@ static void read_value_default(struct column *column, struct json_node node, boo
 static bool read_kind(enum column_kind *kind, struct json_node node)
 {
     const char *text = json_read_text(node);
-    for (int i = COLUMN_NUMERIC; i <= COLUMN_IGNORED; i++) {
+    for (int i = COLUMN_NUMERIC; i <= COLUMN_PRIVACY_ID; i++) {
         if (strcmp(kind_names[i], text) == 0) {
             *kind = (enum column_kind)i;
             return true;
         }
     }
-    json_refuse(node, "must be numeric, categorical, label or ignored");
+    json_refuse(node, "must be numeric, categorical, label, ignored or privacy_id");
     return false;
 }
 
@@ -114,24 +115,31 @@ static void read_column(struct column *column, struct json_node node, enum task 
                                 json_member(&node, "range"));
         read_number_default(column, fallback);
     } else {
-        schema_value_refuse(&node, "range", "an ignored column is not read");
-        schema_value_refuse(&node, "values", "an ignored column is not read");
-        schema_value_refuse(&node, "default", "an ignored column is not read");
+        const char *why = column->kind == COLUMN_IGNORED
+                              ? "an ignored column is not read"
+                              : "ids are compared, and become no feature";
+        schema_value_refuse(&node, "range", why);
+        schema_value_refuse(&node, "values", why);
+        schema_value_refuse(&node, "default", why);
     }
 }
 
-/* Exactly one label, at least one feature, not more than the limit. */
+/* Exactly one label, at most one column of ids, at least one feature, not more than the
+ * limit. */
 static void check_columns(const struct schema *schema, struct json_node columns)
 {
-    uint64_t features = 0, labels = 0;
+    uint64_t features = 0, labels = 0, ids = 0;
     for (size_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->columns[i];
         labels += column->kind == COLUMN_LABEL;
+        ids += column->kind == COLUMN_PRIVACY_ID;
         features += column->kind == COLUMN_NUMERIC;
         features += column->kind == COLUMN_CATEGORICAL ? column->value_count : 0;
     }
     if (labels != 1)
         json_refuse(columns, "must have exactly one label");
+    if (ids > 1)
+        json_refuse(columns, "must have at most one column of kind privacy_id");
     if (features < 1 || features > LIMIT_FEATURES)
         json_refuse(columns, "must make 1 to %d features", LIMIT_FEATURES);
 }
@@ -191,7 +199,7 @@ static void write_column(struct json_writer *writer, const struct column *column
         for (size_t i = 0; i < column->value_count; i++)
             json_write_text(writer, NULL, column->values[i]);
         json_write_array_end(writer);
-    } else if (column->kind != COLUMN_IGNORED) {
+    } else if (column->kind == COLUMN_NUMERIC || column->kind == COLUMN_LABEL) {
         schema_value_write_range(writer, column->low, column->high);
     }
     if (column->fallback != NULL && column->value_count > 0)

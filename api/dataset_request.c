@@ -48,8 +48,13 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node,
 {
     spec->is_public = json_is_string(node.value) &&
                       strcmp(json_string_value(node.value), "public") == 0;
+    enum unit unit = schema_unit(&spec->schema);
+    if (spec->is_public && unit != UNIT_RECORD)
+        json_refuse(node, "public data has no privacy unit: declare the column of kind "
+                          "privacy_id as ignored");
     if (spec->is_public)
         return;
+    spec->grant.unit = unit;
     if (json_present(node) && !json_is_object(node.value))
         json_refuse(node, "must be \"public\", or an object with epsilon and delta");
     json_read_object(
@@ -116,8 +121,8 @@ bool dataset_spec_same_privacy(const struct dataset_spec *a,
     if (a->is_public || b->is_public)
         return a->is_public && b->is_public;
     const struct grant *x = &a->grant, *y = &b->grant;
-    return x->relation == y->relation && x->epsilon == y->epsilon &&
-           x->delta == y->delta && x->order == y->order &&
+    return x->relation == y->relation && x->unit == y->unit &&
+           x->epsilon == y->epsilon && x->delta == y->delta && x->order == y->order &&
            division_same(&x->division, &y->division);
 }
 

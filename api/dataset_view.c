@@ -23,7 +23,10 @@ static void write_state(struct json_writer *writer, const struct dataset_view *v
     json_write_text(writer, "state", view->state);
     json_write_text(writer, "state_reason", state_reason(&view->failure));
     json_write_count_if(writer, view->records > 0, "records", view->records);
-    json_write_count_if(writer, view->size > 0, "size", view->size);
+    /* The size of a matrix is that of all rows together: of persons it is nobody's to know. */
+    bool told = view->size > 0 && schema_unit(&view->spec->schema) == UNIT_RECORD;
+    json_write_count_if(writer, told, "size", view->size);
+    json_write_text(writer, "unit", unit_name(schema_unit(&view->spec->schema)));
 }
 
 static void write_times(struct json_writer *writer, const struct dataset_view *view)

@@ -5,7 +5,9 @@
  * Invariants
  *   (1) The digest of private content is never shown: it would confirm a guess of a
  *       record exactly (P6). That of public content is.
- *   (2) Whoever may read budgets learns that an import failed, and whether by a fault of
+ *   (2) Where units are persons "records" is their number, and "size" is null: how many
+ *       rows there are is shown to nobody.
+ *   (3) Whoever may read budgets learns that an import failed, and whether by a fault of
  *       this service; where and why is for the owner, in import_render alone.
  */
 #ifndef API_DATASET_VIEW_H
@@ -35,14 +37,14 @@ struct dataset_view {
     size_t evaluation_count;
     const struct balance *balance; /* of a summary; NULL: public, it has none */
 };
-/* The members of the request, "display_name" and "tags" behind them, then "state","state_reason","records","size","sha256",
+/* The members of the request, "display_name" and "tags" behind them, then "state","state_reason","records","size","unit","sha256",
  * "guarantee","epochs","evaluations","grant","create_time","import_time". "state_reason" is null, or
  * after a failed import what everybody may know of it: import_failed whatever was wrong
  * with the files or their content, internal or disk_full where this service failed. */
 char *dataset_render(const struct dataset_view *view);
 
 /* A line of a list: "id","display_name","tags","format","task","privacy","state","state_reason","records",
- * "size", the figures of its "budget" or null, "grant","create_time","import_time". */
+ * "size", "unit", the figures of its "budget" or null, "grant","create_time","import_time". */
 char *dataset_summary_render(const struct dataset_view *view);
 
 /* The last import, for the owner: {"dataset","state",

@@ -7,6 +7,9 @@
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
 
+/* More rows of a person make their mean less noisy, and a step as many times as long. */
+enum { ROWS_PER_PERSON_DEFAULT = 4 };
+
 /* These learning rates are those of api.md 3, for sums whose terms are clipped to 1.
  * Without clipping gradients are larger, and 0.1 is safe. Adam's is that of Kingma & Ba
  * 2015. */
@@ -48,13 +51,30 @@ static uint64_t nearest_power(uint64_t records)
     return power;
 }
 
+/* What is said of persons, on data whose units they are. */
+static enum status resolve_unit(struct job_request *request,
+                                const struct job_dataset *dataset, struct error *error)
+{
+    struct train_spec *train = &request->train;
+    enum unit unit = schema_unit(dataset->schema);
+    if (unit == UNIT_RECORD && train->unit_rows > 0)
+        return error_set_at(error, ST_INVALID, "/rows_per_person",
+                            "the privacy unit of this dataset is the record: leave it "
+                            "out");
+    train->unit = unit;
+    if (unit == UNIT_PERSON && train->unit_rows == 0)
+        train->unit_rows = ROWS_PER_PERSON_DEFAULT;
+    return algorithm_check_unit(train->algorithm.algorithm, unit, error);
+}
+
 static enum status resolve_batch_size(struct job_request *request, uint64_t records,
                                       struct error *error)
 {
     uint64_t *batch_size = &request->train.batch_size;
     if (*batch_size > records)
         return error_set_at(error, ST_INVALID, "/batch_size",
-                            "must be at most the number of records, %" PRIu64, records);
+                            "must be at most the number of %ss, %" PRIu64,
+                            unit_name(request->train.unit), records);
     if (*batch_size > 0)
         return ST_OK;
     *batch_size = request->train.algorithm.algorithm->full_batch
@@ -121,6 +141,8 @@ enum status job_defaults_fill(struct job_request *request,
                               const struct job_dataset *dataset, struct error *error)
 {
     enum status status = resolve_privacy(request, dataset, error);
+    if (status == ST_OK)
+        status = resolve_unit(request, dataset, error);
     if (status == ST_OK)
         status = model_request_fit(&request->train.model, request->has_loss,
                                    dataset->schema, error);

@@ -17,7 +17,7 @@
 
 struct job_dataset { /* what must be known of the dataset */
     const struct schema *schema;
-    uint64_t records; /* that are trained on */
+    uint64_t records; /* that are trained on: persons, where these are the units */
     struct division division;
     bool is_public;
     enum relation relation;
@@ -35,6 +35,7 @@ struct job_dataset { /* what must be known of the dataset */
  *                       privacy for a private algorithm or privacy for another,
  *                       budget_fraction of public data; error->pointer names the member
  *   ST_DATASET_PRIVATE  an algorithm that is not private on a private dataset
+ *   ST_UNIT_UNSUPPORTED  an algorithm that takes no persons, on a dataset of them
  * On failure some of it may be filled in: the request can only be released. */
 enum status job_defaults_fill(struct job_request *request,
                               const struct job_dataset *dataset, struct error *error);

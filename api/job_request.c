@@ -87,6 +87,17 @@ static void read_learning(struct job_request *request, const struct json_node *r
         class_weights_request_read(&request->train.class_weights, weights);
 }
 
+/* A power of two, so that nobody's rows lie in two products. */
+static void read_rows_per_person(size_t *rows, struct json_node node)
+{
+    if (!json_present(node))
+        return;
+    uint64_t count = json_read_count(node, 1, LIMIT_ROWS_PER_PERSON);
+    if ((count & (count - 1)) != 0)
+        json_refuse(node, "must be 1, 2, 4, 8 or 16");
+    *rows = (size_t)count;
+}
+
 static void read_length(struct job_request *request, const struct json_node *root)
 {
     struct json_node batch_size = json_member(root, "batch_size");
@@ -152,17 +163,19 @@ static void read_request(struct job_request *request, const struct json_node *ro
 {
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
-    json_read_object(*root, (const char *const[]){"dataset", "evaluation", "model",
-                                                  "algorithm", "optimizer", "averaging",
-                                                  "class_weights", "batch_size",
-                                                  "epochs", "steps", "privacy",
-                                                  "display_name", "tags", NULL});
+    json_read_object(
+        *root, (const char *const[]){"dataset", "evaluation", "model", "algorithm",
+                                     "optimizer", "averaging", "class_weights",
+                                     "batch_size", "rows_per_person", "epochs", "steps",
+                                     "privacy", "display_name", "tags", NULL});
     read_names(request, root);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
     read_optimizer(request, json_member(root, "optimizer"));
     read_learning(request, root);
     read_length(request, root);
+    read_rows_per_person(&request->train.unit_rows,
+                         json_member(root, "rows_per_person"));
     read_privacy(request, json_member(root, "privacy"), epsilon_max);
     caption_read(&request->caption, root);
 }
@@ -228,6 +241,8 @@ void job_request_write_run(struct json_writer *writer,
     averaging_request_write(writer, "averaging", &train->averaging);
     class_weights_request_write(writer, "class_weights", &train->class_weights);
     json_write_count(writer, "batch_size", train->batch_size);
+    if (train->unit == UNIT_PERSON)
+        json_write_count(writer, "rows_per_person", train->unit_rows);
     if (request->has_steps)
         json_write_count(writer, "steps", train->steps);
     else

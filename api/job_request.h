@@ -6,7 +6,7 @@
  *
  *   {"dataset","evaluation"?,"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"averaging"?:{"kind",...},
- *    "class_weights"?:[number,...],"batch_size"?,"epochs"|"steps"?,
+ *    "class_weights"?:[number,...],"batch_size"?,"rows_per_person"?,"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
  *              "accountant"?:rdp|pld},
  *    "display_name"?,"tags"?}

@@ -182,8 +182,21 @@ static void write_averaging(struct json_writer *writer)
     json_write_object_end(writer);
 }
 
+static void write_rows_per_person(struct json_writer *writer, size_t usual)
+{
+    json_write_object(writer, "rows_per_person");
+    json_write_array(writer, "enum");
+    for (uint64_t rows = 1; rows <= LIMIT_ROWS_PER_PERSON; rows *= 2)
+        json_write_count(writer, NULL, rows);
+    json_write_array_end(writer);
+    json_write_count(writer, "default", usual);
+    json_write_object_end(writer);
+}
+
 static void write_length(struct json_writer *writer, const struct job_request *usual)
 {
+    if (usual->train.unit == UNIT_PERSON)
+        write_rows_per_person(writer, usual->train.unit_rows);
     json_schema_count(writer, "batch_size", 1, usual->train.records,
                       &usual->train.batch_size);
     json_schema_count(writer, "epochs", 1, LIMIT_STEPS, &usual->epochs);

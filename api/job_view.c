@@ -29,6 +29,7 @@ static void write_privacy(struct json_writer *writer, const struct job_view *vie
     }
     json_write_object(writer, "privacy");
     json_write_text(writer, "relation", relation_name(request->train.relation));
+    json_write_text(writer, "unit", unit_name(request->train.unit));
     writer->digits = JSON_EXACT;
     json_write_real_if(writer, request->target == TARGET_EPSILON, "epsilon",
                        request->target_value);

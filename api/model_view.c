@@ -74,7 +74,7 @@ static void write_guarantee(struct json_writer *writer, const struct model_view 
     }
     json_write_object(writer, "guarantee");
     json_write_text(writer, "relation", relation_name(view->request->train.relation));
-    json_write_text(writer, "unit", "record");
+    json_write_text(writer, "unit", unit_name(view->request->train.unit));
     json_write_real(writer, "epsilon", view->epsilon);
     json_write_real(writer, "delta", view->request->delta);
     json_write_text(writer, "accountant", accountant_of(view));
@@ -137,6 +137,8 @@ char *certificate_render(const struct model_view *view)
     json_write_text(&writer, "job", view->job->text);
     json_write_text(&writer, "dataset", view->dataset->id.text);
     json_write_count(&writer, "records", view->request->train.records);
+    if (view->request->train.unit == UNIT_PERSON)
+        json_write_count(&writer, "rows_per_person", view->request->train.unit_rows);
     json_write_count(&writer, "steps", view->steps);
     algorithm_request_write(&writer, "algorithm", &view->request->train.algorithm);
     write_post_processing(&writer, &view->request->train);

@@ -18,8 +18,8 @@
 #include "api/roles.h"
 #include "base/status.h"
 
-#define QUERY_PAGE "page_size page_token"
-#define TYPE_JSON  "application/json"
+#define QUERY_PAGE  "page_size page_token"
+#define TYPE_JSON   "application/json"
 #define TYPE_EVENTS "text/event-stream"
 
 /* A row is X(name, run, scope, members...): the operationId of openapi.yaml, an enum
@@ -227,17 +227,17 @@ enum route_body {
 
 struct route {
     char name[24], method[8];
-    char path[40];  /* may hold {id} once, and {name} behind it */
+    char path[40]; /* may hold {id} once, and {name} behind it */
     enum scope scope;
     char act[24]; /* what the audit trail calls what it does; "": it does nothing */
     enum route_run run;
     enum route_body body;
-    bool keyed;     /* it creates something and takes an Idempotency-Key */
-    bool any_host;  /* it shows nothing, and probes ask for it by any Host */
-    bool streamed;  /* its answer may be made while it is sent */
-    bool timed;     /* how long it takes may be told (service/counters.h) */
+    bool keyed;      /* it creates something and takes an Idempotency-Key */
+    bool any_host;   /* it shows nothing, and probes ask for it by any Host */
+    bool streamed;   /* its answer may be made while it is sent */
+    bool timed;      /* how long it takes may be told (service/counters.h) */
     char query[112]; /* names of parameters, a blank between them; "": none */
-    char types[96]; /* that 200 answers in, likewise, preferred first; "": 204 */
+    char types[96];  /* that 200 answers in, likewise, preferred first; "": 204 */
 };
 
 /* These answer the row at index, which is below ROUTE_COUNT, and the index of a row. */

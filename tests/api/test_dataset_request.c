@@ -45,8 +45,16 @@
     "\"classes\":20,\"features\":{\"shape\":[3,32,32],\"scale\":255},"                 \
     "\"privacy\":{\"epsilon\":8,\"delta\":1e-5}}"
 
-static const char *const good[] = {IDX, CSV,  HOUSING, LIBSVM, LIBSVM_REGRESSION,
-                                   NPY, CIFAR};
+#define PEOPLE                                                                         \
+    "{\"id\":\"people\",\"format\":\"csv\",\"task\":\"classification\",\"header\":"    \
+    "true,"                                                                            \
+    "\"columns\":[{\"name\":\"who\",\"kind\":\"privacy_id\"},"                         \
+    "{\"name\":\"age\",\"kind\":\"numeric\",\"range\":[0,99]},"                        \
+    "{\"name\":\"ill\",\"kind\":\"label\",\"values\":[\"no\",\"yes\"]}],"              \
+    "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}"
+
+static const char *const good[] = {IDX, CSV,   HOUSING, LIBSVM, LIBSVM_REGRESSION,
+                                   NPY, CIFAR, PEOPLE};
 
 static enum status parse(struct dataset_spec *spec, const char *body,
                          struct error *error)
@@ -349,6 +357,43 @@ static void budgets_are_checked_member_by_member(void **state)
     free(body);
 }
 
+static void ids_of_persons_make_the_unit(void **state)
+{
+    (void)state;
+    struct dataset_spec spec, again;
+    must_parse(&spec, CSV);
+    assert_int_equal(spec.grant.unit, UNIT_RECORD);
+    dataset_spec_fini(&spec);
+    must_parse(&spec, PEOPLE);
+    assert_int_equal(spec.schema.columns[0].kind, COLUMN_PRIVACY_ID);
+    assert_int_equal(schema_unit(&spec.schema), UNIT_PERSON);
+    assert_int_equal(spec.grant.unit, UNIT_PERSON);
+    assert_int_equal(schema_features(&spec.schema), 1); /* an id is no feature */
+    char *text = dataset_spec_render(&spec);
+    assert_int_equal(dataset_spec_restore(&again, text, NULL), ST_OK);
+    assert_int_equal(again.grant.unit, UNIT_PERSON);
+    assert_true(dataset_spec_same_privacy(&spec, &again));
+    again.grant.unit = UNIT_RECORD;
+    assert_false(dataset_spec_same_privacy(&spec, &again));
+    free(text);
+    dataset_spec_fini(&spec);
+    dataset_spec_fini(&again);
+}
+
+static void ids_of_persons_are_checked(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"privacy_id\"", "\"privacy_id\",\"range\":[0,1]", "/columns/0/range"},
+        {"\"privacy_id\"", "\"privacy_id\",\"values\":[\"a\"]", "/columns/0/values"},
+        {"\"privacy_id\"", "\"privacy_id\",\"default\":\"a\"", "/columns/0/default"},
+        {"\"privacy_id\"},",
+         "\"privacy_id\"},{\"name\":\"b\",\"kind\":\"privacy_id\"},", "/columns"},
+        {"{\"epsilon\":1,\"delta\":1e-5}", "\"public\"", "/privacy"},
+    };
+    REFUSE_EACH(read_dataset, PEOPLE, cases);
+}
+
 static void columns_are_checked_member_by_member(void **state)
 {
     (void)state;
@@ -536,6 +581,8 @@ int main(void)
         cmocka_unit_test(cifar_is_checked_member_by_member),
         cmocka_unit_test(the_features_of_cifar_need_not_be_declared),
         cmocka_unit_test(budgets_are_checked_member_by_member),
+        cmocka_unit_test(ids_of_persons_make_the_unit),
+        cmocka_unit_test(ids_of_persons_are_checked),
         cmocka_unit_test(columns_are_checked_member_by_member),
         cmocka_unit_test(libsvm_is_checked_member_by_member),
         cmocka_unit_test(one_hot_features_are_counted_against_the_limit),

@@ -34,7 +34,7 @@ static void a_fresh_dataset_knows_nothing_yet(void **state)
     assert_string_equal(text,
                         "{" DECLARED BUDGET ",\"display_name\":null,\"tags\":{}"
                         ",\"state\":\"CREATED\",\"state_reason\":null,\"records\":null,"
-                        "\"size\":null,\"sha256\":null,"
+                        "\"size\":null,\"unit\":\"record\",\"sha256\":null,"
                         "\"guarantee\":null,\"epochs\":null,\"evaluations\":[],"
                         "\"grant\":null,\"project\":null,\"created_by\":null,\"create_"
                         "time\":\"2025-12-31T23:59:59Z\","
@@ -68,7 +68,8 @@ static void a_summary_has_a_budget_and_no_schema(void **state)
         "{\"id\":\"a9a\",\"display_name\":null,\"tags\":{},\"format\":\"libsvm\","
         "\"task\":\"classification\",\"privacy\":" BUDGET
         ",\"state\":\"READY\",\"state_reason\":null,\"records\":500,\"size\":4096,"
-        "\"budget\":{\"epsilon\":1.0,\"delta\":1e-05,\"frozen\":false,"
+        "\"unit\":\"record\",\"budget\":{\"epsilon\":1.0,\"delta\":1e-05,\"frozen\":"
+        "false,"
         "\"epsilon_spent\":0.25,\"epsilon_held\":0.125,\"epsilon_remaining\":0.5,"
         "\"fraction_remaining\":0.75,\"share\":{";
     assert_memory_equal(text, expected, strlen(expected));
@@ -125,13 +126,39 @@ static void the_digest_of_private_content_is_not_shown(void **state)
 {
     (void)state;
     char *text = render(BUDGET, ready);
-    assert_non_null(strstr(text, "\"records\":32560,\"size\":4096,\"sha256\":null,"));
+    assert_non_null(strstr(text, "\"records\":32560,\"size\":4096,"
+                                 "\"unit\":\"record\",\"sha256\":null,"));
     assert_null(strstr(text, "dead"));
     free(text);
     text = render("\"public\"", ready);
     assert_non_null(strstr(text, "\"sha256\":\"dead0000"));
     assert_non_null(strstr(text, "\"import_time\":\"2026-01-01T00:00:00Z\""));
     free(text);
+}
+
+/* Of persons the number is public, and how large their rows are together is not. */
+static void the_size_of_persons_rows_is_not_shown(void **state)
+{
+    (void)state;
+    static const char body[] =
+        "{\"id\":\"p\",\"format\":\"csv\",\"task\":\"classification\",\"columns\":["
+        "{\"name\":\"who\",\"kind\":\"privacy_id\"},"
+        "{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[0,1]},"
+        "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"a\",\"b\"]}],"
+        "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}";
+    struct dataset_spec spec;
+    assert_int_equal(dataset_spec_parse(&spec, body, strlen(body), NULL), ST_OK);
+    struct dataset_view view = ready;
+    view.spec = &spec;
+    char *text = dataset_render(&view), *line = dataset_summary_render(&view);
+    static const char shown[] = "\"records\":32560,\"size\":null,\"unit\":\"person\",";
+    assert_non_null(strstr(text, shown));
+    assert_non_null(strstr(line, shown));
+    assert_null(strstr(text, "4096"));
+    assert_null(strstr(line, "4096"));
+    free(line);
+    free(text);
+    dataset_spec_fini(&spec);
 }
 
 static const struct import_failure failure = {
@@ -252,6 +279,7 @@ int main(void)
         cmocka_unit_test(a_summary_has_a_budget_and_no_schema),
         cmocka_unit_test(a_dataset_says_what_its_epochs_promise_together),
         cmocka_unit_test(the_digest_of_private_content_is_not_shown),
+        cmocka_unit_test(the_size_of_persons_rows_is_not_shown),
         cmocka_unit_test(why_an_import_failed_is_in_the_owners_answer_alone),
         cmocka_unit_test(details_read_back),
         cmocka_unit_test(details_of_earlier_versions_are_read),

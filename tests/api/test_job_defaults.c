@@ -227,6 +227,62 @@ static void relation_and_records_are_the_datasets(void **state)
     }
 }
 
+static char who[] = "who", x[] = "x", y[] = "y", no[] = "no", yes[] = "yes";
+static char *answers[] = {no, yes};
+static struct column of_people[] = {
+    {.name = who, .kind = COLUMN_PRIVACY_ID},
+    {.name = x, .kind = COLUMN_NUMERIC, .high = 1},
+    {.name = y, .kind = COLUMN_LABEL, .value_count = 2, .values = answers}};
+static const struct schema people = {.reader = &csv_reader,
+                                     .task = TASK_CLASSIFICATION,
+                                     .classes = 2,
+                                     .column_count = 3,
+                                     .columns = of_people};
+
+#define PEOPLE_JOB(algorithm, more)                                                    \
+    "{\"dataset\":\"d\",\"model\":{\"preset\":\"linear\"},"                            \
+    "\"algorithm\":{\"name\":\"" algorithm "\"},\"privacy\":{\"epsilon\":1}" more "}"
+
+static void persons_give_some_of_their_rows(void **state)
+{
+    (void)state;
+    struct job_request request;
+    must_resolve(&request, PEOPLE_JOB("dpsgd", ""), private_data(&people, 900));
+    assert_int_equal(request.train.unit, UNIT_PERSON);
+    assert_int_equal(request.train.unit_rows, 4);
+    assert_int_equal(network_unit_rows(request.train.network), 4);
+    assert_int_equal(request.train.records, 900);
+    char *text = job_request_render(&request);
+    assert_non_null(strstr(text, "\"rows_per_person\":4,"));
+    free(text);
+    job_request_fini(&request);
+    must_resolve(&request, PEOPLE_JOB("adp", ",\"rows_per_person\":16"),
+                 private_data(&people, 900));
+    assert_int_equal(request.train.unit_rows, 16);
+    job_request_fini(&request);
+    must_resolve(&request, SHORT, private_data(&images, 900));
+    assert_int_equal(request.train.unit, UNIT_RECORD);
+    text = job_request_render(&request);
+    assert_null(strstr(text, "rows_per_person"));
+    free(text);
+    job_request_fini(&request);
+}
+
+static void where_persons_are_not_or_not_proved_is_said(void **state)
+{
+    (void)state;
+    refused(PEOPLE_JOB("dpsgd", ",\"rows_per_person\":4"), private_data(&images, 900),
+            ST_INVALID, "/rows_per_person");
+    refused(PEOPLE_JOB("dpsgd", ",\"batch_size\":901"), private_data(&people, 900),
+            ST_INVALID, "/batch_size");
+    refused(PEOPLE_JOB("value_clip", ""), private_data(&people, 900),
+            ST_UNIT_UNSUPPORTED, "/algorithm/name");
+    refused(PEOPLE_JOB("diff2_gd", ""), private_data(&people, 900), ST_UNIT_UNSUPPORTED,
+            "/algorithm/name");
+    refused(PEOPLE_JOB("diff2_bvr_l_sgd", ""), private_data(&people, 900),
+            ST_UNIT_UNSUPPORTED, "/algorithm/name");
+}
+
 static void what_is_not_private_needs_public_data(void **state)
 {
     (void)state;
@@ -295,6 +351,8 @@ int main(void)
         cmocka_unit_test(learning_rates_default_by_what_is_trained),
         cmocka_unit_test(delta_is_the_datasets_unless_a_smaller_one_is_asked),
         cmocka_unit_test(relation_and_records_are_the_datasets),
+        cmocka_unit_test(persons_give_some_of_their_rows),
+        cmocka_unit_test(where_persons_are_not_or_not_proved_is_said),
         cmocka_unit_test(what_is_not_private_needs_public_data),
         cmocka_unit_test(weights_are_one_for_each_class),
         cmocka_unit_test(a_step_takes_no_parameter_away),

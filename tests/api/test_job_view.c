@@ -93,8 +93,8 @@ static void a_job_has_the_members_of_the_contract(void **state)
                           "model",        "traceparent",  "project",   "created_by",
                           "create_time",  "start_time",   "end_time",  NULL});
     has_members(json_object_get(root, "privacy"),
-                (const char *const[]){"relation", "epsilon", "delta", "accountant",
-                                      "noise_multiplier", "sampling_rate",
+                (const char *const[]){"relation", "unit", "epsilon", "delta",
+                                      "accountant", "noise_multiplier", "sampling_rate",
                                       "authorised_steps", "epsilon_planned",
                                       "epsilon_spent", "ledger_seq", NULL});
     has_members(json_object_get(root, "model_spec"),

@@ -69,6 +69,15 @@ class ColumnIgnored(TypedDict):
     kind: Literal["ignored"]
 
 
+class ColumnPrivacyId(TypedDict):
+    """Whose each row is: rows with the same text are one person's, and the dataset's promise is
+    made to persons. The texts are compared while the file is imported, and forgotten; no cell may
+    be empty, or longer than 256 bytes. At most one column, of private data."""
+
+    name: CellText
+    kind: Literal["privacy_id"]
+
+
 class DatasetPrivacyBudget(TypedDict):
     epsilon: float
     delta: float
@@ -154,6 +163,7 @@ class Dataset(TypedDict):
     state_reason: DatasetReason | None
     records: int | None
     size: int | None
+    unit: Unit
     sha256: Digest | None
     guarantee: Guarantee | None
     epochs: BudgetEpochs | None
@@ -192,6 +202,7 @@ class DatasetSummary(TypedDict):
     state_reason: DatasetReason | None
     records: int | None
     size: int | None
+    unit: Unit
     budget: DatasetSummaryBudget | None
     grant: DatasetGrant
     project: str
@@ -356,6 +367,7 @@ class Budget(TypedDict):
     epochs: BudgetEpochs
     exposure: BudgetExposure | None
     relation: Relation
+    unit: Unit
     epoch: int
     frozen: bool
     epsilon_spent: float | None
@@ -864,6 +876,7 @@ class JobRequest(TypedDict):
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
     batch_size: NotRequired[BatchSize]
+    rows_per_person: NotRequired[RowsPerPerson]
     epochs: NotRequired[Epochs]
     steps: NotRequired[Steps]
     privacy: NotRequired[JobPrivacy]
@@ -1073,6 +1086,7 @@ class Job(TypedDict):
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
     batch_size: BatchSize
+    rows_per_person: NotRequired[RowsPerPerson]
     epochs: NotRequired[Epochs]
     steps: NotRequired[Steps]
     progress: JobProgress
@@ -1135,6 +1149,7 @@ class JobPrivacyState(TypedDict):
     """What a job asked for, what it may cost and has cost."""
 
     relation: Relation
+    unit: Unit
     epsilon: float | None
     budget_fraction: NotRequired[float]
     delta: float
@@ -1235,6 +1250,7 @@ class Mechanism(TypedDict):
         "sampled_gaussian", "gaussian", "fixed_subset", "error_feedback", "filtered_gaussian"
     ]
     relation: Relation
+    unit: NotRequired[Literal["person"]]
     runs: list[list[float]]
     feedback: NotRequired[list[str | float]]
     filter: NotRequired[list[float]]
@@ -1259,7 +1275,7 @@ class CertificateGuarantee(TypedDict):
     """Of this model alone; null where nothing was reserved, on public data."""
 
     relation: Relation
-    unit: Literal["record"]
+    unit: Unit
     epsilon: float | None
     delta: float
     accountant: Literal["rdp", "pld", "gaussian"]
@@ -1335,6 +1351,7 @@ class Certificate(TypedDict):
     job: JobId
     dataset: DatasetId
     records: int
+    rows_per_person: NotRequired[RowsPerPerson]
     steps: int
     algorithm: Algorithm
     optimizer: NotRequired[Optimizer]
@@ -1589,9 +1606,11 @@ CellText = str
 Classes = int
 Task = Literal["classification", "regression"]
 Labels = list[float]
-Column = ColumnNumeric | ColumnCategorical | ColumnLabel | ColumnIgnored
+Column = ColumnNumeric | ColumnCategorical | ColumnLabel | ColumnIgnored | ColumnPrivacyId
 Values = list[CellText]
 Columns = list[Column]
+Unit = Literal["record", "person"]
+RowsPerPerson = Literal[1, 2, 4, 8, 16]
 DatasetPrivacyPublic = Literal["public"]
 DatasetPrivacy = DatasetPrivacyPublic | DatasetPrivacyBudget
 GridOrder = float
