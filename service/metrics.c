@@ -213,7 +213,7 @@ static void write_attempts(struct exposition *out, const struct scrape *scrape)
 
 static void write_free(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, (double)coarse_down(disk_room_free(&scrape->context->disk_room)));
+    write_one(out, (double)coarse_disk(disk_room_free(&scrape->context->disk_room)));
 }
 
 static void write_processor(struct exposition *out, const struct scrape *scrape)
@@ -291,11 +291,12 @@ static const struct family {
      "Attempts to deliver to webhooks, by what became of the delivery.",
      write_attempts},
     {"epsilond_storage_free_bytes", EXPOSE_GAUGE,
-     "Free on the disk of the data directory, in steps of 16 MiB.", write_free},
+     "Free on the disk of the data directory, in steps of 1 GiB.", write_free},
     {"process_cpu_seconds_total", EXPOSE_COUNTER,
      "Processor time, in whole seconds as of the last tick.", write_processor},
     {"process_resident_memory_bytes", EXPOSE_GAUGE,
-     "Resident memory, in steps of 16 MiB as of the last tick.", write_resident},
+     "Resident memory but that of files, in steps of 16 MiB as of the last tick.",
+     write_resident},
     {"process_start_time_seconds", EXPOSE_GAUGE, "When the process began.",
      write_start},
 };

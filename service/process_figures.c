@@ -5,26 +5,29 @@
 #include <sys/resource.h>
 
 static const uint64_t grain = UINT64_C(16) << 20; /* bytes */
+static const uint64_t disk_grain = UINT64_C(1) << 30;
 
 uint64_t coarse_up(uint64_t bytes)
 {
     return (bytes + grain - 1) / grain * grain;
 }
 
-uint64_t coarse_down(uint64_t bytes)
+uint64_t coarse_disk(uint64_t bytes)
 {
-    return bytes / grain * grain;
+    return bytes / disk_grain * disk_grain;
 }
 
 static void measure_resident(struct process_figures *figures)
 {
-    unsigned long long size = 0, resident = 0;
+    unsigned long long size = 0, resident = 0, of_files = 0;
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return;
     long page = sysconf(_SC_PAGE_SIZE);
-    if (fscanf(file, "%llu %llu", &size, &resident) == 2 && page > 0)
-        atomic_store(&figures->resident, coarse_up(resident * (uint64_t)page));
+    if (fscanf(file, "%llu %llu %llu", &size, &resident, &of_files) == 3 && page > 0 &&
+        of_files <= resident)
+        atomic_store(&figures->resident,
+                     coarse_up((resident - of_files) * (uint64_t)page));
     fclose(file);
 }
 

@@ -1,6 +1,8 @@
 /*
  * process_figures.h - what the process takes of the machine, coarsely: memory in steps of
- * 16 MiB, processor time in whole seconds.
+ * 16 MiB, processor time in whole seconds. Memory is the process's own: how much of mapped
+ * files is resident grows with the rows of a dataset, and where units are persons their
+ * number is nobody's to know.
  *
  * How much of a processor a run has used by now, and when it gives its memory back, depends
  * on the records. So the figures are rounded, and they are read at ticks of the public clock
@@ -25,8 +27,11 @@ struct process_figures { /* zeroed: not measured */
 /* To be called at a tick. What cannot be read stays as it was. */
 void process_figures_measure(struct process_figures *figures);
 
-/* The next multiple of 16 MiB, up and down. */
+/* The next multiple of 16 MiB, up. */
 uint64_t coarse_up(uint64_t bytes);
-uint64_t coarse_down(uint64_t bytes);
+
+/* The next multiple of 1 GiB, down: what is free on a disk, where uploads and matrices
+ * lie. */
+uint64_t coarse_disk(uint64_t bytes);
 
 #endif

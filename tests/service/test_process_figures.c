@@ -2,21 +2,25 @@
  * than it is. */
 #include "service/process_figures.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
 
 #include "tests/expect.h"
 
 static const uint64_t grain = UINT64_C(16) << 20;
 
-static void bytes_are_rounded_to_16_mib(void **state)
+static void memory_and_disk_are_rounded(void **state)
 {
     (void)state;
+    const uint64_t disk_grain = UINT64_C(1) << 30;
     assert_int_equal(coarse_up(0), 0);
     assert_int_equal(coarse_up(1), grain);
     assert_int_equal(coarse_up(grain), grain);
     assert_int_equal(coarse_up(grain + 1), 2 * grain);
-    assert_int_equal(coarse_down(grain - 1), 0);
-    assert_int_equal(coarse_down(3 * grain + 5), 3 * grain);
+    assert_int_equal(coarse_disk(disk_grain - 1), 0);
+    assert_int_equal(coarse_disk(3 * disk_grain + 5), 3 * disk_grain);
 }
 
 static void what_is_measured_is_coarse_and_enough(void **state)
@@ -34,11 +38,33 @@ static void what_is_measured_is_coarse_and_enough(void **state)
     free(taken);
 }
 
+/* It grows with the rows of a dataset. */
+static void what_is_mapped_of_a_file_is_not_told(void **state)
+{
+    (void)state;
+    enum { MAPPED = 100 << 20 };
+    char path[] = "/tmp/epsilond-figures-XXXXXX";
+    struct process_figures before = {0}, after = {0};
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    unlink(path);
+    assert_int_equal(ftruncate(file, MAPPED), 0);
+    process_figures_measure(&before);
+    char *mapped = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    assert_ptr_not_equal(mapped, MAP_FAILED);
+    memset(mapped, 1, MAPPED);
+    process_figures_measure(&after);
+    assert_true(atomic_load(&after.resident) <= atomic_load(&before.resident) + grain);
+    munmap(mapped, MAPPED);
+    close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_rounded_to_16_mib),
+        cmocka_unit_test(memory_and_disk_are_rounded),
         cmocka_unit_test(what_is_measured_is_coarse_and_enough),
+        cmocka_unit_test(what_is_mapped_of_a_file_is_not_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,249 @@
+/* Goal: a promise to persons, from a csv with several rows of each to a model: what is
+ * drawn, charged and certified is of persons, how many rows there are is shown nowhere, and
+ * nothing about single rows is taken. Method: the digits of a made-up number of writers,
+ * over HTTP. */
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+
+enum { WRITERS = 367 };
+
+/* The digits, each with its writer in front. Some have one row, some have many. */
+static char *digits_of_writers(void)
+{
+    char *digits = sample_digits(SAMPLE_TRAIN), *saved = NULL;
+    char *text = calloc(2, strlen(digits)), *end = stpcpy(text, "writer");
+    for (unsigned i = 0; i < 64; i++)
+        end += sprintf(end, ",p%u", i);
+    end = stpcpy(end, ",digit\n");
+    unsigned row = 0;
+    for (char *line = strtok_r(digits, "\n", &saved); line != NULL;
+         line = strtok_r(NULL, "\n", &saved), row++) {
+        unsigned writer = row < WRITERS ? row : row * row % WRITERS;
+        end += sprintf(end, "writer-%u@example.org,%s\n", writer, line);
+    }
+    assert_int_equal(row, SAMPLE_TRAIN_ROWS);
+    free(digits);
+    return text;
+}
+
+static const struct reply *declare(struct client *client, const char *id,
+                                   const char *kind, const char *privacy)
+{
+    char columns[4096], *end = columns;
+    for (unsigned i = 0; i < 64; i++)
+        end += sprintf(end, "{'name':'p%u','kind':'numeric','range':[0,16]},", i);
+    return client_create(
+        client, "/v1/datasets",
+        "{'id':'%s','format':'csv','task':'classification','header':true,'columns':["
+        "{'name':'writer','kind':'%s'},%s{'name':'digit','kind':'label',"
+        "'values':['0','1','2','3','4','5','6','7','8','9']}],'privacy':%s}",
+        id, kind, columns, privacy);
+}
+
+static int begin(void **state)
+{
+    int result = stage_begin(state);
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    char *text = digits_of_writers();
+    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
+    assert_status(declare(client, "writers", "privacy_id", SAMPLE_BUDGET(8)), 201);
+    assert_status(
+        client_put(client, "/v1/datasets/writers/files/data", text, strlen(text)), 204);
+    free(text);
+    const struct reply *imported = client_act(client, "/v1/datasets/writers:import");
+    assert_status(imported, 200);
+    assert_string_equal(reply_text(imported, "state"), "READY");
+    return result;
+}
+
+#define JOB                                                                            \
+    "{'dataset':'writers','evaluation':'digits-test','model':{'preset':'linear'},"     \
+    "'algorithm':{'name':'%s'},'batch_size':60,'epochs':30,"                           \
+    "'privacy':{'epsilon':%g}%s}"
+
+static void a_dataset_has_as_many_records_as_persons(void **state)
+{
+    struct stage *stage = *state;
+    const struct reply *dataset = client_get(&stage->client, "/v1/datasets/writers");
+    assert_string_equal(reply_text(dataset, "unit"), "person");
+    assert_true(reply_number(dataset, "records") == WRITERS);
+    assert_true(json_is_null(reply_at(dataset, "size")));
+    assert_true(json_is_null(reply_at(dataset, "sha256")));
+    const struct reply *budget =
+        client_get(&stage->client, "/v1/datasets/writers/budget");
+    assert_string_equal(reply_text(budget, "unit"), "person");
+    const struct reply *ledger =
+        client_get(&stage->client, "/v1/datasets/writers/ledger");
+    assert_string_equal(reply_text(ledger, "entries.0.meta.unit"), "person");
+    const struct reply *records =
+        client_get(&stage->client, "/v1/datasets/digits-test");
+    assert_string_equal(reply_text(records, "unit"), "record");
+    assert_false(json_is_null(reply_at(records, "size")));
+}
+
+static void a_model_of_persons_is_learnt_and_certified(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    const struct reply *job = train(client, JOB, "dpsgd", 3.0, ",'rows_per_person':8");
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.7);
+    assert_string_equal(reply_text(job, "privacy.unit"), "person");
+    assert_close(reply_number(job, "privacy.sampling_rate"), 60.0 / WRITERS, 1e-12);
+    assert_true(reply_number(job, "rows_per_person") == 8);
+    const struct reply *model = model_of(client, job);
+    assert_string_equal(reply_text(model, "certificate.guarantee.unit"), "person");
+    assert_string_equal(reply_text(model, "certificate.guarantee.mechanism.unit"),
+                        "person");
+    assert_true(reply_number(model, "certificate.records") == WRITERS);
+    assert_true(reply_number(model, "certificate.rows_per_person") == 8);
+    const struct reply *ledger = client_get(client, "/v1/datasets/writers/ledger");
+    json_t *reserve =
+        (json_t *)(uintptr_t)account_entry(ledger, "RESERVE", reply_text(job, "id"));
+    assert_string_equal(
+        json_string_value(json_object_get(
+            json_object_get(json_object_get(reserve, "meta"), "mechanism"), "unit")),
+        "person");
+    char path[128], zeros[512] = "[[0";
+    for (int i = 1; i < 64; i++)
+        strcat(zeros, ",0");
+    snprintf(path, sizeof path, "/v1/models/%s/predict", reply_text(model, "id"));
+    /* A person's id is nothing that a model asks for. */
+    assert_status(client_post(client, path, NULL, "{'inputs':%s]]}", zeros), 200);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+static void algorithms_without_a_proof_for_persons_are_refused(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    static const char *const names[] = {"value_clip", "diff2_gd", "diff2_bvr_l_sgd"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct reply *reply =
+            client_create(client, "/v1/jobs",
+                          "{'dataset':'writers','model':{'preset':'linear'},'algorithm'"
+                          ":{'name':'%s'},"
+                          "'privacy':{'epsilon':1}}",
+                          names[i]);
+        assert_problem(reply, 400, "unit_unsupported");
+        assert_string_equal(reply_text(reply, "errors.0.pointer"), "/algorithm/name");
+    }
+}
+
+static void statistics_of_rows_are_refused(void **state)
+{
+    struct stage *stage = *state;
+    const struct reply *reply =
+        client_create(&stage->client, "/v1/statistics",
+                      "{'dataset':'writers','privacy':{'epsilon':1},'statistics':[{'"
+                      "kind':'count'}]}");
+    assert_problem(reply, 400, "unit_unsupported");
+    assert_string_equal(reply_text(reply, "errors.0.pointer"), "/dataset");
+}
+
+static void what_is_wrong_about_persons_is_told_where(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    assert_invalid_at(
+        client_create(client, "/v1/jobs", JOB, "dpsgd", 1.0, ",'rows_per_person':0"),
+        "/rows_per_person");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs", JOB, "dpsgd", 1.0, ",'rows_per_person':5"),
+        "/rows_per_person");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs",
+                      "{'dataset':'digits-test','model':{'preset':'linear'},"
+                      "'algorithm':{'name':'dpsgd'},'privacy':{'epsilon':1},"
+                      "'rows_per_person':2}"),
+        "/rows_per_person");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs",
+                      "{'dataset':'writers','model':{'preset':'linear'},"
+                      "'algorithm':{'name':'dpsgd'},'privacy':{'epsilon':1},"
+                      "'batch_size':%d}",
+                      WRITERS + 1),
+        "/batch_size");
+    assert_invalid_at(declare(client, "open", "privacy_id", SAMPLE_PUBLIC), "/privacy");
+    assert_invalid_at(
+        client_create(
+            client, "/v1/datasets",
+            "{'id':'twice','format':'csv','task':'classification','columns':["
+            "{'name':'a','kind':'privacy_id'},{'name':'b','kind':'privacy_id'},"
+            "{'name':'x','kind':'numeric','range':[0,1]},"
+            "{'name':'y','kind':'label','values':['n','y']}],"
+            "'privacy':{'epsilon':1,'delta':1e-5}}"),
+        "/columns");
+}
+
+static void a_row_that_is_nobodys_is_told_to_the_owner_alone(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    static const char text[] = "who,x,y\nada,0.5,n\n,0.25,y\n";
+    assert_status(
+        client_create(client, "/v1/datasets",
+                      "{'id':'gaps','format':'csv','task':'classification',"
+                      "'header':true,'columns':[{'name':'who','kind':'privacy_id'},"
+                      "{'name':'x','kind':'numeric','range':[0,1]},"
+                      "{'name':'y','kind':'label','values':['n','y']}],"
+                      "'privacy':{'epsilon':1,'delta':1e-5}}"),
+        201);
+    assert_status(
+        client_put(client, "/v1/datasets/gaps/files/data", text, sizeof text - 1), 204);
+    const struct reply *refused = client_act(client, "/v1/datasets/gaps:import");
+    assert_problem(refused, 422, "import_failed");
+    const struct reply *why = client_get(client, "/v1/datasets/gaps/import");
+    assert_true(reply_number(why, "failure.line") == 3);
+    assert_non_null(strstr(reply_text(why, "failure.detail"), "whose it is"));
+    const struct reply *shown = client_get(client, "/v1/datasets/gaps");
+    assert_string_equal(reply_text(shown, "state_reason"), "import_failed");
+    assert_null(strstr(shown->body, "whose it is"));
+}
+
+/* Whatever can be read, after jobs and before. */
+static void how_many_rows_there_are_is_shown_nowhere(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    static const char *const paths[] = {
+        "/v1/datasets",
+        "/v1/datasets?view=summary",
+        "/v1/datasets/writers",
+        "/v1/datasets/writers/budget",
+        "/v1/datasets/writers/ledger",
+        "/v1/datasets/writers/import",
+        "/v1/job-schema?dataset=writers",
+        "/v1/jobs",
+        "/v1/models",
+        "/v1/audit",
+        "/metrics",
+    };
+    char rows[16];
+    snprintf(rows, sizeof rows, "%d", SAMPLE_TRAIN_ROWS);
+    train(client, JOB, "dpsgd", 0.5, "");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const struct reply *reply = client_get(client, "%s", paths[i]);
+        assert_status(reply, 200);
+        assert_null(strstr(reply->body, rows));
+        assert_null(strstr(reply->body, "writer-"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dataset_has_as_many_records_as_persons),
+        cmocka_unit_test(a_model_of_persons_is_learnt_and_certified),
+        cmocka_unit_test(algorithms_without_a_proof_for_persons_are_refused),
+        cmocka_unit_test(statistics_of_rows_are_refused),
+        cmocka_unit_test(what_is_wrong_about_persons_is_told_where),
+        cmocka_unit_test(a_row_that_is_nobodys_is_told_to_the_owner_alone),
+        cmocka_unit_test(how_many_rows_there_are_is_shown_nowhere),
+    };
+    return cmocka_run_group_tests(tests, begin, stage_end);
+}
