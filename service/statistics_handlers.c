@@ -73,11 +73,6 @@ static enum status find_dataset(struct context *context, const struct request *r
         return error_set_at(error, ST_DATASET_PUBLIC, "/dataset",
                             "\"%s\" is public: its records are everybody's to count",
                             spec->id.text);
-    if (schema_unit(&spec->schema) != UNIT_RECORD)
-        return error_set_at(error, ST_UNIT_UNSUPPORTED, "/dataset",
-                            "statistics are of records, and \"%s\" is of persons: one "
-                            "who has many would count as many",
-                            spec->id.text);
     if (plan->request.delta == 0)
         plan->request.delta = spec->grant.delta;
     if (plan->request.delta > spec->grant.delta)
