@@ -1,9 +1,41 @@
 #include "service/inventory.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accountant/ledger_view.h"
+
+struct certificates { /* being checked, on a thread beside */
+    struct models *models;
+    enum status status;
+    struct error error;
+};
+
+static void *check_certificates(void *context)
+{
+    struct certificates *certificates = context;
+    certificates->status = models_check(certificates->models, &certificates->error);
+    return NULL;
+}
+
+/* Reads the rows of jobs while the certificates of the models, which are read, are
+ * checked: of a directory with many jobs either takes as long. */
+static enum status open_jobs(struct inventory *inventory, struct store_tx *tx,
+                             const struct jobs_base *base, struct error *error)
+{
+    struct certificates certificates = {.models = inventory->models};
+    pthread_t thread;
+    bool beside = pthread_create(&thread, NULL, check_certificates, &certificates) == 0;
+    enum status status = jobs_open(&inventory->jobs, tx, base, error);
+    if (beside)
+        pthread_join(thread, NULL);
+    else
+        check_certificates(&certificates);
+    if (status != ST_OK || certificates.status == ST_OK)
+        return status;
+    return error_set(error, certificates.status, "%s", certificates.error.text);
+}
 
 enum status inventory_open(struct inventory *out, struct store_tx *tx,
                            const struct jobs_base *base, struct error *error)
@@ -13,9 +45,9 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
     enum status status = datasets_open(&inventory.datasets, tx, error);
     stands.datasets = inventory.datasets;
     if (status == ST_OK)
-        status = jobs_open(&inventory.jobs, tx, &stands, error);
-    if (status == ST_OK)
         status = models_open(&inventory.models, tx, error);
+    if (status == ST_OK)
+        status = open_jobs(&inventory, tx, &stands, error);
     if (status == ST_OK)
         status = surveys_open(&inventory.surveys, tx, inventory.datasets, error);
     if (status == ST_OK)

@@ -60,13 +60,10 @@ static bool load_row(void *context, const struct model_row *row)
 {
     struct loading *loading = context;
     struct model_id id;
-    if (model_id_parse(&id, row->id.text))
-        loading->status = certificate_check(row, loading->error);
-    else
-        loading->status = error_set(loading->error, ST_CORRUPT, "its id is no model's");
-    if (loading->status != ST_OK) {
-        error_within(loading->error, loading->status, "table model, row %s",
-                     row->id.text);
+    if (!model_id_parse(&id, row->id.text)) {
+        loading->status =
+            error_set(loading->error, ST_CORRUPT,
+                      "table model, row %s: its id is no model's", row->id.text);
         return false;
     }
     registry_add(&loading->models->registry, model_create(row));
@@ -107,6 +104,18 @@ enum status models_open(struct models **out, struct store_tx *tx, struct error *
     }
     *out = models;
     return ST_OK;
+}
+
+enum status models_check(struct models *models, struct error *error)
+{
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < models_count(models); i++) {
+        const struct model_row *row = models_at(models, i);
+        status = certificate_check(row, error);
+        if (status != ST_OK)
+            error_within(error, status, "table model, row %s", row->id.text);
+    }
+    return status;
 }
 
 void models_close(struct models *models)

@@ -23,10 +23,14 @@
 
 struct models; /* opaque */
 
-/* Reads all rows.
+/* Reads all rows; their certificates are models_check's to read.
  *   ST_CORRUPT  a row does not read back; the error names it
  *   ST_IO       the store cannot be read */
 enum status models_open(struct models **out, struct store_tx *tx, struct error *error);
+
+/* Checks that the certificate of every model reads back as its own.
+ *   ST_CORRUPT  one does not; the error names its row */
+enum status models_check(struct models *models, struct error *error);
 void models_close(struct models *models); /* NULL is allowed */
 
 /* Inserts row, which is copied. The model is found once the transaction is durable.

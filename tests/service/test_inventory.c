@@ -126,6 +126,45 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
     }
 }
 
+/* Opens the rows that the transaction sees; they are closed again. */
+static enum status open_again(struct store_tx *tx, struct error *error)
+{
+    struct inventory inventory = {0};
+    const struct jobs_base base = {.nonce = "1"};
+    enum status status = inventory_open(&inventory, tx, &base, error);
+    inventory_close(&inventory);
+    return status;
+}
+
+/* Certificates are read on a thread of their own, and are found all the same. */
+static void a_certificate_of_another_model_is_found(void **state)
+{
+    (void)state;
+    char own[128];
+    struct dataset *points = scene_declare(&scene, "points", budget);
+    assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
+    struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"", run);
+    struct model_row row = {
+        .job = *job_id(scene_submit(&scene, &plan, &plan.mechanism)), .size = 1};
+    model_id_make(&row.id);
+    snprintf(own, sizeof own, "{\"model\":\"%s\",\"job\":\"%s\"}", row.id.text,
+             row.job.text);
+    const char *const cards[] = {own, "{\"model\":\"mdl_0\",\"job\":\"job_0\"}",
+                                 "{\"model\":"};
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
+        struct error error = {0};
+        struct store_tx *tx = scene_begin(&scene);
+        row.card = cards[i];
+        assert_int_equal(model_row_insert(tx, &row, NULL), ST_OK);
+        assert_int_equal(open_again(tx, &error), i == 0 ? ST_OK : ST_CORRUPT);
+        store_rollback(tx);
+        if (i == 0)
+            continue;
+        assert_non_null(strstr(error.text, "table model, row mdl_"));
+        assert_non_null(strstr(error.text, row.id.text));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +174,8 @@ int main(void)
             a_job_of_another_mechanism_than_was_reserved_is_found, begin, end),
         cmocka_unit_test_setup_teardown(
             a_dataset_of_another_promise_than_was_granted_is_found, begin, end),
+        cmocka_unit_test_setup_teardown(a_certificate_of_another_model_is_found, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(a_budget_that_nobody_approved_is_found, begin,
                                         end),
     };
