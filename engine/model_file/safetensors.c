@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,23 +276,62 @@ size_t safetensors_tensor_count(const struct safetensors *file)
 const struct tensor *safetensors_tensor(const struct safetensors *file, size_t index)
 {
     CHECK(index < file->list.count);
-    return &file->list.tensors[index];
+    return &file->list.tensors[index].tensor;
+}
+
+/* Half the bits of a float: its sign, its exponent and the first 7 of its fraction. */
+static float of_bfloat(uint16_t half)
+{
+    uint32_t bits = (uint32_t)half << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* IEEE 754 binary16: 5 bits of exponent, 10 of fraction. */
+static float of_half(uint16_t half)
+{
+    enum { EXPONENT_MAX = 31, BIAS = 15, FRACTION = 10 };
+    unsigned exponent = half >> FRACTION & EXPONENT_MAX;
+    unsigned fraction = half & ((1U << FRACTION) - 1);
+    float size = ldexpf((float)(exponent > 0 ? fraction | 1U << FRACTION : fraction),
+                        (int)(exponent > 0 ? exponent : 1) - BIAS - FRACTION);
+    if (exponent == EXPONENT_MAX)
+        size = fraction > 0 ? NAN : INFINITY;
+    return (half & 0x8000) != 0 ? -size : size;
+}
+
+/* to holds the halves in its second half, and is filled from its beginning: what is
+ * written never overtakes what is read. */
+static void widen(float *to, size_t count, enum tensor_dtype dtype)
+{
+    const char *halves = (const char *)to + count * sizeof(uint16_t);
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        memcpy(&half, halves + i * sizeof half, sizeof half);
+        to[i] = dtype == DTYPE_F16 ? of_half(half) : of_bfloat(half);
+    }
 }
 
 enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
                              float *to, struct error *error)
 {
-    return safetensors_read_bytes(file, tensor, 0, to, tensor->count * sizeof *to,
-                                  error);
+    const struct stored_tensor *stored = (const void *)tensor;
+    size_t size = tensor->count * tensor_dtype_size(stored->dtype);
+    char *at = (char *)to + (tensor->count * sizeof *to - size);
+    enum status status = safetensors_read_bytes(file, tensor, 0, at, size, error);
+    if (status == ST_OK && stored->dtype != DTYPE_F32)
+        widen(to, tensor->count, stored->dtype);
+    return status;
 }
 
 enum status safetensors_read_bytes(const struct safetensors *file,
                                    const struct tensor *tensor, uint64_t offset,
                                    void *to, size_t size, struct error *error)
 {
-    CHECK(offset + size <= tensor->count * sizeof(float));
-    if (!read_all(file->file, to, size,
-                  file->data + tensor->offset * sizeof(float) + offset))
+    const struct stored_tensor *stored = (const void *)tensor;
+    CHECK(offset + size <= tensor->count * tensor_dtype_size(stored->dtype));
+    if (!read_all(file->file, to, size, file->data + stored->begin + offset))
         return error_set(error, ST_IO, "the model file cannot be read");
     return ST_OK;
 }

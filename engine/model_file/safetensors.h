@@ -6,8 +6,8 @@
  *   JSON header, padded with blanks to a multiple of 8
  *   tensors in C order, little-endian, in the order of their names, without gaps
  *
- * The reader takes F32 alone, and refuses what the format forbids: duplicate names,
- * gaps, overlaps, a shape that does not fill its bytes, bytes that belong to nobody.
+ * The writer writes F32. The reader takes F16 and BF16 too, and makes floats of them. It
+ * refuses what the format forbids: duplicate names, gaps, overlaps, a shape that does not fill its bytes, bytes that belong to nobody.
  *
  * Threads: an open file may be read by one thread at a time; the rest is pure.
  */
@@ -48,7 +48,7 @@ struct safetensors; /* an open file, opaque */
 
 /* Reads and checks the header of the file at path.
  *   ST_IO       cannot be read
- *   ST_CORRUPT  not a safetensors file of F32 tensors */
+ *   ST_CORRUPT  not a safetensors file of F32, F16 or BF16 tensors */
 enum status safetensors_open(struct safetensors **out, const char *path,
                              struct error *error);
 /* The same of an open file, which is closed on failure too. */
@@ -63,11 +63,11 @@ enum status safetensors_check(const struct safetensors *file,
 /* The header's JSON text without its padding, ended by 0. */
 const char *safetensors_header(const struct safetensors *file);
 
-/* Tensors in the order of their bytes; offset and count in floats. */
+/* Tensors in the order of their bytes; count in values. */
 size_t safetensors_tensor_count(const struct safetensors *file);
 const struct tensor *safetensors_tensor(const struct safetensors *file, size_t index);
 
-/* to (tensor->count) = the values of tensor, one of the file's own.
+/* to (tensor->count) = the values of tensor, one of the file's own, as floats: exactly.
  *   ST_IO  cannot be read */
 enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
                              float *to, struct error *error);

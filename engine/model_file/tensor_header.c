@@ -11,8 +11,8 @@
 #include "base/check.h"
 
 struct entry { /* a tensor as described; its bytes are checked once all are known */
-    struct tensor tensor;
-    uint64_t begin, end;
+    struct stored_tensor stored;
+    uint64_t end;
 };
 
 /* Every function below that can fail returns false and leaves the reason in wrong. */
@@ -21,6 +21,16 @@ struct reader {
     struct entry *entries;
     size_t count;
 };
+
+size_t tensor_dtype_size(enum tensor_dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_F32: return sizeof(float);
+    case DTYPE_F16:
+    case DTYPE_BF16: break;
+    }
+    return sizeof(uint16_t);
+}
 
 static bool fail(struct reader *reader, const char *wrong)
 {
@@ -66,8 +76,8 @@ static bool read_counts(struct reader *reader, const json_t *list, uint64_t *cou
 
 static bool fill_tensor(struct reader *reader, struct entry *entry, const char *name)
 {
-    struct tensor *tensor = &entry->tensor;
-    uint64_t count = 1, size;
+    struct tensor *tensor = &entry->stored.tensor;
+    uint64_t count = 1, size, begin = entry->stored.begin;
 
     if (strlen(name) >= TENSOR_NAME_SIZE)
         return fail(reader, "a tensor's name is too long");
@@ -75,10 +85,10 @@ static bool fill_tensor(struct reader *reader, struct entry *entry, const char *
     for (size_t i = 0; i < tensor->rank; i++)
         if (__builtin_mul_overflow(count, tensor->shape[i], &count))
             return fail(reader, "a shape is too large");
-    if (__builtin_mul_overflow(count, sizeof(float), &size) ||
-        entry->begin > entry->end || size != entry->end - entry->begin)
+    if (__builtin_mul_overflow(count, tensor_dtype_size(entry->stored.dtype), &size) ||
+        begin > entry->end || size != entry->end - begin)
         return fail(reader, "a shape does not fill its bytes");
-    tensor->offset = entry->begin / sizeof(float);
+    tensor->offset = begin / sizeof(float);
     tensor->count = count;
     return true;
 }
@@ -87,6 +97,19 @@ static bool is_text(const json_t *value, const char *text)
 {
     return json_string_length(value) == strlen(text) &&
            memcmp(json_string_value(value), text, strlen(text)) == 0;
+}
+
+static bool read_dtype(struct reader *reader, enum tensor_dtype *dtype,
+                       const json_t *value)
+{
+    static const char *const names[] = {
+        [DTYPE_F32] = "F32", [DTYPE_F16] = "F16", [DTYPE_BF16] = "BF16"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_text(value, names[i])) {
+            *dtype = (enum tensor_dtype)i;
+            return true;
+        }
+    return fail(reader, "a tensor is not of F32, F16 or BF16");
 }
 
 static bool read_tensor(struct reader *reader, const char *name, const json_t *value)
@@ -98,16 +121,17 @@ static bool read_tensor(struct reader *reader, const char *name, const json_t *v
 
     if (json_object_size(value) != 3 || dtype == NULL)
         return fail(reader, "a tensor has not the three members it must have");
-    if (!is_text(dtype, "F32"))
-        return fail(reader, "a tensor is not of F32");
-    if (!read_counts(reader, json_object_get(value, "shape"), entry->tensor.shape,
-                     TENSOR_RANK_MAX, &entry->tensor.rank) ||
+    if (!read_dtype(reader, &entry->stored.dtype, dtype))
+        return false;
+    struct tensor *tensor = &entry->stored.tensor;
+    if (!read_counts(reader, json_object_get(value, "shape"), tensor->shape,
+                     TENSOR_RANK_MAX, &tensor->rank) ||
         !read_counts(reader, json_object_get(value, "data_offsets"), offsets, 2,
                      &count))
         return false;
     if (count != 2)
         return fail(reader, "data_offsets are not two");
-    entry->begin = offsets[0];
+    entry->stored.begin = offsets[0];
     entry->end = offsets[1];
     return fill_tensor(reader, entry, name);
 }
@@ -130,13 +154,12 @@ static bool check_metadata(struct reader *reader, json_t *metadata)
 static int entry_order(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
+    if (x->stored.begin != y->stored.begin)
+        return x->stored.begin < y->stored.begin ? -1 : 1;
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Checks that the tensors follow each other from 0 to data_size; then each of them begins
- * at a whole float. */
+/* Checks that the tensors follow each other from 0 to data_size. */
 static bool check_cover(struct reader *reader, uint64_t data_size)
 {
     uint64_t covered = 0;
@@ -144,7 +167,7 @@ static bool check_cover(struct reader *reader, uint64_t data_size)
     if (reader->count > 1)
         qsort(reader->entries, reader->count, sizeof *reader->entries, entry_order);
     for (size_t i = 0; i < reader->count; i++) {
-        if (reader->entries[i].begin != covered)
+        if (reader->entries[i].stored.begin != covered)
             return fail(reader, "tensors leave a gap or overlap");
         covered = reader->entries[i].end;
     }
@@ -190,7 +213,7 @@ enum status tensor_header_parse(struct tensor_list *list, const char *text, size
         list->tensors = calloc(reader.count + 1, sizeof *list->tensors);
         CHECK(list->tensors != NULL);
         for (size_t i = 0; i < reader.count; i++)
-            list->tensors[i] = reader.entries[i].tensor;
+            list->tensors[i] = reader.entries[i].stored;
     } else {
         status = error_set(error, ST_CORRUPT, "%s", reader.wrong);
     }

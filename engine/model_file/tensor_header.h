@@ -2,7 +2,9 @@
  * tensor_header.h - the JSON header of a safetensors file, strictly read.
  *
  *   {"__metadata__":{KEY:STRING,...},            at most once
- *    NAME:{"dtype":"F32","shape":[N,...],"data_offsets":[BEGIN,END]}, ...}
+ *    NAME:{"dtype":DTYPE,"shape":[N,...],"data_offsets":[BEGIN,END]}, ...}
+ *
+ *   DTYPE  "F32", "F16" (IEEE half) or "BF16" (the upper half of a float)
  *
  * Refused besides what is not JSON in UTF-8: a first byte other than '{', anything but
  * blanks after the end, duplicate or unknown members, other types, numbers that are not
@@ -20,8 +22,18 @@
 #include "base/status.h"
 #include "engine/nn/network.h"
 
-struct tensor_list { /* in the order of their bytes; offset and count in floats */
-    struct tensor *tensors;
+enum tensor_dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16 };
+
+struct stored_tensor {
+    struct tensor tensor; /* count in values; offset, of F32 alone, in floats */
+    enum tensor_dtype dtype;
+    uint64_t begin; /* bytes */
+};
+
+size_t tensor_dtype_size(enum tensor_dtype dtype); /* bytes of a value */
+
+struct tensor_list { /* in the order of their bytes */
+    struct stored_tensor *tensors;
     size_t count;
 };
 

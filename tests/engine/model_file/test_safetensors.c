@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -262,6 +263,45 @@ static void a_file_that_shrinks_is_an_io_error(void **state)
     unlink(path);
 }
 
+/* The bits of halves, and what they are worth: IEEE 754, 3.4. */
+static void halves_are_read_as_the_floats_they_are(void **state)
+{
+    (void)state;
+    static const uint16_t bits[] = {0x3C00, 0xC000, 0x7BFF, 0x0001, 0x03FF,
+                                    0x0400, 0x8000, 0x7C00, 0xFC00, 0x7E00,  /* F16 */
+                                    0x3F80, 0xC2F7, 0x0080, 0x7F80, 0x7FC0}; /* BF16 */
+    static const float worth[] = {
+        1,         -2,  65504, 0x1p-24F, 1023 * 0x1p-24F, 0x1p-14F, -0.0F, INFINITY,
+        -INFINITY, NAN, 1,     -123.5F,  0x1p-126F,       INFINITY, NAN};
+    static const char header[] =
+        "{\"a\":{\"dtype\":\"F16\",\"shape\":[10],\"data_offsets\":[0,20]},"
+        "\"b\":{\"dtype\":\"BF16\",\"shape\":[5],\"data_offsets\":[20,30]}}";
+    char path[64];
+    uint64_t size = strlen(header);
+    float values[15];
+    struct safetensors *file;
+    snprintf(path, sizeof path, "/tmp/test_halves.%ld", (long)getpid());
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    fwrite(&size, 1, sizeof size, out);
+    fwrite(header, 1, size, out);
+    fwrite(bits, 1, sizeof bits, out);
+    fclose(out);
+    assert_int_equal(safetensors_open(&file, path, NULL), ST_OK);
+    for (size_t k = 0; k < 2; k++)
+        assert_int_equal(
+            safetensors_read(file, safetensors_tensor(file, k), values + 10 * k, NULL),
+            ST_OK);
+    for (size_t i = 0; i < 15; i++) {
+        if (isnan(worth[i]))
+            assert_true(isnan(values[i]));
+        else
+            assert_memory_equal(&values[i], &worth[i], sizeof *values);
+    }
+    safetensors_close(file);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +313,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_opened_is_an_io_error),
         cmocka_unit_test(a_write_that_fails_leaves_no_file),
         cmocka_unit_test(a_file_that_shrinks_is_an_io_error),
+        cmocka_unit_test(halves_are_read_as_the_floats_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,18 +37,18 @@ static void tensors_come_in_the_order_of_their_bytes(void **state)
               48),
         ST_OK);
     assert_int_equal(list.count, 4);
-    assert_string_equal(list.tensors[0].name, "a\xc3\xa9\xf0\x9f\x98\x80");
-    assert_int_equal(list.tensors[0].offset, 0);
-    assert_int_equal(list.tensors[0].count, 5);
-    assert_string_equal(list.tensors[1].name, "b");
-    assert_int_equal(list.tensors[1].offset, 5);
-    assert_int_equal(list.tensors[1].count, 6);
-    assert_int_equal(list.tensors[1].rank, 2);
-    assert_int_equal(list.tensors[1].shape[1], 3);
-    assert_string_equal(list.tensors[2].name, "none");
-    assert_int_equal(list.tensors[2].count, 0);
-    assert_int_equal(list.tensors[3].rank, 0);
-    assert_int_equal(list.tensors[3].count, 1);
+    assert_string_equal(list.tensors[0].tensor.name, "a\xc3\xa9\xf0\x9f\x98\x80");
+    assert_int_equal(list.tensors[0].tensor.offset, 0);
+    assert_int_equal(list.tensors[0].tensor.count, 5);
+    assert_string_equal(list.tensors[1].tensor.name, "b");
+    assert_int_equal(list.tensors[1].tensor.offset, 5);
+    assert_int_equal(list.tensors[1].tensor.count, 6);
+    assert_int_equal(list.tensors[1].tensor.rank, 2);
+    assert_int_equal(list.tensors[1].tensor.shape[1], 3);
+    assert_string_equal(list.tensors[2].tensor.name, "none");
+    assert_int_equal(list.tensors[2].tensor.count, 0);
+    assert_int_equal(list.tensors[3].tensor.rank, 0);
+    assert_int_equal(list.tensors[3].tensor.count, 1);
     free(list.tensors);
 }
 
@@ -121,7 +121,7 @@ static const struct {
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4},
     {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4},
     {"{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4},
-    {"{\"a\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4},
+    {"{\"a\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4},
     {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}"
      "}",
      4},
@@ -181,7 +181,7 @@ static void a_name_may_fill_a_tensors_name_and_no_more(void **state)
     name[TENSOR_NAME_SIZE - 1] = '\0';
     snprintf(text, sizeof text, "{\"%s\":" F32("[1]", "0", "4") "}", name);
     assert_int_equal(parse(&list, text, 4), ST_OK);
-    assert_string_equal(list.tensors[0].name, name);
+    assert_string_equal(list.tensors[0].tensor.name, name);
     free(list.tensors);
 }
 
@@ -212,12 +212,36 @@ static void a_changed_byte_never_makes_a_gap(void **state)
                 continue;
             size_t covered = 0;
             for (size_t i = 0; i < list.count; i++) {
-                assert_int_equal(list.tensors[i].offset, covered);
-                covered += list.tensors[i].count;
+                assert_int_equal(list.tensors[i].tensor.offset, covered);
+                covered += list.tensors[i].tensor.count;
             }
             assert_int_equal(covered, 9);
             free(list.tensors);
         }
+}
+
+static void halves_fill_half_the_bytes(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"a\":{\"dtype\":\"F16\",\"shape\":[3],\"data_offsets\":[0,6]},"
+        "\"b\":{\"dtype\":\"BF16\",\"shape\":[2],\"data_offsets\":[6,10]},"
+        "\"c\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[10,14]}}";
+    struct tensor_list list;
+    assert_int_equal(parse(&list, text, 14), ST_OK);
+    assert_int_equal(list.tensors[0].dtype, DTYPE_F16);
+    assert_int_equal(list.tensors[1].dtype, DTYPE_BF16);
+    assert_int_equal(list.tensors[1].begin, 6);
+    assert_int_equal(list.tensors[2].begin, 10);
+    free(list.tensors);
+    static const char *const others[] = {"F64", "I64", "F8_E4M3", "BF16 ", "f16"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char other[128];
+        snprintf(other, sizeof other,
+                 "{\"a\":{\"dtype\":\"%s\",\"shape\":[1],\"data_offsets\":[0,2]}}",
+                 others[i]);
+        assert_int_equal(parse(&list, other, 2), ST_CORRUPT);
+    }
 }
 
 int main(void)
@@ -229,6 +253,7 @@ int main(void)
         cmocka_unit_test(a_name_may_fill_a_tensors_name_and_no_more),
         cmocka_unit_test(every_prefix_is_refused),
         cmocka_unit_test(a_changed_byte_never_makes_a_gap),
+        cmocka_unit_test(halves_fill_half_the_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
