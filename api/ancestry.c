@@ -13,6 +13,9 @@ static void read_ancestor(struct ancestor *ancestor, struct json_node node)
     const char *hex = json_read_text(digest);
     snprintf(ancestor->id, sizeof ancestor->id, "%s", id);
     snprintf(ancestor->sha256, sizeof ancestor->sha256, "%s", hex);
+    struct json_node note = json_member(&node, "note");
+    if (json_present(note))
+        snprintf(ancestor->note, sizeof ancestor->note, "%s", json_read_text(note));
     if (strspn(hex, "0123456789abcdef") != SHA256_HEX_SIZE - 1 ||
         strlen(hex) != SHA256_HEX_SIZE - 1)
         json_refuse(digest, "is no digest");
@@ -62,6 +65,8 @@ void ancestry_write(struct json_writer *writer, const struct ancestry *ancestry)
         json_write_object(writer, NULL);
         json_write_text(writer, "id", ancestry->items[i].id);
         json_write_text(writer, "sha256", ancestry->items[i].sha256);
+        if (ancestry->items[i].note[0] != '\0')
+            json_write_text(writer, "note", ancestry->items[i].note);
         json_write_text(writer, "guarantee", "not covered");
         json_write_object_end(writer);
     }

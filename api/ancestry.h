@@ -5,6 +5,8 @@
  *
  *   "ancestors":[{"id":"mdl_...","sha256":"...","guarantee":"not covered"}, ...]
  *
+ * A file that was uploaded has its "note" beside these, if it has one.
+ *
  * A guarantee is of what a job released, and never of what it was given: somebody with the
  * right to say so has made the weights public, or they are a release with a guarantee of
  * their own.
@@ -25,6 +27,7 @@
 struct ancestor {
     char id[WEIGHTS_ID_SIZE];
     char sha256[SHA256_HEX_SIZE];
+    char note[LIMIT_FILE_NOTE + 1]; /* of a file: where it is from; "" */
 };
 
 struct ancestry { /* the oldest first */

@@ -79,6 +79,8 @@ enum {
     LIMIT_PREDICT_BODY = 64 << 20     /* bytes */
 };
 
+#define LIMIT_FILE_NOTE            200 /* bytes of where weights are from */
+#define LIMIT_FILE_SIZE            (UINT64_C(2) << 30) /* of weights, bytes: their check holds the desk */
 #define LIMIT_NAME_PATTERNS        64  /* that say what of a model is trained */
 #define LIMIT_TENSOR_NAME          127 /* bytes of one */
 #define LIMIT_ANCESTORS            64  /* weights that a model descends from */

@@ -127,6 +127,14 @@
       .streamed = true, .types = "application/octet-stream")                           \
     X(model_predict, ON_PREDICTORS, MODELS_READ, .method = "POST",                     \
       .path = "/v1/models/{id}/predict", .body = BODY_PREDICT, .types = TYPE_JSON)     \
+    X(file_create, ON_DESK, DATASETS_ADMIN, .method = "POST", .path = "/v1/files",     \
+      .query = "note", .act = "file.create", .body = BODY_FILE, .types = TYPE_JSON)    \
+    X(file_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/files",     \
+      .query = QUERY_PAGE, .types = TYPE_JSON)                                         \
+    X(file_get, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/files/{id}", \
+      .types = TYPE_JSON)                                                              \
+    X(file_delete, ON_DESK, DATASETS_ADMIN, .method = "DELETE",                        \
+      .path = "/v1/files/{id}", .act = "file.delete")                                  \
     X(webhook_create, ON_DESK, WEBHOOKS_ADMIN, .method = "POST",                       \
       .path = "/v1/webhooks", .act = "webhook.create", .body = BODY_JSON,              \
       .types = TYPE_JSON)                                                              \

@@ -18,12 +18,14 @@ _Static_assert((int)LIMIT_TENSOR_NAME == (int)TENSOR_NAME_SIZE - 1,
 
 static void read_weights(struct model_start *start, struct json_node node)
 {
-    struct model_id id;
+    struct model_id model;
+    struct file_id file;
     const char *text = json_read_text(node);
-    if (model_id_parse(&id, text))
+    if (model_id_parse(&model, text) || file_id_parse(&file, text))
         snprintf(start->weights, sizeof start->weights, "%s", text);
     else
-        json_refuse(node, "must be the id of a published model, mdl_...");
+        json_refuse(node, "must be the id of a published model, mdl_..., or of an "
+                          "uploaded file, fil_...");
 }
 
 static void read_pattern(char to[TENSOR_NAME_SIZE], struct json_node node)

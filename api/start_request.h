@@ -2,7 +2,8 @@
  * start_request.h - where a job's model starts, and what of it is trained: members of its
  * "model".
  *
- *   "weights"?:    the id of a published model, whose weights it begins with
+ *   "weights"?:    the id of a published model, or of an uploaded file of public weights,
+ *                  that it begins with
  *   "trainable"?:  "all" | "head" | {"only":[pattern,...]} | {"except":[pattern,...]}
  *   "fresh"?:      "head" | [pattern,...]    layers that begin from init_seed all the same
  *

@@ -92,3 +92,21 @@ enum status file_seal_check_path(const struct file_seal *seal, const char *path,
     close(file);
     return status;
 }
+
+enum status file_seal_of(struct file_seal *seal, const char *path, struct error *error)
+{
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return read_failed(error);
+    struct sha256 *hash = sha256_create();
+    enum status status =
+        fstat(file, &about) == 0 ? feed(hash, file, NULL, error) : read_failed(error);
+    if (status == ST_OK) {
+        sha256_finish(hash, seal->sha256);
+        seal->size = (uint64_t)about.st_size;
+    }
+    sha256_destroy(hash);
+    close(file);
+    return status;
+}

@@ -35,4 +35,8 @@ enum status file_seal_check(const struct file_seal *seal, int file,
 enum status file_seal_check_path(const struct file_seal *seal, const char *path,
                                  const atomic_bool *cancel, struct error *error);
 
+/* *seal = that of the file at path.
+ *   ST_IO  it cannot be read */
+enum status file_seal_of(struct file_seal *seal, const char *path, struct error *error);
+
 #endif

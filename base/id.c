@@ -80,6 +80,14 @@ bool grant_id_parse(struct grant_id *id, const char *text)
     return true;
 }
 
+bool file_id_parse(struct file_id *id, const char *text)
+{
+    if (!well_formed(text, "fil_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
 bool survey_id_parse(struct survey_id *id, const char *text)
 {
     if (!well_formed(text, "sta_"))
@@ -135,6 +143,13 @@ void job_id_make(struct job_id *id)
     char ulid[ULID_LENGTH + 1];
     ulid_make(ulid, clock_wall_ms());
     snprintf(id->text, sizeof id->text, "job_%s", ulid);
+}
+
+void file_id_make(struct file_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid, clock_wall_ms());
+    snprintf(id->text, sizeof id->text, "fil_%s", ulid);
 }
 
 void model_id_make(struct model_id *id)

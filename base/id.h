@@ -27,6 +27,10 @@ struct survey_id {
     char text[32]; /* sta_ and 26 characters */
 };
 
+struct file_id {
+    char text[32]; /* fil_ and 26 characters */
+};
+
 struct webhook_id {
     char text[32]; /* whk_ and 26 characters */
 };
@@ -40,6 +44,7 @@ bool dataset_id_parse(struct dataset_id *id, const char *text);
  * id untouched. */
 bool job_id_parse(struct job_id *id, const char *text);
 bool model_id_parse(struct model_id *id, const char *text);
+bool file_id_parse(struct file_id *id, const char *text);
 bool webhook_id_parse(struct webhook_id *id, const char *text);
 bool delivery_id_parse(struct delivery_id *id, const char *text);
 bool grant_id_parse(struct grant_id *id, const char *text);
@@ -60,6 +65,7 @@ struct job_id charged_job(const struct job_id *id);
 /* Make a fresh id. Threads: any. */
 void job_id_make(struct job_id *id);
 void model_id_make(struct model_id *id);
+void file_id_make(struct file_id *id);
 void webhook_id_make(struct webhook_id *id);
 /* A delivery's id tells the whole second, and no more: what it is about became visible
  * at a tick (privacy.md P6). */

@@ -87,6 +87,22 @@ enum status access_find_model(struct context *context,
     return access_check_thing(question, "model", id, &object, error);
 }
 
+static struct access_object of_file(const struct weights_row *row)
+{
+    if (row == NULL)
+        return (struct access_object){0};
+    return (struct access_object){row->project, row->created_by};
+}
+
+enum status access_find_file(struct context *context,
+                             const struct access_question *question, const char *id,
+                             const struct weights_row **out, struct error *error)
+{
+    *out = weight_files_find(context->weight_files, id);
+    const struct access_object object = of_file(*out);
+    return access_check_thing(question, "file", id, &object, error);
+}
+
 static struct access_object of_webhook(const struct webhook *webhook)
 {
     return (struct access_object){webhook->owner.project, webhook->owner.name};
@@ -127,6 +143,12 @@ bool access_sees_model(struct context *context, const struct request *request,
                        const struct model_row *row)
 {
     const struct access_object object = of_model(context, row, row->id.text);
+    return access_sees(request, &object);
+}
+
+bool access_sees_file(const struct request *request, const struct weights_row *row)
+{
+    const struct access_object object = of_file(row);
     return access_sees(request, &object);
 }
 

@@ -43,6 +43,9 @@ enum status access_find_job(struct context *context,
 enum status access_find_model(struct context *context,
                               const struct access_question *question, const char *id,
                               const struct model_row **out, struct error *error);
+enum status access_find_file(struct context *context,
+                             const struct access_question *question, const char *id,
+                             const struct weights_row **out, struct error *error);
 /* The same; out is a copy. */
 enum status access_find_webhook(struct context *context,
                                 const struct access_question *question, const char *id,
@@ -61,6 +64,7 @@ bool access_sees_dataset(const struct request *request, const struct dataset *da
 bool access_sees_job(const struct request *request, const struct job *job);
 bool access_sees_model(struct context *context, const struct request *request,
                        const struct model_row *row);
+bool access_sees_file(const struct request *request, const struct weights_row *row);
 bool access_sees_webhook(const struct request *request, const struct webhook *webhook);
 
 /* Whether it reaches the things of every project with the scope of its route. */

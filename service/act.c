@@ -36,12 +36,14 @@ static const char *object_of(const struct request *request)
     struct job_id job;
     struct model_id model;
     struct webhook_id webhook;
+    struct file_id file;
     struct grant_id grant;
     struct survey_id survey;
     const char *id = request->match.id;
     return dataset_id_parse(&dataset, id) || job_id_parse(&job, id) ||
-                   model_id_parse(&model, id) || webhook_id_parse(&webhook, id) ||
-                   grant_id_parse(&grant, id) || survey_id_parse(&survey, id)
+                   model_id_parse(&model, id) || file_id_parse(&file, id) ||
+                   webhook_id_parse(&webhook, id) || grant_id_parse(&grant, id) ||
+                   survey_id_parse(&survey, id)
                ? id
                : "";
 }

@@ -56,6 +56,7 @@
 #include "service/surveys.h"
 #include "service/unfinished_uploads.h"
 #include "service/webhooks.h"
+#include "service/weight_files.h"
 #include "service/wrong_keys.h"
 #include "store/blob.h"
 #include "store/store.h"
@@ -70,6 +71,7 @@ struct context {
     struct jobs *jobs;
     struct models *models;
     struct surveys *surveys;
+    struct weight_files *weight_files;
     struct webhooks *webhooks;
     struct access_keys *keys;
     struct wrong_keys *wrong_keys;

@@ -80,6 +80,17 @@ static enum status copy_models(struct copying *copying, struct error *error)
     return status;
 }
 
+static enum status copy_weights(struct copying *copying, struct error *error)
+{
+    struct weight_files *files = copying->inventory.weight_files;
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < weight_files_count(files); i++) {
+        const struct blob_name name = blob_of_weights(&weight_files_at(files, i)->id);
+        status = blob_copy(copying->from, copying->to, &name, error);
+    }
+    return status;
+}
+
 static enum status copy_all(struct copying *copying, struct error *error)
 {
     enum status status = copy_database(copying, error);
@@ -89,6 +100,8 @@ static enum status copy_all(struct copying *copying, struct error *error)
         status = copy_datasets(copying, error);
     if (status == ST_OK)
         status = copy_models(copying, error);
+    if (status == ST_OK)
+        status = copy_weights(copying, error);
     if (status == ST_OK)
         status = inventory_check_files(&copying->inventory, copying->store, copying->to,
                                        error);

@@ -51,6 +51,8 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
     if (status == ST_OK)
         status = surveys_open(&inventory.surveys, tx, inventory.datasets, error);
     if (status == ST_OK)
+        status = weight_files_open(&inventory.weight_files, tx, error);
+    if (status == ST_OK)
         status = access_keys_open(&inventory.keys, tx, error);
     if (status == ST_OK)
         status = webhooks_open(&inventory.webhooks, tx, inventory.keys, error);
@@ -72,6 +74,7 @@ void inventory_close(struct inventory *inventory)
     webhooks_close(inventory->webhooks);
     access_keys_close(inventory->keys);
     surveys_close(inventory->surveys);
+    weight_files_close(inventory->weight_files);
     models_close(inventory->models);
     jobs_close(inventory->jobs);
     datasets_close(inventory->datasets);
@@ -326,6 +329,33 @@ static enum status check_model_file(struct store *store, const struct blobs *blo
     return error_set(error, status, "%s", found.text);
 }
 
+/* Whether the weights still have a row, likewise. */
+static bool are_there_now(struct store *store, const struct file_id *id)
+{
+    bool there = true;
+    struct weight_files *files = NULL;
+    struct store_tx *tx;
+    if (store_begin(store, &tx, NULL) != ST_OK)
+        return true;
+    if (weight_files_open(&files, tx, NULL) == ST_OK)
+        there = weight_files_find(files, id->text) != NULL;
+    weight_files_close(files);
+    store_rollback(tx);
+    return there;
+}
+
+static enum status check_weights(struct store *store, const struct blobs *blobs,
+                                 const struct weights_row *row, struct error *error)
+{
+    struct error found = {0};
+    const struct sealed_blob blob = {"weights", blob_of_weights(&row->id),
+                                     weights_row_seal(row)};
+    enum status status = check_file(blobs, &blob, &found);
+    if (status == ST_OK || !are_there_now(store, &row->id))
+        return ST_OK;
+    return error_set(error, status, "%s", found.text);
+}
+
 static enum status check_matrix(const struct inventory *inventory, struct store *store,
                                 const struct blobs *blobs, size_t index,
                                 struct error *error)
@@ -354,5 +384,8 @@ enum status inventory_check_files(const struct inventory *inventory,
         status = check_matrix(inventory, store, blobs, i, error);
     for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++)
         status = check_model_file(store, blobs, models_at(inventory->models, i), error);
+    struct weight_files *files = inventory->weight_files;
+    for (size_t i = 0; status == ST_OK && i < weight_files_count(files); i++)
+        status = check_weights(store, blobs, weight_files_at(files, i), error);
     return status;
 }

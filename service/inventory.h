@@ -1,5 +1,5 @@
 /*
- * inventory.h - the rows of datasets, jobs, models, webhooks and keys: read, and compared
+ * inventory.h - the rows of datasets, jobs, models, weights, webhooks and keys: read, and compared
  * with each other, with the ledger and with the files that they name.
  *
  * A start refuses what inventory_open or inventory_check refuses, and `epsilond verify`
@@ -18,12 +18,14 @@
 #include "service/models.h"
 #include "service/surveys.h"
 #include "service/webhooks.h"
+#include "service/weight_files.h"
 
 struct inventory {
     struct datasets *datasets;
     struct jobs *jobs;
     struct models *models;
     struct surveys *surveys;
+    struct weight_files *weight_files;
     struct webhooks *webhooks;
     struct access_keys *keys;
 };
@@ -47,7 +49,7 @@ void inventory_close(struct inventory *inventory);
 enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,
                             struct error *error);
 
-/* Whether the files of models and datasets have the sizes and digests of their rows. A
+/* Whether the files of models, weights and datasets have the sizes and digests of their rows. A
  * dataset or model that the daemon beside has deleted since is left out: store is asked
  * again.
  *   ST_CORRUPT  one is missing or is not what its row says

@@ -86,6 +86,8 @@ static bool is_wanted(void *argument, const struct blob_name *name)
     struct dataset_info info = {.state = DATASET_DELETED};
     if (name->kind == BLOB_MODEL)
         return models_find(context->models, name->id) != NULL;
+    if (name->kind == BLOB_WEIGHTS)
+        return weight_files_find(context->weight_files, name->id) != NULL;
     const struct dataset *dataset = datasets_find(context->datasets, name->id);
     if (dataset != NULL)
         dataset_read(context->datasets, dataset, &info);

@@ -56,6 +56,7 @@ static enum status open_rows(struct context *context, struct error *error)
     context->jobs = inventory.jobs;
     context->models = inventory.models;
     context->surveys = inventory.surveys;
+    context->weight_files = inventory.weight_files;
     context->webhooks = inventory.webhooks;
     context->keys = inventory.keys;
     return status == ST_OK ? inventory_check(&inventory, context->ledger, error)
@@ -260,6 +261,7 @@ void service_close(struct context *context)
     sign_on_close(context->sign_on);
     access_keys_close(context->keys);
     surveys_close(context->surveys);
+    weight_files_close(context->weight_files);
     models_close(context->models);
     jobs_close(context->jobs);
     datasets_close(context->datasets);

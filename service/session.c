@@ -252,6 +252,12 @@ static enum status begin_upload(struct context *context, struct request *request
         .offset = request_header(request, "Upload-Offset"),
         .length = request_header(request, "Upload-Length"),
     };
+    if (request->match.id[0] == '\0') { /* of no dataset: it makes a thing of its own */
+        struct file_id id;
+        file_id_make(&id);
+        const struct blob_name name = blob_of_weights(&id);
+        return upload_begin_new(context, &request->upload, &start, &name, error);
+    }
     struct dataset *dataset;
     const struct access_question question = access_question_of(request);
     enum status status =

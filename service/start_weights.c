@@ -7,8 +7,8 @@
 
 static const char pointer[] = "/model/weights";
 
-enum status start_weights_find(struct start_weights *weights, struct context *context,
-                               const char *id, struct error *error)
+static enum status find_model(struct start_weights *weights, struct context *context,
+                              const char *id, struct error *error)
 {
     const struct model_row *row = models_find(context->models, id);
     struct ancestor parent = {0};
@@ -22,18 +22,59 @@ enum status start_weights_find(struct start_weights *weights, struct context *co
     return ancestry_of(&weights->ancestry, row->card, &parent, error);
 }
 
+static enum status find_file(struct start_weights *weights, struct context *context,
+                             const char *id, struct error *error)
+{
+    const struct weights_row *row = weight_files_find(context->weight_files, id);
+    struct ancestor parent = {0};
+    if (row == NULL)
+        return error_set_at(error, ST_MODEL_CORRUPT, pointer, "%s was deleted", id);
+    const struct blob_name name = blob_of_weights(&row->id);
+    blob_fetch(context->blobs, weights->path, &name);
+    weights->seal = weights_row_seal(row);
+    snprintf(parent.id, sizeof parent.id, "%s", row->id.text);
+    snprintf(parent.note, sizeof parent.note, "%s", row->note);
+    sha256_render(parent.sha256, row->sha256);
+    return ancestry_of(&weights->ancestry, NULL, &parent, error);
+}
+
+static bool is_file(const char *id)
+{
+    struct file_id file;
+    return file_id_parse(&file, id);
+}
+
+enum status start_weights_find(struct start_weights *weights, struct context *context,
+                               const char *id, struct error *error)
+{
+    return is_file(id) ? find_file(weights, context, id, error)
+                       : find_model(weights, context, id, error);
+}
+
+/* Whether the principal may begin with them. */
+static enum status check_access(struct context *context,
+                                const struct principal *principal, const char *id,
+                                struct error *error)
+{
+    const struct access_question of_model = {principal, SCOPE_MODELS_READ, pointer};
+    const struct access_question of_file = {principal, SCOPE_CERTIFICATES_READ,
+                                            pointer};
+    const struct model_row *model;
+    const struct weights_row *file;
+    return is_file(id) ? access_find_file(context, &of_file, id, &file, error)
+                       : access_find_model(context, &of_model, id, &model, error);
+}
+
 enum status start_weights_check(struct context *context,
                                 const struct principal *principal,
                                 const struct train_spec *train, struct error *error)
 {
     const char *id = train->model.start.weights;
-    const struct access_question question = {principal, SCOPE_MODELS_READ, pointer};
-    const struct model_row *row;
     struct start_weights weights;
     struct error local = {0};
     if (id[0] == '\0')
         return ST_OK;
-    enum status status = access_find_model(context, &question, id, &row, error);
+    enum status status = check_access(context, principal, id, error);
     if (status == ST_OK)
         status = start_weights_find(&weights, context, id, error);
     if (status != ST_OK)

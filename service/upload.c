@@ -141,15 +141,15 @@ static enum status begin_piece(struct context *context, struct upload *upload,
 }
 
 static enum status begin_whole(struct context *context, struct upload *upload,
-                               const struct upload_start *start, struct error *error)
+                               const struct upload_start *start,
+                               const struct blob_name *name, struct error *error)
 {
     const char *length = start->content_length;
-    const struct blob_name name = name_of(context, start->place);
     enum status status =
         length != NULL ? check_disk(context, strtoull(length, NULL, 10), error) : ST_OK;
     if (status != ST_OK)
         return status;
-    if (blob_draft_create(context->blobs, &upload->draft, &name, &upload->file, NULL) !=
+    if (blob_draft_create(context->blobs, &upload->draft, name, &upload->file, NULL) !=
         ST_OK)
         return error_set(error, ST_INTERNAL, "the file cannot be stored");
     upload->open = true;
@@ -163,8 +163,24 @@ enum status upload_begin(struct context *context, struct upload *upload,
     if (status != ST_OK)
         return status;
     bool is_piece = start->offset != NULL || start->length != NULL;
-    return is_piece ? begin_piece(context, upload, start, error)
-                    : begin_whole(context, upload, start, error);
+    if (is_piece)
+        return begin_piece(context, upload, start, error);
+    const struct blob_name name = name_of(context, start->place);
+    return begin_whole(context, upload, start, &name, error);
+}
+
+enum status upload_begin_new(struct context *context, struct upload *upload,
+                             const struct upload_start *start,
+                             const struct blob_name *name, struct error *error)
+{
+    enum status status = disk_room_check(&context->disk_room, error);
+    if (status != ST_OK)
+        return status;
+    if (start->offset != NULL || start->length != NULL)
+        return error_set(error, ST_INVALID,
+                         "this file comes whole: send no Upload-Offset and no "
+                         "Upload-Length");
+    return begin_whole(context, upload, start, name, error);
 }
 
 /* --- the body --- */
@@ -257,6 +273,26 @@ static void close_published(struct context *context, struct upload *upload)
     }
 }
 
+/* The file is no part of the ledger, so this must not read as the ledger's failure; nor may
+ * it show paths. A failed sync is never tried again. */
+static enum status not_published(struct upload *upload, const struct error *inner,
+                                 struct error *error)
+{
+    upload->failed = true;
+    log_event(LOG_ERROR, "upload_failed", "detail", inner->text, (char *)NULL);
+    return error_set(error, ST_INTERNAL, "the file could not be stored");
+}
+
+enum status upload_publish_new(struct context *context, struct upload *upload,
+                               struct error *error)
+{
+    struct error inner = {0};
+    if (blob_publish(context->blobs, &upload->draft, &inner) != ST_OK)
+        return not_published(upload, &inner, error);
+    close_draft(upload);
+    return ST_OK;
+}
+
 enum status upload_publish(struct context *context, struct upload *upload,
                            const struct route_match *place, struct error *error)
 {
@@ -271,11 +307,7 @@ enum status upload_publish(struct context *context, struct upload *upload,
         context_remove(context, &upload->draft.name);
         return error_set(error, ST_DATASET_IMMUTABLE, "it is imported or was deleted");
     }
-    /* The file is no part of the ledger, so this must not read as the ledger's failure;
-     * nor may it show paths. A failed sync is never tried again. */
-    upload->failed = true;
-    log_event(LOG_ERROR, "upload_failed", "detail", inner.text, (char *)NULL);
-    return error_set(error, ST_INTERNAL, "the file could not be stored");
+    return not_published(upload, &inner, error);
 }
 
 enum status upload_pause(struct context *context, struct upload *upload,

@@ -65,6 +65,19 @@ enum status upload_check(struct context *context, const struct route_match *plac
 enum status upload_begin(struct context *context, struct upload *upload,
                          const struct upload_start *start, struct error *error);
 
+/* The same of a file that is made new, under a name that nothing has: there is no dataset
+ * to ask, and it comes whole.
+ *   ST_INVALID    a piece was announced
+ *   ST_DISK_FULL, ST_INTERNAL  as above */
+enum status upload_begin_new(struct context *context, struct upload *upload,
+                             const struct upload_start *start,
+                             const struct blob_name *name, struct error *error);
+
+/* Publishes one of these, and closes it.
+ *   ST_INTERNAL  it can only be abandoned */
+enum status upload_publish_new(struct context *context, struct upload *upload,
+                               struct error *error);
+
 /* Appends to the draft, or fails with ST_BODY_TOO_LARGE, ST_INVALID (beyond
  * Upload-Length), ST_DISK_FULL or ST_INTERNAL. */
 enum status upload_write(struct context *context, struct upload *upload,

@@ -32,15 +32,19 @@ struct blobs {
 };
 
 static const off_t ballast_size = 16 << 20; /* bytes, see store/README.md */
-static const char *const folders[] = {"uploads", "datasets", "models", "scratch"};
+static const char *const folders[] = {"uploads", "datasets", "models", "weights",
+                                      "scratch"};
 
 /* --- names --- */
 
 static const struct place { /* of the blobs of a kind: FOLDER/ID and the suffix */
     const char *folder, *suffix;
 } places[] = {
-    [BLOB_MODEL] = {"models", ".safetensors"},  [BLOB_MATRIX] = {"datasets", ".matrix"},
-    [BLOB_FEATURES] = {"uploads", ".features"}, [BLOB_LABELS] = {"uploads", ".labels"},
+    [BLOB_MODEL] = {"models", ".safetensors"},
+    [BLOB_WEIGHTS] = {"weights", ".safetensors"},
+    [BLOB_MATRIX] = {"datasets", ".matrix"},
+    [BLOB_FEATURES] = {"uploads", ".features"},
+    [BLOB_LABELS] = {"uploads", ".labels"},
     [BLOB_DATA] = {"uploads", ".data"},
 };
 
@@ -59,9 +63,14 @@ struct blob_name blob_of_model(const struct model_id *id)
     return named(BLOB_MODEL, id->text);
 }
 
+struct blob_name blob_of_weights(const struct file_id *id)
+{
+    return named(BLOB_WEIGHTS, id->text);
+}
+
 struct blob_name blob_of_dataset(const struct dataset_id *id, enum blob_kind kind)
 {
-    CHECK(kind != BLOB_MODEL);
+    CHECK(kind != BLOB_MODEL && kind != BLOB_WEIGHTS);
     return named(kind, id->text);
 }
 

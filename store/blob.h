@@ -8,6 +8,7 @@
  *     lock                    held by the process that serves the directory
  *     door                    a socket, where that process takes commands of the host
  *     models/ID.safetensors   a trained model
+ *     weights/ID.safetensors  public weights that were uploaded
  *     datasets/ID.matrix      what a dataset was imported to
  *     uploads/ID.features     what was uploaded of a dataset before its import: two
  *     uploads/ID.labels       files, or, as its format wants,
@@ -44,7 +45,14 @@ enum {
 
 /* --- names --- */
 
-enum blob_kind { BLOB_MODEL, BLOB_MATRIX, BLOB_FEATURES, BLOB_LABELS, BLOB_DATA };
+enum blob_kind {
+    BLOB_MODEL,
+    BLOB_WEIGHTS,
+    BLOB_MATRIX,
+    BLOB_FEATURES,
+    BLOB_LABELS,
+    BLOB_DATA
+};
 
 struct blob_name {
     enum blob_kind kind;
@@ -52,7 +60,8 @@ struct blob_name {
 };
 
 struct blob_name blob_of_model(const struct model_id *id);
-/* kind is any but BLOB_MODEL. */
+struct blob_name blob_of_weights(const struct file_id *id);
+/* kind is that of a dataset's file. */
 struct blob_name blob_of_dataset(const struct dataset_id *id, enum blob_kind kind);
 
 /* out = where the blob stands in the data directory, "models/ID.safetensors": for

@@ -91,6 +91,26 @@ enum status model_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct model_row *row),
                             void *context, struct error *error);
 
+struct weights_row { /* an uploaded file of public weights */
+    struct file_id id;
+    const char *project, *created_by; /* never change; the owner's name */
+    const char *note;                 /* of whoever uploaded it: where it is from */
+    uint8_t sha256[SHA256_SIZE];      /* the file's */
+    uint64_t size;                    /* the file's, bytes */
+    int64_t create_ms;
+};
+
+enum status weights_row_insert(struct store_tx *tx, const struct weights_row *row,
+                               struct error *error);
+/*   ST_NOT_FOUND  there is no such id */
+enum status weights_row_delete(struct store_tx *tx, const struct file_id *id,
+                               struct error *error);
+/* Walks them in the order in which they were inserted. */
+enum status weights_rows_walk(struct store_tx *tx,
+                              bool (*visit)(void *context,
+                                            const struct weights_row *row),
+                              void *context, struct error *error);
+
 enum captioned { CAPTIONED_DATASET, CAPTIONED_JOB, CAPTIONED_MODEL };
 
 struct caption_row { /* what people call a thing; a thing without a row has no words */

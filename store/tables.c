@@ -199,8 +199,16 @@ static const char step_9[] =
     "CREATE TRIGGER survey_keep BEFORE DELETE ON survey"
     "  BEGIN SELECT RAISE(ABORT,'what was released stays on record'); END;";
 
+/* Public weights that were uploaded, for jobs to begin with. */
+static const char step_10[] =
+    "CREATE TABLE weights("
+    "  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,"
+    "  created_by TEXT NOT NULL, note TEXT NOT NULL,"
+    "  sha256 BLOB NOT NULL CHECK(length(sha256)=32),"
+    "  size INTEGER NOT NULL, create_ms INTEGER NOT NULL) STRICT;";
+
 static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5,
-                                    step_6, step_7, step_8, step_9};
+                                    step_6, step_7, step_8, step_9, step_10};
 
 const struct tables *tables_current(void)
 {
@@ -306,6 +314,7 @@ static const struct constraint {
     {"delivery", "id", "state IN('WAITING','DELIVERED','FAILED') AND attempts>=0", 6},
     {"access_key", "id", "length(sha256)=32", 7},
     {"survey", "id", "state IN('RUNNING','SUCCEEDED','FAILED')", 9},
+    {"weights", "id", "length(sha256)=32", 10},
 };
 
 static enum status check_rows(struct database *database,

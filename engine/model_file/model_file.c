@@ -233,3 +233,28 @@ enum status model_file_read_start(const struct weights_source *source,
     safetensors_close(file);
     return status;
 }
+
+static enum status check_values(struct safetensors *file, struct error *error)
+{
+    enum status status = ST_OK;
+    size_t count = safetensors_tensor_count(file);
+    if (count == 0)
+        return error_set(error, ST_INVALID, "the file has no tensors");
+    for (size_t i = 0; i < count && status == ST_OK; i++)
+        status = safetensors_check_finite(file, safetensors_tensor(file, i), error);
+    return status;
+}
+
+enum status model_file_check_public(const char *path, struct file_seal *seal,
+                                    struct error *error)
+{
+    struct safetensors *file;
+    struct error local = {0};
+    enum status status = safetensors_open(&file, path, &local);
+    if (status != ST_OK)
+        return error_set(error, status == ST_CORRUPT ? ST_INVALID : status,
+                         "not a safetensors file to begin with: %s", local.text);
+    status = check_values(file, error);
+    safetensors_close(file);
+    return status == ST_OK ? file_seal_of(seal, path, error) : status;
+}

@@ -57,4 +57,11 @@ enum status model_file_read_start(const struct weights_source *source,
                                   const struct network *network, float *values,
                                   struct error *error);
 
+/* Whether the file at path is one of weights that some training may begin with: safetensors
+ * with tensors, all of whose values are finite. Fills in its seal.
+ *   ST_INVALID  it is not; the error says why
+ *   ST_IO       it cannot be read */
+enum status model_file_check_public(const char *path, struct file_seal *seal,
+                                    struct error *error);
+
 #endif

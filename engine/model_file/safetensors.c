@@ -335,3 +335,42 @@ enum status safetensors_read_bytes(const struct safetensors *file,
         return error_set(error, ST_IO, "the model file cannot be read");
     return ST_OK;
 }
+
+/* A value is not finite where all bits of its exponent are set. */
+static bool words_are_finite(const char *bytes, size_t size, enum tensor_dtype dtype)
+{
+    const uint32_t single = 0x7F800000;
+    const uint16_t mask = dtype == DTYPE_F16 ? 0x7C00 : 0x7F80;
+    bool finite = true;
+    for (size_t at = 0; at < size && dtype == DTYPE_F32; at += sizeof single) {
+        uint32_t bits;
+        memcpy(&bits, bytes + at, sizeof bits);
+        finite &= (bits & single) != single;
+    }
+    for (size_t at = 0; at < size && dtype != DTYPE_F32; at += sizeof mask) {
+        uint16_t bits;
+        memcpy(&bits, bytes + at, sizeof bits);
+        finite &= (bits & mask) != mask;
+    }
+    return finite;
+}
+
+enum status safetensors_check_finite(struct safetensors *file,
+                                     const struct tensor *tensor, struct error *error)
+{
+    enum { PIECE = 65536 };
+    const struct stored_tensor *stored = (const void *)tensor;
+    uint64_t size = tensor->count * tensor_dtype_size(stored->dtype);
+    char piece[PIECE];
+    for (uint64_t at = 0; at < size; at += PIECE) {
+        size_t here = size - at < PIECE ? (size_t)(size - at) : PIECE;
+        enum status status =
+            safetensors_read_bytes(file, tensor, at, piece, here, error);
+        if (status != ST_OK)
+            return status;
+        if (!words_are_finite(piece, here, stored->dtype))
+            return error_set(error, ST_INVALID, "%s holds a value that is not finite",
+                             tensor->name);
+    }
+    return ST_OK;
+}

@@ -72,6 +72,12 @@ const struct tensor *safetensors_tensor(const struct safetensors *file, size_t i
 enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
                              float *to, struct error *error);
 
+/* Whether every value of the tensor is finite.
+ *   ST_INVALID  one is not; the error names the tensor
+ *   ST_IO       cannot be read */
+enum status safetensors_check_finite(struct safetensors *file,
+                                     const struct tensor *tensor, struct error *error);
+
 /* to (size) = bytes of the tensor from offset on, which it has.
  *   ST_IO  cannot be read */
 enum status safetensors_read_bytes(const struct safetensors *file,

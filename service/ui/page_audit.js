@@ -8,7 +8,7 @@ import {watch} from './watch.js';
 const SIZE = 50;
 const results = {ok: ['✓', 'Done', 'good'], denied: ['✕', 'Denied', 'bad'], error: ['!', 'Failed', 'warn']};
 const kinds = {
-  'dataset.create': 'Registered', 'dataset.delete': 'Deleted', 'dataset.upload': 'Uploaded a file', 'dataset.import': 'Began to import',
+  'dataset.create': 'Registered', 'file.create': 'Uploaded weights', 'file.delete': 'Deleted weights', 'dataset.delete': 'Deleted', 'dataset.upload': 'Uploaded a file', 'dataset.import': 'Began to import',
   'dataset.rename': 'Renamed', 'job.rename': 'Renamed', 'model.rename': 'Renamed', 'job.delete': 'Deleted', 'model.delete': 'Deleted',
   'dataset.fetch': 'Had a file fetched', 'dataset.fetch_cancel': 'Stopped a fetch', 'key.create': 'Made a key', 'key.revoke': 'Revoked a key', 'key.rotate': 'Rotated a key',
   'webhook.create': 'Made a webhook', 'webhook.delete': 'Deleted a webhook', 'webhook.test': 'Tried a webhook', 'webhook.rotate': 'Renewed a webhook\'s secret',

@@ -1,5 +1,7 @@
 /* A job begins with weights that are published: it costs what it would without, its model
  * says what it descends from, and what is frozen is served with the bits it came with. */
+#include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "tests/expect.h"
@@ -112,6 +114,118 @@ static void every_ancestor_is_named(void **state)
     assert_string_equal(reply_text(third, "certificate.ancestors.1.sha256"), sha256);
 }
 
+/* --- files --- */
+
+static const struct reply *upload(struct client *client, const char *query,
+                                  const void *bytes, size_t size)
+{
+    char path[300];
+    snprintf(path, sizeof path, "/v1/files%s", query);
+    return client_send(
+        client, &(struct request){.method = "POST",
+                                  .path = path,
+                                  .headers = {"Content-Type: application/octet-stream"},
+                                  .body = bytes,
+                                  .size = size});
+}
+
+static const struct reply *upload_base(struct world *world, const char *query)
+{
+    struct client *client = &world->stage->client;
+    const struct reply *file = client_get(client, "/v1/models/%s/content", world->base);
+    const struct reply *made = upload(client, query, file->body, file->size);
+    assert_status(made, 201);
+    return made;
+}
+
+static void a_file_of_public_weights_is_a_start(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    const struct reply *made = upload_base(world, "?note=a%20page%20of%20ours");
+    const char *id = reply_text(made, "id");
+    assert_string_equal(reply_text(made, "sha256"), world->sha256);
+    assert_string_equal(client_get(client, "/v1/files/%s", id)->body, made->body);
+    assert_string_equal(reply_text(client_get(client, "/v1/files"), "files.0.id"), id);
+    assert_int_equal(daemon_verify(&world->stage->daemon), 0);
+    daemon_stop(&world->stage->daemon, SIGTERM);
+    daemon_start(&world->stage->daemon, (const char *const[]){"--workers", "1", NULL});
+    assert_string_equal(client_get(client, "/v1/files/%s", id)->body, made->body);
+    const struct reply *model =
+        model_of(client, train(client, ON(",'weights':'%s','trainable':'head'"), id));
+    assert_true(same_tensor(client, reply_text(model, "id"), world->base, "0.weight"));
+    assert_string_equal(reply_text(model, "certificate.ancestors.0.id"), id);
+    assert_string_equal(reply_text(model, "certificate.ancestors.0.note"),
+                        "a page of ours");
+    assert_string_equal(reply_text(model, "certificate.ancestors.0.sha256"),
+                        world->sha256);
+}
+
+static void a_deleted_file_is_gone(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    char path[128];
+    const char *id = reply_text(upload_base(world, ""), "id");
+    snprintf(path, sizeof path, "/v1/files/%s", id);
+    assert_status(client_delete(client, path), 204);
+    assert_problem(client_get(client, "%s", path), 404, "not_found");
+    assert_problem(client_delete(client, path), 404, "not_found");
+    assert_problem(client_create(client, "/v1/jobs", ON(",'weights':'%s'"), id), 404,
+                   "not_found");
+    const struct reply *list = client_get(client, "/v1/files?page_size=1000");
+    assert_null(strstr(list->body, id));
+}
+
+/* A safetensors file of one tensor of so many values, all of which are these bytes. */
+static const struct reply *upload_tensor(struct client *client, const char *dtype,
+                                         const void *value, size_t size)
+{
+    char file[256] = {0};
+    int length = snprintf(file + 8, sizeof file - 8,
+                          "{\"a\":{\"dtype\":\"%s\",\"shape\":[3],"
+                          "\"data_offsets\":[0,%zu]}}",
+                          dtype, 3 * size);
+    file[0] = (char)length;
+    for (int i = 0; i < 3; i++)
+        memcpy(file + 8 + length + i * (int)size, value, size);
+    return upload(client, "", file, 8 + (size_t)length + 3 * size);
+}
+
+static void what_is_no_public_weights_is_refused(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    const float one = 1, nan = NAN, infinity = -INFINITY;
+    const uint16_t half = 0x3C00, half_infinity = 0x7C00, brain_nan = 0x7FC1;
+    const uint64_t number = 3;
+    assert_status(upload_tensor(client, "F32", &one, 4), 201);
+    assert_status(upload_tensor(client, "F16", &half, 2), 201);
+    assert_status(upload_tensor(client, "BF16", &half_infinity, 2), 201);
+    assert_problem(upload_tensor(client, "F32", &nan, 4), 400, "invalid_argument");
+    assert_problem(upload_tensor(client, "F32", &infinity, 4), 400, "invalid_argument");
+    assert_problem(upload_tensor(client, "F16", &half_infinity, 2), 400,
+                   "invalid_argument");
+    assert_problem(upload_tensor(client, "BF16", &brain_nan, 2), 400,
+                   "invalid_argument");
+    assert_problem(upload_tensor(client, "I64", &number, 8), 400, "invalid_argument");
+    assert_problem(upload(client, "", "PK", 2), 400, "invalid_argument");
+    assert_problem(upload(client, "", "\2\0\0\0\0\0\0\0{}", 10), 400,
+                   "invalid_argument");
+    char note[300] = "?note=";
+    memset(note + 6, 'n', 201);
+    assert_string_equal(
+        reply_text(upload(client, note, "PK", 2), "errors.0.parameter"), "note");
+    assert_problem(
+        client_send(client, &(struct request){.method = "POST",
+                                              .path = "/v1/files",
+                                              .headers = {"Upload-Offset: 0",
+                                                          "Upload-Length: 4"},
+                                              .body = "abcd",
+                                              .size = 4}),
+        400, "invalid_argument");
+}
+
 /* The entry without what tells one entry from another. */
 static json_t *nameless(struct client *client, const char *job)
 {
@@ -213,6 +327,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frozen_parts_are_those_of_the_weights),
         cmocka_unit_test(every_ancestor_is_named),
+        cmocka_unit_test(a_file_of_public_weights_is_a_start),
+        cmocka_unit_test(a_deleted_file_is_gone),
+        cmocka_unit_test(what_is_no_public_weights_is_refused),
         cmocka_unit_test(a_start_costs_nothing),
         cmocka_unit_test(a_head_for_other_outputs_begins_anew),
         cmocka_unit_test(starts_that_cannot_be_are_refused),

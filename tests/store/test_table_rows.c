@@ -587,6 +587,42 @@ static void surveys_end_once_and_stay(void **state)
     assert_non_null(strstr(seen.texts[3], second));
 }
 
+static bool see_weights(void *context, const struct weights_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%s %s %s [%s] %d %d %lld", row->id.text,
+             row->project, row->created_by, row->note, row->sha256[31], (int)row->size,
+             (long long)row->create_ms);
+    return seen->count != seen->stop_at;
+}
+
+static void weights_come_back_in_order_until_they_are_deleted(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct weights_row row = {.project = "fraud",
+                              .created_by = "ana",
+                              .note = "a page",
+                              .size = 17,
+                              .create_ms = 5};
+    snprintf(row.id.text, sizeof row.id.text, "fil_b");
+    bytes(row.sha256, 3);
+    assert_int_equal(weights_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(weights_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    snprintf(row.id.text, sizeof row.id.text, "fil_a");
+    row.note = "";
+    assert_int_equal(weights_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(weights_rows_walk(tx, see_weights, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "fil_b fraud ana [a page] 34 17 5");
+    assert_string_equal(seen.texts[1], "fil_a fraud ana [] 34 17 5");
+    seen = (struct seen){.stop_at = 1};
+    assert_int_equal(weights_rows_walk(tx, see_weights, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(weights_row_delete(tx, &row.id, NULL), ST_OK);
+    assert_int_equal(weights_row_delete(tx, &row.id, NULL), ST_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -609,6 +645,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_epoch_freezes_once, begin, end),
         cmocka_unit_test_setup_teardown(acts_are_chained_and_found_by_who_what_and_how,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(
+            weights_come_back_in_order_until_they_are_deleted, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,23 @@ if TYPE_CHECKING:  # Python 3.10 has no NotRequired; annotations are never evalu
     from typing_extensions import NotRequired
 
 
+class File(TypedDict):
+    """Public weights that were uploaded."""
+
+    id: FileId
+    note: str
+    sha256: Digest
+    size: int
+    project: str
+    created_by: str
+    create_time: Time
+
+
+class FileList(TypedDict):
+    files: list[File]
+    next_page_token: str | None
+
+
 class Nothing(TypedDict):
     pass
 
@@ -1259,8 +1276,9 @@ class Mechanism(TypedDict):
 
 
 class CertificateAncestorsItem(TypedDict):
-    id: ModelId
+    id: Weights
     sha256: Digest
+    note: NotRequired[str]
     guarantee: Literal["not covered"]
 
 
@@ -1594,6 +1612,7 @@ PageTokenOrNull = PageToken | None
 JobId = str
 StatisticsId = str
 HolderIdOrNull = str | None
+FileId = str
 ModelId = str
 Time = str
 TimeOrNull = Time | None
@@ -1650,7 +1669,7 @@ Layer = (
 )
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers
-Weights = ModelId
+Weights = ModelId | FileId
 Trainable = Literal["all", "head"] | TrainableOnly | TrainableExcept
 NamePatterns = list[str]
 Fresh = Literal["head"] | NamePatterns
