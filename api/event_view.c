@@ -144,6 +144,15 @@ char *event_budget_render(const struct dataset_id *dataset,
     return close_object(&writer);
 }
 
+char *event_dataset_render(const char *dataset, const char *state)
+{
+    struct json_writer writer;
+    open_object(&writer);
+    json_write_text(&writer, "id", dataset);
+    json_write_text(&writer, "state", state);
+    return close_object(&writer);
+}
+
 char *event_lists_render(const char *dataset)
 {
     struct json_writer writer;

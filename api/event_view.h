@@ -52,6 +52,7 @@ bool event_id_parse(uint64_t *version, const char *text, const char *nonce);
  *   change     {"id"}: something else of the job, such as its name; or it was deleted
  *   end        {"state","model"}
  *   budget     {"dataset","share","epsilon_spent"}
+ *   dataset    {"id","state"}: it was registered, or something else of it has changed
  *   snapshot   of lists: {"dataset"}, which is null of all; that of a job is the job */
 char *event_state_render(const struct job_view *view);
 char *event_progress_render(const struct job_view *view);
@@ -61,6 +62,7 @@ char *event_released_render(const struct job_view *view, size_t index, bool hist
 char *event_end_render(const struct job_view *view);
 char *event_budget_render(const struct dataset_id *dataset,
                           const struct balance *balance);
+char *event_dataset_render(const char *dataset, const char *state);
 char *event_lists_render(const char *dataset);
 
 #endif

@@ -25,6 +25,8 @@ struct datasets {
     uint64_t version;         /* grows with every change */
     struct dataset **publics; /* (public_count), oldest first */
     size_t public_count;
+    void (*changed)(void *context, const struct dataset_id *id);
+    void *changed_context;
 };
 
 struct change { /* what becomes of memory when the transaction ends */
@@ -167,6 +169,14 @@ void datasets_close(struct datasets *datasets)
     free(datasets);
 }
 
+void datasets_watch(struct datasets *datasets,
+                    void (*changed)(void *context, const struct dataset_id *id),
+                    void *context)
+{
+    datasets->changed = changed;
+    datasets->changed_context = context;
+}
+
 struct dataset *datasets_find(struct datasets *datasets, const char *id)
 {
     pthread_rwlock_rdlock(&datasets->lock);
@@ -233,6 +243,15 @@ struct job_dataset dataset_facts(struct datasets *datasets,
     };
 }
 
+/* Tells who watches, no lock being held, and lets go of the change. */
+static void tell_take(struct change *change)
+{
+    struct datasets *datasets = change->datasets;
+    if (datasets->changed != NULL)
+        datasets->changed(datasets->changed_context, &change->dataset->spec.id);
+    free(change);
+}
+
 static void added(void *context)
 {
     struct change *change = context;
@@ -240,7 +259,7 @@ static void added(void *context)
     enter(change->datasets, change->dataset);
     change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
-    free(change);
+    tell_take(change);
 }
 
 static void declared_anew(void *context)
@@ -254,7 +273,7 @@ static void declared_anew(void *context)
             change->datasets->publics[i] = change->dataset;
     change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
-    free(change);
+    tell_take(change);
 }
 
 static void not_added(void *context)
@@ -271,7 +290,7 @@ static void moved(void *context)
     change->dataset->info = change->info;
     change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
-    free(change);
+    tell_take(change);
 }
 
 enum writing { ROW_INSERT, ROW_DECLARE, ROW_UPDATE };

@@ -64,6 +64,12 @@ enum status datasets_open(struct datasets **out, struct store_tx *tx,
                           struct error *error);
 void datasets_close(struct datasets *datasets); /* NULL is allowed */
 
+/* Has changed(context, id) called whenever a dataset was added, declared anew, moved or
+ * decided, once that is durable. Before the first thread that does. */
+void datasets_watch(struct datasets *datasets,
+                    void (*changed)(void *context, const struct dataset_id *id),
+                    void *context);
+
 /* The dataset of that id; NULL if there never was one. */
 struct dataset *datasets_find(struct datasets *datasets, const char *id);
 

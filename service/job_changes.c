@@ -7,6 +7,11 @@
 
 enum { MS_PER_S = 1000 };
 
+uint64_t changed_jobs_last(const struct changed_jobs *changed)
+{
+    return changed->newest != NULL ? changed->newest->changes.any : 0;
+}
+
 void changed_jobs_touch(struct changed_jobs *changed, struct job *job)
 {
     struct job_changes *changes = &job->changes;

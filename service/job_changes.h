@@ -2,7 +2,7 @@
  * job_changes.h - what of a job was shown when, and which jobs changed last: so whoever
  * follows finds what is newer than what was sent, without a list of their own.
  *
- * All jobs share one count of versions. Every change of what is shown of any of them
+ * All jobs share one count of versions, and datasets count with them. Every change of what is shown of any of them
  * makes the next version, and the job remembers it beside what has changed (job.h).
  *
  *   newest --> job --older--> job --older--> job ...     by the version of the last change
@@ -16,12 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "service/dataset_changes.h"
+
 struct job; /* job.h */
 
 struct changed_jobs { /* zeroed: none */
     uint64_t version; /* of the last change; 0: there was none */
     struct job *newest;
+    struct dataset_changes datasets;
 };
+
+/* The version of the last change of a job; datasets are not asked. */
+uint64_t changed_jobs_last(const struct changed_jobs *changed);
 
 /* Makes the next version, which changes the job, and puts it first. */
 void changed_jobs_touch(struct changed_jobs *changed, struct job *job);

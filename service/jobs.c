@@ -231,6 +231,13 @@ void jobs_look(struct jobs *jobs,
     pthread_rwlock_unlock(&jobs->lock);
 }
 
+void jobs_note_dataset(struct jobs *jobs, const struct dataset_id *dataset)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    dataset_changes_note(&jobs->changed.datasets, dataset, ++jobs->changed.version);
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
 char *job_text(struct jobs *jobs, const struct job *job)
 {
     pthread_rwlock_rdlock(&jobs->lock);
@@ -298,7 +305,7 @@ struct jobs_tally jobs_tally(struct jobs *jobs)
         .queued = by_state[JOB_QUEUED],
         .running = by_state[JOB_RUNNING] + by_state[JOB_CANCELLING],
         .next = active_jobs_next(&jobs->active),
-        .version = jobs->changed.version,
+        .version = changed_jobs_last(&jobs->changed),
         .states_version = jobs->counts.states_version,
     };
     memcpy(tally.by_state, by_state, sizeof tally.by_state);

@@ -144,6 +144,9 @@ char *job_summary_text(struct jobs *jobs, struct job *job);
 /* The job as JSON text, whether or not it is in the registry; to be freed. */
 char *job_text(struct jobs *jobs, const struct job *job);
 
+/* Notes that something that is shown of the dataset has changed: a version of its own. */
+void jobs_note_dataset(struct jobs *jobs, const struct dataset_id *dataset);
+
 /* Calls look while nothing of any job changes, for the files that know a job (job.h). It
  * must be brief, and call nothing of this file. */
 struct changed_jobs;

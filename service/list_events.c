@@ -44,6 +44,9 @@ struct composing {
     struct event_writer writer;
     struct dataset_id charged[JOBS_MAX]; /* datasets, each once */
     size_t charged_count;
+    struct dataset_id changed[DATASET_CHANGES_KEPT];
+    size_t changed_count;
+    bool is_lost; /* something was, and the lists have to be read anew */
 };
 
 static void add_charged(struct composing *composing, const struct dataset_id *dataset)
@@ -76,12 +79,17 @@ static void write_job(struct composing *composing, const struct job *job)
         add_charged(composing, dataset);
 }
 
-/* Writes the first jobs that have changed since, oldest change first. */
+/* Writes the first jobs that have changed since, oldest change first, and notes which
+ * datasets have up to there. */
 static void write_jobs(void *context, const struct changed_jobs *changed)
 {
     struct composing *composing = context;
     const struct job *next = NULL;
     size_t count = 0;
+    composing->is_lost = dataset_changes_are_lost(&changed->datasets, composing->after);
+    composing->to = changed->version;
+    if (composing->is_lost)
+        return;
     for (const struct job *job = changed->newest;
          job != NULL && job->changes.any > composing->after; job = job->changes.older)
         next = job;
@@ -92,6 +100,24 @@ static void write_jobs(void *context, const struct changed_jobs *changed)
     }
     if (next == NULL)
         composing->to = changed->version;
+    composing->changed_count = dataset_changes_between(
+        &changed->datasets, composing->after, composing->to, composing->changed);
+}
+
+static void write_datasets(struct composing *composing)
+{
+    struct dataset_info info;
+    const struct event_feed *feed = composing->feed;
+    for (size_t i = 0; i < composing->changed_count; i++) {
+        const char *id = composing->changed[i].text;
+        const struct dataset *dataset = datasets_find(feed->context->datasets, id);
+        if (dataset == NULL || !is_wanted(feed->dataset.text, id) ||
+            !is_wanted(feed->project, dataset_owner(dataset)->project))
+            continue;
+        dataset_read(feed->context->datasets, dataset, &info);
+        event_write(&composing->writer, "dataset",
+                    event_dataset_render(id, dataset_state_names[info.state]));
+    }
 }
 
 static void write_budgets(struct composing *composing)
@@ -111,14 +137,14 @@ static struct event_batch *compose(const struct event_feed *feed,
     struct composing composing = {
         .feed = feed, .after = key->from.version, .to = key->version};
     event_writer_open(&composing.writer);
-    if (key->from.begun) {
+    if (key->from.begun)
         jobs_look(feed->context->jobs, write_jobs, &composing);
-        write_budgets(&composing);
-    } else {
-        const char *dataset = feed->dataset.text;
+    write_datasets(&composing);
+    write_budgets(&composing);
+    if (!key->from.begun || composing.is_lost)
         event_write(&composing.writer, "snapshot",
-                    event_lists_render(dataset[0] != '\0' ? dataset : NULL));
-    }
+                    event_lists_render(
+                        feed->dataset.text[0] != '\0' ? feed->dataset.text : NULL));
     if (composing.writer.open)
         event_write_id(&composing.writer, feed->context->nonce, composing.to);
     char *text = event_writer_close(&composing.writer, &size);

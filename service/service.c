@@ -39,6 +39,13 @@ static const uint64_t prediction_small_max = UINT64_C(100000000);
 
 /* --- opening --- */
 
+/* Whoever follows the lists is told at the next tick. */
+static void dataset_changed(void *context, const struct dataset_id *dataset)
+{
+    struct context *opened = context;
+    jobs_note_dataset(opened->jobs, dataset);
+}
+
 /* Reads the rows, while nobody else writes, and sees that they agree with the
  * ledger. */
 static enum status open_rows(struct context *context, struct error *error)
@@ -59,8 +66,10 @@ static enum status open_rows(struct context *context, struct error *error)
     context->weight_files = inventory.weight_files;
     context->webhooks = inventory.webhooks;
     context->keys = inventory.keys;
-    return status == ST_OK ? inventory_check(&inventory, context->ledger, error)
-                           : status;
+    if (status != ST_OK)
+        return status;
+    datasets_watch(context->datasets, dataset_changed, context);
+    return inventory_check(&inventory, context->ledger, error);
 }
 
 static enum status open_head_file(struct context *context, struct error *error)

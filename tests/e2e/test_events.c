@@ -292,6 +292,11 @@ static void lists_tell_of_every_job_and_of_budgets(void **state)
     stream_expect(&one, &event, "snapshot");
     assert_string_equal(text_at(&event, "dataset"), "other");
     event_fini(&event);
+    assert_status(declare_points(client, "announced", SAMPLE_PUBLIC), 201);
+    stream_expect(&all, &event, "dataset");
+    assert_string_equal(text_at(&event, "id"), "announced");
+    assert_string_equal(text_at(&event, "state"), "CREATED");
+    event_fini(&event);
     const char *first = submit(client, SAMPLE_JOB, "points", 5000, 1e3);
     const char *second = submit(client, SAMPLE_JOB, "other", 5000, 1e3);
     while (!ended) { /* of one dataset, nothing of others */

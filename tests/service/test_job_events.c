@@ -4,6 +4,7 @@
  * test's. */
 #include "service/job_events.h"
 
+#include "service/dataset_changes.h"
 #include "service/ending.h"
 #include "service/job_facts.h"
 #include "service/job_upkeep.h"
@@ -248,6 +249,63 @@ static void lists_tell_each_change_once_and_its_budget(void **state)
     scene_close(&with.scene);
 }
 
+/* --- datasets --- */
+
+static void a_dataset_that_is_registered_or_moves_is_told(void **state)
+{
+    (void)state;
+    struct scene_job with;
+    begin(&with);
+    struct context *context = &with.scene.context;
+    struct event_feed all = list_events_feed(context, NULL, "");
+    struct event_feed of_strangers = list_events_feed(context, NULL, "strangers");
+    struct event_feed of_points =
+        list_events_feed(context, datasets_find(context->datasets, "points"), "");
+    struct event_cursor cursor = {0}, strangers = {0}, points = {0};
+    free(read_news(&all, &cursor, NULL));
+    free(read_news(&of_strangers, &strangers, NULL));
+    free(read_news(&of_points, &points, NULL));
+    struct dataset *dataset = scene_declare(&with.scene, "more", "\"public\"");
+    char *news = read_news(&all, &cursor, NULL);
+    assert_holds(news, "event: dataset\ndata: {\"id\":\"more\",\"state\":\"CREATED\"}");
+    assert_int_equal(count_of(news, "event:"), 1);
+    free(news);
+    assert_int_equal(scene_import(&with.scene, dataset, "0.25").state, DATASET_READY);
+    news = read_news(&all, &cursor, NULL);
+    assert_holds(news, "event: dataset\ndata: {\"id\":\"more\",\"state\":\"READY\"}");
+    assert_int_equal(count_of(news, "event:"), 1);
+    free(news);
+    assert_news(&all, &cursor, "");
+    assert_news(&of_strangers, &strangers, "");
+    assert_news(&of_points, &points, "");
+    scene_close(&with.scene);
+}
+
+/* More than are remembered: the lists are to be read anew, once. */
+static void whoever_misses_datasets_is_told_so(void **state)
+{
+    (void)state;
+    struct scene_job with;
+    begin(&with);
+    struct context *context = &with.scene.context;
+    const struct dataset_id points = {"points"};
+    struct event_feed all = list_events_feed(context, NULL, "");
+    struct event_cursor cursor = {0};
+    free(read_news(&all, &cursor, NULL));
+    for (int more = 0; more < 2; more++) {
+        struct event_cursor slow = cursor;
+        for (int i = 0; i < DATASET_CHANGES_KEPT + more; i++)
+            jobs_note_dataset(context->jobs, &points);
+        char *news = read_news(&all, &slow, NULL);
+        assert_holds(news, more ? "event: snapshot" : "event: dataset");
+        assert_int_equal(count_of(news, "event:"), 1);
+        free(news);
+        assert_news(&all, &slow, "");
+        cursor = slow;
+    }
+    scene_close(&with.scene);
+}
+
 static void a_name_is_a_change_that_is_told(void **state)
 {
     (void)state;
@@ -300,6 +358,8 @@ int main(void)
         cmocka_unit_test(ids_that_are_not_known_begin_anew),
         cmocka_unit_test(many_points_come_in_several_batches),
         cmocka_unit_test(lists_tell_each_change_once_and_its_budget),
+        cmocka_unit_test(a_dataset_that_is_registered_or_moves_is_told),
+        cmocka_unit_test(whoever_misses_datasets_is_told_so),
         cmocka_unit_test(a_name_is_a_change_that_is_told),
         cmocka_unit_test(a_line_of_a_list_follows_its_job),
     };

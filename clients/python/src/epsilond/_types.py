@@ -1158,6 +1158,13 @@ class BudgetEvent(TypedDict):
     epsilon_spent: float
 
 
+class DatasetEvent(TypedDict):
+    """A dataset was registered, or something of it has changed, such as its state or its grant."""
+
+    id: DatasetId
+    state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+
+
 class ListsEvent(TypedDict):
     dataset: DatasetId | None
 
