@@ -51,8 +51,7 @@ static void grant(struct telling *telling, const struct ledger_row *row)
 static bool is_charged(struct telling *telling, const struct ledger_row *row)
 {
     enum parts parts = PARTS_UNNAMED;
-    telling->sound =
-        division_resolve(&telling->division, entry_reserve_parts(row), &parts);
+    telling->sound = division_resolve(&telling->division, entry_parts(row), &parts);
     return ((unsigned)parts >> telling->part & 1) != 0;
 }
 

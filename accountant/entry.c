@@ -272,13 +272,13 @@ char *entry_reserve_render(const struct mechanism *m, enum parts parts)
     return text;
 }
 
-/* What stands before the mechanism names parts, or ends with the number of steps. */
-static enum parts parts_parse(const char *meta, const char *mechanism)
+/* What stands before end names parts, or ends with something else. */
+static enum parts parts_parse(const char *meta, const char *end)
 {
     for (enum parts parts = PARTS_TRAIN; parts <= PARTS_BOTH; parts++) {
         size_t length = strlen(parts_texts[parts]);
-        if ((size_t)(mechanism - meta) > length &&
-            memcmp(mechanism - length, parts_texts[parts], length) == 0)
+        if ((size_t)(end - meta) > length &&
+            memcmp(end - length, parts_texts[parts], length) == 0)
             return parts;
     }
     return PARTS_UNNAMED;
@@ -286,10 +286,14 @@ static enum parts parts_parse(const char *meta, const char *mechanism)
 
 static const char before_mechanism[] = ",\"mechanism\":";
 
-enum parts entry_reserve_parts(const struct ledger_row *row)
+/* Parts stand before the mechanism of a RESERVE, and at the end of a COMMIT. */
+enum parts entry_parts(const struct ledger_row *row)
 {
+    size_t length = strlen(row->meta);
     const char *at = strstr(row->meta, before_mechanism);
-    return at != NULL ? parts_parse(row->meta, at) : PARTS_UNNAMED;
+    if (at == NULL)
+        at = row->meta + (length > 0 ? length - 1 : 0); /* the brace */
+    return parts_parse(row->meta, at);
 }
 
 bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
@@ -324,8 +328,9 @@ char *entry_commit_render(const struct entry_commit *commit)
         snprintf(model, sizeof model, "\"%s\"", hex);
     }
     return rendered("{\"grid\":\"g1\",\"reserve\":%" PRIu64 ",\"steps\":%" PRIu64
-                    ",\"model_sha256\":%s}",
-                    commit->reserve_seq, commit->steps, model);
+                    ",\"model_sha256\":%s%s}",
+                    commit->reserve_seq, commit->steps, model,
+                    parts_texts[commit->parts]);
 }
 
 static bool hex_parse(uint8_t digest[SHA256_SIZE], const char *hex)
@@ -343,10 +348,11 @@ bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *ro
     char model[SHA256_HEX_SIZE + 2];
     int fields = sscanf(row->meta,
                         "{\"grid\":\"g1\",\"reserve\":%" SCNu64 ",\"steps\":%" SCNu64
-                        ",\"model_sha256\":%66[^}]}",
+                        ",\"model_sha256\":%66[^,}]",
                         &read.reserve_seq, &read.steps, model);
     if (fields != 3 || row->released == NULL)
         return false;
+    read.parts = entry_parts(row);
     read.has_model = model[0] == '"';
     if (read.has_model && !hex_parse(read.model_sha256, model + 1))
         return false;

@@ -17,7 +17,8 @@
  *             of its parts; of a divided dataset "parts":["train","holdout"], or one of
  *             them, stands before the mechanism
  *   COMMIT   {"grid":"g1","reserve":SEQ,"steps":K,"model_sha256":null or "..."}
- *             curve: committed; released: the rest, rounded down
+ *             curve: committed; released: the rest, rounded down; the parts of its RESERVE,
+ *             where that names some, stand behind the rest
  *
  * Threads: pure. Ownership: rendered texts are released with free().
  */
@@ -82,12 +83,13 @@ char *entry_reserve_render(const struct mechanism *m, enum parts parts);
 bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
                          const struct ledger_row *row);
 
-/* The parts that the meta of a RESERVE names, read without its mechanism. */
-enum parts entry_reserve_parts(const struct ledger_row *row);
+/* The parts that the meta of a RESERVE or a COMMIT names, read without the rest of it. */
+enum parts entry_parts(const struct ledger_row *row);
 
 struct entry_commit {
     uint64_t reserve_seq;
     uint64_t steps;
+    enum parts parts; /* that are named */
     bool has_model;
     uint8_t model_sha256[SHA256_SIZE];
 };

@@ -91,7 +91,7 @@ static enum status hold(struct ledger *ledger, struct store_tx *tx,
 {
     uint8_t bytes[ENTRY_CURVE_SIZE];
     const struct balances *balances = ledger_state_view(account);
-    enum parts named = balances->part_count > 1 ? holding->parts : PARTS_UNNAMED;
+    enum parts named = ledger_state_named(balances, holding->parts);
     entry_curve_encode(bytes, holding->charge);
     char *meta = entry_reserve_render(claim->mechanism, named);
     struct ledger_row row = {.dataset = account->dataset.text,
@@ -221,9 +221,12 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
 {
     struct curve charge, released;
     uint8_t bytes[ENTRY_CURVE_SIZE], released_bytes[ENTRY_CURVE_SIZE];
-    struct entry_commit commit = {.reserve_seq = reservation->entry.seq,
-                                  .steps = reservation->now.authorised,
-                                  .has_model = model_sha256 != NULL};
+    struct entry_commit commit = {
+        .reserve_seq = reservation->entry.seq,
+        .steps = reservation->now.authorised,
+        .parts = ledger_state_named(ledger_state_view(reservation->account),
+                                    reservation->parts),
+        .has_model = model_sha256 != NULL};
     if (model_sha256 != NULL)
         memcpy(commit.model_sha256, model_sha256, SHA256_SIZE);
     settled_charge(&charge, reservation, commit.steps);

@@ -151,6 +151,8 @@ static bool read_commit(struct reading *reading, const struct ledger_row *row,
     if (!entry_commit_parse(&commit, row) ||
         commit.reserve_seq != reservation->entry.seq)
         return wrong(reading, row->seq, "is not the form of a COMMIT");
+    if (commit.parts != ledger_state_named(account->now, reservation->parts))
+        return wrong(reading, row->seq, "commits to other parts than were reserved");
     if (commit.steps != reservation->now.authorised)
         return wrong(reading, row->seq, "commits other steps than were authorised");
     if (!entry_charge_decode(&charge, row->curve, row->curve_size) ||

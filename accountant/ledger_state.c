@@ -388,6 +388,11 @@ enum status ledger_state_parts(enum parts *all, const struct balances *balances,
     return ST_OK;
 }
 
+enum parts ledger_state_named(const struct balances *balances, enum parts all)
+{
+    return balances->part_count > 1 ? all : PARTS_UNNAMED;
+}
+
 enum ledger_fits ledger_state_fits(const struct balances *balances, enum parts parts,
                                    const struct curve *charge)
 {

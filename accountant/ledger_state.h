@@ -145,6 +145,9 @@ enum status ledger_state_charge(struct curve *charge, const struct balances *bal
 enum status ledger_state_parts(enum parts *all, const struct balances *balances,
                                enum parts parts, struct error *error);
 
+/* The parts as an entry names them: an undivided dataset has no names of parts. */
+enum parts ledger_state_named(const struct balances *balances, enum parts all);
+
 /* Whether charge fits in each of the parts, which are resolved. FITS_HELD: only what is
  * held is in the way, in each part where it does not fit. */
 enum ledger_fits ledger_state_fits(const struct balances *balances, enum parts parts,

@@ -210,6 +210,8 @@ static bool audit_commit(struct audit *audit, const struct ledger_row *row,
     if (strcmp(item->job, row->job) != 0 || item->committed_at != 0 ||
         &audit->budgets[item->budget] != budget)
         return wrong(audit, row->seq, "commits a job that holds nothing");
+    if (commit.parts != (budget->part_count > 1 ? item->parts : PARTS_UNNAMED))
+        return wrong(audit, row->seq, "commits to other parts than were reserved");
     if (filter_charge(&again, &item->mechanism, commit.steps, NULL) != ST_OK ||
         !near_curve(&committed, &again))
         return wrong(audit, row->seq, "its curve is not the price of its steps");

@@ -76,9 +76,34 @@ static void write_rooms(struct json_writer *writer, const struct balance *balanc
     json_write_array_end(writer);
 }
 
-char *budget_render(const struct dataset_id *dataset, const struct balance *balance,
-                    const struct epochs *epochs)
+static void write_sums(struct json_writer *writer, const struct balance *balance)
 {
+    json_write_reals(writer, "committed", balance->committed.at, CURVE_ORDERS);
+    json_write_reals(writer, "held", balance->held.at, CURVE_ORDERS);
+}
+
+/* Grant, relation, epochs, orders and capacities are those of the whole dataset. */
+static void write_budget_parts(struct json_writer *writer,
+                               const struct budget_part *parts, size_t count)
+{
+    json_write_array(writer, "parts");
+    for (size_t p = 0; p < count; p++) {
+        json_write_object(writer, NULL);
+        json_write_text(writer, "part", part_name(parts[p].part));
+        exposure_write(writer, &parts[p].epochs, &parts[p].balance);
+        write_spending(writer, &parts[p].balance);
+        write_rooms(writer, &parts[p].balance, NULL);
+        write_sums(writer, &parts[p].balance);
+        json_write_object_end(writer);
+    }
+    json_write_array_end(writer);
+}
+
+char *budget_render(const struct dataset_id *dataset, const struct budget_part *parts,
+                    size_t count)
+{
+    const struct balance *balance = &parts[0].balance;
+    const struct epochs *epochs = &parts[0].epochs;
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
@@ -95,8 +120,9 @@ char *budget_render(const struct dataset_id *dataset, const struct balance *bala
     json_write_reals(&writer, "orders", curve_orders, CURVE_ORDERS);
     write_weighted(&writer, "weights", balance, balance->weights, 0);
     write_weighted(&writer, "capacity", balance, balance->capacity, INFINITY);
-    json_write_reals(&writer, "committed", balance->committed.at, CURVE_ORDERS);
-    json_write_reals(&writer, "held", balance->held.at, CURVE_ORDERS);
+    write_sums(&writer, balance);
+    if (count > 1)
+        write_budget_parts(&writer, parts, count);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -155,6 +181,31 @@ static double entry_epsilon(const struct ledger_row *row, const struct epochs *e
     return spending_epsilon(&charge, grant->delta);
 }
 
+/* The job; and that the entry is of its evaluation on a holdout, where it is. */
+static void write_charged(struct json_writer *writer, const char *job)
+{
+    struct job_id id, plain;
+    bool is_evaluation = charged_id_parse(&id, job) && !job_id_parse(&plain, job);
+    if (is_evaluation)
+        plain = charged_job(&id);
+    const char *shown = is_evaluation ? plain.text : job;
+    json_write_text(writer, "job", shown[0] != '\0' ? shown : NULL);
+    if (is_evaluation)
+        json_write_flag(writer, "evaluation", true);
+}
+
+static void write_parts_named(struct json_writer *writer, const struct ledger_row *row)
+{
+    enum parts parts = entry_parts(row);
+    if (parts == PARTS_UNNAMED)
+        return;
+    json_write_array(writer, "parts");
+    for (unsigned p = 0; p < PARTS_MAX; p++)
+        if (((unsigned)parts >> p & 1) != 0)
+            json_write_text(writer, NULL, part_name((enum part)p));
+    json_write_array_end(writer);
+}
+
 char *ledger_summary_render(const struct ledger_row *row, const struct epochs *epochs)
 {
     struct json_writer writer;
@@ -164,7 +215,8 @@ char *ledger_summary_render(const struct ledger_row *row, const struct epochs *e
     json_write_text(&writer, "kind", row->kind);
     json_write_text(&writer, "dataset", row->dataset);
     json_write_count(&writer, "epoch", row->epoch);
-    json_write_text(&writer, "job", row->job[0] != '\0' ? row->job : NULL);
+    write_charged(&writer, row->job);
+    write_parts_named(&writer, row);
     json_write_real(&writer, "epsilon", entry_epsilon(row, epochs));
     json_write_text(&writer, "actor", row->actor);
     json_write_time(&writer, "time", row->time_ms);
@@ -178,7 +230,7 @@ static void write_point(struct json_writer *writer, const struct budget_point *p
     json_write_count(writer, "seq", point->seq);
     json_write_time(writer, "time", point->time_ms);
     json_write_text(writer, "kind", point->kind);
-    json_write_text(writer, "job", point->job.text[0] != '\0' ? point->job.text : NULL);
+    write_charged(writer, point->job.text);
     json_write_count(writer, "epoch", point->epoch);
     json_write_real(writer, "epsilon_spent", point->epsilon_spent);
     if (point->epoch > 1) {
@@ -297,6 +349,23 @@ static void write_tuning(struct json_writer *writer, const struct estimate_view 
     json_write_object_end(writer);
 }
 
+/* The evaluation on a holdout: what it would say, and what it would leave. */
+static void write_measurement(struct json_writer *writer,
+                              const struct estimate_view *view)
+{
+    const struct outlook *outlook = view->measurement;
+    json_write_object(writer, "measurement");
+    json_write_text(writer, "fits", ledger_fits_name(outlook->fits));
+    json_write_count(writer, "records", view->quality->records);
+    json_write_real(writer, "epsilon", view->measurement_epsilon);
+    json_write_real(writer, "noise_multiplier", view->quality->noise_multiplier);
+    json_write_real(writer, "deviation", quality_deviation(view->quality));
+    write_share_asked(writer, outlook);
+    json_write_real(writer, "epsilon_after", outlook->epsilon_after);
+    json_write_count(writer, "jobs_like_this", outlook->times);
+    json_write_object_end(writer);
+}
+
 char *estimate_render(const struct estimate_view *view)
 {
     struct json_writer writer;
@@ -312,6 +381,8 @@ char *estimate_render(const struct estimate_view *view)
     write_figures(&writer, view);
     write_outlook(&writer, view->outlook);
     write_tuning(&writer, view);
+    if (view->measurement != NULL)
+        write_measurement(&writer, view);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

@@ -14,6 +14,7 @@
 #include "accountant/share.h"
 #include "accountant/tuning.h"
 #include "api/json_writer.h"
+#include "engine/quality/quality_plan.h"
 #include "store/table_rows.h"
 
 /* Writes a budget in a few figures, as a member: "epsilon", "delta", "frozen",
@@ -26,12 +27,19 @@ void budget_figures_write(struct json_writer *writer, const char *name,
 void share_write(struct json_writer *writer, const char *name,
                  const struct share *share);
 
+struct budget_part { /* of a divided dataset */
+    enum part part;
+    struct balance balance;
+    struct epochs epochs;
+};
+
 /* Renders the guarantee over all epochs (epochs_view.h); of the last one the four
  * figures, its share, and "rooms", what is taken at every weighted order; and the
  * vectors on g1 side by side: "orders", "weights", "capacity" (null where an order
- * carries no weight), "committed" and "held". */
-char *budget_render(const struct dataset_id *dataset, const struct balance *balance,
-                    const struct epochs *epochs);
+ * carries no weight), "committed" and "held". All of that is about the first part; where
+ * there are more, "parts" has figures, share, rooms and vectors of each. */
+char *budget_render(const struct dataset_id *dataset, const struct budget_part *parts,
+                    size_t count);
 
 /* Renders one entry: its curve (capacity, held or committed) as numbers, hashes as
  * hexadecimal digits, its meta as it is stored. */
@@ -61,6 +69,9 @@ struct estimate_view {
     double largest_epsilon;
     bool has_most_steps; /* false: steps differ, and it is null */
     uint64_t most_steps;
+    const struct quality_plan *quality; /* of an evaluation on a holdout; NULL: none */
+    const struct outlook *measurement;  /* what that would do to the holdout's budget */
+    double measurement_epsilon;
     uint64_t runs; /* to choose the best of; 0: not asked for */
     struct tuning tuning;
 };

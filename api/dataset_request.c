@@ -64,6 +64,28 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node,
     read_relation(&spec->grant, json_member(&node, "relation"));
 }
 
+/* Public data is evaluated on as it is, so only private data is divided. */
+static void read_division(struct dataset_spec *spec, const struct json_node *root)
+{
+    struct json_node holdout = json_member(root, "holdout");
+    struct json_node seed = json_member(root, "holdout_seed");
+    struct division *division = &spec->grant.division;
+    if (json_present(seed) && !json_present(holdout))
+        json_refuse(seed, "needs a holdout");
+    if (!json_present(holdout))
+        return;
+    if (spec->is_public)
+        json_refuse(holdout,
+                    "public data has no holdout: any job may be evaluated on it");
+    if (!json_refused(*root) && schema_unit(&spec->schema) == UNIT_PERSON)
+        json_refuse(holdout, "is of records: a dataset of persons is not divided");
+    division->holdout =
+        json_read_real(holdout, (struct json_range){LIMIT_HOLDOUT_MIN,
+                                                    LIMIT_HOLDOUT_MAX, false, false});
+    if (json_present(seed))
+        division->seed = json_read_count(seed, 0, LIMIT_COUNT - 1);
+}
+
 struct text { /* of a spec, and what it may hold */
     const char *body;
     size_t size;
@@ -74,8 +96,10 @@ struct text { /* of a spec, and what it may hold */
 static enum status parse(struct dataset_spec *spec, const struct text *text,
                          struct error *error)
 {
-    static const char *const asked[] = {"id", "privacy", "display_name", "tags", NULL};
-    static const char *const kept[] = {"id", "privacy", NULL};
+    static const char *const asked[] = {
+        "id", "privacy", "holdout", "holdout_seed", "display_name", "tags", NULL};
+    static const char *const kept[] = {"id", "privacy", "holdout", "holdout_seed",
+                                       NULL};
     const char *members[SCHEMA_MEMBERS_MAX];
     struct dataset_spec read = {0};
     struct json_reader reader;
@@ -86,6 +110,7 @@ static enum status parse(struct dataset_spec *spec, const struct text *text,
         read_id(&read.id, json_member(&root, "id"));
         schema_text_read(&read.schema, &root);
         read_privacy(&read, json_member(&root, "privacy"), text->epsilon_max);
+        read_division(&read, &root);
         caption_read(&read.caption, &root);
     }
     enum status status = json_reader_close(&reader);
@@ -141,11 +166,21 @@ void dataset_privacy_write(struct json_writer *writer, const struct dataset_spec
     json_write_object_end(writer);
 }
 
+void dataset_division_write(struct json_writer *writer, const struct dataset_spec *spec)
+{
+    const struct division *division = &spec->grant.division;
+    if (spec->is_public || division_parts(division) == 1)
+        return;
+    json_write_real(writer, "holdout", division->holdout);
+    json_write_count(writer, "holdout_seed", division->seed);
+}
+
 void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec)
 {
     json_write_text(writer, "id", spec->id.text);
     schema_text_write(writer, &spec->schema);
     dataset_privacy_write(writer, spec);
+    dataset_division_write(writer, spec);
 }
 
 static char *render(const struct dataset_spec *spec, bool as_body)

@@ -7,6 +7,7 @@
  *    "header","columns":[{"name","kind","range","values","default"}],
  *    "labels":[...],"target":{"range":[a,b]},
  *    "privacy":"public" | {"epsilon","delta","relation","order"},
+ *    "holdout"?,"holdout_seed"?, of private data alone (base/part.h),
  *    "display_name"?,"tags"?}                                       (api.md)
  *
  * The caption, which is the last two, is no part of the declaration: it is read from the
@@ -60,7 +61,9 @@ void dataset_grant_read(struct grant *grant, struct json_node *node,
 /* Its members, into an object that the caller has opened. */
 struct json_writer;
 void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec);
-/* The last of them, "privacy". */
+/* The last of them, "privacy", and "holdout" and "holdout_seed" of what is divided. */
 void dataset_privacy_write(struct json_writer *writer, const struct dataset_spec *spec);
+void dataset_division_write(struct json_writer *writer,
+                            const struct dataset_spec *spec);
 
 #endif

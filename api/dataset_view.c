@@ -17,6 +17,23 @@ static const char *state_reason(const struct import_failure *failure)
     return status_wire(ours ? failure->status : ST_IMPORT_FAILED);
 }
 
+/* How many records each part has, which follows from n and the declaration. */
+static void write_parts(struct json_writer *writer, const struct dataset_view *view)
+{
+    const struct division *division = &view->spec->grant.division;
+    if (view->spec->is_public || division_parts(division) == 1 || view->records == 0)
+        return;
+    json_write_array(writer, "parts");
+    for (unsigned p = 0; p < division_parts(division); p++) {
+        json_write_object(writer, NULL);
+        json_write_text(writer, "part", part_name((enum part)p));
+        json_write_count(writer, "records",
+                         division_count(division, view->records, (enum part)p));
+        json_write_object_end(writer);
+    }
+    json_write_array_end(writer);
+}
+
 /* The state, and what is known of the content. */
 static void write_state(struct json_writer *writer, const struct dataset_view *view)
 {
@@ -27,6 +44,7 @@ static void write_state(struct json_writer *writer, const struct dataset_view *v
     bool told = view->size > 0 && schema_unit(&view->spec->schema) == UNIT_RECORD;
     json_write_count_if(writer, told, "size", view->size);
     json_write_text(writer, "unit", unit_name(schema_unit(&view->spec->schema)));
+    write_parts(writer, view);
 }
 
 static void write_times(struct json_writer *writer, const struct dataset_view *view)
@@ -80,6 +98,7 @@ char *dataset_summary_render(const struct dataset_view *view)
     json_write_text(&writer, "format", schema->reader->name);
     json_write_text(&writer, "task", task_name(schema->task));
     dataset_privacy_write(&writer, view->spec);
+    dataset_division_write(&writer, view->spec);
     write_state(&writer, view);
     if (view->balance != NULL)
         budget_figures_write(&writer, "budget", view->balance);

@@ -18,6 +18,7 @@
 struct job_dataset { /* what must be known of the dataset */
     const struct schema *schema;
     uint64_t records; /* that are trained on: persons, where these are the units */
+    uint64_t held_out; /* that quality is measured on; 0 where it is not divided */
     struct division division;
     bool is_public;
     enum relation relation;

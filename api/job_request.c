@@ -59,10 +59,34 @@ static void read_dataset(struct dataset_id *id, struct json_node node)
         json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
 }
 
-static void read_names(struct job_request *request, const struct json_node *root)
+static void read_measurement(struct job_request *request, struct json_node node,
+                             double epsilon_max)
+{
+    struct job_measurement *measurement = &request->measurement;
+    struct json_node holdout = json_member(&node, "holdout");
+    struct json_node clip = json_member(&node, "error_clip");
+    json_read_object(node,
+                     (const char *const[]){"holdout", "epsilon", "error_clip", NULL});
+    measurement->is_asked = json_read_flag(holdout);
+    if (json_present(holdout) && !measurement->is_asked)
+        json_refuse(holdout, "must be true, or leave the evaluation out");
+    measurement->epsilon =
+        json_read_real(json_member(&node, "epsilon"),
+                       (struct json_range){0, epsilon_max, true, false});
+    if (json_present(clip))
+        measurement->error_clip =
+            json_read_real(clip, (struct json_range){0, INFINITY, true, true});
+}
+
+static void read_names(struct job_request *request, const struct json_node *root,
+                       double epsilon_max)
 {
     struct json_node evaluation = json_member(root, "evaluation");
     read_dataset(&request->dataset, json_member(root, "dataset"));
+    if (json_present(evaluation) && json_is_object(evaluation.value)) {
+        read_measurement(request, evaluation, epsilon_max);
+        return;
+    }
     request->has_evaluation = json_present(evaluation);
     if (request->has_evaluation)
         read_dataset(&request->evaluation, evaluation);
@@ -168,7 +192,7 @@ static void read_request(struct job_request *request, const struct json_node *ro
                                      "optimizer", "averaging", "class_weights",
                                      "batch_size", "rows_per_person", "epochs", "steps",
                                      "privacy", "display_name", "tags", NULL});
-    read_names(request, root);
+    read_names(request, root, epsilon_max);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
     read_optimizer(request, json_member(root, "optimizer"));
@@ -249,14 +273,32 @@ void job_request_write_run(struct json_writer *writer,
         json_write_count(writer, "epochs", request->epochs);
 }
 
+static void write_measurement(struct json_writer *writer,
+                              const struct job_measurement *measurement)
+{
+    json_write_object(writer, "evaluation");
+    json_write_flag(writer, "holdout", true);
+    json_write_real(writer, "epsilon", measurement->epsilon);
+    if (measurement->error_clip > 0)
+        json_write_real(writer, "error_clip", measurement->error_clip);
+    json_write_object_end(writer);
+}
+
+void job_evaluation_write(struct json_writer *writer, const struct job_request *request)
+{
+    if (request->measurement.is_asked)
+        write_measurement(writer, &request->measurement);
+    else if (request->has_evaluation)
+        json_write_text(writer, "evaluation", request->evaluation.text);
+}
+
 char *job_request_render(const struct job_request *request)
 {
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "dataset", request->dataset.text);
-    if (request->has_evaluation)
-        json_write_text(&writer, "evaluation", request->evaluation.text);
+    job_evaluation_write(&writer, request);
     model_request_write(&writer, "model", &request->train.model);
     job_request_write_run(&writer, request);
     write_privacy(&writer, request);

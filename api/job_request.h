@@ -4,7 +4,7 @@
  * then filled in by api/job_defaults.h; such a request is called resolved. Rendered after
  * that, every default is written in, and the text parses to the same struct.
  *
- *   {"dataset","evaluation"?,"model":{...},"algorithm":{"name",...its parameters},
+ *   {"dataset","evaluation"?:id|{"holdout":true,"epsilon","error_clip"?},"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"averaging"?:{"kind",...},
  *    "class_weights"?:[number,...],"batch_size"?,"rows_per_person"?,"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
@@ -43,13 +43,21 @@ enum privacy_target {
 enum job_accountant { ACCOUNTANT_RDP, ACCOUNTANT_PLD };
 const char *job_accountant_name(enum job_accountant accountant); /* rdp pld */
 
+struct job_measurement { /* of the model on what the dataset holds out */
+    bool is_asked;
+    double epsilon;    /* of this one look, at the job's delta */
+    double error_clip; /* of a regression, in the label's unit: errors beyond count as
+                        * that; 0: not given. Resolved: that of a regression is > 0 */
+};
+
 struct job_request {
     struct dataset_id dataset;
-    bool has_evaluation;
+    bool has_evaluation; /* on a public dataset */
     struct dataset_id evaluation;
-    bool has_loss, has_learning_rate; /* named by the client; resolving sets both */
-    uint64_t epochs;                  /* 0: not given */
-    bool has_steps;                   /* steps were given, in train.steps */
+    struct job_measurement measurement; /* or, instead, on a holdout */
+    bool has_loss, has_learning_rate;   /* named by the client; resolving sets both */
+    uint64_t epochs;                    /* 0: not given */
+    bool has_steps;                     /* steps were given, in train.steps */
     enum privacy_target target;
     double target_value;
     double delta; /* 0: not given */
@@ -71,6 +79,11 @@ void job_request_fini(struct job_request *request); /* a zeroed one is allowed *
 /* Renders the canonical text of a resolved request, to be freed. Parsed, and resolved
  * on the same dataset, it gives the same struct. */
 char *job_request_render(const struct job_request *request);
+
+/* Writes "evaluation" as it was asked for; nothing where nothing was. */
+struct json_writer;
+void job_evaluation_write(struct json_writer *writer,
+                          const struct job_request *request);
 
 /* Writes the members that a job as answered shares with its request, "algorithm" to
  * "epochs" or "steps", into an object that the caller has opened. */

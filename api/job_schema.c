@@ -101,14 +101,44 @@ static const struct job_request *usual_job(const struct offers *offers, bool is_
 
 /* ---- the members of a job ---- */
 
-static void write_dataset(struct json_writer *writer, const struct dataset_id *dataset)
+/* What an evaluation on the dataset's own holdout may be. */
+static void write_measurement(struct json_writer *writer,
+                              const struct job_schema_view *view)
 {
+    const struct schema *schema = view->facts.schema;
+    json_write_object(writer, NULL);
+    json_schema_members(writer);
+    json_write_object(writer, "holdout");
+    json_write_flag(writer, "const", true);
+    json_write_object_end(writer);
+    json_schema_real(writer, "epsilon",
+                     (struct json_range){0, LIMIT_EPSILON, true, false}, NULL);
+    if (schema->task == TASK_REGRESSION)
+        json_schema_real(
+            writer, "error_clip",
+            (struct json_range){0, 2 * schema_half_range(schema), true, false}, NULL);
+    json_schema_object_end(writer, (const char *const[]){"holdout", "epsilon", NULL});
+}
+
+static void write_dataset(struct json_writer *writer,
+                          const struct job_schema_view *view)
+{
+    bool is_divided = division_parts(&view->facts.division) > 1;
     json_write_object(writer, "dataset");
-    json_write_text(writer, "const", dataset->text);
-    json_write_text(writer, "default", dataset->text);
+    json_write_text(writer, "const", view->dataset->text);
+    json_write_text(writer, "default", view->dataset->text);
     json_write_object_end(writer);
     json_write_object(writer, "evaluation");
+    if (is_divided) {
+        json_write_array(writer, "anyOf");
+        json_write_object(writer, NULL);
+    }
     json_write_text(writer, "type", "string");
+    if (is_divided) {
+        json_write_object_end(writer);
+        write_measurement(writer, view);
+        json_write_array_end(writer);
+    }
     json_write_object_end(writer);
 }
 
@@ -310,7 +340,7 @@ char *job_schema_render(const struct job_schema_view *view)
     json_write_object_end(&writer);
     write_rules(&writer, &offers, is_public);
     json_schema_members(&writer);
-    write_dataset(&writer, view->dataset);
+    write_dataset(&writer, view);
     write_models(&writer, view, usual);
     write_algorithms(&writer, &offers, usual);
     write_optimizer(&writer, usual);

@@ -7,6 +7,7 @@
 
 #include "api/json_reader.h"
 #include "api/json_writer.h"
+#include "base/check.h"
 
 static void write_progress(struct json_writer *writer, const struct job_view *view)
 {
@@ -86,6 +87,22 @@ static void write_trace(struct json_writer *writer, const struct job_view *view)
     json_write_text(writer, "traceparent", traced ? view->traceparent : NULL);
 }
 
+/* Of a job that is evaluated on a holdout: what that look costs, and once the job has
+ * succeeded what it saw. */
+static void write_quality(struct json_writer *writer, const struct job_view *view,
+                          bool whole)
+{
+    if (!view->request->measurement.is_asked)
+        return;
+    json_write_object(writer, "measurement");
+    json_write_real(writer, "noise_multiplier", view->measurement_noise);
+    json_write_count(writer, "ledger_seq", view->measurement_seq);
+    json_write_object_end(writer);
+    if (whole)
+        json_write_raw(writer, "quality",
+                       view->quality != NULL ? view->quality : "null");
+}
+
 static char *render(const struct job_view *view, bool whole)
 {
     const struct job_request *request = view->request;
@@ -98,15 +115,18 @@ static char *render(const struct job_view *view, bool whole)
     json_write_text(&writer, "state_reason", view->state_reason);
     json_write_count(&writer, "attempt", view->attempt);
     json_write_text(&writer, "dataset", request->dataset.text);
-    json_write_text(&writer, "evaluation",
-                    request->has_evaluation ? request->evaluation.text : NULL);
     writer.digits = JSON_EXACT;
+    if (request->has_evaluation || request->measurement.is_asked)
+        job_evaluation_write(&writer, request);
+    else
+        json_write_null(&writer, "evaluation");
     model_request_write(&writer, "model_spec", &request->train.model);
     job_request_write_run(&writer, request);
     writer.digits = JSON_SHOWN;
     write_progress(&writer, view);
     write_privacy(&writer, view);
     write_metrics(&writer, view, whole);
+    write_quality(&writer, view, whole);
     bool has_model = view->model != NULL && !view->model_is_gone;
     json_write_text(&writer, "model", has_model ? view->model->text : NULL);
     write_trace(&writer, view);
@@ -142,6 +162,12 @@ char *job_detail_render(const struct job_view *view)
     json_write_real(&writer, "sampling_rate", view->sampling_rate);
     json_write_real(&writer, "epsilon_planned", view->epsilon_planned);
     json_write_real(&writer, "epsilon_spent", view->epsilon_spent);
+    if (view->request->measurement.is_asked) {
+        json_write_real(&writer, "measurement_noise", view->measurement_noise);
+        json_write_count(&writer, "measurement_seq", view->measurement_seq);
+    }
+    if (view->quality != NULL)
+        json_write_text(&writer, "quality", view->quality); /* as it was rendered */
     json_write_array(&writer, "points");
     for (size_t i = 0; i < view->point_count; i++) {
         json_write_array(&writer, NULL);
@@ -218,6 +244,25 @@ static void read_optional_texts(struct job_detail *detail, const struct json_nod
     detail->has_drawn = read_model_id(&detail->drawn, json_member(root, "model_drawn"));
 }
 
+static void read_measurement(struct job_detail *detail, const struct json_node *root)
+{
+    struct json_node noise = json_member(root, "measurement_noise");
+    struct json_node quality = json_member(root, "quality");
+    if (json_present(noise)) {
+        detail->measurement_noise = read_figure(noise);
+        detail->measurement_seq =
+            json_read_count(json_member(root, "measurement_seq"), 0, INT64_MAX);
+    }
+    if (!json_present(quality))
+        return;
+    if (!json_is_string(quality.value)) {
+        json_refuse(quality, "must be a text");
+        return;
+    }
+    detail->quality = strdup(json_string_value(quality.value));
+    CHECK(detail->quality != NULL);
+}
+
 static void read_detail(struct job_detail *detail, const struct json_node *root)
 {
     read_optional_texts(detail, root);
@@ -229,6 +274,7 @@ static void read_detail(struct job_detail *detail, const struct json_node *root)
     detail->sampling_rate = read_figure(json_member(root, "sampling_rate"));
     detail->epsilon_planned = read_figure(json_member(root, "epsilon_planned"));
     detail->epsilon_spent = read_figure(json_member(root, "epsilon_spent"));
+    read_measurement(detail, root);
     read_points(detail, json_member(root, "points"));
     detail->released = released_read(json_member(root, "released"));
     job_log_read(&detail->log, json_member(root, "log"));
@@ -254,6 +300,7 @@ enum status job_detail_parse(struct job_detail *detail, const char *text,
         *detail = read;
     else {
         free(read.released);
+        free(read.quality);
         job_log_fini(&read.log);
     }
     return status;

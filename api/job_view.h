@@ -31,6 +31,9 @@ struct job_view {
     bool is_private; /* false: "privacy" is null */
     double noise_multiplier, sampling_rate, epsilon_planned, epsilon_spent;
     uint64_t authorised_steps, ledger_seq; /* seq of RESERVE; 0 is null */
+    double measurement_noise; /* its multiplier, of a holdout's evaluation */
+    uint64_t measurement_seq; /* of that one's RESERVE; 0: there is none */
+    const char *quality;      /* JSON (quality_view.h), once it is shown; or NULL */
     bool regression;
     size_t point_count;
     const struct evaluation_point *points; /* oldest first */
@@ -62,6 +65,9 @@ struct job_detail {
     char state_reason[24]; /* "" for null */
     uint64_t step, authorised_steps, ledger_seq;
     double noise_multiplier, sampling_rate, epsilon_planned, epsilon_spent;
+    double measurement_noise;
+    uint64_t measurement_seq;
+    char *quality; /* or NULL; to be freed */
     size_t point_count;
     struct evaluation_point points[LIMIT_HISTORY];
     struct released_history *released; /* or NULL; to be freed */

@@ -44,8 +44,8 @@ enum {
     LIMIT_PREDICT_ROWS = 10000,
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
-    LIMIT_SURVEYS = 64,             /* statistics that are asked for and not answered yet */
-    LIMIT_STATISTICS = 64,          /* of one request */
+    LIMIT_SURVEYS = 64,    /* statistics that are asked for and not answered yet */
+    LIMIT_STATISTICS = 64, /* of one request */
     LIMIT_STATISTIC_SLOTS = 16384,  /* numbers that it may release */
     LIMIT_PROBABILITIES = 100,      /* of one statistic of quantiles */
     LIMIT_FOLLOWERS = 3000,         /* event streams that are open at once */
@@ -59,6 +59,7 @@ enum {
     LIMIT_REASON = 200,            /* bytes of why a grant was approved or rejected */
     LIMIT_GRANT_DAYS = 14,         /* after which one that nobody decided lapses */
     LIMIT_EVALUATIONS = 100,       /* named in a dataset: the newest */
+    LIMIT_QUALITY_CLASSES = 100,   /* that a holdout's evaluation can tell apart */
     LIMIT_LOGINS = 1024,           /* browsers that are logged in at once */
     LIMIT_LOGINS_PER_KEY = 16,     /* of these, by one key */
     LIMIT_GROUPS = 256,            /* that a file of --groups gives roles */
@@ -89,6 +90,8 @@ enum {
 #define LIMIT_PARAMETERS           INT32_MAX
 #define LIMIT_EPSILON              30.0 /* a budget's and a job's: LEDGER_EPSILON_MAX */
 #define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what noise takes of it */
+#define LIMIT_HOLDOUT_MIN          0.001   /* the share of a dataset that is held out */
+#define LIMIT_HOLDOUT_MAX          0.5
 #define LIMIT_LEARNING_RATE        1e6
 #define LIMIT_CLASS_WEIGHT         1000.0
 #define LIMIT_WEIGHT_DECAY         1000.0

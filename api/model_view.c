@@ -148,6 +148,8 @@ char *certificate_render(const struct model_view *view)
     write_guarantee(&writer, view);
     write_dataset_guarantee(&writer, view);
     json_write_raw(&writer, "noise", view->noise != NULL ? view->noise : "null");
+    if (view->quality != NULL)
+        json_write_raw(&writer, "quality", view->quality);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

@@ -27,7 +27,8 @@ struct model_view {
     uint64_t steps;
     const struct ledger_entry_name *reserve; /* NULL: nothing was reserved */
     const struct epochs *epochs;             /* the budget's; NULL where reserve is */
-    const char *noise;               /* JSON text of the noise certificate, or NULL */
+    const char *noise;   /* JSON text of the noise certificate, or NULL */
+    const char *quality; /* JSON text of what was measured on a holdout, or NULL */
     const struct ancestry *ancestry; /* NULL: it was started from no weights */
     size_t frozen;                   /* floats of it that were not trained */
     const uint8_t *frozen_sha256;    /* of these, if there are any */

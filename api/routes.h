@@ -69,7 +69,7 @@
     X(dataset_budget, AT_ONCE, BUDGETS_READ, .method = "GET",                          \
       .path = "/v1/datasets/{id}/budget", .types = TYPE_JSON)                          \
     X(dataset_budget_history, ON_DESK, BUDGETS_READ, .method = "GET",                  \
-      .path = "/v1/datasets/{id}/budget/history", .query = "points",                   \
+      .path = "/v1/datasets/{id}/budget/history", .query = "points part",              \
       .types = TYPE_JSON)                                                              \
     X(dataset_ledger, ON_DESK, BUDGETS_AUDIT, .method = "GET",                         \
       .path = "/v1/datasets/{id}/ledger", .query = QUERY_PAGE " order view",           \

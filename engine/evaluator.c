@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-struct part {             /* what one micro-batch of the matrix gave */
+struct portion {          /* what one micro-batch of the matrix gave */
     double loss, squares; /* squares: of the errors of a regression */
     size_t right;
 };
@@ -13,8 +13,8 @@ struct part {             /* what one micro-batch of the matrix gave */
 struct evaluator {
     struct evaluator_setup setup;
     const float *parameters; /* those of the run at hand */
-    size_t rows, part_count;
-    struct part *parts;
+    size_t rows, portion_count;
+    struct portion *portions;
     uint32_t *indices; /* (records) 0, 1, 2, ... */
 };
 
@@ -26,10 +26,10 @@ enum status evaluator_create(struct evaluator **out,
     CHECK(evaluator != NULL);
     evaluator->setup = *setup;
     evaluator->rows = workspace_rows(stepper_workspace(setup->stepper, 0));
-    evaluator->part_count = (records + evaluator->rows - 1) / evaluator->rows;
-    evaluator->parts = calloc(evaluator->part_count, sizeof *evaluator->parts);
+    evaluator->portion_count = (records + evaluator->rows - 1) / evaluator->rows;
+    evaluator->portions = calloc(evaluator->portion_count, sizeof *evaluator->portions);
     evaluator->indices = calloc(records, sizeof *evaluator->indices);
-    if (evaluator->parts == NULL || evaluator->indices == NULL) {
+    if (evaluator->portions == NULL || evaluator->indices == NULL) {
         evaluator_destroy(evaluator);
         return error_set(error, ST_NO_MEMORY, "no memory to evaluate %zu records",
                          records);
@@ -44,7 +44,7 @@ void evaluator_destroy(struct evaluator *evaluator)
 {
     if (evaluator == NULL)
         return;
-    free(evaluator->parts);
+    free(evaluator->portions);
     free(evaluator->indices);
     free(evaluator);
 }
@@ -56,32 +56,34 @@ static void gather(const struct matrix *matrix, struct workspace *workspace,
                   indices, count);
     for (size_t i = 0; i < count; i++) {
         if (matrix->targets != NULL)
-            workspace_classes(workspace)[i] = matrix->targets[indices[i]];
+            workspace_classes(workspace)[i] = matrix_target(matrix, indices[i]);
         else
-            workspace_values(workspace)[i] = matrix->values[indices[i]];
+            workspace_values(workspace)[i] = matrix_value(matrix, indices[i]);
     }
 }
 
-static struct part evaluate_part(const struct evaluator *evaluator,
-                                 struct workspace *workspace, size_t index)
+static struct portion evaluate_portion(const struct evaluator *evaluator,
+                                       struct workspace *workspace, size_t index)
 {
     const struct matrix *matrix = evaluator->setup.matrix;
     size_t first = index * evaluator->rows, left = (size_t)matrix->records - first;
     size_t count = left < evaluator->rows ? left : evaluator->rows;
-    struct part part = {0};
+    struct portion portion = {0};
     gather(matrix, workspace, evaluator->indices + first, count);
     workspace_forward(workspace, evaluator->parameters, count);
     workspace_loss(workspace);
     for (size_t i = 0; i < count; i++) {
-        part.loss += workspace_losses(workspace)[i];
+        portion.loss += workspace_losses(workspace)[i];
         if (matrix->targets != NULL) {
-            part.right += workspace_class(workspace, i) == matrix->targets[first + i];
+            portion.right +=
+                workspace_class(workspace, i) == workspace_classes(workspace)[i];
             continue;
         }
-        double over = workspace_value(workspace, i) - (double)matrix->values[first + i];
-        part.squares += over * over;
+        double over =
+            workspace_value(workspace, i) - (double)workspace_values(workspace)[i];
+        portion.squares += over * over;
     }
-    return part;
+    return portion;
 }
 
 static bool cancelled(const struct evaluator *evaluator)
@@ -94,11 +96,11 @@ static void evaluate_member(void *context, unsigned member)
 {
     struct evaluator *evaluator = context;
     unsigned size = team_size(evaluator->setup.team);
-    size_t end = evaluator->part_count * (member + 1) / size;
+    size_t end = evaluator->portion_count * (member + 1) / size;
     struct workspace *workspace = stepper_workspace(evaluator->setup.stepper, member);
-    for (size_t p = evaluator->part_count * member / size;
+    for (size_t p = evaluator->portion_count * member / size;
          p < end && !cancelled(evaluator); p++)
-        evaluator->parts[p] = evaluate_part(evaluator, workspace, p);
+        evaluator->portions[p] = evaluate_portion(evaluator, workspace, p);
 }
 
 enum status evaluator_run(struct evaluator *evaluator, const float *parameters,
@@ -111,10 +113,10 @@ enum status evaluator_run(struct evaluator *evaluator, const float *parameters,
     evaluator->parameters = NULL;
     if (cancelled(evaluator))
         return error_set(error, ST_CANCELLED, "cancelled");
-    for (size_t p = 0; p < evaluator->part_count; p++) {
-        loss += evaluator->parts[p].loss;
-        squares += evaluator->parts[p].squares;
-        right += (double)evaluator->parts[p].right;
+    for (size_t p = 0; p < evaluator->portion_count; p++) {
+        loss += evaluator->portions[p].loss;
+        squares += evaluator->portions[p].squares;
+        right += (double)evaluator->portions[p].right;
     }
     *evaluation = (struct evaluation){.loss = loss / records};
     if (matrix->targets != NULL)

@@ -2,7 +2,7 @@
  * evaluator.h - how good a model is on a public dataset. A team takes every record of a
  * matrix through the model.
  *
- * The result does not depend on the number of threads: parts are added in their order.
+ * The result does not depend on the number of threads: portions are added in their order.
  *
  * Threads: one caller.
  */

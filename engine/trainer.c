@@ -17,6 +17,7 @@
 #include "engine/dp/stepper.h"
 #include "engine/model_file/model_file.h"
 #include "engine/difference/difference.h"
+#include "engine/measurer.h"
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
 #include "engine/rounding/blas.h"
@@ -465,6 +466,19 @@ enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluat
 {
     CHECK(trainer->evaluator != NULL);
     return evaluator_run(trainer->evaluator, model_of(trainer), evaluation, error);
+}
+
+enum status trainer_measure(struct trainer *trainer, const struct quality_plan *plan,
+                            const struct matrix *holdout, double *released,
+                            struct error *error)
+{
+    const struct measurer_setup setup = {.plan = plan,
+                                         .matrix = holdout,
+                                         .parameters = model_of(trainer),
+                                         .team = trainer->team,
+                                         .stepper = trainer->stepper,
+                                         .cancel = trainer->cancel};
+    return measurer_run(&setup, released, error);
 }
 
 enum status trainer_save(struct trainer *trainer, const char *path,

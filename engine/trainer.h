@@ -31,6 +31,7 @@
 #include "engine/evaluator.h"
 #include "base/hash.h"
 #include "engine/model_file/model_file.h"
+#include "engine/quality/quality_plan.h"
 #include "engine/train_spec.h"
 
 struct trainer; /* opaque */
@@ -103,6 +104,14 @@ uint64_t trainer_steps_done(const struct trainer *trainer);
  *   ST_CANCELLED  the flag was seen */
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
                              struct error *error);
+
+/* Measures the model as it is saved, on the records held out (measurer.h); the caller has
+ * authorised that, durably.
+ *   released  (quality_counts)
+ *   ST_INVALID, ST_NO_MEMORY, ST_CANCELLED  as measurer_run; nothing was released */
+enum status trainer_measure(struct trainer *trainer, const struct quality_plan *plan,
+                            const struct matrix *holdout, double *released,
+                            struct error *error);
 
 /* Writes the model, the average where the spec asks for one, to path as safetensors (model_file.h).
  *   ST_IO  the file cannot be written; *seal is untouched */

@@ -236,7 +236,11 @@ struct job_dataset dataset_facts(struct datasets *datasets,
     dataset_read(datasets, dataset, &info);
     return (struct job_dataset){
         .schema = &spec->schema,
-        .records = info.detail.records,
+        .records =
+            division_count(&spec->grant.division, info.detail.records, PART_TRAIN),
+        .held_out =
+            division_count(&spec->grant.division, info.detail.records, PART_HOLDOUT),
+        .division = spec->grant.division,
         .is_public = spec->is_public,
         .relation = spec->grant.relation,
         .delta = spec->is_public ? 0 : spec->grant.delta,

@@ -118,6 +118,21 @@ static struct import_files fetch_uploads(const struct context *context,
     return files;
 }
 
+/* A part without records would leave nothing to train on, or nothing to measure. */
+static enum status check_parts(const struct dataset_spec *spec, uint64_t records,
+                               struct import_failure *failure)
+{
+    const struct division *division = &spec->grant.division;
+    for (unsigned p = 0; p < division_parts(division); p++)
+        if (division_count(division, records, (enum part)p) == 0)
+            return fail(failure, ST_IMPORT_FAILED,
+                        p == PART_HOLDOUT ? "too few records for this holdout: none "
+                                            "would be held out"
+                                          : "too few records for this holdout: none "
+                                            "would be left to train on");
+    return ST_OK;
+}
+
 /* Reads the uploads, writes the matrix and publishes it. Fills in info or, where that
  * does not succeed, failure; what info says of the content is then to be dropped. */
 static enum status convert(struct context *context, const struct dataset *dataset,
@@ -148,6 +163,11 @@ static enum status convert(struct context *context, const struct dataset *datase
     if (status != ST_OK)
         return status;
     describe(info, &result);
+    status = check_parts(spec, result.records, failure);
+    if (status != ST_OK) {
+        blob_discard(context->blobs, &draft);
+        return status;
+    }
     const struct twins_search search = {context->datasets, context->ledger,
                                         dataset_owner(dataset), ""};
     status = twins_check(&search, dataset, info, &error);

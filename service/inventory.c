@@ -138,11 +138,12 @@ static enum status check_dataset(const struct inventory *inventory,
 /* --- jobs --- */
 
 /* What is to run must be what was reserved: the same canonical text (style.md 8). */
-static enum status check_reserved(const struct job *job, struct ledger *ledger,
+static enum status check_reserved(const struct job *job, const struct job_id *id,
+                                  const struct mechanism *m, struct ledger *ledger,
                                   struct error *error)
 {
-    char *reserved = ledger_reserved_text(ledger, job_id(job));
-    char *planned = mechanism_render(&job_plan(job)->mechanism);
+    char *reserved = ledger_reserved_text(ledger, id);
+    char *planned = mechanism_render(m);
     bool same = reserved != NULL && strcmp(reserved, planned) == 0;
     free(planned);
     free(reserved);
@@ -162,7 +163,24 @@ static enum status check_private(const struct inventory *inventory,
                      error);
     if (job_state_is_terminal(job_state(inventory->jobs, job)))
         return ST_OK;
-    return check_reserved(job, ledger, error);
+    return check_reserved(job, job_id(job), &job_plan(job)->mechanism, ledger, error);
+}
+
+/* The same of an evaluation on a holdout. */
+static enum status check_measurement(const struct inventory *inventory,
+                                     struct ledger *ledger, const struct job *job,
+                                     struct error *error)
+{
+    struct ledger_entry_name entry = {0};
+    const struct job_id id = job_evaluation_id(job_id(job));
+    const struct mechanism *m = &job_plan(job)->measurement;
+    bool has_one = ledger_reservation(ledger, &id, &entry);
+    if (has_one != (m->run_count > 0) || entry.seq != job_measurement_seq(job))
+        return wrong("job", job_id(job)->text,
+                     "the ledger has no such reservation of its evaluation", error);
+    if (!has_one || job_state_is_terminal(job_state(inventory->jobs, job)))
+        return ST_OK;
+    return check_reserved(job, &id, m, ledger, error);
 }
 
 static enum status check_job(const struct inventory *inventory, struct ledger *ledger,
@@ -176,8 +194,10 @@ static enum status check_job(const struct inventory *inventory, struct ledger *l
     if (job_model(inventory->jobs, job, &model) &&
         models_find(inventory->models, model.text) == NULL)
         return wrong("job", job_id(job)->text, "there is no row of its model", error);
-    return job_plan(job)->is_private ? check_private(inventory, ledger, job, error)
-                                     : ST_OK;
+    if (!job_plan(job)->is_private)
+        return ST_OK;
+    enum status status = check_private(inventory, ledger, job, error);
+    return status == ST_OK ? check_measurement(inventory, ledger, job, error) : status;
 }
 
 /* --- models --- */

@@ -23,6 +23,9 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
         .epsilon_spent = now->made.progress.epsilon_spent,
         .authorised_steps = now->made.progress.authorised_steps,
         .ledger_seq = job->ledger_seq,
+        .measurement_noise = job->plan.quality.noise_multiplier,
+        .measurement_seq = job->measurement_seq,
+        .quality = now->state == JOB_SUCCEEDED ? job->quality : NULL,
         .regression = job->regression,
         .point_count = now->made.point_count,
         .points = job->points,
@@ -66,5 +69,6 @@ void job_destroy(void *item)
     caption_fini(&job->caption);
     free(job->points);
     free(job->released);
+    free(job->quality);
     free(job);
 }

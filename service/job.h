@@ -53,7 +53,7 @@ struct job {
     size_t place;     /* in the registry */
     struct job_plan plan;
     bool regression; /* the dataset's task is one */
-    uint64_t ledger_seq;
+    uint64_t ledger_seq, measurement_seq;
     struct trace_context trace; /* of the request that submitted it */
     struct model_id drawn;      /* the id that its model will have */
     int64_t create_ms;
@@ -63,7 +63,9 @@ struct job {
     struct caption caption;
     struct job_now now;
     struct job_made recorded;
-    bool unshown;                      /* recorded is not what now.made shows */
+    bool unshown; /* recorded is not what now.made shows */
+    char
+        *quality; /* what was measured on a holdout, as JSON; shown once it SUCCEEDED */
     struct ending *ending;             /* was handed over and not yet taken; or NULL */
     struct evaluation_point *points;   /* (LIMIT_HISTORY), NULL before the first */
     struct released_history *released; /* NULL before the first */

@@ -27,6 +27,11 @@ uint64_t job_ledger_seq(const struct job *job)
     return job->ledger_seq;
 }
 
+uint64_t job_measurement_seq(const struct job *job)
+{
+    return job->measurement_seq;
+}
+
 const struct trace_context *job_trace(const struct job *job)
 {
     return &job->trace;

@@ -29,6 +29,9 @@ const char *job_project(const struct job *job);
 /* The number of its RESERVE entry; 0: nothing was reserved. */
 uint64_t job_ledger_seq(const struct job *job);
 
+/* The same of its evaluation on a holdout; 0: it has none. */
+uint64_t job_measurement_seq(const struct job *job);
+
 /* The trace of the request that submitted it. */
 const struct trace_context *job_trace(const struct job *job);
 

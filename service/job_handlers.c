@@ -99,6 +99,32 @@ static struct estimate_view view_of(const struct job_plan *plan,
     };
 }
 
+/* The same of its evaluation on a holdout, which is reserved with it or not at all. */
+static enum status find_measurement_room(struct context *context,
+                                         const struct job_plan *plan,
+                                         struct outlook *outlook,
+                                         struct estimate_view *view,
+                                         struct error *error)
+{
+    const struct ledger_question question = {
+        .dataset = &plan->request.dataset,
+        .mechanism = &plan->measurement,
+        .times_max = LIMIT_JOBS_LIKE_THIS,
+        .parts = PARTS_HOLDOUT,
+    };
+    if (plan->measurement.run_count == 0)
+        return ST_OK;
+    enum status status = ledger_outlook(context->ledger, &question, outlook, error);
+    if (status != ST_OK)
+        return status;
+    view->quality = &plan->quality;
+    view->measurement = outlook;
+    view->measurement_epsilon = plan->request.measurement.epsilon;
+    if (outlook->fits == FITS_NO || view->fits == FITS_YES)
+        view->fits = outlook->fits;
+    return ST_OK;
+}
+
 /* Finds whether the job fits in the dataset's budget, what it would leave, and what of it
  * would fit. */
 static enum status find_room(struct context *context, const struct job_plan *plan,
@@ -130,7 +156,7 @@ enum status handle_job_estimate(struct context *context, struct request *request
 {
     struct job_plan plan = {0};
     struct estimate_view view = {0};
-    struct outlook outlook;
+    struct outlook outlook, measurement;
     struct trainer_cost cost;
     enum status status = plan_request(context, request, &plan, &cost, error);
     if (status == ST_OK) {
@@ -139,6 +165,8 @@ enum status handle_job_estimate(struct context *context, struct request *request
     }
     if (status == ST_OK && plan.is_private)
         status = find_room(context, &plan, &outlook, &view, error);
+    if (status == ST_OK)
+        status = find_measurement_room(context, &plan, &measurement, &view, error);
     if (status == ST_OK)
         status = price_tuning(request, &plan, &view, error);
     if (status == ST_OK)
@@ -244,7 +272,27 @@ struct creation { /* a job on its way into the store */
     char *body; /* what is answered, owned */
 };
 
-/* Adds the reservation, the job's row and the idempotency row, all in one
+/* Adds the reservation of the evaluation on a holdout, where one is asked for. */
+static enum status reserve_measurement(struct creation *creation, struct store_tx *tx,
+                                       struct job_addition *addition,
+                                       struct error *error)
+{
+    struct ledger_entry_name entry = {0};
+    const struct job_id id = job_evaluation_id(&addition->id);
+    const struct ledger_claim claim = {&creation->plan.request.dataset, &id,
+                                       &creation->plan.measurement,
+                                       &creation->request->principal, PARTS_HOLDOUT};
+    if (creation->plan.measurement.run_count == 0)
+        return ST_OK;
+    enum status status =
+        ledger_reserve(creation->context->ledger, tx, &claim, &entry, error);
+    addition->measurement_seq = entry.seq;
+    if (status != ST_OK && error != NULL && error->pointer[0] == '\0')
+        snprintf(error->pointer, sizeof error->pointer, "/evaluation/epsilon");
+    return status;
+}
+
+/* Adds the reservations, the job's row and the idempotency row, all in one
  * transaction. */
 static enum status create_in(struct creation *creation, struct store_tx *tx,
                              struct error *error)
@@ -261,11 +309,13 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     job_id_make(&addition.id);
     if (creation->plan.is_private)
         status = ledger_reserve(context->ledger, tx, &claim, &entry, error);
+    addition.ledger_seq = entry.seq;
+    if (status == ST_OK)
+        status = reserve_measurement(creation, tx, &addition, error);
     if (status == ST_OK)
         status = planner_check_promise(&creation->plan, error);
     if (status != ST_OK)
         return status;
-    addition.ledger_seq = entry.seq;
     trace_context_parse(&addition.trace,
                         request_header(creation->request, "traceparent"));
     status = tell_created(context, tx, creation->request, &addition, error);

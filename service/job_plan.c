@@ -45,8 +45,27 @@ const char *job_plan_target_pointer(const struct job_plan *plan)
     return "/privacy";
 }
 
+void job_plan_measure(struct job_plan *plan, const struct schema *schema,
+                      uint64_t held_out, double noise_multiplier)
+{
+    const struct job_request *request = &plan->request;
+    double half = schema_half_range(schema);
+    mechanism_fini(&plan->measurement);
+    if (!request->measurement.is_asked)
+        return;
+    mechanism_init_release(&plan->measurement, request->train.relation,
+                           noise_multiplier);
+    plan->quality = (struct quality_plan){
+        .classes = schema->task == TASK_REGRESSION ? 0 : schema->classes,
+        .error_clip = request->measurement.error_clip / half,
+        .relation = request->train.relation,
+        .records = held_out,
+        .noise_multiplier = noise_multiplier};
+}
+
 void job_plan_fini(struct job_plan *plan)
 {
+    mechanism_fini(&plan->measurement);
     job_request_fini(&plan->request);
     mechanism_fini(&plan->mechanism);
     *plan = (struct job_plan){0};

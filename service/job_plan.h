@@ -16,13 +16,17 @@
 #include "accountant/figures.h"
 #include "api/job_request.h"
 #include "base/mechanism.h"
+#include "engine/quality/quality_plan.h"
 
 struct job_plan {
     struct job_request request; /* resolved */
     bool is_private;            /* the dataset is: something is reserved */
     struct division division;   /* of the dataset */
     struct mechanism mechanism; /* empty where the algorithm adds no noise */
-    double epsilon_planned;     /* of the mechanism at request.delta, tight */
+    struct mechanism
+        measurement; /* of the evaluation on a holdout; empty: there is none */
+    struct quality_plan quality; /* the same as it is run */
+    double epsilon_planned;      /* of the mechanism at request.delta, tight */
     double order; /* that gives it; not known where the job is of an earlier start */
 };
 
@@ -40,6 +44,12 @@ double job_plan_spent(const struct job_plan *plan, uint64_t steps);
 
 /* The pointer to the member of its request that says how much noise it has. */
 const char *job_plan_target_pointer(const struct job_plan *plan);
+
+/* Makes the measurement and its plan anew from the request, which is resolved, at this
+ * noise; nothing where none is asked for.
+ *   held_out  records that the dataset holds out */
+void job_plan_measure(struct job_plan *plan, const struct schema *schema,
+                      uint64_t held_out, double noise_multiplier);
 
 void job_plan_fini(struct job_plan *plan); /* a zeroed one is allowed */
 

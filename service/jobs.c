@@ -217,6 +217,22 @@ enum job_state job_state(struct jobs *jobs, const struct job *job)
     return state;
 }
 
+void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    free(job->quality);
+    job->quality = quality_take;
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
+const char *job_recorded_quality(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    const char *quality = job->quality;
+    pthread_rwlock_unlock(&jobs->lock);
+    return quality;
+}
+
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
 {
     return job_latest(jobs, job).made.progress;
@@ -360,6 +376,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->project = dataset_owner(dataset)->project;
     memcpy(job->owner, addition->owner->name, sizeof job->owner);
     job->ledger_seq = addition->ledger_seq;
+    job->measurement_seq = addition->measurement_seq;
     job->trace = addition->trace;
     job->create_ms = clock_wall_ms();
     model_id_make(&job->drawn);

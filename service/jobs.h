@@ -47,6 +47,7 @@ struct job_addition {
     struct job_id id;
     struct job_plan *plan_take;
     uint64_t ledger_seq;           /* of its RESERVE entry; 0: nothing is reserved */
+    uint64_t measurement_seq;      /* the same of its evaluation on a holdout */
     const struct principal *owner; /* who submits it */
     struct trace_context trace;
 };
@@ -119,6 +120,12 @@ void job_record(struct jobs *jobs, struct job *job, const struct job_progress *p
  * same at every step of a job. */
 void job_released(struct jobs *jobs, struct job *job, uint64_t step,
                   const struct released_value *values, size_t count);
+
+/* Remembers what was measured on a holdout, which the move to SUCCEEDED shows. */
+void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take);
+
+/* The same text, which is good as long as the job runs; NULL: nothing was measured. */
+const char *job_recorded_quality(struct jobs *jobs, const struct job *job);
 
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
 

@@ -3,6 +3,7 @@
 #include "api/limits.h"
 #include "api/query.h"
 #include "service/access.h"
+#include "service/budget_text.h"
 #include "service/entries.h"
 #include "service/handlers.h"
 
@@ -31,25 +32,25 @@ enum status handle_dataset_budget(struct context *context, struct request *reque
                                   struct error *error)
 {
     const struct dataset_spec *spec = NULL;
-    struct balance balance;
-    struct epochs epochs;
+    char *text;
     enum status status = find_private(context, request, &spec, error);
     if (status == ST_OK)
-        status = ledger_epochs(context->ledger, &spec->id, &epochs, &balance, error);
+        status = budget_text(&text, context->ledger, spec, error);
     if (status != ST_OK)
         return status;
     reply_header_add(&request->reply, "Cache-Control", "no-store");
-    request_answer(request, budget_render(&spec->id, &balance, &epochs));
-    epochs_fini(&epochs);
+    request_answer(request, text);
     return ST_OK;
 }
 
 enum status handle_dataset_budget_history(struct context *context,
                                           struct request *request, struct error *error)
 {
+    static const char *const names[] = {"train", "holdout", NULL};
     const struct dataset_spec *spec = NULL;
     struct budget_history history;
     uint64_t points = 0;
+    unsigned part = PART_TRAIN;
     error->faults = NULL; /* what is wrong with a parameter is told as "invalid" */
     enum status status = find_private(context, request, &spec, error);
     if (status == ST_OK)
@@ -58,8 +59,13 @@ enum status handle_dataset_budget_history(struct context *context,
             (struct query_range){1, LIMIT_BUDGET_POINTS, LIMIT_BUDGET_POINTS_DEFAULT},
             error);
     if (status == ST_OK)
+        status =
+            query_choice(&part, "part", request_query(request, "part"), names, error);
+    if (status == ST_OK && part >= division_parts(&spec->grant.division))
+        status = query_refuse("part", "the dataset has no holdout", error);
+    if (status == ST_OK)
         status = budget_history_read(&history, context->store,
-                                     &(struct ledger_part){&spec->id, PART_TRAIN},
+                                     &(struct ledger_part){&spec->id, (enum part)part},
                                      (size_t)points, error);
     if (status != ST_OK)
         return status;

@@ -20,13 +20,13 @@ static bool falls_to(const struct ledger_left *left, double share)
     return left->before > share && left->after <= share;
 }
 
-/* Appends what the open transaction makes of the budget to the event that stands first: at
- * most two. Answers how many there are then. */
+/* Writes what the open transaction makes of the budget of a part: at most two events.
+ * Answers how many. */
 static size_t append_budget(struct webhook_event *events,
                             const struct ledger_left *left)
 {
-    size_t count = 1;
-    for (size_t i = 0; i < sizeof low_shares / sizeof *low_shares && count == 1; i++)
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof low_shares / sizeof *low_shares && count == 0; i++)
         if (falls_to(left, low_shares[i]))
             events[count++] =
                 (struct webhook_event){.type = EVENT_BUDGET_LOW, .left = low_shares[i]};
@@ -39,7 +39,7 @@ enum status notice_job_ended(struct context *context, struct store_tx *tx,
                              const struct job *job, const struct job_move *move,
                              struct error *error)
 {
-    enum { EVENTS_MAX = 3 };
+    enum { EVENTS_MAX = 1 + 2 * PARTS_MAX };
     const unsigned budget_types = 1u << EVENT_BUDGET_LOW | 1u << EVENT_BUDGET_EXHAUSTED;
     const struct job_plan *plan = job_plan(job);
     const struct dataset_id *dataset = &plan->request.dataset;
@@ -54,12 +54,12 @@ enum status notice_job_ended(struct context *context, struct store_tx *tx,
     size_t count = 1;
     if (!webhooks_want(context->webhooks, 1u << type | budget_types, &subject))
         return ST_OK;
-    if (plan->is_private) {
-        const struct ledger_part part = {dataset, PART_TRAIN};
+    for (unsigned p = 0; plan->is_private && p < division_parts(&plan->division); p++) {
+        const struct ledger_part part = {dataset, (enum part)p};
         enum status status = ledger_left(context->ledger, &part, &left, error);
         if (status != ST_OK)
             return status;
-        count = append_budget(events, &left);
+        count += append_budget(events + count, &left);
     }
     for (size_t i = 1; i < count; i++) {
         events[i].id = dataset->text;

@@ -1,5 +1,7 @@
 #include "service/plan_refusal.h"
 
+#include <string.h>
+
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
 
@@ -44,7 +46,10 @@ void plan_refuse(struct context *context, struct request *request,
     bool is_budget =
         error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
     struct policy_breach breach;
-    if (is_budget && asked->mechanism->run_count > 0)
+    /* What an evaluation on a holdout lacks is said of that budget, which has no room for
+     * less of it. */
+    bool is_measurement = strncmp(error->pointer, "/evaluation", 11) == 0;
+    if (is_budget && !is_measurement && asked->mechanism->run_count > 0)
         refusal_fill(context, asked, &refusal);
     if (error->status == ST_POLICY_VIOLATION &&
         policy_find_breach(context, &request->principal, asked, &breach, NULL) ==

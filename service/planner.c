@@ -170,6 +170,30 @@ static enum status check_policy(const struct planning *planning, struct error *e
     return policy_check(planning->context, planning->principal, &asked, error);
 }
 
+/* Finds the noise of the evaluation on a holdout: one release that costs its epsilon. */
+static enum status price_measurement(struct job_plan *plan,
+                                     const struct job_dataset *facts,
+                                     struct error *error)
+{
+    double noise;
+    struct grid grid;
+    struct error inner = {0};
+    const struct job_request *request = &plan->request;
+    job_plan_measure(plan, facts->schema, facts->held_out, noise_multiplier_start);
+    if (plan->measurement.run_count == 0)
+        return ST_OK;
+    enum status status =
+        figure_noise(&noise, &plan->measurement, request->measurement.epsilon,
+                     request->delta, &inner);
+    if (status == ST_OK) {
+        job_plan_measure(plan, facts->schema, facts->held_out, noise);
+        status = quality_grid(&grid, &plan->quality, &inner);
+    }
+    if (status == ST_OK)
+        return ST_OK;
+    return error_set_at(error, status, "/evaluation/epsilon", "%s", inner.text);
+}
+
 static enum status complete(const struct planning *planning, struct trainer_cost *cost,
                             struct error *error)
 {
@@ -192,6 +216,8 @@ static enum status complete(const struct planning *planning, struct trainer_cost
     if (status == ST_OK)
         status =
             start_weights_check(context, planning->principal, &request->train, error);
+    if (status == ST_OK)
+        status = price_measurement(plan, &facts, error);
     if (status == ST_OK)
         status = price(context, plan, error);
     if (status == ST_OK)

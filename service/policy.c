@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/entry.h"
 #include "accountant/ledger_view.h"
 #include "accountant/run_filter.h"
 #include "base/check.h"
@@ -32,6 +33,8 @@ struct policy_asked policy_asked_of_job(const struct job_plan *plan)
         .dataset = &plan->request.dataset,
         .algorithm = plan->request.train.algorithm.algorithm,
         .mechanism = &plan->mechanism,
+        .parts = job_plan_parts(plan),
+        .measurement = plan->measurement.run_count > 0 ? &plan->measurement : NULL,
         .is_private = plan->is_private,
         .epsilon = plan->epsilon_planned,
         .delta = plan->request.delta,
@@ -84,8 +87,10 @@ static size_t count_open(const struct asking *asking)
 
 /* --- shares --- */
 
-struct taken { /* of a dataset at its weighted orders, by one owner */
+struct taken { /* of a part of a dataset at its weighted orders, by one owner */
     const struct balance *balance;
+    const struct division *division;
+    enum part part;
     const char *owner;
     int64_t since_ms;
     double at[LEDGER_WEIGHTED];
@@ -95,6 +100,35 @@ static void take(struct taken *taken, const struct curve *charge)
 {
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
         taken->at[i] += charge->at[taken->balance->weighted[i]];
+}
+
+static bool is_charged(const struct taken *taken, enum parts named)
+{
+    enum parts parts = PARTS_UNNAMED;
+    return division_resolve(taken->division, named, &parts) &&
+           ((unsigned)parts >> taken->part & 1) != 0;
+}
+
+/* Adds up what the mechanism costs, if it is charged to the part. */
+static enum status take_price(struct taken *taken, const struct mechanism *m,
+                              enum parts parts, struct error *error)
+{
+    struct curve charge;
+    if (m->run_count == 0 || !is_charged(taken, parts))
+        return ST_OK;
+    enum status status = filter_charge(&charge, m, mechanism_steps(m), error);
+    if (status == ST_OK)
+        take(taken, &charge);
+    return status;
+}
+
+static enum status take_asked(struct taken *taken, const struct policy_asked *asked,
+                              struct error *error)
+{
+    enum status status = take_price(taken, asked->mechanism, asked->parts, error);
+    if (status == ST_OK && asked->measurement != NULL)
+        status = take_price(taken, asked->measurement, PARTS_HOLDOUT, error);
+    return status;
 }
 
 /* Entries come newest first; those before the period end the walk. */
@@ -108,7 +142,8 @@ static bool take_entry(void *context, const struct ledger_row *row)
         row->epoch != taken->balance->epoch || row->curve_size != sizeof curve.at)
         return true;
     memcpy(curve.at, row->curve, sizeof curve.at);
-    take(taken, &curve);
+    if (is_charged(taken, entry_parts(row)))
+        take(taken, &curve);
     return true;
 }
 
@@ -135,14 +170,12 @@ static bool is_on_it(const struct asking *asking, const struct dataset_id *datas
 static void visit_survey(void *context, const struct survey *survey)
 {
     struct own_surveys *own = context;
-    struct curve charge;
     if (!is_of(own->asking, survey->owner, survey->project))
         return;
     own->count++;
     if (own->taken == NULL || !is_on_it(own->asking, &survey->dataset))
         return;
-    CHECK(filter_charge(&charge, &survey->mechanism, 1, NULL) == ST_OK);
-    take(own->taken, &charge);
+    CHECK(take_price(own->taken, &survey->mechanism, PARTS_UNNAMED, NULL) == ST_OK);
 }
 
 /* What open jobs and surveys hold is their whole price. */
@@ -150,7 +183,6 @@ static enum status take_held(const struct asking *asking, struct taken *taken,
                              struct error *error)
 {
     size_t count;
-    struct curve charge;
     enum status status = ST_OK;
     struct own_surveys own = {.asking = asking, .taken = taken};
     struct job **jobs = jobs_active(asking->context->jobs, &count);
@@ -160,10 +192,8 @@ static enum status take_held(const struct asking *asking, struct taken *taken,
         if (!plan->is_private || !is_own_job(asking, jobs[i]) ||
             !is_on_it(asking, &plan->request.dataset))
             continue;
-        status = filter_charge(&charge, &plan->mechanism,
-                               mechanism_steps(&plan->mechanism), error);
-        if (status == ST_OK)
-            take(taken, &charge);
+        const struct policy_asked asked = policy_asked_of_job(plan);
+        status = take_asked(taken, &asked, error);
     }
     free(jobs);
     return status;
@@ -178,29 +208,49 @@ static bool is_within(const struct taken *taken, double share)
     return false;
 }
 
-static enum status check_share(const struct asking *asking, bool *within,
-                               struct error *error)
+/* Whether the owner stays within the share of one part. */
+static enum status check_part(const struct asking *asking,
+                              const struct division *division, enum part part,
+                              bool *within, struct error *error)
 {
     enum { MS_PER_DAY = 86400000 };
     struct balance balance;
-    struct curve charge;
-    const struct mechanism *m = asking->asked->mechanism;
+    const struct ledger_part of = {asking->asked->dataset, part};
     struct taken taken = {
         .balance = &balance,
+        .division = division,
+        .part = part,
         .owner = asking->principal->name,
         .since_ms = clock_wall_ms() - (int64_t)asking->policy.share_days * MS_PER_DAY,
     };
-    enum status status = ledger_balance(asking->context->ledger, asking->asked->dataset,
-                                        &balance, error);
+    enum status status =
+        ledger_part_read(asking->context->ledger, &of, NULL, &balance, error);
     if (status == ST_OK)
-        status = filter_charge(&charge, m, mechanism_steps(m), error);
-    if (status != ST_OK)
-        return status;
-    take(&taken, &charge);
-    status = take_held(asking, &taken, error);
+        status = take_asked(&taken, asking->asked, error);
+    if (status == ST_OK)
+        status = take_held(asking, &taken, error);
     if (status == ST_OK)
         status = take_committed(asking, &taken, error);
-    *within = is_within(&taken, asking->policy.max_share);
+    *within = status == ST_OK && is_within(&taken, asking->policy.max_share);
+    return status;
+}
+
+/* What is asked must stay within the share of each part that it reads. */
+static enum status check_share(const struct asking *asking, bool *within,
+                               struct error *error)
+{
+    const struct policy_asked *asked = asking->asked;
+    const struct division division =
+        ledger_division(asking->context->ledger, asked->dataset);
+    enum parts parts = PARTS_UNNAMED;
+    enum status status = ST_OK;
+    division_resolve(&division, asked->parts, &parts);
+    if (asked->measurement != NULL)
+        parts |= PARTS_HOLDOUT;
+    *within = true;
+    for (unsigned p = 0; p < PARTS_MAX && status == ST_OK && *within; p++)
+        if (((unsigned)parts >> p & 1) != 0)
+            status = check_part(asking, &division, (enum part)p, within, error);
     return status;
 }
 

@@ -22,8 +22,10 @@ struct policy_asked { /* what is held against the policy; all is borrowed */
     const struct algorithm
         *algorithm; /* NULL: a survey, which no list of algorithms allows */
     const struct mechanism *mechanism;
-    bool is_private;       /* it is charged */
-    double epsilon, delta; /* its own, as planned */
+    enum parts parts;                    /* that it reads (part.h) */
+    const struct mechanism *measurement; /* on a holdout, or NULL */
+    bool is_private;                     /* it is charged */
+    double epsilon, delta;               /* its own, as planned */
     double noise_multiplier;
     const char
         *pointer; /* to the member of the request that says how much noise it has */

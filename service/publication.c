@@ -60,6 +60,7 @@ static char *certify(struct context *context, const struct job *job,
         .ancestry = trained->ancestry,
         .frozen = frozen,
         .frozen_sha256 = frozen_sha256,
+        .quality = trained->quality,
         .version = EPSILOND_VERSION,
     };
     char *card = certificate_render(&view);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/budget_text.h"
 #include "service/handlers.h"
 #include "service/notice.h"
 #include "service/regrant.h"
@@ -111,21 +112,16 @@ static enum status reply(struct context *context, struct request *request,
                          const struct asking *asking, struct error *error)
 {
     const struct dataset_spec *spec = dataset_spec(asking->dataset);
-    struct balance balance;
-    struct epochs epochs;
+    char *text;
     if (asking->proposal.state == PROPOSAL_PENDING) {
         reply_json(&request->reply, MHD_HTTP_ACCEPTED,
                    proposal_render(&asking->proposal, spec, clock_wall_ms()));
         return ST_OK;
     }
-    enum status status =
-        ledger_epochs(context->ledger, &spec->id, &epochs, &balance, error);
-    if (status != ST_OK)
-        return status;
-    reply_json(&request->reply, MHD_HTTP_OK,
-               budget_render(&spec->id, &balance, &epochs));
-    epochs_fini(&epochs);
-    return ST_OK;
+    enum status status = budget_text(&text, context->ledger, spec, error);
+    if (status == ST_OK)
+        reply_json(&request->reply, MHD_HTTP_OK, text);
+    return status;
 }
 
 enum status handle_dataset_regrant(struct context *context, struct request *request,

@@ -28,6 +28,9 @@ static enum status restore_plan(struct job *job, const struct job_detail *detail
     job->plan.division = facts.division;
     job->plan.epsilon_planned = detail->epsilon_planned;
     job->ledger_seq = detail->ledger_seq;
+    job->measurement_seq = detail->measurement_seq;
+    job_plan_measure(&job->plan, facts.schema, facts.held_out,
+                     detail->measurement_noise);
     if (!request->train.algorithm.algorithm->is_private)
         return ST_OK;
     return train_spec_mechanism(&job->plan.mechanism, &request->train, error);
@@ -103,6 +106,7 @@ static enum status restore(struct job *job, const struct job_row *row,
     if (status == ST_OK)
         status = job_detail_parse(&detail, row->detail, error);
     job->released = detail.released;
+    job->quality = detail.quality;
     if (status == ST_OK)
         status = read_states(job, row, &detail, error);
     if (status == ST_OK && !read_owner(job, row))

@@ -8,8 +8,12 @@
  * known. */
 #include "service/runner.h"
 
+#include <stdlib.h>
+
 #include "accountant/run_filter.h"
 #include "accountant/figures.h"
+#include "accountant/ledger_view.h"
+#include "api/quality_view.h"
 #include "base/check.h"
 #include "engine/trainer.h"
 #include "service/context.h"
@@ -26,8 +30,8 @@ struct run {
     struct job *job;
     const struct train_spec *train;
     bool is_private;
-    struct matrix data, evaluation;
-    struct start_weights weights; /* where the model starts from any */
+    struct matrix data, evaluation; /* evaluation: a public one, or the holdout */
+    struct start_weights weights;   /* where the model starts from any */
     struct trainer *trainer;
     uint64_t authorised;      /* steps */
     double spent;             /* what they cost, an epsilon */
@@ -59,6 +63,15 @@ static enum status run_open(struct run *run, struct error *error)
     const atomic_bool *cancel = job_stop_flag(run->job);
     enum status status =
         sealed_matrix_open(run->context, &request->dataset, cancel, &run->data, error);
+    if (status == ST_OK)
+        matrix_select(&run->data, &job_plan(run->job)->division, PART_TRAIN);
+    if (status == ST_OK && request->measurement.is_asked) {
+        status = sealed_matrix_open(run->context, &request->dataset, cancel,
+                                    &run->evaluation, error);
+        if (status == ST_OK)
+            matrix_select(&run->evaluation, &job_plan(run->job)->division,
+                          PART_HOLDOUT);
+    }
     if (status == ST_OK && request->has_evaluation)
         status = sealed_matrix_open(run->context, &request->evaluation, cancel,
                                     &run->evaluation, error);
@@ -289,6 +302,61 @@ static enum status train(struct run *run, struct error *error)
     return status;
 }
 
+/* --- the look at the holdout --- */
+
+/* Authorises it, durably, before it reads a record. A run that is lost from here on is not
+ * made again, so a charge buys one look at most. */
+static enum status authorise_measurement(struct run *run, struct error *error)
+{
+    const struct job_id id = job_evaluation_id(job_id(run->job));
+    if (!enter(run))
+        return stopped(error);
+    enum status status = ledger_authorise(run->context->ledger, &id, 1, error);
+    public_clock_leave(run->context->clock);
+    return status;
+}
+
+/* What was measured, as jobs and certificates show it. */
+static char *quality_text(const struct run *run, const double *released)
+{
+    const struct job_plan *plan = job_plan(run->job);
+    const struct job_id id = job_evaluation_id(job_id(run->job));
+    const struct schema *schema =
+        &dataset_spec(datasets_find(run->context->datasets, plan->request.dataset.text))
+             ->schema;
+    char *mechanism = mechanism_render(&plan->measurement);
+    struct quality_view view = {
+        .plan = &plan->quality,
+        .released = released,
+        .epsilon = plan->request.measurement.epsilon,
+        .delta = plan->request.delta,
+        .mechanism = mechanism,
+        .half_range = schema_half_range(schema),
+    };
+    CHECK(ledger_reservation(run->context->ledger, &id, &view.reserve));
+    char *text = quality_render(&view);
+    free(mechanism);
+    return text;
+}
+
+/* Measures the trained model on the records held out, where that was asked for. */
+static enum status measure(struct run *run, struct error *error)
+{
+    const struct quality_plan *quality = &job_plan(run->job)->quality;
+    if (job_plan(run->job)->measurement.run_count == 0)
+        return ST_OK;
+    double *released = calloc(quality_counts(quality), sizeof *released);
+    CHECK(released != NULL);
+    enum status status = authorise_measurement(run, error);
+    if (status == ST_OK)
+        status =
+            trainer_measure(run->trainer, quality, &run->evaluation, released, error);
+    if (status == ST_OK)
+        job_record_quality(run->context->jobs, run->job, quality_text(run, released));
+    free(released);
+    return status;
+}
+
 /* --- the end --- */
 
 static enum job_reason reason_of(const struct run *run, enum status status)
@@ -315,11 +383,14 @@ static struct ending *end(struct run *run)
 {
     struct ending *ending = ending_create();
     ending->status = train(run, &ending->error);
+    if (ending->status == ST_OK)
+        ending->status = measure(run, &ending->error);
     if (ending->status == ST_OK) {
         const struct trained trained = {
             .trainer = run->trainer,
             .ran = run->filter.ran.run_count > 0 ? &run->filter.ran : NULL,
-            .ancestry = &run->weights.ancestry};
+            .ancestry = &run->weights.ancestry,
+            .quality = job_recorded_quality(run->context->jobs, run->job)};
         ending->status = publication_write(&ending->model, run->context, run->job,
                                            &trained, &ending->error);
     }

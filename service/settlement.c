@@ -27,6 +27,15 @@ static void count_end(struct context *context, struct store_tx *tx,
     store_tx_on_end(tx, ended, free, end);
 }
 
+/* What was authorised of the evaluation on a holdout is spent, whether or not anybody saw
+ * what it measured. */
+static enum status settle_measurement(struct context *context, struct store_tx *tx,
+                                      const struct job *job, struct error *error)
+{
+    const struct job_id id = job_evaluation_id(job_id(job));
+    return ledger_settle(context->ledger, tx, &id, NULL, error);
+}
+
 enum status settlement_add(struct context *context, struct store_tx *tx,
                            const struct settlement *settlement, struct error *error)
 {
@@ -38,6 +47,8 @@ enum status settlement_add(struct context *context, struct store_tx *tx,
     if (job_plan(job)->is_private)
         status = ledger_settle(context->ledger, tx, job_id(job),
                                model != NULL ? model->sha256 : NULL, error);
+    if (status == ST_OK && job_plan(job)->measurement.run_count > 0)
+        status = settle_measurement(context, tx, job, error);
     if (status == ST_OK && model != NULL)
         status = models_add(context->models, tx, model, error);
     if (status == ST_OK)

@@ -139,6 +139,14 @@ struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit)
     return (struct matrix_unit){first, matrix->starts[unit + 1] - first};
 }
 
+void matrix_select(struct matrix *matrix, const struct division *division,
+                   enum part part)
+{
+    matrix->records = division_count(division, matrix->records, part);
+    matrix->division = *division;
+    matrix->part = part;
+}
+
 /* Division by a float32 gives what encode_value gives: rounding the double quotient of
  * two float32 to float32 is rounding it once. */
 static void row_scale(float *restrict out, const uint8_t *restrict row, size_t count,
@@ -154,7 +162,7 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
     size_t features = matrix->features;
     for (size_t i = 0; i < count; i++) {
         CHECK(indices[i] < matrix->records);
-        size_t first = indices[i] * features;
+        size_t first = matrix_row(matrix, indices[i]) * features;
         if (matrix->element == ELEMENT_U8)
             row_scale(out + i * stride, (const uint8_t *)matrix->rows + first, features,
                       matrix->scale);
@@ -167,8 +175,8 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
 void matrix_expect(const struct matrix *matrix, uint32_t index)
 {
     size_t size = matrix->features * element_size(matrix->element);
-    const char *row = (const char *)matrix->rows + index * size;
     CHECK(index < matrix->records);
+    const char *row = (const char *)matrix->rows + matrix_row(matrix, index) * size;
     for (size_t at = 0; at < size && at < EXPECTED_MAX; at += MATRIX_ALIGNMENT)
         __builtin_prefetch(row + at);
 }

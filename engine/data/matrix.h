@@ -20,6 +20,8 @@
  *   (2) The SHA-256 that is stored for a matrix is over the whole file.
  *   (3) The rows of a person follow each other, and there is one at least. How many there
  *       are is known to nobody outside the engine (privacy.md P6).
+ *   (4) Records are read through the functions below alone: a matrix of which a part was
+ *       selected gives no record of another.
  *
  * Threads: a mapped matrix may be read by any thread.
  */
@@ -30,6 +32,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/part.h"
 #include "base/status.h"
 
 #define MATRIX_RECORDS_MAX INT32_MAX /* api.md, Limits */
@@ -39,7 +42,9 @@ enum element { ELEMENT_U8, ELEMENT_F32 };
 size_t element_size(enum element element); /* bytes: 1 or 4 */
 
 struct matrix {
-    uint64_t records; /* rows of the file: of all persons together, where it has them */
+    /* Rows that are seen: of all persons together, where it has them, or of the part that
+     * was selected. */
+    uint64_t records;
     uint32_t features;
     uint32_t classes; /* 0: targets are float32 */
     enum element element;
@@ -49,7 +54,9 @@ struct matrix {
     const float *values;     /* (records) regression targets, or NULL */
     const uint32_t *starts;  /* (units + 1) the first row of each, or NULL */
     uint64_t units;          /* persons; unused without starts */
-    void *map;               /* the mapping itself, and its size */
+    struct division division;
+    enum part part; /* of which the records are, where it is divided */
+    void *map;      /* the mapping itself, and its size */
     size_t map_size;
 };
 
@@ -68,6 +75,29 @@ struct matrix_unit { /* the rows of one unit */
     uint32_t first, count;
 };
 struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit);
+/* Lets the matrix, which was just opened, show the records of one part alone: index i is
+ * from then on the i-th record of that part, which stands where its index among all
+ * records says (base/part.h). */
+void matrix_select(struct matrix *matrix, const struct division *division,
+                   enum part part);
+
+/* The row in which record index stands. */
+static inline size_t matrix_row(const struct matrix *matrix, uint32_t index)
+{
+    return matrix->division.holdout > 0
+               ? (size_t)division_index(&matrix->division, matrix->part, index)
+               : index;
+}
+
+/* Its target: matrix has targets, or values. */
+static inline uint32_t matrix_target(const struct matrix *matrix, uint32_t index)
+{
+    return matrix->targets[matrix_row(matrix, index)];
+}
+static inline float matrix_value(const struct matrix *matrix, uint32_t index)
+{
+    return matrix->values[matrix_row(matrix, index)];
+}
 
 /* out[i, j] = feature j of record indices[i], as float32; rows of out are stride floats
  * apart, and what lies between features and stride is left alone. */

@@ -144,6 +144,14 @@ double schema_target(const struct schema *schema, double mapped)
     return low * (1 - share) + high * share; /* high - low may overflow */
 }
 
+double schema_half_range(const struct schema *schema)
+{
+    double low, high;
+    return schema->task == TASK_REGRESSION && schema_target_range(schema, &low, &high)
+               ? high / 2 - low / 2
+               : 1;
+}
+
 static bool texts_agree(const struct column *a, const struct column *b)
 {
     if (a->value_count != b->value_count)

@@ -109,6 +109,9 @@ bool schema_target_range(const struct schema *schema, double *low, double *high)
 /* The target of a regression in the label's own unit. */
 double schema_target(const struct schema *schema, double mapped);
 
+/* Half the range of a regression's target, which maps to 1; 1 of a classification. */
+double schema_half_range(const struct schema *schema);
+
 /* Whether a and b have the same format, task, classes (texts or numbers), and features in
  * the same encoding, names included. Ignored columns, those of ids, the header and
  * defaults may differ. */

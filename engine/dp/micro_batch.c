@@ -185,9 +185,9 @@ static void gather_row(struct micro_batch *micro_batch, const struct task *task,
     if (squares_serve(task->sum))
         micro_batch->squares[row] = floats_square(features, stride);
     if (data->targets != NULL)
-        workspace_classes(micro_batch->workspace)[row] = data->targets[index];
+        workspace_classes(micro_batch->workspace)[row] = matrix_target(data, index);
     else
-        workspace_values(micro_batch->workspace)[row] = data->values[index];
+        workspace_values(micro_batch->workspace)[row] = matrix_value(data, index);
 }
 
 static void clear_row(struct micro_batch *micro_batch, size_t row)

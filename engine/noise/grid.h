@@ -78,7 +78,7 @@ void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm);
 
 /* A plan for counts of records, where each record adds one to at most one counter. As G
  * is a whole number nothing is rounded, and Delta_Z = G.
- *   counts  counters, at most NOISE_CHUNK
+ *   counts  counters
  *   batch   expected records
  *   ST_INVALID  noise_multiplier is not in [2^-10, 2^26], or too small for the batch */
 struct count_grid_spec {

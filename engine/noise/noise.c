@@ -88,10 +88,12 @@ void noise_release_counts(struct noise *noise, double *out, const int64_t *count
 {
     uint64_t scale = (uint64_t)release->grid->scale;
     double unit = 1 / (release->grid->scale * release->divisor);
-    CHECK(count <= NOISE_CHUNK && (double)scale == release->grid->scale);
-    draw(noise, &release->address, 0);
+    CHECK((double)scale == release->grid->scale);
     for (size_t j = 0; j < count; j++) {
-        uint64_t noisy = (uint64_t)counts[j] * scale + noise->chunk.candidate[j];
+        if (j % NOISE_CHUNK == 0)
+            draw(noise, &release->address, j / NOISE_CHUNK);
+        uint64_t noisy =
+            (uint64_t)counts[j] * scale + noise->chunk.candidate[j % NOISE_CHUNK];
         out[j] = ((double)(int64_t)noisy + 0.5) * unit;
     }
     noise_chunk_wipe(&noise->chunk);

@@ -54,7 +54,7 @@ void noise_release(struct noise *noise, float *out, const int64_t *sum,
                    struct span span, const struct noise_release *release);
 
 /* out[j] = (G counts[j] + X_j + 1/2) / (G divisor), j in [0, count)
- * G is a whole number (grid_plan_counts), count is at most NOISE_CHUNK. */
+ * G is a whole number (grid_plan_counts). */
 void noise_release_counts(struct noise *noise, double *out, const int64_t *counts,
                           size_t count, const struct noise_release *release);
 

@@ -51,13 +51,14 @@ static const struct schema prices = {.reader = &libsvm_reader,
 static inline struct job_dataset private_data(const struct schema *schema,
                                               uint64_t records)
 {
-    return (struct job_dataset){schema, records, {0, 0}, false, RELATION_ZERO_OUT, 1e-5};
+    return (struct job_dataset){schema, records,           0,   {0, 0},
+                                false,  RELATION_ZERO_OUT, 1e-5};
 }
 
 static inline struct job_dataset public_data(const struct schema *schema,
                                              uint64_t records)
 {
-    return (struct job_dataset){schema, records, {0, 0}, true, RELATION_ZERO_OUT, 0};
+    return (struct job_dataset){schema, records, 0, {0, 0}, true, RELATION_ZERO_OUT, 0};
 }
 
 static inline void must_parse(struct job_request *request, const char *body)

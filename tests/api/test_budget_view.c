@@ -40,8 +40,9 @@ static void a_budget_shows_vectors_side_by_side(void **state)
     balance.held.at[CURVE_ORDERS - 1] = INFINITY;
     struct epoch only = {.grant = {.epsilon = 2, .delta = 1e-5}};
     assert_int_equal(filter_of(&only.filter, &only.grant, NULL), ST_OK);
-    json_auto_t *root = read_text(budget_render(&(struct dataset_id){"mnist"}, &balance,
-                                                &(struct epochs){&only, 1}));
+    json_auto_t *root = read_text(
+        budget_render(&(struct dataset_id){"mnist"},
+                      &(struct budget_part){PART_TRAIN, balance, {&only, 1}}, 1));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         assert_int_equal(json_array_size(json_object_get(root, vectors[i])),
                          CURVE_ORDERS);
@@ -100,8 +101,9 @@ static void a_budget_granted_anew_shows_all_that_was_promised(void **state)
         assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         all[0].committed.at[i] = balance.held.at[i] = 1e-4 * curve_orders[i];
-    json_auto_t *root = read_text(budget_render(&(struct dataset_id){"mnist"}, &balance,
-                                                &(struct epochs){all, 2}));
+    json_auto_t *root = read_text(
+        budget_render(&(struct dataset_id){"mnist"},
+                      &(struct budget_part){PART_TRAIN, balance, {all, 2}}, 1));
     const json_t *guarantee = json_object_get(root, "guarantee"),
                  *exposure = json_object_get(root, "exposure"),
                  *epochs = json_object_get(root, "epochs");

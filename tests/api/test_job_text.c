@@ -206,6 +206,7 @@ static void what_is_rendered_reads_back_to_the_same_job(void **state)
         size_t kind = draw(3);
         struct job_dataset dataset = {schemas[kind],
                                       draw(100000) + 1,
+                                      0,
                                       {0, 0},
                                       draw(2) == 0,
                                       draw(2) == 0 ? RELATION_ZERO_OUT

@@ -28,7 +28,7 @@ static void resolve(const char *privacy, bool is_public)
 {
     char body[500];
     struct job_dataset data = {
-        &images, 60000, {0, 0}, is_public, RELATION_ZERO_OUT, is_public ? 0 : 1e-5};
+        &images, 60000, 0, {0, 0}, is_public, RELATION_ZERO_OUT, is_public ? 0 : 1e-5};
     sprintf(body,
             "{\"dataset\":\"mnist\",\"model\":{\"preset\":\"mlp\"},"
             "\"algorithm\":{\"name\":\"%s\"},\"batch_size\":1024%s}",

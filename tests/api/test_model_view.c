@@ -35,7 +35,7 @@ static int prepare(void **state)
     (void)state;
     if (dataset_spec_parse(&dataset, data, sizeof data - 1, NULL) != ST_OK)
         return 1;
-    struct job_dataset known = {&dataset.schema,   60000, {0, 0}, false,
+    struct job_dataset known = {&dataset.schema,   60000, 0, {0, 0}, false,
                                 RELATION_ZERO_OUT, 1e-5};
     return job_request_parse(&request, body, sizeof body - 1, NULL) != ST_OK ||
            job_defaults_fill(&request, &known, NULL) != ST_OK;

@@ -354,7 +354,7 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
                        const char *text)
 {
     struct job_request request;
-    struct job_dataset known = {&dataset->schema,  1000, {0, 0}, false,
+    struct job_dataset known = {&dataset->schema,  1000, 0, {0, 0}, false,
                                 RELATION_ZERO_OUT, 1e-5};
     struct evaluation_point points[] = {{3, 0.5, 0.25}, {6, INFINITY, NAN}};
     assert_int_equal(job_request_parse(&request, text, strlen(text), NULL), ST_OK);
@@ -408,11 +408,11 @@ static void answer_ledger(json_t *answers)
                              .actor = "local",
                              .time_ms = 1000};
     struct epochs epochs = {regranted, 1};
-    take_answer(answers, "Budget",
-                budget_render(&(struct dataset_id){"b"}, &balance, &epochs));
-    epochs.count = 2;
-    take_answer(answers, "Budget",
-                budget_render(&(struct dataset_id){"b"}, &balance, &epochs));
+    struct budget_part parts[] = {{PART_TRAIN, balance, epochs},
+                                  {PART_HOLDOUT, balance, epochs}};
+    take_answer(answers, "Budget", budget_render(&(struct dataset_id){"b"}, parts, 1));
+    parts[0].epochs.count = parts[1].epochs.count = epochs.count = 2;
+    take_answer(answers, "Budget", budget_render(&(struct dataset_id){"b"}, parts, 2));
     take_answer(answers, "LedgerEntry", ledger_entry_render(&row));
     char *summaries[] = {ledger_summary_render(&row, &epochs)};
     take_answer(answers, "LedgerPage", page_render("entries", summaries, 1, NULL));

@@ -31,7 +31,7 @@ static void read_reserve(const struct ledger_row *row)
     enum parts parts;
     if (!entry_reserve_parse(&m, &parts, row))
         return;
-    CHECK(entry_reserve_parts(row) == parts);
+    CHECK(entry_parts(row) == parts);
     char *text = entry_reserve_render(&m, parts);
     CHECK(strcmp(text, row->meta) == 0);
     free(text);

@@ -290,10 +290,35 @@ static void counts_leave_with_their_noise(void **state)
     noise_destroy(noise);
 }
 
+/* Each coordinate has the noise that noise_draw says it has, in every chunk. */
+static void counts_of_many_chunks_have_noise_of_their_own(void **state)
+{
+    (void)state;
+    enum { CHUNKS = 3, COUNT = (CHUNKS - 1) * NOISE_CHUNK + 17 };
+    static int64_t drawn[CHUNKS * NOISE_CHUNK], counts[COUNT];
+    static double out[COUNT];
+    const struct count_grid_spec spec = {5, 1024, 60000, COUNT};
+    struct noise_key key = {{9}};
+    const struct noise_address address = {&key, 4};
+    struct noise *noise = noise_create();
+    struct grid grid;
+    assert_int_equal(grid_plan_counts(&grid, &spec, NULL), ST_OK);
+    const struct noise_release release = {address, &grid, 1};
+    for (size_t j = 0; j < COUNT; j++)
+        counts[j] = (int64_t)j % 7;
+    noise_draw(noise, drawn, &address, 0, CHUNKS);
+    noise_release_counts(noise, out, counts, COUNT, &release);
+    for (size_t j = 0; j < COUNT; j++)
+        assert_true(fabs(out[j] - (double)counts[j] -
+                         ((double)drawn[j] + .5) / grid.scale) < 1e-8);
+    noise_destroy(noise);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),
+        cmocka_unit_test(counts_of_many_chunks_have_noise_of_their_own),
         cmocka_unit_test(another_query_or_key_is_another_noise),
         cmocka_unit_test(a_release_is_sum_plus_noise_however_it_is_split),
         cmocka_unit_test(a_release_recentres_the_floor),

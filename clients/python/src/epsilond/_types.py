@@ -95,6 +95,11 @@ class ColumnPrivacyId(TypedDict):
     kind: Literal["privacy_id"]
 
 
+class DatasetPartsItem(TypedDict):
+    part: PartName
+    records: int
+
+
 class DatasetPrivacyBudget(TypedDict):
     epsilon: float
     delta: float
@@ -118,6 +123,8 @@ class DatasetRequestArrays(TypedDict):
     features: ArrayFeatures
     target: NotRequired[Target]
     privacy: DatasetPrivacy
+    holdout: NotRequired[Holdout]
+    holdout_seed: NotRequired[HoldoutSeed]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
 
@@ -132,6 +139,8 @@ class DatasetRequestCifar(TypedDict):
     classes: Literal[10, 20, 100]
     features: NotRequired[CifarFeatures]
     privacy: DatasetPrivacy
+    holdout: NotRequired[Holdout]
+    holdout_seed: NotRequired[HoldoutSeed]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
 
@@ -145,6 +154,8 @@ class DatasetRequestLibsvm(TypedDict):
     labels: NotRequired[Labels]
     target: NotRequired[Target]
     privacy: DatasetPrivacy
+    holdout: NotRequired[Holdout]
+    holdout_seed: NotRequired[HoldoutSeed]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
 
@@ -157,6 +168,8 @@ class DatasetRequestCsv(TypedDict):
     header: NotRequired[bool]
     columns: Columns
     privacy: DatasetPrivacy
+    holdout: NotRequired[Holdout]
+    holdout_seed: NotRequired[HoldoutSeed]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
 
@@ -176,6 +189,9 @@ class Dataset(TypedDict):
     header: NotRequired[bool]
     columns: NotRequired[Columns]
     privacy: DatasetPrivacy
+    holdout: NotRequired[Holdout]
+    holdout_seed: NotRequired[HoldoutSeed]
+    parts: NotRequired[DatasetParts]
     state: DatasetState
     state_reason: DatasetReason | None
     records: int | None
@@ -215,6 +231,9 @@ class DatasetSummary(TypedDict):
     format: DatasetFormat
     task: Task
     privacy: DatasetPrivacy
+    holdout: NotRequired[Holdout]
+    holdout_seed: NotRequired[HoldoutSeed]
+    parts: NotRequired[DatasetParts]
     state: DatasetState
     state_reason: DatasetReason | None
     records: int | None
@@ -376,6 +395,26 @@ class BudgetExposure(TypedDict):
     delta: float
 
 
+class BudgetPartsItemExposure(TypedDict):
+    epsilon_spent: float
+    epsilon_held: float
+    delta: float
+
+
+class BudgetPartsItem(TypedDict):
+    part: PartName
+    exposure: BudgetPartsItemExposure | None
+    frozen: bool
+    epsilon_spent: float | None
+    epsilon_held: float | None
+    epsilon_remaining: float | None
+    fraction_remaining: float
+    share: Share
+    rooms: Rooms
+    committed: Vector
+    held: Vector
+
+
 class Budget(TypedDict):
     dataset: DatasetId
     epsilon: float
@@ -398,6 +437,7 @@ class Budget(TypedDict):
     capacity: Vector
     committed: Vector
     held: Vector
+    parts: NotRequired[list[BudgetPartsItem]]
 
 
 class Share(TypedDict):
@@ -443,6 +483,8 @@ class LedgerSummary(TypedDict):
     dataset: DatasetId
     epoch: int
     job: HolderIdOrNull
+    evaluation: NotRequired[bool]
+    parts: NotRequired[list[PartName]]
     epsilon: float | None
     actor: str
     time: Time
@@ -460,6 +502,7 @@ class BudgetHistoryPointsItem(TypedDict):
     time: Time
     kind: Literal["GRANT", "RESERVE", "COMMIT"]
     job: HolderIdOrNull
+    evaluation: NotRequired[bool]
     epoch: int
     epsilon_spent: float | None
     exposure: BudgetHistoryPointsItemExposure | None
@@ -886,7 +929,7 @@ class JobPrivacy(TypedDict):
 
 class JobRequest(TypedDict):
     dataset: DatasetId
-    evaluation: NotRequired[DatasetId]
+    evaluation: NotRequired[DatasetId | HoldoutEvaluation]
     model: ModelSpec
     algorithm: Algorithm
     optimizer: NotRequired[Optimizer]
@@ -1065,6 +1108,71 @@ class StatisticsEstimate(TypedDict):
     surveys_like_this: int
 
 
+class HoldoutEvaluation(TypedDict):
+    holdout: Literal[True]
+    epsilon: float
+    error_clip: NotRequired[float]
+
+
+class QualityInterval(TypedDict):
+    """A figure and its 95 % interval, which covers noise and sampling; null where the noise leaves
+    nothing to say, and where it does not apply."""
+
+    value: float
+    low: float | None
+    high: float
+
+
+class QualityClassesItem(TypedDict):
+    precision: QualityInterval
+    recall: QualityInterval
+    f1: QualityInterval
+
+
+QualityCalibrationItem = TypedDict(
+    "QualityCalibrationItem",
+    {
+        'from': 'float',
+        'to': 'float',
+        'count': 'float',
+        'share': 'QualityInterval',
+    },
+)
+
+
+QualityResidualsItem = TypedDict(
+    "QualityResidualsItem",
+    {
+        'from': 'float',
+        'to': 'float',
+        'count': 'float',
+    },
+)
+
+
+class Quality(TypedDict):
+    """How good the model is on the records held out: one release of counts with Gaussian noise, and
+    what follows from it."""
+
+    part: PartName
+    records: int
+    epsilon: float
+    delta: float
+    relation: Relation
+    mechanism: Mechanism
+    reserve: LedgerHead
+    deviation: float
+    accuracy: QualityInterval
+    auc: QualityInterval
+    rmse: QualityInterval
+    r_squared: QualityInterval
+    classes: list[QualityClassesItem]
+    calibration: list[QualityCalibrationItem]
+    confusion: list[list[float]]
+    error_clip: float | None
+    residuals: list[QualityResidualsItem]
+
+
 class Point(TypedDict):
     step: int
     accuracy: NotRequired[float | None]
@@ -1088,6 +1196,13 @@ class JobMetrics(TypedDict):
     released: NotRequired[list[Released]]
 
 
+class JobMeasurement(TypedDict):
+    """Of a job that is evaluated on a holdout."""
+
+    noise_multiplier: float
+    ledger_seq: int
+
+
 class Job(TypedDict):
     id: JobId
     display_name: DisplayName
@@ -1096,7 +1211,7 @@ class Job(TypedDict):
     state_reason: JobReason | None
     attempt: int
     dataset: DatasetId
-    evaluation: DatasetId | None
+    evaluation: DatasetId | HoldoutEvaluation | None
     model_spec: ModelSpec
     algorithm: Algorithm
     optimizer: Optimizer
@@ -1109,6 +1224,8 @@ class Job(TypedDict):
     progress: JobProgress
     privacy: JobPrivacyState | None
     metrics: JobMetrics
+    measurement: NotRequired[JobMeasurement]
+    quality: NotRequired[Quality | None]
     model: ModelId | None
     traceparent: str | None
     project: str
@@ -1225,6 +1342,28 @@ class EstimateShare(TypedDict):
     fits: bool
 
 
+class EstimateMeasurementShare(TypedDict):
+    order: float
+    spent: float
+    held: float
+    left: float
+    asked: float | None
+    fits: bool
+
+
+class EstimateMeasurement(TypedDict):
+    """Of a job that is evaluated on a holdout, what that look would cost the holdout's budget."""
+
+    fits: Literal["yes", "held", "no"]
+    records: int
+    epsilon: float
+    noise_multiplier: float
+    deviation: float
+    share: EstimateMeasurementShare
+    epsilon_after: float | None
+    jobs_like_this: int
+
+
 class EstimateRoomsItem(TypedDict):
     order: float
     weight: float
@@ -1260,6 +1399,7 @@ class Estimate(TypedDict):
     largest_epsilon: float | None
     most_steps: int | None
     share: EstimateShare | None
+    measurement: NotRequired[EstimateMeasurement]
     rooms: list[EstimateRoomsItem] | None
     epsilon_after: float | None
     exposure_after: Guarantee | None
@@ -1271,7 +1411,8 @@ class Mechanism(TypedDict):
     """What was run and charged, in its canonical form; anybody can price it again."""
 
     kind: Literal[
-        "sampled_gaussian", "gaussian", "fixed_subset", "error_feedback", "filtered_gaussian"
+        "sampled_gaussian", "gaussian", "fixed_subset", "error_feedback", "filtered_gaussian",
+        "joint_release"
     ]
     relation: Relation
     unit: NotRequired[Literal["person"]]
@@ -1385,6 +1526,7 @@ class Certificate(TypedDict):
     ancestors: NotRequired[list[CertificateAncestorsItem]]
     frozen: NotRequired[CertificateFrozen]
     guarantee: CertificateGuarantee | None
+    quality: NotRequired[Quality]
     dataset_guarantee: NotRequired[CertificateDatasetGuarantee | None]
     noise: CertificateNoise | None
 
@@ -1637,6 +1779,10 @@ Values = list[CellText]
 Columns = list[Column]
 Unit = Literal["record", "person"]
 RowsPerPerson = Literal[1, 2, 4, 8, 16]
+Holdout = float
+HoldoutSeed = int
+PartName = Literal["train", "holdout"]
+DatasetParts = list[DatasetPartsItem]
 DatasetPrivacyPublic = Literal["public"]
 DatasetPrivacy = DatasetPrivacyPublic | DatasetPrivacyBudget
 GridOrder = float
@@ -1705,6 +1851,7 @@ Statistic = StatisticHistogram | StatisticTable | StatisticNumber | StatisticQua
 Interval = list[float]
 Margin = float
 Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles
+QualityInterval = QualityInterval | None
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
     "model_corrupt", "not_float_safe", "internal", "used_up"

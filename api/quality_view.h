@@ -1,0 +1,32 @@
+/*
+ * quality_view.h - the quality of a model on records held out, as jobs, models and
+ * certificates show it.
+ *
+ *   "part":"holdout", "records", "epsilon", "delta", "relation", "mechanism", "reserve",
+ *   "deviation"       of the noise on a count
+ *   "accuracy", "auc", "rmse", "r_squared"   each {"value","low","high"}, or null
+ *   "classes"         of each {"precision","recall","f1"}; of a regression empty
+ *   "calibration"     of each bin of scores {"from","to","count","share"}
+ *   "confusion"       noisy counts, a row for each true class
+ *   "error_clip", "residuals"                of a regression: noisy counts by bins
+ */
+#ifndef API_QUALITY_VIEW_H
+#define API_QUALITY_VIEW_H
+
+#include "accountant/entry.h"
+#include "engine/quality/quality_plan.h"
+
+struct quality_view {
+    const struct quality_plan *plan;
+    const double *released; /* (quality_counts) */
+    double epsilon, delta;  /* of this look alone */
+    const char *mechanism;  /* canonical text */
+    struct ledger_entry_name reserve;
+    double
+        half_range; /* of a regression: half the target's range, in the label's unit */
+};
+
+/* Renders the object as text, to be freed. */
+char *quality_render(const struct quality_view *view);
+
+#endif

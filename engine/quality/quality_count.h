@@ -1,0 +1,25 @@
+/*
+ * quality_count.h - what one record adds to the vector of quality_plan.h. It depends on the
+ * record and the model's outputs for it alone, and is within the plan's distance of nothing
+ * and of what any other record adds, whatever those outputs are: NaN adds to no bin.
+ *
+ * Threads: pure; counts belong to one thread.
+ */
+#ifndef ENGINE_QUALITY_QUALITY_COUNT_H
+#define ENGINE_QUALITY_QUALITY_COUNT_H
+
+#include "engine/quality/quality_plan.h"
+
+/* Adds a record of that class.
+ *   counts         (quality_counts)
+ *   probabilities  (classes) of the model, in [0, 1] or not finite
+ *   predicted      the class that the model says, below classes */
+void quality_count_class(const struct quality_plan *plan, int64_t *counts,
+                         uint32_t truth, const double *probabilities,
+                         uint32_t predicted);
+
+/* Adds a record of that value, in [-1, 1]; predicted may be any double. */
+void quality_count_value(const struct quality_plan *plan, int64_t *counts, double value,
+                         double predicted);
+
+#endif

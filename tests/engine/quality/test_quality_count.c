@@ -1,0 +1,190 @@
+/* Goal: no record moves the vector of counts further than the plan says, under either
+ * relation, and some do move it that far: the noise is that of the whole vector. Method:
+ * every pair of many records with the worst outputs that a model can give. */
+#include "engine/quality/quality_count.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "tests/expect.h"
+
+enum { RECORDS = 60, COUNTS_MAX = QUALITY_CLASSES_MAX * QUALITY_CLASSES_MAX + 40 };
+
+static uint64_t drawn;
+static double draw(void)
+{
+    static struct stream *stream;
+    static const uint8_t key[STREAM_KEY_SIZE] = {9};
+    uint64_t bits;
+    if (stream == NULL)
+        stream = stream_create();
+    stream_read(stream, &bits, sizeof bits, &(struct stream_position){key, 0, drawn++});
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* Scores at the ends, between, and not numbers. */
+static double any_score(void)
+{
+    static const double odd[] = {0, 1, -3, 7, NAN, INFINITY, -INFINITY};
+    return draw() < .3 ? odd[(size_t)(draw() * 7)] : draw();
+}
+
+static void add_any(const struct quality_plan *plan, int64_t *counts)
+{
+    double probabilities[QUALITY_CLASSES_MAX];
+    if (plan->classes == 0) {
+        static const double odd[] = {1, -1, 0, 3e38, NAN, -INFINITY};
+        double value = draw() < .5 ? odd[(size_t)(draw() * 3)] : 2 * draw() - 1;
+        quality_count_value(plan, counts, value,
+                            draw() < .5 ? odd[(size_t)(draw() * 6)] : 4 * draw() - 2);
+        return;
+    }
+    for (size_t k = 0; k < plan->classes; k++)
+        probabilities[k] = any_score();
+    quality_count_class(plan, counts, (uint32_t)(draw() * plan->classes), probabilities,
+                        (uint32_t)(draw() * plan->classes));
+}
+
+static double distance(const int64_t *a, const int64_t *b, size_t count)
+{
+    double sum = 0;
+    for (size_t j = 0; j < count; j++) {
+        double d = (double)(a[j] - b[j]) / QUALITY_ONE;
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/* Checks that the farthest of many records is as far as the plan says, and none farther. */
+static void expect_distance(struct quality_plan plan)
+{
+    static int64_t counts[RECORDS][COUNTS_MAX];
+    static const int64_t nothing[COUNTS_MAX] = {0};
+    size_t count = quality_counts(&plan);
+    double farthest[2] = {0, 0};
+    memset(counts, 0, sizeof counts);
+    for (size_t i = 0; i < RECORDS; i++)
+        add_any(&plan, counts[i]);
+    if (plan.classes == 0) { /* the two that are farthest apart */
+        memset(counts[0], 0, sizeof counts[0]);
+        memset(counts[1], 0, sizeof counts[1]);
+        quality_count_value(&plan, counts[0], 1, 1 + 2 * plan.error_clip);
+        quality_count_value(&plan, counts[1], -1, -1);
+    }
+    for (size_t i = 0; i < RECORDS; i++) {
+        farthest[0] = fmax(farthest[0], distance(counts[i], nothing, count));
+        for (size_t j = 0; j < i; j++)
+            farthest[1] = fmax(farthest[1], distance(counts[i], counts[j], count));
+    }
+    plan.relation = RELATION_ZERO_OUT;
+    assert_true(farthest[0] <= quality_distance(&plan));
+    assert_close(farthest[0], quality_distance(&plan), 1e-12);
+    plan.relation = RELATION_REPLACE_ONE;
+    assert_true(farthest[1] <= quality_distance(&plan));
+    /* y^2 cannot differ where y does by 2, so the last bound is not quite reached. */
+    assert_close(farthest[1], quality_distance(&plan), plan.classes > 0 ? 1e-12 : .07);
+}
+
+static void no_record_moves_the_vector_further_than_the_plan_says(void **state)
+{
+    (void)state;
+    static const uint32_t classes[] = {2, 3, 10, QUALITY_CLASSES_MAX};
+    for (size_t i = 0; i < 4; i++)
+        expect_distance((struct quality_plan){.classes = classes[i]});
+    expect_distance((struct quality_plan){.error_clip = .25});
+    expect_distance((struct quality_plan){.error_clip = 2});
+}
+
+/* What is charged is the noise multiplier, so the sampler's deviation over the whole
+ * vector's distance must not be less. */
+static void the_noise_is_that_of_the_whole_vector(void **state)
+{
+    (void)state;
+    static const double square[2][2] = {{4, 8}, {2, 4}}; /* by task, relation */
+    for (unsigned task = 0; task < 2; task++)
+        for (unsigned relation = 0; relation < 2; relation++) {
+            const struct quality_plan plan = {.classes = task == 0 ? 0 : 10,
+                                              .error_clip = .5,
+                                              .relation = (enum relation)relation,
+                                              .records = 5000,
+                                              .noise_multiplier = 37.41};
+            struct grid grid;
+            assert_int_equal(quality_grid(&grid, &plan, NULL), ST_OK);
+            double reach = sqrt(square[task][relation]) * QUALITY_ONE;
+            assert_true(GRID_NOISE_STDDEV / grid.scale >= 37.41 * reach);
+            assert_close(GRID_NOISE_STDDEV / grid.scale, 37.41 * reach, 1e-4);
+            assert_true(grid.scale == floor(grid.scale));
+            assert_int_equal(grid.dim, quality_counts(&plan));
+        }
+}
+
+/* Ten histograms of one class against the rest would be sqrt 10 apart. There is one, over
+ * what the model is sure of. */
+static void a_record_counts_once_among_the_scores(void **state)
+{
+    (void)state;
+    const struct quality_plan plan = {.classes = 10};
+    int64_t counts[COUNTS_MAX] = {0}, sum = 0, confusion = 0;
+    double probabilities[10] = {.05, .55, .05, .05, .05, .05, .05, .05, .05, .05};
+    quality_count_class(&plan, counts, 1, probabilities, 1);
+    for (size_t j = 0; j < 100; j++)
+        confusion += counts[j];
+    for (size_t j = 100; j < quality_counts(&plan); j++)
+        sum += counts[j];
+    assert_int_equal(confusion, QUALITY_ONE);
+    assert_int_equal(counts[1 * 10 + 1], QUALITY_ONE);
+    assert_int_equal(sum, QUALITY_ONE);
+    assert_int_equal(counts[100 + QUALITY_BINS + 11], QUALITY_ONE); /* right, .55 */
+}
+
+static void two_classes_are_scored_by_the_second(void **state)
+{
+    (void)state;
+    const struct quality_plan plan = {.classes = 2};
+    int64_t counts[COUNTS_MAX] = {0};
+    quality_count_class(&plan, counts, 0, (const double[]){.21, .79}, 1);
+    assert_int_equal(counts[0 * 2 + 1], QUALITY_ONE);
+    assert_int_equal(counts[4 + 15], QUALITY_ONE);
+}
+
+static void a_value_counts_its_clipped_square_and_its_moments(void **state)
+{
+    (void)state;
+    const struct quality_plan plan = {.error_clip = .5};
+    int64_t counts[COUNTS_MAX] = {0};
+    quality_count_value(&plan, counts, -.25, 0);
+    assert_int_equal(counts[0], QUALITY_ONE / 4);
+    assert_int_equal(counts[1], -QUALITY_ONE / 4);
+    assert_int_equal(counts[2], QUALITY_ONE / 16);
+    assert_int_equal(counts[QUALITY_MOMENTS + 15], QUALITY_ONE);
+    quality_count_value(&plan, counts, -.25, 9);
+    assert_int_equal(counts[0], QUALITY_ONE / 4 + QUALITY_ONE);
+    assert_int_equal(counts[QUALITY_MOMENTS + 19], QUALITY_ONE);
+}
+
+static void noise_that_the_sampler_has_no_room_for_is_refused(void **state)
+{
+    (void)state;
+    struct grid grid;
+    struct quality_plan plan = {.classes = 2, .records = 100, .noise_multiplier = 2e4};
+    assert_int_equal(quality_grid(&grid, &plan, NULL), ST_INVALID);
+    plan.noise_multiplier = 1e-12;
+    assert_int_equal(quality_grid(&grid, &plan, NULL), ST_INVALID);
+    plan.noise_multiplier = 1;
+    assert_int_equal(quality_grid(&grid, &plan, NULL), ST_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_record_moves_the_vector_further_than_the_plan_says),
+        cmocka_unit_test(the_noise_is_that_of_the_whole_vector),
+        cmocka_unit_test(a_record_counts_once_among_the_scores),
+        cmocka_unit_test(two_classes_are_scored_by_the_second),
+        cmocka_unit_test(a_value_counts_its_clipped_square_and_its_moments),
+        cmocka_unit_test(noise_that_the_sampler_has_no_room_for_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
