@@ -31,7 +31,7 @@ function range(low, high) {
 
 function columnOf(column, task) {
   const {name, kind} = column;
-  if (kind === 'ignored') return {name, kind};
+  if (kind === 'ignored' || kind === 'privacy_id') return {name, kind};
   const numeric = kind === 'numeric' || (kind === 'label' && task === 'regression');
   const made = {name, kind};
   if (numeric) made.range = range(column.low, column.high);

@@ -8,6 +8,11 @@ export function count(value) {
   return value == null ? none : grouped.format(value);
 }
 
+// How many units a dataset has, in words: records, or persons.
+export function units({records, unit}) {
+  return `${count(records)} ${unit === 'person' ? 'persons' : 'records'}`;
+}
+
 export function plain(value, digits = 4) {
   if (value == null) return none;
   if (Number.isInteger(value)) return grouped.format(value);

@@ -4,7 +4,7 @@ import {get, post, remove} from './api.js';
 import {badge, barred, reason, waits} from './badge.js';
 import {budgetCard, roomCard} from './budget_card.js';
 import {captionEditor, tags} from './caption.js';
-import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail} from './format.js';
+import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail, units} from './format.js';
 import {swatch} from './gauge.js';
 import {empty, loading, question, trouble} from './notice.js';
 import {isAlive} from './stream.js';
@@ -61,11 +61,12 @@ function columnsTable(columns) {
 }
 
 function publicCard(dataset) {
-  const facts = [['records', count(dataset.records)], ['format', dataset.format], ['task', dataset.task]];
+  const facts = [[dataset.unit === 'person' ? 'persons' : 'records', count(dataset.records)], ['format', dataset.format], ['task', dataset.task]];
   if (dataset.classes) facts.push(['classes', count(dataset.classes)]);
   if (dataset.features?.shape) facts.push(['shape', dataset.features.shape.join(' × ')]);
   if (dataset.features?.count) facts.push(['features', count(dataset.features.count)]);
-  if (dataset.privacy !== 'public') facts.push(['neighbours', dataset.privacy.relation]);
+  if (dataset.privacy !== 'public') facts.push(['protected', dataset.unit === 'person' ? 'each person, with all of their rows' : 'each record'],
+    ['neighbours', dataset.privacy.relation]);
   return html`<section class="card"><h2>What is public</h2><p class="quiet">${dataset.privacy === 'public'
     ? 'Everything: these records are protected by nothing.' : 'Everybody may know this. The records themselves never leave.'}</p>
     <dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
@@ -92,7 +93,7 @@ function historyCard(history, budget) {
 
 function facts(dataset) {
   return html`${dataset.format} · ${dataset.task}${dataset.classes ? ` in ${dataset.classes} classes` : ''}
-    ${dataset.records != null ? ` · ${count(dataset.records)} records · ${bytes(dataset.size)}` : ''} · ${badge(dataset.state)}
+    ${dataset.records != null ? ` · ${units(dataset)}${dataset.size == null ? '' : ` · ${bytes(dataset.size)}`}` : ''} · ${badge(dataset.state)}
     ${reason(dataset.state_reason)} ${barred(dataset.grant) ? waits(dataset.grant) : nothing}`;
 }
 

@@ -97,8 +97,8 @@ function modelName({preset, hidden, layers}) {
 
 function settingsCard(job) {
   const {name, ...members} = job.algorithm;
-  return facts('Settings', [['model', modelName(job.model_spec)], ['batch', count(job.batch_size)], ['epochs', job.epochs],
-    ['optimizer', `${job.optimizer.name}, rate ${plain(job.optimizer.learning_rate)}`], ['average', job.averaging?.kind],
+  return facts('Settings', [['model', modelName(job.model_spec)], ['batch', count(job.batch_size)],
+    ['rows per person', job.rows_per_person], ['epochs', job.epochs], ['optimizer', `${job.optimizer.name}, rate ${plain(job.optimizer.learning_rate)}`], ['average', job.averaging?.kind],
     ...Object.entries(members).map(([key, value]) => [key, typeof value === 'number' ? plain(value) : String(value)]),
     ['submitted', age(job.create_time)]]);
 }

@@ -10,7 +10,8 @@ import {trouble} from './notice.js';
 import {choice, field, input, read} from './schema_form.js';
 import {watch} from './watch.js';
 
-const kinds = [['numeric', 'number'], ['categorical', 'words'], ['label', 'predicted'], ['ignored', 'not used']];
+const kinds = [['numeric', 'number'], ['categorical', 'words'], ['label', 'predicted'], ['ignored', 'not used'],
+  ['privacy_id', 'whose row it is']];
 const COLUMNS_SHOWN = 200;
 
 // What is told of an import that failed, with the place in the file.
@@ -170,14 +171,16 @@ class Page {
     const numeric = column.kind === 'numeric' || (column.kind === 'label' && this.form.task === 'regression');
     const cell = (name, label, kind, placeholder = '') => html`<input type="text" id="${at}/${name}" aria-label="${label} of ${column.name}"
       inputmode=${kind} autocomplete="off" placeholder=${placeholder} .value=${column[name]} @input=${(event) => change(name)(event.target.value)}>`;
-    const state = column.kind === 'ignored' ? nothing : numeric
+    const said = column.kind !== 'ignored' && column.kind !== 'privacy_id';
+    const state = column.kind === 'privacy_id' ? html`<small>Compared while importing, then forgotten. All rows of one person are protected together.</small>`
+      : !said ? nothing : numeric
       ? html`<div class="range">${cell('low', 'Least value', 'decimal', 'least')} to ${cell('high', 'Greatest value', 'decimal', 'greatest')}</div>`
       : cell('values', 'Values', 'text', 'all values, with commas between');
     return html`<tr><td data-name="Column">${this.form.header ? html`<b>${column.name}</b>` : cell('name', `Name`, 'text')}</td>
       <td data-name="Kind"><select aria-label="Kind of ${column.name}" @change=${(event) => change('kind')(event.target.value)}>
         ${kinds.map(([kind, word]) => html`<option value=${kind} ?selected=${kind === column.kind}>${word}</option>`)}</select></td>
       <td data-name="Range or values">${state}${wrong ? html`<small class="wrong">${wrong.detail}</small>` : nothing}</td>
-      <td data-name="Where empty">${column.kind === 'ignored' ? nothing : html`${cell('default', 'Where empty', numeric ? 'decimal' : 'text', column.gaps ? 'needed' : '')}
+      <td data-name="Where empty">${!said ? nothing : html`${cell('default', 'Where empty', numeric ? 'decimal' : 'text', column.gaps ? 'needed' : '')}
         ${column.gaps && !column.default ? html`<small class="wrong">This column has gaps: say what stands for them.</small>` : nothing}`}</td></tr>`;
   }
 
@@ -185,7 +188,7 @@ class Page {
     const {form} = this;
     if (form.format !== 'csv') return nothing;
     return html`<section class="card"><h2>Columns</h2><div class="notice"><b>Ranges and values become public, and are never taken from the file.</b>
-        State them from what a column means: an age is 0 to 120.</div>
+        State them from what a column means: an age is 0 to 120. <b>Where people have several rows</b>, mark the column that says whose each is.</div>
       ${this.taskFields()}<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
         The first line names the columns</label>
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
@@ -236,7 +239,7 @@ class Page {
     return html`<section class="card"><label class="check"><input type="checkbox" id="state" .checked=${this.stated} @change=${(event) => {
         this.stated = event.target.checked;
         this.draw();
-      }}> I state that the column names, ranges, values and the number of records may be known to everybody. The promise cannot be made again under another name.</label>
+      }}> I state that the column names, ranges, values and the number of records, or of persons, may be known to everybody. The promise cannot be made again under another name.</label>
       ${this.problem ? trouble(this.problem) : nothing}${this.errors.length > 1 ? html`<ul>${this.errors.map(({pointer, detail}) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul>` : nothing}
       <button class="button accent" id="register" ?disabled=${!this.stated || missing || !form.privacy || !form.id || step} @click=${() => this.register()}>${promise}</button>
       ${step ? html`<p role="status">${step.word} … ${step.share != null ? percent(step.share) : ''}</p>${bar(step.share ?? 0, step.word)}` : nothing}</section>`;

@@ -1,7 +1,7 @@
 // A new job, and what it would cost while it is being described.
 import {html, nothing} from './lit-html.js';
 import {all, get, keyring, post} from './api.js';
-import {bare, bytes, count, delta, duration, epsilon, percent, plain} from './format.js';
+import {bare, bytes, count, delta, duration, epsilon, percent, plain, units} from './format.js';
 import {gauge, swatch} from './gauge.js';
 import {loading, trouble} from './notice.js';
 import {measured, scatter} from './scatter.js';
@@ -34,7 +34,7 @@ function toSlider(value) {
 // The form: texts as they were typed; '' where nothing was.
 function emptyForm() {
   return {dataset: '', evaluation: '', way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '',
-    preset: 'linear', hidden: '', activation: '', batch_size: '', epochs: '', optimizer: 'sgd', learning_rate: '', averaging: 'none', algorithm: 'dpsgd', parameters: {}};
+    preset: 'linear', hidden: '', activation: '', batch_size: '', rows_per_person: '', epochs: '', optimizer: 'sgd', learning_rate: '', averaging: 'none', algorithm: 'dpsgd', parameters: {}};
 }
 
 function text(value) {
@@ -47,7 +47,7 @@ function formOf(job) {
   const {name, ...parameters} = job.algorithm;
   const way = job.privacy?.epsilon != null ? 'epsilon' : job.privacy?.budget_fraction != null ? 'budget_fraction' : 'noise_multiplier';
   Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation ?? '', way, preset: job.model_spec.preset ?? 'linear',
-    hidden: (job.model_spec.hidden ?? []).join(', '), activation: job.model_spec.activation ?? '', batch_size: text(job.batch_size),
+    hidden: (job.model_spec.hidden ?? []).join(', '), activation: job.model_spec.activation ?? '', batch_size: text(job.batch_size), rows_per_person: text(job.rows_per_person),
     epochs: text(job.epochs), optimizer: job.optimizer.name, learning_rate: text(job.optimizer.learning_rate), averaging: job.averaging?.kind ?? 'none', algorithm: name});
   form.privacy[way] = text(job.privacy?.[way]);
   for (const [key, value] of Object.entries(parameters)) if (typeof value !== 'object') form.parameters[key] = text(value);
@@ -63,7 +63,7 @@ function bodyOf(form, algorithm) {
   }
   const body = {dataset: form.dataset, model, algorithm: {name: form.algorithm, ...collect(algorithm.schema, form.parameters)}};
   if (form.evaluation) body.evaluation = form.evaluation;
-  for (const name of ['batch_size', 'epochs']) if (read(form[name]) !== undefined) body[name] = read(form[name]);
+  for (const name of ['batch_size', 'rows_per_person', 'epochs']) if (read(form[name]) !== undefined) body[name] = read(form[name]);
   const rate = read(form.learning_rate);
   if (rate !== undefined || form.optimizer !== 'sgd') body.optimizer = {name: form.optimizer, ...(rate !== undefined && {learning_rate: rate})};
   if (form.averaging !== 'none') body.averaging = {kind: form.averaging};
@@ -74,9 +74,14 @@ function bodyOf(form, algorithm) {
   return body;
 }
 
+// How many columns a model or a measurement reads.
+function columnsRead({columns}) {
+  return columns?.filter(({kind}) => kind !== 'ignored' && kind !== 'privacy_id').length;
+}
+
 // What a dataset has to have in common with another to measure on it.
 function alike(a, b) {
-  return a.task === b.task && a.classes === b.classes && a.columns?.length === b.columns?.length
+  return a.task === b.task && a.classes === b.classes && columnsRead(a) === columnsRead(b)
     && JSON.stringify(a.features?.shape ?? a.features?.count) === JSON.stringify(b.features?.shape ?? b.features?.count);
 }
 
@@ -138,6 +143,7 @@ class Page {
     this.form.dataset = id;
     if (this.dataset && this.dataset.privacy !== 'public') Object.assign(this.dataset, await get(path, this.view.signal));
     this.form.evaluation = this.publicOnes()[0]?.id ?? '';
+    if (this.dataset?.unit !== 'person') this.form.rows_per_person = '';
     this.budget = this.earlier = this.estimate = null;
     if (this.dataset?.privacy === 'public') this.form.algorithm = 'sgd';
     else if (this.form.algorithm === 'sgd') this.form.algorithm = 'dpsgd';
@@ -215,7 +221,7 @@ class Page {
     const {form, dataset} = this;
     const others = this.publicOnes();
     return html`<section class="card"><h2>Data</h2><div class="fields">
-      ${field({id: '/dataset', label: 'Train on', errors: this.errors, hint: dataset ? `${count(dataset.records)} records, ${dataset.task}${dataset.privacy === 'public' ? ', public' : ''}` : '',
+      ${field({id: '/dataset', label: 'Train on', errors: this.errors, hint: dataset ? `${units(dataset)}, ${dataset.task}${dataset.privacy === 'public' ? ', public' : ''}` : '',
         control: choice({id: '/dataset', value: form.dataset, options: this.datasets.map(({id}) => [id, id]), changed: (id) => this.choose(id).then(() => this.ask(0))})})}
       ${field({id: '/evaluation', label: 'Measure quality on', errors: this.errors, hint: others.length ? 'Public data only: measuring on the private records would cost budget.'
         : 'There is no public dataset of the same form.', control: choice({id: '/evaluation', value: form.evaluation,
@@ -244,13 +250,15 @@ class Page {
 
   modelCard() {
     const {form, estimate} = this;
+    const persons = this.dataset?.unit === 'person';
     const layered = form.preset === 'mlp' ? html`${this.text('/model/hidden', 'hidden', 'Hidden layers', 'Units of each, with commas between.', '128')}
       ${field({id: '/model/activation', label: 'Activation', control: choice({id: '/model/activation', value: form.activation,
         options: [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])], changed: (value) => this.set('activation', value)})})}` : nothing;
     return html`<section class="card"><h2>Model and training</h2><div class="fields">
       ${field({id: '/model/preset', label: 'Model', errors: this.errors, hint: estimate ? `${count(estimate.parameters)} parameters, ${bytes(estimate.memory)} of memory` : '',
         control: choice({id: '/model/preset', value: form.preset, options: presets.map((name) => [name, name]), changed: (value) => this.set('preset', value)})})}
-      ${this.text('/batch_size', 'batch_size', 'Batch size', 'Expected: each record is drawn by chance.', estimate ? count(estimate.batch_size) : '')}${layered}
+      ${this.text('/batch_size', 'batch_size', 'Batch size', `Expected: each ${persons ? 'person' : 'record'} is drawn by chance.`, estimate ? count(estimate.batch_size) : '')}${layered}
+      ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'At most so many in a step: 1, 2, 4, 8 or 16. No part of the price.', '4') : nothing}
       ${this.text('/epochs', 'epochs', 'Epochs', estimate ? `${count(estimate.steps)} steps` : '', 'default')}
       ${this.text('/optimizer/learning_rate', 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
       ${field({id: '/optimizer/name', label: 'Optimizer', errors: this.errors, control: choice({id: '/optimizer/name', value: form.optimizer,

@@ -27,6 +27,21 @@ class Registering(unittest.TestCase):
                     self.assertTrue(dataset.is_public)
                     self.assertIsNone(dataset.budget)
 
+    def test_persons_are_protected_with_all_their_rows(self):
+        client = kit.client()
+        rows = b"".join(b"p%d,%d,%s\n" % (row % 30, row * 7 % 101, b"yes" if row % 3 else b"no") for row in range(100))
+        columns = [{"name": "who", "kind": "privacy_id"}, *COLUMNS]
+        people = client.datasets.register("people", rows, epsilon=4, delta=1e-5, format="csv", columns=columns)
+        self.assertEqual((people.unit, people.records, people.data["size"]), ("person", 30, None))
+        self.assertIn("30 persons", repr(people))
+        job = client.train(people, noise_multiplier=8, batch_size=10, steps=5, rows_per_person=2).wait()
+        self.assertEqual(job.data["rows_per_person"], 2)
+        self.assertEqual(job.model.certificate["guarantee"]["unit"], "person")
+        with self.assertRaises(epsilond.ImportFailed) as caught:
+            client.datasets.register("nobodys", rows + b",7,yes\n", epsilon=4, delta=1e-5, format="csv",
+                                     columns=columns)
+        self.assertIn("whose it is", str(caught.exception))
+
     def test_how_records_are_protected_has_no_default(self):
         datasets = kit.client().datasets
         for said in ({}, {"epsilon": 1}, {"delta": 1e-5}, {"epsilon": 1, "delta": 1e-5, "public": True},

@@ -73,6 +73,7 @@ class Client:
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | None = None,
         batch_size: int | None = None,
+        rows_per_person: int | None = None,
         epochs: int | None = None,
         steps: int | None = None,
         runs: int | None = None,
@@ -86,7 +87,8 @@ class Client:
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
-            class_weights=class_weights, batch_size=batch_size, epochs=epochs, steps=steps)
+            class_weights=class_weights, batch_size=batch_size, rows_per_person=rows_per_person,
+            epochs=epochs, steps=steps)
         return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
 
     def train(
@@ -105,6 +107,7 @@ class Client:
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | None = None,
         batch_size: int | None = None,
+        rows_per_person: int | None = None,
         epochs: int | None = None,
         steps: int | None = None,
         display_name: str | None = None,
@@ -123,6 +126,7 @@ class Client:
         averaging           "tail" or "ema", or either with its share or decay: the model is the mean of
                             the last points of training. It costs no privacy
         class_weights       what the loss of each class is multiplied by: public numbers of yours
+        rows_per_person     of a dataset of persons: the most rows of each that a step reads
         display_name, tags  what you call the job: shown, and found by jobs.where(). Whoever may see
                             the job reads them
         idempotency_key     a name of your own for this job: the call, repeated with it, finds the
@@ -135,7 +139,8 @@ class Client:
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
-            class_weights=class_weights, batch_size=batch_size, epochs=epochs, steps=steps,
+            class_weights=class_weights, batch_size=batch_size, rows_per_person=rows_per_person,
+            epochs=epochs, steps=steps,
             display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)

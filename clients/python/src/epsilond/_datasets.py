@@ -44,8 +44,13 @@ class Dataset:
 
     @property
     def records(self) -> int | None:
-        """How many there are, once imported; public."""
+        """How many there are, once imported, of records or of persons (``unit``); public."""
         return self.data["records"]
+
+    @property
+    def unit(self) -> str:
+        """Whom the budget protects: each record, or each person with all of their rows."""
+        return self.data["unit"]
 
     @property
     def is_public(self) -> bool:
@@ -74,11 +79,11 @@ class Dataset:
 
     def __repr__(self) -> str:
         kind = "public" if self.is_public else "private"
-        count = "no records yet" if self.records is None else f"{self.records} records"
+        count = f"no {self.unit}s yet" if self.records is None else f"{self.records} {self.unit}s"
         return plain(f"{self.id}: {self.state}, {kind}, {count}, {self.data['task']}")
 
     def _repr_html_(self) -> str:
-        rows = [("state", self.state), ("records", "none yet" if self.records is None else self.records),
+        rows = [("state", self.state), (f"{self.unit}s", "none yet" if self.records is None else self.records),
                 ("task", self.data["task"]), ("format", self.data["format"])]
         budget = self.budget
         if budget is None:
@@ -132,6 +137,9 @@ class Datasets:
 
         What is declared becomes public: names, ranges, words, the number of records. Say what a
         column means (an age is 0 to 120); never take it from the file.
+
+        Where people have several rows, a column of kind "privacy_id" says whose each row is: the
+        promise is then to persons, however many rows they have.
 
         Either epsilon and delta, the whole promise to the people in the data, made once, or
         public=True, for records that everybody may see. There is no default.
