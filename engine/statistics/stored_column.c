@@ -30,6 +30,27 @@ static void place_feature(struct stored_column *stored, const struct column *col
     }
 }
 
+/* Places the column, whose features begin at first. */
+static enum status place(struct stored_column *stored, const struct schema *schema,
+                         const struct column *column, uint32_t first,
+                         struct error *error)
+{
+    switch (column->kind) {
+    case COLUMN_NUMERIC:
+    case COLUMN_CATEGORICAL: place_feature(stored, column, first); return ST_OK;
+    case COLUMN_LABEL: place_label(stored, schema); return ST_OK;
+    case COLUMN_IGNORED:
+    case COLUMN_PRIVACY_ID: break;
+    }
+    return error_set(error, ST_INVALID, "column \"%.60s\": its values are not stored",
+                     column->name);
+}
+
+static bool is_feature(const struct column *column)
+{
+    return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
+}
+
 static enum status find_column(struct stored_column *stored,
                                const struct schema *schema, const char *name,
                                struct error *error)
@@ -37,21 +58,9 @@ static enum status find_column(struct stored_column *stored,
     uint32_t first = 0;
     for (size_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->columns[i];
-        bool is_feature =
-            column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
-        if (strcmp(column->name, name) != 0) {
-            first += is_feature ? schema_column_features(column) : 0;
-            continue;
-        }
-        if (column->kind == COLUMN_IGNORED)
-            return error_set(error, ST_INVALID,
-                             "column \"%.60s\" is ignored: its values are not stored",
-                             name);
-        if (is_feature)
-            place_feature(stored, column, first);
-        else
-            place_label(stored, schema);
-        return ST_OK;
+        if (strcmp(column->name, name) == 0)
+            return place(stored, schema, column, first, error);
+        first += is_feature(column) ? schema_column_features(column) : 0;
     }
     return error_set(error, ST_INVALID, "the dataset has no column \"%.60s\"", name);
 }

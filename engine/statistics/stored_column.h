@@ -8,7 +8,7 @@
  *   csv label         of a classification: the class, exact; of a regression: the mapped
  *                     target, as a numeric column
  *   "label"           the label of every other format, likewise
- *   csv ignored       not stored: no statistic of it
+ *   csv ignored, privacy_id   not stored: no statistic of it
  *
  * Features of formats without columns (pixels, indices) have no names, and are no columns
  * here. An empty cell was imported as the column's default, and is one with it.

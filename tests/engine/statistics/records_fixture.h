@@ -14,11 +14,11 @@
 
 enum { RECORDS_MAX = 4096, RECORDS_FEATURES = 4 };
 
-/* age in [0, 100], colour of three, label of two; wage is ignored. */
+/* age in [0, 100], colour of three, class of two; wage is ignored, who says whose a row is. */
 static char record_red[] = "red", record_green[] = "green", record_blue[] = "blue";
 static char record_no[] = "no", record_yes[] = "yes";
 static char record_age[] = "age", record_wage[] = "wage", record_colour[] = "colour",
-            record_class[] = "class";
+            record_class[] = "class", record_who[] = "who";
 static char *record_colours[] = {record_red, record_green, record_blue};
 static char *record_classes[] = {record_no, record_yes};
 static struct column record_columns[] = {
@@ -32,12 +32,13 @@ static struct column record_columns[] = {
      .kind = COLUMN_LABEL,
      .value_count = 2,
      .values = record_classes},
+    {.name = record_who, .kind = COLUMN_PRIVACY_ID},
 };
 static const struct reader record_reader = {.name = "table", .form = FORM_COLUMNS};
 static const struct schema record_schema = {.reader = &record_reader,
                                             .task = TASK_CLASSIFICATION,
                                             .classes = 2,
-                                            .column_count = 4,
+                                            .column_count = 5,
                                             .columns = record_columns};
 
 struct record {

@@ -118,6 +118,9 @@ static void what_cannot_be_asked_is_refused_at_its_place(void **state)
     ask(&list.items[0], STATISTIC_HISTOGRAM, "wage", 3);
     expect_refused(&list, "/statistics/0/column");
     list = asked(1);
+    ask(&list.items[0], STATISTIC_HISTOGRAM, "who", 0);
+    expect_refused(&list, "/statistics/0/column");
+    list = asked(1);
     ask(&list.items[0], STATISTIC_QUANTILES, "colour", 0);
     expect_refused(&list, "/statistics/0/column");
     list = asked(1);
