@@ -32,7 +32,13 @@ bool relation_parse(enum relation *relation, const char *text)
     return false;
 }
 
-static bool kind_parse(enum mechanism_kind *kind, const char *text)
+const char *mechanism_kind_name(enum mechanism_kind kind)
+{
+    CHECK((size_t)kind < MECHANISM_KINDS);
+    return kind_names[kind];
+}
+
+bool mechanism_kind_parse(enum mechanism_kind *kind, const char *text)
 {
     for (size_t k = 0; k < MECHANISM_KINDS; k++) {
         if (strcmp(text, kind_names[k]) == 0) {
@@ -65,6 +71,7 @@ void mechanism_init_release(struct mechanism *m, enum relation relation,
 void mechanism_fini(struct mechanism *m)
 {
     free(m->runs);
+    free(m->run_kinds);
     *m = (struct mechanism){0};
 }
 
@@ -88,6 +95,11 @@ void mechanism_copy(struct mechanism *to, const struct mechanism *from)
     to->runs = calloc(from->run_count, sizeof *to->runs);
     CHECK(to->runs != NULL);
     memcpy(to->runs, from->runs, from->run_count * sizeof *to->runs);
+    if (from->run_kinds == NULL)
+        return;
+    to->run_kinds = calloc(from->run_count, sizeof *to->run_kinds);
+    CHECK(to->run_kinds != NULL);
+    memcpy(to->run_kinds, from->run_kinds, from->run_count * sizeof *to->run_kinds);
 }
 
 uint64_t mechanism_steps(const struct mechanism *m)
@@ -283,6 +295,38 @@ static bool filter_valid(const struct mechanism *m)
            isfinite(f->order_max) && f->noise_share > 0 && f->noise_share <= 1;
 }
 
+static bool kinds_render(FILE *out, const struct mechanism *m)
+{
+    bool whole = fprintf(out, ",\"kinds\":[") > 0;
+    for (size_t i = 0; i < m->run_count; i++)
+        whole = fprintf(out, "%s\"%s\"", i == 0 ? "" : ",",
+                        kind_names[m->run_kinds[i]]) > 0 &&
+                whole;
+    return fprintf(out, "]") > 0 && whole;
+}
+
+static bool kinds_parse(const char **at, struct mechanism *m)
+{
+    char name[32];
+    m->run_kinds = calloc(m->run_count, sizeof *m->run_kinds);
+    CHECK(m->run_kinds != NULL);
+    bool good = skip(at, ",\"kinds\":[");
+    for (size_t i = 0; good && i < m->run_count; i++)
+        good = (i == 0 || skip(at, ",")) && skip(at, "\"") &&
+               word(at, name, sizeof name) &&
+               mechanism_kind_parse(&m->run_kinds[i], name);
+    return good && skip(at, "]");
+}
+
+/* Runs that are sequences themselves would have no order of their own. */
+static bool kinds_valid(const struct mechanism *m)
+{
+    bool good = m->run_kinds != NULL && m->prefixes_priced;
+    for (size_t i = 0; good && i < m->run_count; i++)
+        good = m->run_kinds[i] != MECHANISM_SEQUENCE;
+    return good;
+}
+
 struct extra { /* all NULL: the kind has no extra member */
     bool (*render)(FILE *out, const struct mechanism *m);
     bool (*parse)(const char **at, struct mechanism *m);
@@ -293,6 +337,7 @@ static const struct extra extras[MECHANISM_KINDS] = {
     [MECHANISM_FIXED_SUBSET] = {turns_render, turns_parse, turns_valid},
     [MECHANISM_ERROR_FEEDBACK] = {feedback_render, feedback_parse, feedback_valid},
     [MECHANISM_FILTERED_GAUSSIAN] = {filter_render, filter_parse, filter_valid},
+    [MECHANISM_SEQUENCE] = {kinds_render, kinds_parse, kinds_valid},
 };
 
 static const struct extra *extra_of(enum mechanism_kind kind)
@@ -351,7 +396,7 @@ static bool parse(struct mechanism *m, const char *text)
     char name[32];
     const char *at = text;
     if (!skip(&at, "{\"kind\":\"") || !word(&at, name, sizeof name) ||
-        !kind_parse(&m->kind, name) || !skip(&at, ",\"relation\":\"") ||
+        !mechanism_kind_parse(&m->kind, name) || !skip(&at, ",\"relation\":\"") ||
         !word(&at, name, sizeof name) || !relation_parse(&m->relation, name) ||
         !unit_read(&at, m) || !skip(&at, ",\"runs\":[") || !runs_parse(&at, m) ||
         !skip(&at, "]"))

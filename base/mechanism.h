@@ -15,6 +15,7 @@
  *   error_feedback     "feedback":["m2r",period,rest,error_clip]
  *   filtered_gaussian  "filter":[order_max,noise_share]
  *   fixed_subset       "turns":groups, where groups of records take turns at the subsets
+ *   sequence           "kinds":["gaussian",...], the kind of each run
  *
  * Adding a kind: a row in MECHANISM_TABLE, the struct of its extra member here and the
  * text of it in mechanism.c where it has one, and a file with what is proved of it
@@ -43,20 +44,28 @@ enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
  *   gaussian           every record in every step: sampling_rate is 1
  *   fixed_subset       uniform subsets of a fixed size, the share q of all records
  *   laplace            every record, and Laplace noise, whose scale is sigma
+ *   zcdp               every record, and what is known is that a step is rho-zCDP:
+ *                      sigma is 1 / sqrt(2 rho), the noise of the Gaussian that is so
+ *   pure               every record, and what is known is that a step has a pure epsilon:
+ *                      sigma is 1 / epsilon, the scale of the Laplace noise that has it
  *   error_feedback     DiceSGD: sums to which what was clipped off comes back
  *   filtered_gaussian  sampled Gaussians whose noise follows from what they released,
  *                      within a filter; what was run is in the certificate
  *   joint_release      one vector of whole numbers over all records, released once; sigma
  *                      is relative to how far neighbours' vectors are apart under the
- *                      mechanism's own relation, which whoever runs it has to know */
+ *                      mechanism's own relation, which whoever runs it has to know
+ *   sequence           runs of several of these kinds, one after the other */
 #define MECHANISM_TABLE(ROW)                                                           \
     ROW(MECHANISM_SAMPLED_GAUSSIAN, sampled_gaussian)                                  \
     ROW(MECHANISM_GAUSSIAN, gaussian)                                                  \
     ROW(MECHANISM_FIXED_SUBSET, fixed_subset)                                          \
     ROW(MECHANISM_LAPLACE, laplace)                                                    \
+    ROW(MECHANISM_ZCDP, zcdp)                                                          \
+    ROW(MECHANISM_PURE, pure)                                                          \
     ROW(MECHANISM_ERROR_FEEDBACK, error_feedback)                                      \
     ROW(MECHANISM_FILTERED_GAUSSIAN, filtered_gaussian)                                \
-    ROW(MECHANISM_JOINT_RELEASE, joint_release)
+    ROW(MECHANISM_JOINT_RELEASE, joint_release)                                        \
+    ROW(MECHANISM_SEQUENCE, sequence)
 
 #define MECHANISM_CONSTANT(constant, name) constant,
 enum mechanism_kind { MECHANISM_TABLE(MECHANISM_CONSTANT) };
@@ -120,6 +129,7 @@ struct mechanism {
     uint64_t turns;                       /* fixed_subset: >= 2, or 0 */
     struct error_feedback error_feedback; /* error_feedback */
     struct mechanism_filter filter;       /* filtered_gaussian */
+    enum mechanism_kind *run_kinds;       /* sequence: of each run; owned */
 };
 
 enum { MECHANISM_RUNS_MAX = 65536 };
@@ -155,6 +165,11 @@ char *mechanism_render(const struct mechanism *m);
  *   ST_INVALID  any other text, or a value out of the ranges above
  * On ST_OK m must be finished by the caller. */
 enum status mechanism_parse(struct mechanism *m, const char *text, struct error *error);
+
+/* The name of a kind in the text. The second is false, *kind untouched, if text names
+ * none. */
+const char *mechanism_kind_name(enum mechanism_kind kind);
+bool mechanism_kind_parse(enum mechanism_kind *kind, const char *text);
 
 const char *relation_name(enum relation relation); /* "zero_out", "replace_one" */
 /* False, relation untouched, if text names none. */

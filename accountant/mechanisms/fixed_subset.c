@@ -1,6 +1,7 @@
 /* The kind fixed_subset: Gaussian sums over uniform subsets of a fixed size, alone or with
  * groups of records that take turns at them. */
 #include "accountant/mechanisms/gaussian_steps.h"
+#include "accountant/mechanisms/outside.h"
 #include "accountant/mechanisms/round_up.h"
 
 static enum status supports(const struct mechanism *m, struct error *error)
@@ -38,10 +39,15 @@ static double run_rdp(struct proof_scratch *scratch, const struct mechanism *m,
     return round_up_mul(round_up_count(count), step);
 }
 
+static const char *const samplers[] = {"without_replacement", NULL};
+static const struct outside outside = {
+    .parameter = "noise_multiplier", .samplers = samplers, .has_rate = true};
+
 const struct proof fixed_subset = {
     .has_rate = true,
     .supports = supports,
     .distance = distance,
     .run_rdp = run_rdp,
     .energy = gaussian_steps_energy,
+    .outside = &outside,
 };

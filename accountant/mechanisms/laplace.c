@@ -4,7 +4,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "accountant/mechanisms/proof.h"
+#include "accountant/mechanisms/outside.h"
+#include "accountant/mechanisms/pure_steps.h"
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
@@ -48,21 +49,11 @@ static double run_rdp(struct proof_scratch *scratch, const struct mechanism *m,
     return round_up_mul(round_up_count(count), laplace_rdp(scale, order));
 }
 
-/* The sum of steps distance / scale. */
-static double pure_epsilon(const struct mechanism *m, uint64_t steps)
-{
-    double sum = 0;
-    for (size_t i = 0; i < m->run_count && steps > 0; i++) {
-        uint64_t count = steps < m->runs[i].steps ? steps : m->runs[i].steps;
-        double one = round_up_next(proof_distance(m, i) / m->runs[i].noise_multiplier);
-        sum = round_up_add(sum, round_up_mul(round_up_count(count), one));
-        steps -= count;
-    }
-    return sum;
-}
+static const struct outside outside = {.parameter = "noise_scale"};
 
 const struct proof laplace = {
     .takes_every_record = true,
     .run_rdp = run_rdp,
-    .pure_epsilon = pure_epsilon,
+    .pure_epsilon = pure_steps_epsilon,
+    .outside = &outside,
 };

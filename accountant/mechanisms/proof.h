@@ -31,6 +31,8 @@ struct proof_scratch {
     struct fixed_subset subset;
 };
 
+struct outside;
+
 /* A member that is NULL or false says that the kind has none of it. */
 struct proof {
     /* Every step takes every record: a rate other than 1 has no proof. */
@@ -79,6 +81,10 @@ struct proof {
      * mechanism that such a step is. */
     struct mechanism_run (*least_step)(const struct mechanism *m);
     enum mechanism_kind step_kind;
+
+    /* --- work that runs elsewhere (outside.h) --- */
+
+    const struct outside *outside;
 };
 
 /* NULL if kind is none of the table. */

@@ -133,6 +133,39 @@ static void turns_are_part_of_the_text(void **state)
     mechanism_fini(&copy);
 }
 
+static void a_sequence_says_the_kind_of_each_run(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"kind\":\"sequence\",\"relation\":\"zero_out\",\"runs\":[[0.25,2.5,150],[1,"
+        "4,"
+        "1]],\"kinds\":[\"sampled_gaussian\",\"laplace\"],\"prefixes_priced\":true}";
+    static const char *const bad[] = {
+        "{\"kind\":\"sequence\",\"relation\":\"zero_out\",\"runs\":[[1,4,1]],"
+        "\"prefixes_priced\":true}",
+        "{\"kind\":\"sequence\",\"relation\":\"zero_out\",\"runs\":[[1,4,1]],"
+        "\"kinds\":[\"laplace\",\"laplace\"],\"prefixes_priced\":true}",
+        "{\"kind\":\"sequence\",\"relation\":\"zero_out\",\"runs\":[[1,4,1],[1,2,1]],"
+        "\"kinds\":[\"laplace\"],\"prefixes_priced\":true}",
+        "{\"kind\":\"sequence\",\"relation\":\"zero_out\",\"runs\":[[1,4,1]],"
+        "\"kinds\":[\"sequence\"],\"prefixes_priced\":true}",
+        "{\"kind\":\"sequence\",\"relation\":\"zero_out\",\"runs\":[[1,4,1]],"
+        "\"kinds\":[\"laplace\"],\"prefixes_priced\":false}",
+        "{\"kind\":\"laplace\",\"relation\":\"zero_out\",\"runs\":[[1,4,1]],"
+        "\"kinds\":[\"laplace\"],\"prefixes_priced\":true}",
+    };
+    struct mechanism m = {0}, copy = {0};
+    assert_int_equal(mechanism_parse(&m, text, NULL), ST_OK);
+    mechanism_copy(&copy, &m);
+    mechanism_fini(&m);
+    char *again = mechanism_render(&copy);
+    assert_string_equal(again, text);
+    free(again);
+    mechanism_fini(&copy);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(mechanism_parse(&m, bad[i], NULL), ST_INVALID);
+}
+
 static void other_text_is_refused(void **state)
 {
     (void)state;
@@ -201,6 +234,7 @@ int main(void)
         cmocka_unit_test(an_error_feedback_says_its_bound),
         cmocka_unit_test(appended_steps_join_a_run_that_they_are_like),
         cmocka_unit_test(turns_are_part_of_the_text),
+        cmocka_unit_test(a_sequence_says_the_kind_of_each_run),
         cmocka_unit_test(other_text_is_refused),
         cmocka_unit_test(a_copy_owns_its_runs),
     };

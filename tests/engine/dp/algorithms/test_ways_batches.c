@@ -29,7 +29,10 @@ static enum scheme scheme_of(const struct way *way, size_t step)
         return m->error_feedback.period > 1 ? SCHEME_PARTITION : SCHEME_POISSON;
     case MECHANISM_GAUSSIAN:
     case MECHANISM_JOINT_RELEASE:
-    case MECHANISM_LAPLACE: break;
+    case MECHANISM_LAPLACE:
+    case MECHANISM_ZCDP:
+    case MECHANISM_PURE:
+    case MECHANISM_SEQUENCE: break;
     }
     return SCHEME_ALL;
 }
