@@ -2,6 +2,7 @@
  * the rendering, byte for byte, is refused. So what an entry says has one form. */
 #include "accountant/entry.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -263,11 +264,25 @@ static const char *const parts_texts[] = {
     [PARTS_BOTH] = ",\"parts\":[\"train\",\"holdout\"]",
 };
 
-char *entry_reserve_render(const struct mechanism *m, enum parts parts)
+bool entry_engine_is_good(const char *text)
 {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789 ._+:/()-";
+    size_t length = strlen(text);
+    return length > 0 && length < ENTRY_ENGINE_SIZE &&
+           isalnum((unsigned char)text[0]) && strspn(text, letters) == length;
+}
+
+char *entry_reserve_render(const struct mechanism *m, enum parts parts,
+                           const char *engine)
+{
+    char external[sizeof ",\"external\":\"\"" + ENTRY_ENGINE_SIZE] = "";
     char *mechanism = mechanism_render(m);
-    char *text = rendered("{\"grid\":\"g1\",\"steps\":%" PRIu64 "%s,\"mechanism\":%s}",
-                          mechanism_steps(m), parts_texts[parts], mechanism);
+    if (engine != NULL)
+        snprintf(external, sizeof external, ",\"external\":\"%s\"", engine);
+    char *text =
+        rendered("{\"grid\":\"g1\",\"steps\":%" PRIu64 "%s%s,\"mechanism\":%s}",
+                 mechanism_steps(m), external, parts_texts[parts], mechanism);
     free(mechanism);
     return text;
 }
@@ -296,12 +311,28 @@ enum parts entry_parts(const struct ledger_row *row)
     return parts_parse(row->meta, at);
 }
 
+void entry_engine(char engine[ENTRY_ENGINE_SIZE], const struct ledger_row *row)
+{
+    static const char before[] = ",\"external\":\"";
+    char read[ENTRY_ENGINE_SIZE];
+    const char *at = strstr(row->meta, before);
+    engine[0] = '\0';
+    if (at != NULL && sscanf(at + strlen(before), "%63[^\"]", read) == 1 &&
+        entry_engine_is_good(read))
+        memcpy(engine, read, sizeof read);
+}
+
 bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
                          const struct ledger_row *row)
 {
     struct mechanism read = {0};
+    struct charge_id charge;
+    char engine[ENTRY_ENGINE_SIZE];
     const char *at = strstr(row->meta, before_mechanism);
-    if (at == NULL || row->released != NULL)
+    entry_engine(engine, row);
+    bool is_external = engine[0] != '\0';
+    if (at == NULL || row->released != NULL ||
+        is_external != charge_id_parse(&charge, row->job))
         return false;
     enum parts named = parts_parse(row->meta, at);
     char *text = strdup(at + strlen(before_mechanism));
@@ -309,7 +340,8 @@ bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
     size_t length = strlen(text);
     text[length > 0 ? length - 1 : 0] = '\0'; /* the outer brace */
     bool canonical = mechanism_parse(&read, text, NULL) == ST_OK &&
-                     same(row->meta, entry_reserve_render(&read, named));
+                     same(row->meta, entry_reserve_render(&read, named,
+                                                          is_external ? engine : NULL));
     free(text);
     if (!canonical) {
         mechanism_fini(&read);

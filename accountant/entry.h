@@ -15,7 +15,9 @@
  *             stands behind the relation
  *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}              curve: held, in each
  *             of its parts; of a divided dataset "parts":["train","holdout"], or one of
- *             them, stands before the mechanism
+ *             them, stands before the mechanism; of work that runs elsewhere
+ *             "external":NAME, the engine that runs it, stands before all of these, and
+ *             the job is a charge's id
  *   COMMIT   {"grid":"g1","reserve":SEQ,"steps":K,"model_sha256":null or "..."}
  *             curve: committed; released: the rest, rounded down; the parts of its RESERVE,
  *             where that names some, stand behind the rest
@@ -77,8 +79,17 @@ char *entry_grant_render(const struct grant *grant, const struct filter *filter,
 bool entry_grant_parse(struct grant *grant, struct filter *filter,
                        struct grant_approval *approval, const struct ledger_row *row);
 
-/* Where parts is PARTS_UNNAMED no part is named. */
-char *entry_reserve_render(const struct mechanism *m, enum parts parts);
+/* The name of an engine that runs work elsewhere: 1 to 63 letters, digits, blanks and
+ * . _ + : / ( ) -, the first a letter or digit. */
+enum { ENTRY_ENGINE_SIZE = 64 };
+bool entry_engine_is_good(const char *text);
+
+/* Where parts is PARTS_UNNAMED no part is named. engine: of work that runs elsewhere, a
+ * good name; NULL: of a job's. */
+char *entry_reserve_render(const struct mechanism *m, enum parts parts,
+                           const char *engine);
+/* The engine that a RESERVE names; "" where the work is a job's. */
+void entry_engine(char engine[ENTRY_ENGINE_SIZE], const struct ledger_row *row);
 /* On true m must be finished by the caller. */
 bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
                          const struct ledger_row *row);

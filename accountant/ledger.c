@@ -93,7 +93,7 @@ static enum status hold(struct ledger *ledger, struct store_tx *tx,
     const struct balances *balances = ledger_state_view(account);
     enum parts named = ledger_state_named(balances, holding->parts);
     entry_curve_encode(bytes, holding->charge);
-    char *meta = entry_reserve_render(claim->mechanism, named);
+    char *meta = entry_reserve_render(claim->mechanism, named, claim->engine);
     struct ledger_row row = {.dataset = account->dataset.text,
                              .epoch = balances->epoch,
                              .job = claim->job->text,
@@ -109,6 +109,8 @@ static enum status hold(struct ledger *ledger, struct store_tx *tx,
     mechanism_copy(holding->mechanism_take, claim->mechanism);
     struct reservation *reservation =
         ledger_state_reserve_take(&ledger->state, account, holding);
+    if (claim->engine != NULL)
+        ledger_state_change(&ledger->state, account)->external = true;
     reservation->entry = ledger->next.entry;
     reservation->principal = *claim->principal;
     return ST_OK;
@@ -177,6 +179,19 @@ static enum status check_authorise(const struct reservation *reservation,
     return ST_OK;
 }
 
+enum status ledger_authorise_in(struct ledger *ledger, struct store_tx *tx,
+                                const struct job_id *job, uint64_t steps,
+                                struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
+    enum status status = check_authorise(reservation, job, steps, error);
+    if (status == ST_OK)
+        status = ledger_change_raise(ledger, tx, reservation, steps, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}
+
 enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
                              uint64_t steps, struct error *error)
 {
@@ -184,12 +199,7 @@ enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
     enum status status = store_begin(ledger->store, &tx, error);
     if (status != ST_OK)
         return status;
-    pthread_mutex_lock(&ledger->lock);
-    struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
-    status = check_authorise(reservation, job, steps, error);
-    if (status == ST_OK)
-        status = ledger_change_raise(ledger, tx, reservation, steps, error);
-    pthread_mutex_unlock(&ledger->lock);
+    status = ledger_authorise_in(ledger, tx, job, steps, error);
     if (status != ST_OK) {
         store_rollback(tx);
         return status;

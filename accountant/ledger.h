@@ -68,14 +68,16 @@ void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is 
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct ledger_promise *promise, struct error *error);
 
-struct ledger_claim { /* what a job, or a survey, asks of a dataset's budget */
+struct ledger_claim { /* what a job, a survey or a charge asks of a dataset's budget */
     const struct dataset_id *dataset;
-    const struct job_id *job;          /* or a survey as it holds (base/id.h) */
+    const struct job_id *job;          /* or another as it holds (base/id.h) */
     const struct mechanism *mechanism; /* whole, as it will be run */
     const struct principal *principal; /* who asks */
     /* What the mechanism reads of a divided dataset, and is charged to: each of these. An
      * undivided one has no names of parts. */
     enum parts parts;
+    const char *engine; /* what runs it elsewhere, a good name (entry.h): of a charge; NULL
+                         * of a job */
 };
 
 /* Holds the whole curve of the claim's mechanism m in each of its parts, if in each of them
@@ -102,6 +104,12 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
  *   ST_IO              not durable: the steps must not be run; the store is poisoned */
 enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
                              uint64_t steps, struct error *error);
+
+/* The same in the caller's transaction: holds once that is committed, which says nothing
+ * of a head kept elsewhere. Nothing may be run before store_poisoned is false after it. */
+enum status ledger_authorise_in(struct ledger *ledger, struct store_tx *tx,
+                                const struct job_id *job, uint64_t steps,
+                                struct error *error);
 
 /* Commits the authorised steps of the job and closes its reservation, in the name of the
  * principal who reserved.

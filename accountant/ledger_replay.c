@@ -110,6 +110,7 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
     struct principal principal;
     struct holding holding = {job, &m, &charge, PARTS_UNNAMED};
     enum parts named;
+    char engine[ENTRY_ENGINE_SIZE];
     if (ledger_state_reservation(reading->state, job) != NULL)
         return wrong(reading, row->seq, "the job has a reservation already");
     if (!principal_parse(&principal, row->actor))
@@ -124,6 +125,9 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
     }
     struct reservation *reservation =
         ledger_state_reserve_take(reading->state, account, &holding);
+    entry_engine(engine, row);
+    if (engine[0] != '\0')
+        ledger_state_change(reading->state, account)->external = true;
     reservation->principal = principal;
     reservation->entry.seq = row->seq;
     memcpy(reservation->entry.hash, row->hash, SHA256_SIZE);

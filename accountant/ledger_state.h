@@ -57,6 +57,7 @@ struct balances {
     uint64_t epoch;
     bool frozen;
     bool reserved; /* whether anything ever was, in any epoch */
+    bool external; /* whether anything was for work that runs elsewhere, likewise */
     struct grant grant;
     struct filter filter;
     unsigned part_count; /* 1 or 2, in every epoch alike */

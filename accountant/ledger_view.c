@@ -114,6 +114,7 @@ static void copy_balance(struct balance *balance, const struct balances *from,
                                 .unit = from->grant.unit,
                                 .epoch = from->epoch,
                                 .frozen = from->frozen,
+                                .external = from->external,
                                 .committed = from->parts[part].committed,
                                 .held = from->parts[part].held};
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {

@@ -30,6 +30,7 @@ struct balance {
     enum unit unit;
     uint64_t epoch;
     bool frozen;
+    bool external; /* some of it was, or is, for work that runs elsewhere */
     size_t weighted[LEDGER_WEIGHTED]; /* indices into curve_orders; main order first */
     double weights[LEDGER_WEIGHTED];
     double capacity[LEDGER_WEIGHTED]; /* B at the weighted orders, rounded down */

@@ -53,7 +53,8 @@ struct job_id job_evaluation_id(const struct job_id *job)
 
 bool charged_id_parse(struct job_id *id, const char *text)
 {
-    if (!well_formed(text, "evl_") && !well_formed(text, "sta_"))
+    if (!well_formed(text, "evl_") && !well_formed(text, "sta_") &&
+        !well_formed(text, "chg_"))
         return job_id_parse(id, text);
     snprintf(id->text, sizeof id->text, "%s", text);
     return true;
@@ -96,10 +97,25 @@ bool survey_id_parse(struct survey_id *id, const char *text)
     return true;
 }
 
+bool charge_id_parse(struct charge_id *id, const char *text)
+{
+    if (!well_formed(text, "chg_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
 struct job_id holder_of_survey(const struct survey_id *survey)
 {
     struct job_id holder;
     snprintf(holder.text, sizeof holder.text, "%s", survey->text);
+    return holder;
+}
+
+struct job_id holder_of_charge(const struct charge_id *charge)
+{
+    struct job_id holder;
+    snprintf(holder.text, sizeof holder.text, "%s", charge->text);
     return holder;
 }
 
@@ -157,6 +173,13 @@ void model_id_make(struct model_id *id)
     char ulid[ULID_LENGTH + 1];
     ulid_make(ulid, clock_wall_ms());
     snprintf(id->text, sizeof id->text, "mdl_%s", ulid);
+}
+
+void charge_id_make(struct charge_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid, clock_wall_ms());
+    snprintf(id->text, sizeof id->text, "chg_%s", ulid);
 }
 
 void grant_id_make(struct grant_id *id)

@@ -26,6 +26,9 @@ struct grant_id {
 struct survey_id {
     char text[32]; /* sta_ and 26 characters */
 };
+struct charge_id {
+    char text[32]; /* chg_ and 26 characters */
+};
 
 struct file_id {
     char text[32]; /* fil_ and 26 characters */
@@ -49,17 +52,20 @@ bool webhook_id_parse(struct webhook_id *id, const char *text);
 bool delivery_id_parse(struct delivery_id *id, const char *text);
 bool grant_id_parse(struct grant_id *id, const char *text);
 bool survey_id_parse(struct survey_id *id, const char *text);
+bool charge_id_parse(struct charge_id *id, const char *text);
 
-/* A survey as the ledger knows it, which knows all that is charged by a job's name. */
+/* A survey or a charge as the ledger knows it, which knows all that is charged by a job's
+ * name. */
 struct job_id holder_of_survey(const struct survey_id *survey);
+struct job_id holder_of_charge(const struct charge_id *charge);
 
 /* Under what name the ledger keeps what a job's evaluation on a holdout costs: evl_ and the
  * characters of the job's id. A job has one reservation of its own beside it. */
 struct job_id job_evaluation_id(const struct job_id *job);
-/* Copies text if it is the id of a job or of a survey, or what job_evaluation_id makes of
- * one; otherwise false, id untouched. */
+/* Copies text if it is the id of a job, of a survey or of a charge, or what
+ * job_evaluation_id makes of a job's; otherwise false, id untouched. */
 bool charged_id_parse(struct job_id *id, const char *text);
-/* The job that such a name belongs to. */
+/* The job that such a name belongs to, which is none where it is a charge's. */
 struct job_id charged_job(const struct job_id *id);
 
 /* Make a fresh id. Threads: any. */
@@ -72,5 +78,6 @@ void webhook_id_make(struct webhook_id *id);
 void delivery_id_make(struct delivery_id *id);
 void grant_id_make(struct grant_id *id);
 void survey_id_make(struct survey_id *id);
+void charge_id_make(struct charge_id *id);
 
 #endif

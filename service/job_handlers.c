@@ -303,8 +303,9 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     struct job_addition addition = {.plan_take = &creation->plan,
                                     .owner = &creation->request->principal};
     const struct ledger_claim claim = {
-        &creation->plan.request.dataset, &addition.id, &creation->plan.mechanism,
-        &creation->request->principal, job_plan_parts(&creation->plan)};
+        &creation->plan.request.dataset, &addition.id,
+        &creation->plan.mechanism,       &creation->request->principal,
+        job_plan_parts(&creation->plan), NULL};
     enum status status = ST_OK;
     job_id_make(&addition.id);
     if (creation->plan.is_private)

@@ -118,7 +118,8 @@ static inline enum status kit_reserve_m(struct kit *kit, const char *name, unsig
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id dataset = kit_dataset(name);
     struct job_id id = kit_job(job);
-    struct ledger_claim claim = {&dataset, &id, m, &principal_local, PARTS_UNNAMED};
+    struct ledger_claim claim = {&dataset,         &id,           m,
+                                 &principal_local, PARTS_UNNAMED, NULL};
     struct ledger_entry_name entry;
     return kit_end(tx, ledger_reserve(kit->ledger, tx, &claim, &entry, NULL));
 }

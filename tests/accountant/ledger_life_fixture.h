@@ -53,8 +53,8 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
         struct store_tx *tx;
         struct dataset_id dataset = kit_dataset(scene_dataset(job));
         struct job_id id = kit_job(job);
-        struct ledger_claim claim = {&dataset, &id, &m, &principal_local,
-                                     PARTS_UNNAMED};
+        struct ledger_claim claim = {&dataset,         &id,           &m,
+                                     &principal_local, PARTS_UNNAMED, NULL};
         struct ledger_entry_name entry;
         good = store_begin(kit.store, &tx, NULL) == ST_OK;
         if (good)

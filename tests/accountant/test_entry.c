@@ -110,7 +110,8 @@ static void the_texts_are_these_and_are_read_back(void **state)
         text, "{\"grid\":\"g1\",\"relation\":\"zero_out\",\"epsilon\":2,"
               "\"delta\":1.0000000000000001e-05,\"order\":null,\"orders\":[10,7],"
               "\"weights\":[0.75,0.25],\"noise_delta\":9.0949470177292824e-13}");
-    struct ledger_row row = {.curve = bytes, .curve_size = sizeof bytes, .meta = text};
+    struct ledger_row row = {
+        .job = "", .curve = bytes, .curve_size = sizeof bytes, .meta = text};
     assert_true(entry_grant_parse(&grant_back, &filter_back, NULL, &row));
     assert_true(grant_back.epsilon == 2 && grant_back.order == 0);
     assert_memory_equal(filter_back.capacity, filter.capacity, sizeof filter.capacity);
@@ -120,7 +121,7 @@ static void the_texts_are_these_and_are_read_back(void **state)
     enum parts parts = PARTS_BOTH;
     mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
                    (struct mechanism_run){1, 1.5, 7});
-    text = entry_reserve_render(&m, PARTS_UNNAMED);
+    text = entry_reserve_render(&m, PARTS_UNNAMED, NULL);
     assert_string_equal(text,
                         "{\"grid\":\"g1\",\"steps\":7,\"mechanism\":{\"kind\":"
                         "\"gaussian\",\"relation\":\"zero_out\",\"runs\":[[1,1.5,7]],"
@@ -226,6 +227,48 @@ static void a_grant_names_who_approved_it_and_why(void **state)
     free(text);
 }
 
+/* What runs elsewhere is a charge's, and names the engine; a job's does neither. */
+static void a_reserve_of_work_elsewhere_names_its_engine(void **state)
+{
+    (void)state;
+    static const char charge[] = "chg_01J9ZQ4T8Y6W3V5K7M2N1P0R8S";
+    static const char job[] = "job_01J9ZQ4T8Y6W3V5K7M2N1P0R8S";
+    char engine[ENTRY_ENGINE_SIZE];
+    uint8_t bytes[ENTRY_CURVE_SIZE] = {0};
+    struct mechanism m, back = {0};
+    enum parts parts;
+    mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1, 1.5, 7});
+    char *text = entry_reserve_render(&m, PARTS_HOLDOUT, "opacus 1.5");
+    assert_string_equal(text,
+                        "{\"grid\":\"g1\",\"steps\":7,\"external\":\"opacus "
+                        "1.5\",\"parts\":[\"holdout\"],"
+                        "\"mechanism\":{\"kind\":\"gaussian\",\"relation\":"
+                        "\"zero_out\",\"runs\":[[1,1.5,7]],\"prefixes_priced\":true}}");
+    struct ledger_row row = {
+        .job = charge, .curve = bytes, .curve_size = sizeof bytes, .meta = text};
+    entry_engine(engine, &row);
+    assert_string_equal(engine, "opacus 1.5");
+    assert_true(entry_reserve_parse(&back, &parts, &row));
+    assert_int_equal(parts, PARTS_HOLDOUT);
+    mechanism_fini(&back);
+    row.job = job;
+    assert_false(entry_reserve_parse(&back, &parts, &row));
+    free(text);
+    row.meta = text = entry_reserve_render(&m, PARTS_UNNAMED, NULL);
+    entry_engine(engine, &row);
+    assert_string_equal(engine, "");
+    assert_true(entry_reserve_parse(&back, &parts, &row));
+    mechanism_fini(&back);
+    row.job = charge;
+    assert_false(entry_reserve_parse(&back, &parts, &row));
+    free(text);
+    mechanism_fini(&m);
+    static const char *const bad[] = {"", " opacus", "a\"b", "a\nb", "\xc3\xa4"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(entry_engine_is_good(bad[i]));
+}
+
 static void other_texts_are_not_read(void **state)
 {
     (void)state;
@@ -244,7 +287,7 @@ static void other_texts_are_not_read(void **state)
     uint8_t bytes[ENTRY_CURVE_SIZE] = {0};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ledger_row row = {
-            .curve = bytes, .curve_size = sizeof bytes, .meta = bad[i]};
+            .job = "", .curve = bytes, .curve_size = sizeof bytes, .meta = bad[i]};
         struct grant grant;
         struct filter filter;
         struct mechanism m;
@@ -286,6 +329,7 @@ int main(void)
         cmocka_unit_test(the_texts_are_these_and_are_read_back),
         cmocka_unit_test(an_entry_says_where_the_unit_is_a_person),
         cmocka_unit_test(a_grant_names_who_approved_it_and_why),
+        cmocka_unit_test(a_reserve_of_work_elsewhere_names_its_engine),
         cmocka_unit_test(other_texts_are_not_read),
         cmocka_unit_test(what_is_released_never_exceeds_the_rest),
     };

@@ -325,7 +325,7 @@ static enum status claim_for(struct kit *kit, const char *dataset, unsigned numb
                    (struct mechanism_run){1, 80, 5});
     m.unit = unit;
     struct store_tx *tx = kit_begin(kit);
-    struct ledger_claim claim = {&id, &job, &m, &principal_local, PARTS_UNNAMED};
+    struct ledger_claim claim = {&id, &job, &m, &principal_local, PARTS_UNNAMED, NULL};
     enum status status = ledger_reserve(kit->ledger, tx, &claim, &entry, NULL);
     mechanism_fini(&m);
     return store_end(tx, status, NULL);
@@ -370,8 +370,8 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
                      NULL),
         ST_OK);
     for (int i = 0; i < 3; i++) {
-        const struct ledger_claim claim = {&a, &jobs[i], &m, &principal_local,
-                                           PARTS_UNNAMED};
+        const struct ledger_claim claim = {
+            &a, &jobs[i], &m, &principal_local, PARTS_UNNAMED, NULL};
         assert_int_equal(ledger_reserve(kit.ledger, tx, &claim, &entry, NULL),
                          i < 2 ? ST_OK : ST_BUDGET_HELD);
     }
@@ -423,8 +423,8 @@ static void an_entry_names_who_promised_and_who_reserved(void **state)
     const struct ledger_promise promise = {&a, &grant, &ward, NULL};
     assert_int_equal(ledger_grant(kit.ledger, tx, &promise, NULL), ST_OK);
     for (int i = 0; i < 2; i++) {
-        const struct ledger_claim claim = {&a, &jobs[i], &m, i == 0 ? &mallory : &ward,
-                                           PARTS_UNNAMED};
+        const struct ledger_claim claim = {
+            &a, &jobs[i], &m, i == 0 ? &mallory : &ward, PARTS_UNNAMED, NULL};
         assert_int_equal(ledger_reserve(kit.ledger, tx, &claim, &entry, NULL), ST_OK);
     }
     assert_int_equal(store_commit(tx, NULL), ST_OK);

@@ -56,7 +56,8 @@ static bool submit(struct kit *kit, unsigned job, struct fuse *fuse)
     struct dataset_id dataset = kit_dataset("a");
     struct job_id id = kit_job(job);
     struct mechanism m = kit_gaussian(230.85, STEPS);
-    struct ledger_claim claim = {&dataset, &id, &m, &principal_local, PARTS_UNNAMED};
+    struct ledger_claim claim = {&dataset,         &id,           &m,
+                                 &principal_local, PARTS_UNNAMED, NULL};
     char key[16];
     snprintf(key, sizeof key, "key-%u", job);
     struct idempotency_row key_row = {

@@ -167,7 +167,8 @@ static enum status reserve_in(struct run *run, struct store_tx *tx, unsigned num
     struct job_id id = kit_job(number);
     struct ledger_entry_name entry;
     struct mechanism m = model_mechanism(job);
-    struct ledger_claim claim = {&dataset, &id, &m, &principal_local, PARTS_UNNAMED};
+    struct ledger_claim claim = {&dataset,         &id,           &m,
+                                 &principal_local, PARTS_UNNAMED, NULL};
     enum status status = ledger_reserve(run->kit.ledger, tx, &claim, &entry, NULL);
     mechanism_fini(&m);
     return status;

@@ -41,8 +41,8 @@ static enum status take(struct kit *kit, const char *name,
     struct dataset_id dataset = kit_dataset(name);
     struct mechanism m = kit_gaussian(reading->noise, reading->steps);
     struct ledger_entry_name entry;
-    struct ledger_claim claim = {&dataset, &reading->job, &m, &principal_local,
-                                 reading->parts};
+    struct ledger_claim claim = {&dataset,         &reading->job,  &m,
+                                 &principal_local, reading->parts, NULL};
     enum status status =
         kit_end(tx, ledger_reserve(kit->ledger, tx, &claim, &entry, NULL));
     mechanism_fini(&m);
@@ -366,7 +366,8 @@ static void an_entry_past_the_capacity_of_one_part_is_found(void **state)
     struct job_id job = kit_job(3);
     assert_int_equal(take(&kit, "a", &holdout), ST_OK);
     assert_int_equal(filter_charge(&charge, &m, 1, NULL), ST_OK);
-    forge(&kit, "RESERVE", job.text, entry_reserve_render(&m, PARTS_BOTH), &charge);
+    forge(&kit, "RESERVE", job.text, entry_reserve_render(&m, PARTS_BOTH, NULL),
+          &charge);
     expect_refused(&kit, "passes the capacity");
     mechanism_fini(&m);
     kit_close(&kit);

@@ -41,7 +41,7 @@ static void append_reserve(struct kit *kit, unsigned job, const struct mechanism
 {
     uint8_t bytes[ENTRY_CURVE_SIZE];
     struct job_id id = kit_job(job);
-    char *meta = entry_reserve_render(m, PARTS_UNNAMED);
+    char *meta = entry_reserve_render(m, PARTS_UNNAMED, NULL);
     entry_curve_encode(bytes, curve);
     struct ledger_row row = {
         .job = id.text, .kind = "RESERVE", .curve = bytes, .meta = meta};

@@ -296,7 +296,7 @@ static void append_reserve(struct kit *kit, unsigned job, const struct mechanism
     uint8_t bytes[ENTRY_CURVE_SIZE];
     struct ledger_entry_name head;
     struct job_id id = kit_job(job);
-    char *meta = entry_reserve_render(m, PARTS_UNNAMED);
+    char *meta = entry_reserve_render(m, PARTS_UNNAMED, NULL);
     assert_int_equal(filter_charge(&charge, m, mechanism_steps(m), NULL), ST_OK);
     entry_curve_encode(bytes, &charge);
     ledger_head(kit->ledger, &head);

@@ -31,8 +31,10 @@ static void read_reserve(const struct ledger_row *row)
     enum parts parts;
     if (!entry_reserve_parse(&m, &parts, row))
         return;
+    char engine[ENTRY_ENGINE_SIZE];
+    entry_engine(engine, row);
     CHECK(entry_parts(row) == parts);
-    char *text = entry_reserve_render(&m, parts);
+    char *text = entry_reserve_render(&m, parts, engine[0] != '\0' ? engine : NULL);
     CHECK(strcmp(text, row->meta) == 0);
     free(text);
     mechanism_fini(&m);

@@ -169,8 +169,12 @@ static inline struct job *scene_submit(struct scene *scene, struct job_plan *pla
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = plan_take, .owner = &principal_local};
     job_id_make(&addition.id);
-    const struct ledger_claim claim = {&plan_take->request.dataset, &addition.id, m,
-                                       &principal_local, PARTS_UNNAMED};
+    const struct ledger_claim claim = {&plan_take->request.dataset,
+                                       &addition.id,
+                                       m,
+                                       &principal_local,
+                                       PARTS_UNNAMED,
+                                       NULL};
     struct store_tx *tx = scene_begin(scene);
     assert_int_equal(ledger_reserve(scene->context.ledger, tx, &claim, &entry, NULL),
                      ST_OK);

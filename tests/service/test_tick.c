@@ -137,8 +137,8 @@ static struct job *submit(struct context *context)
     assert_int_equal(planner_plan(context, &inquiry, &plan, &cost, NULL), ST_OK);
     job_id_make(&addition.id);
     const struct ledger_claim claim = {&plan.request.dataset, &addition.id,
-                                       &plan.mechanism, &principal_local,
-                                       PARTS_UNNAMED};
+                                       &plan.mechanism,       &principal_local,
+                                       PARTS_UNNAMED,         NULL};
     struct store_tx *tx = begin_tx(context);
     assert_int_equal(ledger_reserve(context->ledger, tx, &claim, &entry, NULL), ST_OK);
     addition.ledger_seq = entry.seq;
