@@ -7,6 +7,10 @@
 #include "api/epochs_view.h"
 #include "api/json_writer.h"
 
+const char budget_condition[] = "part of this budget was charged for work that runs "
+                                "elsewhere: the guarantee holds if "
+                                "that work was what its owner declared";
+
 /* Writes values at the weighted orders, and other everywhere else. */
 static void write_weighted(struct json_writer *writer, const char *name,
                            const struct balance *balance, const double *values,
@@ -40,6 +44,7 @@ static void write_spending(struct json_writer *writer, const struct balance *bal
 {
     struct share share = share_of(balance);
     json_write_flag(writer, "frozen", balance->frozen);
+    json_write_flag(writer, "conditional", balance->external);
     json_write_real(writer, "epsilon_spent", balance->epsilon_spent);
     json_write_real(writer, "epsilon_held", balance->epsilon_held);
     json_write_real(writer, "epsilon_remaining", balance->epsilon_remaining);
@@ -112,6 +117,7 @@ char *budget_render(const struct dataset_id *dataset, const struct budget_part *
     json_write_real(&writer, "delta", balance->delta);
     epochs_write(&writer, epochs, true);
     exposure_write(&writer, epochs, balance);
+    json_write_text(&writer, "condition", balance->external ? budget_condition : NULL);
     json_write_text(&writer, "relation", relation_name(balance->relation));
     json_write_text(&writer, "unit", unit_name(balance->unit));
     json_write_count(&writer, "epoch", balance->epoch);
@@ -145,6 +151,13 @@ static void write_stored(struct json_writer *writer, const char *name,
     json_write_array_end(writer);
 }
 
+static void write_engine(struct json_writer *writer, const struct ledger_row *row)
+{
+    char engine[ENTRY_ENGINE_SIZE];
+    entry_engine(engine, row);
+    json_write_text(writer, "external", engine[0] != '\0' ? engine : NULL);
+}
+
 char *ledger_entry_render(const struct ledger_row *row)
 {
     struct json_writer writer;
@@ -155,6 +168,7 @@ char *ledger_entry_render(const struct ledger_row *row)
     json_write_text(&writer, "dataset", row->dataset);
     json_write_count(&writer, "epoch", row->epoch);
     json_write_text(&writer, "job", row->job[0] != '\0' ? row->job : NULL);
+    write_engine(&writer, row);
     json_write_text(&writer, "grid", "g1");
     write_stored(&writer, "curve", row->curve, row->curve_size);
     write_stored(&writer, "released", row->released, row->curve_size);
@@ -184,10 +198,12 @@ static double entry_epsilon(const struct ledger_row *row, const struct epochs *e
 /* The job; and that the entry is of its evaluation on a holdout, where it is. */
 static void write_charged(struct json_writer *writer, const char *job)
 {
-    struct job_id id, plain;
-    bool is_evaluation = charged_id_parse(&id, job) && !job_id_parse(&plain, job);
-    if (is_evaluation)
+    struct job_id id, plain = {0}, evaluation = {0};
+    if (charged_id_parse(&id, job)) {
         plain = charged_job(&id);
+        evaluation = job_evaluation_id(&plain);
+    }
+    bool is_evaluation = job[0] != '\0' && strcmp(evaluation.text, job) == 0;
     const char *shown = is_evaluation ? plain.text : job;
     json_write_text(writer, "job", shown[0] != '\0' ? shown : NULL);
     if (is_evaluation)
@@ -217,6 +233,7 @@ char *ledger_summary_render(const struct ledger_row *row, const struct epochs *e
     json_write_count(&writer, "epoch", row->epoch);
     write_charged(&writer, row->job);
     write_parts_named(&writer, row);
+    write_engine(&writer, row);
     json_write_real(&writer, "epsilon", entry_epsilon(row, epochs));
     json_write_text(&writer, "actor", row->actor);
     json_write_time(&writer, "time", row->time_ms);
@@ -317,8 +334,7 @@ static void write_exposure(struct json_writer *writer, const struct guarantee *e
     json_write_object_end(writer);
 }
 
-/* The budget beside the job, and after it. */
-static void write_outlook(struct json_writer *writer, const struct outlook *outlook)
+void outlook_write(struct json_writer *writer, const struct outlook *outlook)
 {
     static const char *const names[] = {"share", "rooms", "epsilon_after",
                                         "exposure_after", "jobs_like_this"};
@@ -379,7 +395,7 @@ char *estimate_render(const struct estimate_view *view)
     json_write_count(&writer, "memory", view->memory);
     json_write_count_if(&writer, view->seconds > 0, "seconds", view->seconds);
     write_figures(&writer, view);
-    write_outlook(&writer, view->outlook);
+    outlook_write(&writer, view->outlook);
     write_tuning(&writer, view);
     if (view->measurement != NULL)
         write_measurement(&writer, view);

@@ -17,6 +17,9 @@
 #include "engine/quality/quality_plan.h"
 #include "store/table_rows.h"
 
+/* What people are told of a budget of which something is for work that runs elsewhere. */
+extern const char budget_condition[];
+
 /* Writes a budget in a few figures, as a member: "epsilon", "delta", "frozen",
  * "epsilon_spent", "epsilon_held", "epsilon_remaining", "fraction_remaining", "share". */
 void budget_figures_write(struct json_writer *writer, const char *name,
@@ -42,7 +45,8 @@ char *budget_render(const struct dataset_id *dataset, const struct budget_part *
                     size_t count);
 
 /* Renders one entry: its curve (capacity, held or committed) as numbers, hashes as
- * hexadecimal digits, its meta as it is stored. */
+ * hexadecimal digits, its meta as it is stored; of the RESERVE of a charge "external" is
+ * the engine that runs it. */
 char *ledger_entry_render(const struct ledger_row *row);
 /* Renders an entry for people who look: without vectors, hashes and meta, but with
  * "epsilon", what it granted, held or committed by itself, at the delta of its epoch,
@@ -56,6 +60,9 @@ char *budget_history_render(const struct dataset_id *dataset,
 char *ledger_head_render(const struct ledger_entry_name *head);
 
 const char *ledger_fits_name(enum ledger_fits fits); /* "yes", "held", "no" */
+/* Writes the budget beside a mechanism, and after it, as members: "share", "rooms",
+ * "epsilon_after", "exposure_after", "jobs_like_this"; nulls where there is no outlook. */
+void outlook_write(struct json_writer *writer, const struct outlook *outlook);
 
 struct estimate_view {
     enum ledger_fits fits; /* FITS_YES on public data */

@@ -14,6 +14,13 @@ enum {
     LIMIT_FETCHES = 64,              /* of files, kept at once */
     LIMIT_URL = 2047,                /* bytes of one that the service calls */
 
+    LIMIT_CHARGES_OPEN = 1000,   /* at once, of all owners */
+    LIMIT_CHARGE_WORKS = 100,    /* mechanisms in a charge's list */
+    LIMIT_CHARGE_BLOCKS = 10000, /* that a charge is granted in */
+    LIMIT_LEASE_S_MIN = 10,      /* that a lease lasts after its newest block */
+    LIMIT_LEASE_S = 604800,
+    LIMIT_LEASE_S_DEFAULT = 3600,
+
     LIMIT_JSON_DEPTH = 32,
     LIMIT_FAULTS = 32,           /* a problem lists no more */
     LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */

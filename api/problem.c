@@ -57,6 +57,9 @@ unsigned problem_http_status(enum status status)
     case ST_DATASET_NOT_FROZEN: return 409;
     case ST_DATASET_UNAVAILABLE: return 409;
     case ST_DUPLICATE_CONTENT: return 409;
+    case ST_CHARGE_ENDED: return 409;
+    case ST_BLOCK_GRANTED: return 409;
+    case ST_BLOCK_OUT_OF_ORDER: return 409;
     case ST_UPLOAD_BUSY: return 409;
     case ST_UPLOAD_OFFSET: return 409;
     case ST_UPLOAD_LENGTH: return 409;

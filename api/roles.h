@@ -33,6 +33,7 @@
     X(JOBS_READ,         "jobs:read",         PROJECT, PROJECT, EVERYWHERE, EVERYWHERE, EVERYWHERE) \
     X(JOBS_CANCEL,       "jobs:cancel",       OWN,     PROJECT, EVERYWHERE, EVERYWHERE, NONE)       \
     X(JOBS_EDIT,         "jobs:edit",         OWN,     PROJECT, NONE,       NONE,       NONE)       \
+    X(CHARGES_SUBMIT,    "charges:submit",    PROJECT, PROJECT, NONE,       NONE,       NONE)       \
     X(MODELS_READ,       "models:read",       PROJECT, PROJECT, NONE,       NONE,       NONE)       \
     X(MODELS_EDIT,       "models:edit",       OWN,     PROJECT, NONE,       NONE,       NONE)       \
     X(CERTIFICATES_READ, "certificates:read", PROJECT, PROJECT, NONE,       NONE,       EVERYWHERE) \

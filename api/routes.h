@@ -113,6 +113,21 @@
       .query = "dataset order " QUERY_PAGE, .types = TYPE_JSON)                        \
     X(statistics_get, ON_DESK, JOBS_READ, .method = "GET",                             \
       .path = "/v1/statistics/{id}", .types = TYPE_JSON)                               \
+    X(charge_create, ON_DESK, CHARGES_SUBMIT, .method = "POST",                        \
+      .path = "/v1/charges", .act = "charge.create", .keyed = true, .body = BODY_JSON, \
+      .types = TYPE_JSON)                                                              \
+    X(charge_estimate, ON_DESK, CHARGES_SUBMIT, .method = "POST",                      \
+      .path = "/v1/charges:estimate", .body = BODY_JSON, .types = TYPE_JSON)           \
+    X(charge_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/charges",         \
+      .query = "dataset state order " QUERY_PAGE, .types = TYPE_JSON)                  \
+    X(charge_get, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/charges/{id}",     \
+      .types = TYPE_JSON)                                                              \
+    X(charge_block, ON_DESK, CHARGES_SUBMIT, .method = "POST",                         \
+      .path = "/v1/charges/{id}/blocks", .act = "charge.authorise", .keyed = true,     \
+      .body = BODY_JSON, .types = TYPE_JSON)                                           \
+    X(charge_settle, ON_DESK, CHARGES_SUBMIT, .method = "POST",                        \
+      .path = "/v1/charges/{id}:settle", .act = "charge.settle", .body = BODY_EMPTY,   \
+      .types = TYPE_JSON)                                                              \
     X(model_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/models",   \
       .query = "q tag dataset job order " QUERY_PAGE, .types = TYPE_JSON)              \
     X(model_get, AT_ONCE, CERTIFICATES_READ, .method = "GET",                          \

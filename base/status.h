@@ -74,6 +74,10 @@ struct faults;
     X(DATASET_FROZEN, "dataset_frozen", "its owner must grant a new epoch")            \
     X(DATASET_NOT_FROZEN, "dataset_not_frozen", "nothing: its budget is in force")     \
     X(DATASET_UNAVAILABLE, "dataset_unavailable", "ask its owner")                     \
+    X(CHARGE_ENDED, "charge_ended", "make a new charge for what is still to be run")   \
+    X(BLOCK_GRANTED, "block_granted",                                                  \
+      "ask for the next block: what another process was granted is not run again")     \
+    X(BLOCK_OUT_OF_ORDER, "block_out_of_order", "ask for the next block")              \
     X(DUPLICATE_CONTENT, "duplicate_content",                                          \
       "use one dataset for the content and delete the others")                         \
     X(UPLOAD_BUSY, "upload_busy", "retry when the other request has ended")            \

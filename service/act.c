@@ -39,11 +39,12 @@ static const char *object_of(const struct request *request)
     struct file_id file;
     struct grant_id grant;
     struct survey_id survey;
+    struct charge_id charge;
     const char *id = request->match.id;
     return dataset_id_parse(&dataset, id) || job_id_parse(&job, id) ||
                    model_id_parse(&model, id) || file_id_parse(&file, id) ||
                    webhook_id_parse(&webhook, id) || grant_id_parse(&grant, id) ||
-                   survey_id_parse(&survey, id)
+                   survey_id_parse(&survey, id) || charge_id_parse(&charge, id)
                ? id
                : "";
 }

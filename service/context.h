@@ -30,6 +30,7 @@
 #include "base/status.h"
 #include "service/budget_board.h"
 #include "service/access_keys.h"
+#include "service/charges.h"
 #include "service/config.h"
 #include "service/counters.h"
 #include "service/courier.h"
@@ -72,6 +73,7 @@ struct context {
     struct models *models;
     struct surveys *surveys;
     struct weight_files *weight_files;
+    struct charges *charges;
     struct webhooks *webhooks;
     struct access_keys *keys;
     struct wrong_keys *wrong_keys;

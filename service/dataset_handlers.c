@@ -370,6 +370,8 @@ enum status handle_dataset_delete(struct context *context, struct request *reque
         return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
     if (surveys_on(context->surveys, id) > 0)
         return error_set(error, ST_DATASET_IN_USE, "statistics of it are under way");
+    if (charges_open_on(context->charges, id))
+        return error_set(error, ST_DATASET_IN_USE, "a charge on it is open");
     if (info.state != DATASET_DELETED)
         status = delete_row(context, request, dataset, &info, error);
     if (status == ST_OK)

@@ -53,6 +53,8 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
     if (status == ST_OK)
         status = weight_files_open(&inventory.weight_files, tx, error);
     if (status == ST_OK)
+        status = charges_open(&inventory.charges, tx, error);
+    if (status == ST_OK)
         status = access_keys_open(&inventory.keys, tx, error);
     if (status == ST_OK)
         status = webhooks_open(&inventory.webhooks, tx, inventory.keys, error);
@@ -73,6 +75,7 @@ void inventory_close(struct inventory *inventory)
 {
     webhooks_close(inventory->webhooks);
     access_keys_close(inventory->keys);
+    charges_close(inventory->charges);
     surveys_close(inventory->surveys);
     weight_files_close(inventory->weight_files);
     models_close(inventory->models);
@@ -228,7 +231,68 @@ static enum status check_survey(const struct survey_entry *survey,
                  error);
 }
 
+/* --- charges --- */
+
+/* Whether what is held for an open charge is what was declared of it. */
+static enum status check_declared(const struct charge *charge, struct ledger *ledger,
+                                  enum relation relation, struct error *error)
+{
+    struct mechanism m = {0};
+    const struct job_id holder = holder_of_charge(charge_id(charge));
+    char *reserved = ledger_reserved_text(ledger, &holder), *declared = NULL;
+    if (charge_request_mechanism(&m, charge_declared(charge), relation, NULL) == ST_OK)
+        declared = mechanism_render(&m);
+    bool same = reserved != NULL && declared != NULL && strcmp(reserved, declared) == 0;
+    free(declared);
+    free(reserved);
+    mechanism_fini(&m);
+    return same ? ST_OK
+                : wrong("charge", charge_id(charge)->text,
+                        "its reservation is of another mechanism", error);
+}
+
+/* Of an epoch that a restored backup has closed, all was authorised at that. */
+static enum status check_charge(const struct inventory *inventory,
+                                struct ledger *ledger, const struct charge *charge,
+                                struct error *error)
+{
+    struct charge_info info;
+    struct balance balance;
+    struct ledger_entry_name entry;
+    const struct charge_request *request = charge_declared(charge);
+    const struct job_id holder = holder_of_charge(charge_id(charge));
+    charge_read(inventory->charges, charge, &info);
+    if (!ledger_reservation(ledger, &holder, &entry) ||
+        ledger_balance(ledger, &request->dataset, &balance, NULL) != ST_OK)
+        return wrong("charge", charge_id(charge)->text,
+                     "the ledger has no such reservation", error);
+    uint64_t authorised = ledger_authorised(ledger, &holder);
+    if (authorised != charge_request_steps_of(request, info.blocks) &&
+        authorised != charge_request_steps(request))
+        return wrong("charge", charge_id(charge)->text,
+                     "its blocks are not what was authorised of it", error);
+    return info.state == CHARGE_OPEN
+               ? check_declared(charge, ledger, balance.relation, error)
+               : ST_OK;
+}
+
 /* --- what is held --- */
+
+/* Whether what holds a reservation is there and has not ended. */
+static bool is_live(const struct inventory *inventory, const struct job_id *holder)
+{
+    struct charge_info info;
+    const struct charge *charge = charges_find(inventory->charges, holder->text);
+    if (charge != NULL) {
+        charge_read(inventory->charges, charge, &info);
+        return info.state == CHARGE_OPEN;
+    }
+    if (surveys_runs(inventory->surveys, holder->text))
+        return true;
+    const struct job_id id = charged_job(holder);
+    const struct job *job = jobs_find(inventory->jobs, id.text);
+    return job != NULL && !job_state_is_terminal(job_state(inventory->jobs, job));
+}
 
 struct orphan {
     const struct inventory *inventory;
@@ -240,17 +304,12 @@ static bool visit_reservation(void *context,
                               const struct ledger_open_reservation *reservation)
 {
     struct orphan *orphan = context;
-    struct jobs *jobs = orphan->inventory->jobs;
-    if (surveys_runs(orphan->inventory->surveys, reservation->job.text))
-        return true;
-    const struct job_id id = charged_job(&reservation->job);
-    const struct job *job = jobs_find(jobs, id.text);
-    orphan->found = job == NULL || job_state_is_terminal(job_state(jobs, job));
+    orphan->found = !is_live(orphan->inventory, &reservation->job);
     orphan->job = reservation->job;
     return !orphan->found;
 }
 
-/* A job, or a survey, and its reservation are written in one transaction and end in one, so
+/* A job, survey or charge and its reservation are written in one transaction and end in one, so
  * what is held belongs to a live one. */
 static enum status check_orphans(const struct inventory *inventory,
                                  struct ledger *ledger, struct error *error)
@@ -277,6 +336,9 @@ enum status inventory_check(const struct inventory *inventory, struct ledger *le
         status = check_model(inventory, models_at(inventory->models, i), error);
     for (size_t i = 0; status == ST_OK && i < surveys; i++)
         status = check_survey(&survey[i], ledger, error);
+    for (size_t i = 0; status == ST_OK && i < charges_count(inventory->charges); i++)
+        status =
+            check_charge(inventory, ledger, charges_at(inventory->charges, i), error);
     if (status == ST_OK)
         status = check_orphans(inventory, ledger, error);
     return status;

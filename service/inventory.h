@@ -1,6 +1,6 @@
 /*
- * inventory.h - the rows of datasets, jobs, models, weights, webhooks and keys: read, and compared
- * with each other, with the ledger and with the files that they name.
+ * inventory.h - the rows of datasets, jobs, models, weights, charges, webhooks and keys: read,
+ * and compared with each other, with the ledger and with the files that they name.
  *
  * A start refuses what inventory_open or inventory_check refuses, and `epsilond verify`
  * calls the same functions, so what it finds good starts. Every error names the table
@@ -13,6 +13,7 @@
 
 #include "accountant/ledger.h"
 #include "service/access_keys.h"
+#include "service/charges.h"
 #include "service/datasets.h"
 #include "service/jobs.h"
 #include "service/models.h"
@@ -26,6 +27,7 @@ struct inventory {
     struct models *models;
     struct surveys *surveys;
     struct weight_files *weight_files;
+    struct charges *charges;
     struct webhooks *webhooks;
     struct access_keys *keys;
 };
@@ -43,7 +45,8 @@ void inventory_close(struct inventory *inventory);
  *   an imported dataset has records and a digest
  *   a job on private data has the reservation that it cites; a live one still holds it,
  *   and for the mechanism that its plan makes; a survey has the reservation that it cites,
- *   and holds it while it runs; and nothing else is held
+ *   and holds it while it runs; a charge holds what was declared of it while it is open,
+ *   and what is authorised of it is what its blocks hold; and nothing else is held
  *   a job that succeeded names its model, unless that was deleted, and a model its job
  *   ST_CORRUPT  they do not */
 enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,

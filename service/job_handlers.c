@@ -279,9 +279,9 @@ static enum status reserve_measurement(struct creation *creation, struct store_t
 {
     struct ledger_entry_name entry = {0};
     const struct job_id id = job_evaluation_id(&addition->id);
-    const struct ledger_claim claim = {&creation->plan.request.dataset, &id,
-                                       &creation->plan.measurement,
-                                       &creation->request->principal, PARTS_HOLDOUT};
+    const struct ledger_claim claim = {
+        &creation->plan.request.dataset, &id,           &creation->plan.measurement,
+        &creation->request->principal,   PARTS_HOLDOUT, NULL};
     if (creation->plan.measurement.run_count == 0)
         return ST_OK;
     enum status status =

@@ -121,6 +121,14 @@ static void write_examples(struct exposition *out, const struct scrape *scrape)
             "algorithm", algorithms[i]->name, (char *)NULL);
 }
 
+static void write_charges(struct exposition *out, const struct scrape *scrape)
+{
+    const struct charges_tally tally = charges_tally(scrape->context->charges);
+    for (unsigned i = 0; i < CHARGE_STATE_COUNT; i++)
+        exposition_sample(out, (double)tally.by_state[i], "state",
+                          charge_state_names[i], (char *)NULL);
+}
+
 /* --- budgets and the ledger --- */
 
 #define WRITE_BUDGET(function, member)                                                 \
@@ -257,6 +265,8 @@ static const struct family {
      "Steps that running and ended jobs show, in hundredths of a job.", write_steps},
     {"epsilond_train_examples_expected_total", EXPOSE_COUNTER,
      "What those steps draw in expectation.", write_examples},
+    {"epsilond_charges", EXPOSE_GAUGE,
+     "Charges for work that runs elsewhere, in each state.", write_charges},
     {"epsilond_budget_epsilon", EXPOSE_GAUGE, "The epsilon promised to a dataset.",
      write_epsilon},
     {"epsilond_budget_spent_epsilon", EXPOSE_GAUGE,

@@ -1,5 +1,5 @@
 /*
- * plan_refusal.h - the refusal of a plan, a job's or a survey's, with what its sender needs
+ * plan_refusal.h - the refusal of a plan, a job's, a survey's or a charge's, with what its sender needs
  * to ask for less: what of the budget is needed and left, or which limit of the key's
  * policy is in the way.
  *

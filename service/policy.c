@@ -72,7 +72,12 @@ struct own_surveys { /* those of who asks that have not ended */
 
 static void visit_survey(void *context, const struct survey *survey);
 
-/* How many jobs and surveys of the owner in the project have not ended. */
+static bool is_own_charge(const struct asking *asking, const struct charge *charge)
+{
+    return is_of(asking, charge_owner(charge)->name, charge_owner(charge)->project);
+}
+
+/* How many jobs, surveys and charges of the owner in the project have not ended. */
 static size_t count_open(const struct asking *asking)
 {
     size_t count;
@@ -82,6 +87,10 @@ static size_t count_open(const struct asking *asking)
         own.count += is_own_job(asking, jobs[i]);
     free(jobs);
     surveys_look(asking->context->surveys, visit_survey, &own);
+    struct charge **charges = charges_list_open(asking->context->charges, NULL, &count);
+    for (size_t i = 0; i < count; i++)
+        own.count += is_own_charge(asking, charges[i]);
+    free(charges);
     return own.count;
 }
 
@@ -178,6 +187,30 @@ static void visit_survey(void *context, const struct survey *survey)
     CHECK(take_price(own->taken, &survey->mechanism, PARTS_UNNAMED, NULL) == ST_OK);
 }
 
+static enum status take_charges(const struct asking *asking, struct taken *taken,
+                                struct error *error)
+{
+    size_t count;
+    enum status status = ST_OK;
+    struct charge **charges =
+        charges_list_open(asking->context->charges, asking->asked->dataset, &count);
+    for (size_t i = 0; i < count && status == ST_OK; i++) {
+        struct mechanism m = {0};
+        struct curve charge;
+        if (!is_own_charge(asking, charges[i]))
+            continue;
+        status = charge_request_mechanism(&m, charge_declared(charges[i]),
+                                          taken->balance->relation, error);
+        if (status == ST_OK)
+            status = filter_charge(&charge, &m, mechanism_steps(&m), error);
+        if (status == ST_OK)
+            take(taken, &charge);
+        mechanism_fini(&m);
+    }
+    free(charges);
+    return status;
+}
+
 /* What open jobs and surveys hold is their whole price. */
 static enum status take_held(const struct asking *asking, struct taken *taken,
                              struct error *error)
@@ -229,6 +262,8 @@ static enum status check_part(const struct asking *asking,
         status = take_asked(&taken, asking->asked, error);
     if (status == ST_OK)
         status = take_held(asking, &taken, error);
+    if (status == ST_OK)
+        status = take_charges(asking, &taken, error);
     if (status == ST_OK)
         status = take_committed(asking, &taken, error);
     *within = status == ST_OK && is_within(&taken, asking->policy.max_share);

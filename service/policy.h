@@ -20,7 +20,7 @@
 struct policy_asked { /* what is held against the policy; all is borrowed */
     const struct dataset_id *dataset;
     const struct algorithm
-        *algorithm; /* NULL: a survey, which no list of algorithms allows */
+        *algorithm; /* NULL: a survey or a charge, which no list of algorithms allows */
     const struct mechanism *mechanism;
     enum parts parts;                    /* that it reads (part.h) */
     const struct mechanism *measurement; /* on a holdout, or NULL */

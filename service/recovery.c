@@ -3,6 +3,7 @@
 #include "accountant/ledger_view.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "service/charge_lease.h"
 #include "service/settlement.h"
 #include "service/surveyor.h"
 
@@ -101,6 +102,8 @@ enum status recovery_run(struct context *context, struct error *error)
     enum status status = recover_jobs(context, error);
     if (status == ST_OK)
         status = surveyor_recover(context, error);
+    if (status == ST_OK)
+        status = charges_recover(context, error);
     if (status == ST_OK)
         status = recover_datasets(context, error);
     if (status == ST_OK)

@@ -64,6 +64,7 @@ static enum status open_rows(struct context *context, struct error *error)
     context->models = inventory.models;
     context->surveys = inventory.surveys;
     context->weight_files = inventory.weight_files;
+    context->charges = inventory.charges;
     context->webhooks = inventory.webhooks;
     context->keys = inventory.keys;
     if (status != ST_OK)
@@ -269,6 +270,7 @@ void service_close(struct context *context)
     logins_destroy(context->logins);
     sign_on_close(context->sign_on);
     access_keys_close(context->keys);
+    charges_close(context->charges);
     surveys_close(context->surveys);
     weight_files_close(context->weight_files);
     models_close(context->models);

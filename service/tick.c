@@ -10,6 +10,7 @@
 
 #include "accountant/ledger_view.h"
 #include "base/log.h"
+#include "service/charge_lease.h"
 #include "service/context.h"
 #include "service/course.h"
 #include "service/ending.h"
@@ -113,6 +114,7 @@ void tick_run(void *argument, int64_t second)
     for (size_t i = 0; i < count; i++)
         stop_if_asked(context, jobs[i]);
     course_begin(context, second);
+    charges_lapse(context, second);
     size_t queued = 0;
     for (size_t i = 0; i < count; i++)
         job_show(context->jobs, jobs[i], second, &queued);

@@ -157,6 +157,32 @@ idempotency_row_find(struct store_tx *tx, const struct idempotency_name *name,
                      bool (*visit)(void *context, const struct idempotency_row *row),
                      void *context, struct error *error);
 
+struct charge_row { /* work that runs elsewhere, as a lease of a part of a budget */
+    struct charge_id id;
+    const char *dataset, *project, *created_by; /* never change */
+    const char *spec;     /* what was declared, JSON; never changes */
+    const char *state;    /* OPEN SETTLED LAPSED */
+    const char *figures;  /* what it costs, JSON */
+    uint64_t blocks;      /* granted so far */
+    const char *process;  /* to which the newest was; "" before the first */
+    int64_t lease_end_ms; /* when it ends by itself, a whole second */
+    int64_t end_ms;       /* when it ended; 0 while it is OPEN */
+    int64_t create_ms;
+};
+
+enum status charge_row_insert(struct store_tx *tx, const struct charge_row *row,
+                              struct error *error);
+/* Replaces state, figures, blocks, process, lease_end_ms and end_ms. Triggers refuse fewer
+ * blocks and any change of one that has ended.
+ *   ST_NOT_FOUND  there is no such id
+ *   ST_CORRUPT    a trigger refused it */
+enum status charge_row_update(struct store_tx *tx, const struct charge_row *row,
+                              struct error *error);
+/* Walks charges in the order in which they were inserted. */
+enum status charge_rows_walk(struct store_tx *tx,
+                             bool (*visit)(void *context, const struct charge_row *row),
+                             void *context, struct error *error);
+
 struct webhook_row {
     struct webhook_id id;
     const char *project, *owner; /* of who made it */

@@ -206,9 +206,27 @@ static const char step_10[] =
     "  created_by TEXT NOT NULL, note TEXT NOT NULL,"
     "  sha256 BLOB NOT NULL CHECK(length(sha256)=32),"
     "  size INTEGER NOT NULL, create_ms INTEGER NOT NULL) STRICT;";
+/* Charges are never deleted, and of one that has ended nothing changes. A block is granted
+ * once, so their number only grows. */
+static const char step_11[] =
+    "CREATE TABLE charge("
+    "  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    "  dataset TEXT NOT NULL REFERENCES dataset(id), project TEXT NOT NULL,"
+    "  created_by TEXT NOT NULL, spec TEXT NOT NULL,"
+    "  state TEXT NOT NULL CHECK(state IN('OPEN','SETTLED','LAPSED')),"
+    "  figures TEXT NOT NULL, blocks INTEGER NOT NULL CHECK(blocks>=0),"
+    "  process TEXT NOT NULL, lease_end_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL,"
+    "  create_ms INTEGER NOT NULL) STRICT;"
+    "CREATE TRIGGER charge_keep BEFORE DELETE ON charge"
+    "  BEGIN SELECT RAISE(ABORT,'a charge is never deleted'); END;"
+    "CREATE TRIGGER charge_moves BEFORE UPDATE ON charge"
+    "  WHEN OLD.state<>'OPEN' OR NEW.blocks<OLD.blocks OR NEW.id<>OLD.id"
+    "  OR NEW.dataset<>OLD.dataset OR NEW.project<>OLD.project"
+    "  OR NEW.created_by<>OLD.created_by OR NEW.spec<>OLD.spec"
+    "  BEGIN SELECT RAISE(ABORT,'a charge only moves on'); END;";
 
 static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5,
-                                    step_6, step_7, step_8, step_9, step_10};
+                                    step_6, step_7, step_8, step_9, step_10, step_11};
 
 const struct tables *tables_current(void)
 {
@@ -315,6 +333,7 @@ static const struct constraint {
     {"access_key", "id", "length(sha256)=32", 7},
     {"survey", "id", "state IN('RUNNING','SUCCEEDED','FAILED')", 9},
     {"weights", "id", "length(sha256)=32", 10},
+    {"charge", "id", "state IN('OPEN','SETTLED','LAPSED') AND blocks>=0", 11},
 };
 
 static enum status check_rows(struct database *database,

@@ -162,7 +162,8 @@ static void an_entry_says_where_the_unit_is_a_person(void **state)
     const char *head = "{\"grid\":\"g1\",\"relation\":\"replace_one\","
                        "\"unit\":\"person\",\"epsilon\":2,";
     assert_memory_equal(text, head, strlen(head));
-    struct ledger_row row = {.curve = bytes, .curve_size = sizeof bytes, .meta = text};
+    struct ledger_row row = {
+        .job = "", .curve = bytes, .curve_size = sizeof bytes, .meta = text};
     assert_true(entry_grant_parse(&back, &filter_back, NULL, &row));
     assert_int_equal(back.unit, UNIT_PERSON);
     assert_int_equal(back.relation, RELATION_REPLACE_ONE);
@@ -176,7 +177,7 @@ static void an_entry_says_where_the_unit_is_a_person(void **state)
     mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
                    (struct mechanism_run){1, 1.5, 7});
     m.unit = UNIT_PERSON;
-    text = entry_reserve_render(&m, PARTS_UNNAMED);
+    text = entry_reserve_render(&m, PARTS_UNNAMED, NULL);
     row.meta = text;
     assert_non_null(strstr(text, "\"relation\":\"zero_out\",\"unit\":\"person\","
                                  "\"runs\":"));
@@ -211,7 +212,7 @@ static void a_grant_names_who_approved_it_and_why(void **state)
         struct grant_approval back;
         char *text = entry_grant_render(&grant, &filter, &approvals[i]);
         struct ledger_row row = {
-            .curve = bytes, .curve_size = sizeof bytes, .meta = text};
+            .job = "", .curve = bytes, .curve_size = sizeof bytes, .meta = text};
         assert_true(entry_grant_parse(&grant_back, &filter_back, &back, &row));
         assert_string_equal(back.approved_by, approvals[i].approved_by);
         assert_string_equal(back.reason, approvals[i].reason);

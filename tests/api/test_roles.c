@@ -19,7 +19,7 @@ static const struct {
     {"models:read", "ppnnn"},       {"models:edit", "opnnn"},
     {"certificates:read", "ppnne"}, {"keys:admin", "npnen"},
     {"audit:read", "nnene"},        {"ops:read", "nnnen"},
-    {"webhooks:admin", "nooen"},
+    {"webhooks:admin", "nooen"},    {"charges:submit", "ppnnn"},
 };
 
 static void every_role_reaches_as_far_as_was_decided(void **state)

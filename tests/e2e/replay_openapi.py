@@ -219,6 +219,35 @@ def datasets(replay):
         replay.call(method, "/v1/datasets/{id}" + path, id="nowhere")
 
 
+def charges(replay):
+    body = None
+    for name, body in replay.examples("post", "/v1/charges"):
+        replay.call("post", "/v1/charges:estimate", body)
+        status, charge = replay.call("post", "/v1/charges", body)
+        if status != 201:
+            replay.failures.append(f"the example {name} of a charge is refused: {charge}")
+            continue
+        for _, block in replay.examples("post", "/v1/charges/{id}/blocks"):
+            for expected in (201, 409):
+                status, _ = replay.call("post", "/v1/charges/{id}/blocks", block, id=charge["id"])
+                if status != expected:
+                    replay.failures.append(f"a block of {name}: {status}")
+        replay.call("get", "/v1/charges/{id}", id=charge["id"])
+        for expected in (200, 409):
+            status, _ = replay.call("post", "/v1/charges/{id}:settle", id=charge["id"])
+            if status != expected:
+                replay.failures.append(f"the end of {name}: {status}")
+    for _, estimated in replay.examples("post", "/v1/charges:estimate"):
+        replay.call("post", "/v1/charges:estimate", estimated)
+    replay.call("post", "/v1/charges", {**body, "unit": "person"})
+    replay.call("post", "/v1/charges:estimate", {**body, "dataset": "nowhere"})
+    for query in ("?dataset=mnist&page_size=1", "?state=OPEN,LAPSED&order=asc", "?state=DONE"):
+        replay.call("get", "/v1/charges", query=query)
+    replay.call("get", "/v1/charges/{id}", id="chg_" + UNKNOWN)
+    replay.call("post", "/v1/charges/{id}:settle", id="chg_" + UNKNOWN)
+    replay.call("post", "/v1/charges/{id}/blocks", {"block": 1}, id="chg_" + UNKNOWN)
+
+
 def jobs(replay):
     finished = []
     replay.call("get", "/v1/job-schema", query="?dataset=mnist")
@@ -433,6 +462,7 @@ def every_operation_succeeded(replay):
 def main(base, data_dir):
     replay = Replay(base)
     datasets(replay)
+    charges(replay)
     published = jobs(replay)
     statistics(replay)
     models(replay, published)

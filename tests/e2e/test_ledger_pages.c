@@ -101,8 +101,8 @@ static json_t *summary_of(struct client *client, const char *order, int page_siz
 static void a_summary_is_the_ledger_without_its_vectors(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    static const char *const same[] = {"seq", "kind",  "dataset", "epoch",
-                                       "job", "actor", "time"};
+    static const char *const same[] = {"seq", "kind",     "dataset", "epoch",
+                                       "job", "external", "actor",   "time"};
     const json_t *whole = all_entries(client, "points");
     json_t *summary = summary_of(client, "asc", 4);
     assert_int_equal(json_array_size(summary), json_array_size(whole));

@@ -27,7 +27,8 @@ static enum status check(struct error *error)
     const struct inventory inventory = {.datasets = scene.context.datasets,
                                         .jobs = scene.context.jobs,
                                         .models = scene.context.models,
-                                        .surveys = scene.context.surveys};
+                                        .surveys = scene.context.surveys,
+                                        .charges = scene.context.charges};
     return inventory_check(&inventory, scene.context.ledger, error);
 }
 

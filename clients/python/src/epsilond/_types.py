@@ -215,6 +215,7 @@ class DatasetSummaryBudget(TypedDict):
     epsilon: float
     delta: float
     frozen: bool
+    conditional: bool
     epsilon_spent: float | None
     epsilon_held: float | None
     epsilon_remaining: float | None
@@ -426,6 +427,8 @@ class Budget(TypedDict):
     unit: Unit
     epoch: int
     frozen: bool
+    conditional: bool
+    condition: str | None
     epsilon_spent: float | None
     epsilon_held: float | None
     epsilon_remaining: float | None
@@ -459,12 +462,160 @@ class RoomsItem(TypedDict):
     held: float | None
 
 
+class SampledGaussianWork(TypedDict):
+    """Gaussian noise on sums over Poisson batches."""
+
+    kind: Literal["sampled_gaussian"]
+    neighbour: Neighbour
+    noise_multiplier: float
+    steps: int
+    sampler: Literal["poisson"]
+    sampling_rate: float
+
+
+class GaussianWork(TypedDict):
+    """Gaussian noise on sums over all records. Where batches are shuffled or fixed, a step is one
+    use of each record."""
+
+    kind: Literal["gaussian"]
+    neighbour: Neighbour
+    noise_multiplier: float
+    steps: int
+    sampler: NotRequired[Literal["none", "shuffled", "fixed_batches"]]
+
+
+class FixedSubsetWork(TypedDict):
+    """Gaussian noise on sums over subsets of a fixed size; a record that is not there has another
+    in its place, so the distance is twice the sensitivity under every relation."""
+
+    kind: Literal["fixed_subset"]
+    neighbour: Neighbour
+    noise_multiplier: float
+    steps: int
+    sampler: Literal["without_replacement"]
+    sampling_rate: float
+
+
+class LaplaceWork(TypedDict):
+    """Laplace noise on sums over all records."""
+
+    kind: Literal["laplace"]
+    neighbour: Neighbour
+    noise_scale: float
+    steps: int
+
+
+class ZcdpWork(TypedDict):
+    """Steps of which it is known that each is rho-zCDP."""
+
+    kind: Literal["zcdp"]
+    neighbour: Neighbour
+    rho: float
+    steps: int
+
+
+class PureWork(TypedDict):
+    """Steps of which it is known that each has this epsilon at delta 0; charged as randomised
+    response."""
+
+    kind: Literal["pure"]
+    neighbour: Neighbour
+    epsilon: float
+    steps: int
+
+
+class ChargeRequest(TypedDict):
+    dataset: DatasetId
+    engine: str
+    mechanism: ChargedWork | list[ChargedWork]
+    unit: Literal["record", "person"]
+    parts: NotRequired[list[Literal["train", "holdout"]]]
+    records: NotRequired[int]
+    lease_s: NotRequired[int]
+    block_steps: NotRequired[int]
+
+
+class Charge(TypedDict):
+    id: ChargeId
+    state: ChargeState
+    project: str
+    created_by: str
+    dataset: DatasetId
+    engine: str
+    mechanism: list[ChargedWork]
+    unit: Literal["record", "person"]
+    parts: list[Literal["train", "holdout"]] | None
+    records: int | None
+    steps: int
+    block_steps: int
+    blocks: int
+    lease_s: int
+    blocks_granted: int
+    authorised_steps: int
+    epsilon_planned: float
+    delta: float
+    order: float | None
+    epsilon_spent: float
+    ledger_seq: int
+    condition: str
+    create_time: Time
+    lease_end_time: Time
+    end_time: TimeOrNull
+
+
+class ChargePage(TypedDict):
+    charges: list[Charge]
+    next_page_token: PageTokenOrNull
+
+
+class BlockRequest(TypedDict):
+    block: int
+    process: str
+
+
+class Block(TypedDict):
+    charge: ChargeId
+    block: int
+    blocks: int
+    first_step: int
+    last_step: int
+    steps: int
+    lease_end_time: Time
+
+
+class ChargeEstimate(TypedDict):
+    fits: Literal["yes", "held", "no"]
+    dataset: DatasetId
+    engine: str
+    mechanism: list[ChargedWork]
+    unit: Literal["record", "person"]
+    parts: list[Literal["train", "holdout"]] | None
+    records: int | None
+    steps: int
+    block_steps: int
+    blocks: int
+    lease_s: int
+    epsilon_planned: float
+    delta: float
+    order: float | None
+    priced_as: dict[str, Any]
+    largest_epsilon: float
+    most_steps: int | None
+    share: ShareAsked
+    rooms: RoomsAsked
+    epsilon_after: float
+    exposure_after: Guarantee | None
+    jobs_like_this: int
+    condition: str
+
+
 class LedgerEntry(TypedDict):
     seq: int
     kind: Literal["GRANT", "RESERVE", "COMMIT"]
     dataset: DatasetId
     epoch: int
     job: HolderIdOrNull
+    external: str | None
     grid: Literal["g1"]
     curve: Vector
     released: Vector | None
@@ -483,6 +634,7 @@ class LedgerSummary(TypedDict):
     dataset: DatasetId
     epoch: int
     job: HolderIdOrNull
+    external: str | None
     evaluation: NotRequired[bool]
     parts: NotRequired[list[PartName]]
     epsilon: float | None
@@ -1330,7 +1482,7 @@ class JobPage(TypedDict):
     next_page_token: PageTokenOrNull
 
 
-class EstimateShare(TypedDict):
+class ShareAsked(TypedDict):
     """The budget as it is, in shares of its capacity as `GET /v1/datasets/{id}/budget` shows them,
     and what this job asks of it at the same order; null on public data."""
 
@@ -1340,6 +1492,14 @@ class EstimateShare(TypedDict):
     left: float
     asked: float | None
     fits: bool
+
+
+class RoomsAskedItem(TypedDict):
+    order: float
+    weight: float
+    spent: float | None
+    held: float | None
+    asked: float | None
 
 
 class EstimateMeasurementShare(TypedDict):
@@ -1362,14 +1522,6 @@ class EstimateMeasurement(TypedDict):
     share: EstimateMeasurementShare
     epsilon_after: float | None
     jobs_like_this: int
-
-
-class EstimateRoomsItem(TypedDict):
-    order: float
-    weight: float
-    spent: float | None
-    held: float | None
-    asked: float | None
 
 
 class EstimateTuning(TypedDict):
@@ -1398,9 +1550,9 @@ class Estimate(TypedDict):
     paper_claim: float | None
     largest_epsilon: float | None
     most_steps: int | None
-    share: EstimateShare | None
+    share: ShareAsked
     measurement: NotRequired[EstimateMeasurement]
-    rooms: list[EstimateRoomsItem] | None
+    rooms: RoomsAsked
     epsilon_after: float | None
     exposure_after: Guarantee | None
     jobs_like_this: int | None
@@ -1810,6 +1962,12 @@ WebhookUrl = str
 Vector = list[float | None]
 BudgetEpochs = list[BudgetEpochsItem]
 Rooms = list[RoomsItem]
+Neighbour = Literal["add_remove", "zero_out", "replace_one"]
+ChargedWork = (
+    SampledGaussianWork | GaussianWork | FixedSubsetWork | LaplaceWork | ZcdpWork | PureWork
+)
+ChargeId = str
+ChargeState = Literal["OPEN", "SETTLED", "LAPSED"]
 GrantId = str
 GrantState = Literal["PENDING", "APPROVED", "REJECTED", "LAPSED"]
 DatasetGrant = DatasetGrantId | None
@@ -1858,11 +2016,13 @@ JobReason = Literal[
 ]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]
+ShareAsked = ShareAsked | None
+RoomsAsked = list[RoomsAskedItem] | None
 KeyId = str
 Scope = Literal[
     "budgets:read", "budgets:audit", "datasets:admin", "datasets:freeze", "grants:propose",
-    "grants:approve", "jobs:submit", "jobs:read", "jobs:cancel", "models:read", "certificates:read",
-    "keys:admin", "audit:read", "ops:read", "webhooks:admin"
+    "grants:approve", "jobs:submit", "jobs:read", "jobs:cancel", "charges:submit", "models:read",
+    "certificates:read", "keys:admin", "audit:read", "ops:read", "webhooks:admin"
 ]
 Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"]
 ProblemCode = Literal[
@@ -1875,11 +2035,11 @@ ProblemCode = Literal[
     "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
     "grant_pending", "grant_decided", "already_exists", "dataset_not_ready", "dataset_busy",
     "dataset_immutable", "dataset_in_use", "dataset_private", "dataset_public", "dataset_frozen",
-    "dataset_not_frozen", "dataset_unavailable", "duplicate_content", "upload_busy",
-    "upload_offset", "upload_length", "webhook_limit", "job_terminal", "job_active",
-    "job_has_model", "idempotency_key_reused", "import_failed", "internal", "model_corrupt",
-    "dataset_corrupt", "queue_full", "disk_full", "draining", "cancelled", "no_memory",
-    "ledger_unavailable"
+    "dataset_not_frozen", "dataset_unavailable", "charge_ended", "block_granted",
+    "block_out_of_order", "duplicate_content", "upload_busy", "upload_offset", "upload_length",
+    "webhook_limit", "job_terminal", "job_active", "job_has_model", "idempotency_key_reused",
+    "import_failed", "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full",
+    "draining", "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"

@@ -1,0 +1,578 @@
+/* A charge goes the way of a job without its run: what was declared is priced and reserved
+ * in one transaction, its blocks are authorised one after the other, and its end commits
+ * what was authorised. The steps themselves run elsewhere. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "accountant/figures.h"
+#include "accountant/ledger_view.h"
+#include "api/limits.h"
+#include "api/query.h"
+#include "base/clock.h"
+#include "service/access.h"
+#include "service/act.h"
+#include "service/charge_lease.h"
+#include "service/handlers.h"
+#include "service/idempotency.h"
+#include "service/page.h"
+#include "service/plan_refusal.h"
+#include "service/twins.h"
+
+enum { MS_PER_S = 1000 };
+
+static const char *body_of(const struct request *request)
+{
+    return request->body != NULL ? request->body : "";
+}
+
+/* --- planning, for create and estimate alike --- */
+
+struct charging { /* a charge on its way: what was declared, and its price */
+    struct context *context;
+    struct request *request;
+    struct charge_request declared; /* owned */
+    struct mechanism mechanism;     /* owned */
+    struct charge_figures figures;
+};
+
+static void charging_fini(struct charging *charging)
+{
+    charge_request_fini(&charging->declared);
+    mechanism_fini(&charging->mechanism);
+}
+
+/* The number of records that the newest charge on the dataset named; 0: none did. */
+static uint64_t records_before(struct charges *charges,
+                               const struct dataset_id *dataset)
+{
+    for (size_t i = charges_count(charges); i-- > 0;) {
+        const struct charge_request *declared = charge_declared(charges_at(charges, i));
+        if (strcmp(declared->dataset.text, dataset->text) == 0 && declared->records > 0)
+            return declared->records;
+    }
+    return 0;
+}
+
+/* The number of records is public, and part of what neighbours are. Where the rows are here
+ * it is theirs; where they are not it is named, and the same in every charge. */
+static enum status check_records(const struct charging *charging,
+                                 const struct dataset_info *info, struct error *error)
+{
+    uint64_t named = charging->declared.records;
+    bool is_here = info->state == DATASET_READY;
+    if (!is_here && named == 0)
+        return error_set_at(
+            error, ST_INVALID, "/records",
+            "is required: the dataset is not imported, so its number of "
+            "records has to be declared");
+    uint64_t known = is_here ? info->detail.records
+                             : records_before(charging->context->charges,
+                                              &charging->declared.dataset);
+    if (named > 0 && known > 0 && named != known)
+        return error_set_at(error, ST_INVALID, "/records",
+                            "the dataset has %llu records", (unsigned long long)known);
+    return ST_OK;
+}
+
+static enum status check_dataset(const struct charging *charging, struct error *error)
+{
+    struct context *context = charging->context;
+    const char *id = charging->declared.dataset.text;
+    const struct principal *principal = &charging->request->principal;
+    struct dataset *dataset;
+    struct dataset_info info;
+    struct access_question question = access_question_of(charging->request);
+    const struct twins_search search = {context->datasets, context->ledger, principal,
+                                        "/dataset"};
+    question.pointer = "/dataset";
+    enum status status = access_find_dataset(context, &question, id, &dataset, error);
+    if (status != ST_OK)
+        return status;
+    dataset_read(context->datasets, dataset, &info);
+    if (info.state == DATASET_DELETED)
+        return error_set_at(error, ST_NOT_FOUND, "/dataset",
+                            "dataset \"%s\" was deleted", id);
+    if (dataset_spec(dataset)->is_public)
+        return error_set_at(error, ST_DATASET_PUBLIC, "/dataset",
+                            "\"%s\" is public: it has no budget", id);
+    if (proposal_bars(&info.detail.proposal))
+        return error_set_at(error, ST_GRANT_PENDING, "/dataset",
+                            "the grant of dataset \"%s\" is not approved", id);
+    if (schema_unit(&dataset_spec(dataset)->schema) != charging->declared.unit)
+        return error_set_at(error, ST_INVALID, "/unit",
+                            "the dataset's unit of privacy is the %s",
+                            unit_name(schema_unit(&dataset_spec(dataset)->schema)));
+    status = check_records(charging, &info, error);
+    if (status == ST_OK && info.state == DATASET_READY)
+        status = twins_check(&search, dataset, &info, error);
+    return status;
+}
+
+static double least_noise(const struct mechanism *m)
+{
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < m->run_count; i++)
+        least = fmin(least, m->runs[i].noise_multiplier);
+    return least;
+}
+
+static struct policy_asked asked_of(const struct charging *charging)
+{
+    return (struct policy_asked){
+        .dataset = &charging->declared.dataset,
+        .mechanism = &charging->mechanism,
+        .is_private = true,
+        .epsilon = charging->figures.epsilon_planned,
+        .delta = charging->figures.delta,
+        .noise_multiplier = least_noise(&charging->mechanism),
+        .pointer = "/mechanism",
+    };
+}
+
+static enum status price(struct charging *charging, struct error *error)
+{
+    struct balance balance;
+    struct figure figure;
+    struct error inner = {0};
+    struct mechanism *m = &charging->mechanism;
+    enum status status = ledger_balance(charging->context->ledger,
+                                        &charging->declared.dataset, &balance, error);
+    if (status == ST_OK)
+        status =
+            charge_request_mechanism(m, &charging->declared, balance.relation, error);
+    if (status != ST_OK)
+        return status;
+    status = figure_epsilon(&figure, m, mechanism_steps(m), balance.delta, &inner);
+    if (status != ST_OK)
+        return error_set_at(error, status, "/mechanism", "%s", inner.text);
+    charging->figures = (struct charge_figures){.epsilon_planned = figure.epsilon,
+                                                .order = figure.order,
+                                                .delta = balance.delta};
+    const struct policy_asked asked = asked_of(charging);
+    return policy_check(charging->context, &charging->request->principal, &asked,
+                        error);
+}
+
+static enum status check_parts(const struct charging *charging, struct error *error)
+{
+    enum parts all;
+    const struct charge_request *declared = &charging->declared;
+    const struct division division =
+        ledger_division(charging->context->ledger, &declared->dataset);
+    if (division_resolve(&division, declared->parts, &all))
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/parts",
+                        "the dataset is not divided into parts");
+}
+
+static enum status plan(struct charging *charging, struct error *error)
+{
+    const struct request *request = charging->request;
+    enum status status = charge_request_parse(&charging->declared, body_of(request),
+                                              request->body_size, error);
+    if (status == ST_OK)
+        status = check_dataset(charging, error);
+    if (status == ST_OK)
+        status = check_parts(charging, error);
+    return status == ST_OK ? price(charging, error) : status;
+}
+
+static enum status check_promise(const struct charging *charging, struct error *error)
+{
+    if (charging->figures.epsilon_planned <= LEDGER_EPSILON_MAX)
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/mechanism",
+                        "it would promise epsilon %.3g, and no more than %g is taken",
+                        charging->figures.epsilon_planned, LEDGER_EPSILON_MAX);
+}
+
+static enum status refuse(struct charging *charging, const struct error *error)
+{
+    const struct policy_asked asked = asked_of(charging);
+    plan_refuse(charging->context, charging->request, &asked, error);
+    charging_fini(charging);
+    return ST_OK;
+}
+
+static enum status estimate(struct charging *charging, struct error *error)
+{
+    struct outlook outlook;
+    struct charge_estimate view = {.request = &charging->declared, .outlook = &outlook};
+    const struct ledger_question question = {&charging->declared.dataset,
+                                             &charging->mechanism, LIMIT_JOBS_LIKE_THIS,
+                                             charging->declared.parts};
+    enum status status = plan(charging, error);
+    if (status == ST_OK)
+        status = ledger_outlook(charging->context->ledger, &question, &outlook, error);
+    if (status == ST_OK)
+        status = figure_room(&view.room, &charging->mechanism, &outlook.balance,
+                             charging->figures.delta, error);
+    if (status == ST_OK && outlook.fits != FITS_NO)
+        status = check_promise(charging, error);
+    if (status != ST_OK)
+        return status;
+    char *priced_as = mechanism_render(&charging->mechanism);
+    view.figures = charging->figures;
+    view.priced_as = priced_as;
+    reply_json(&charging->request->reply, MHD_HTTP_OK, charge_estimate_render(&view));
+    free(priced_as);
+    return ST_OK;
+}
+
+enum status handle_charge_estimate(struct context *context, struct request *request,
+                                   struct error *error)
+{
+    struct charging charging = {.context = context, .request = request};
+    if (estimate(&charging, error) != ST_OK)
+        return refuse(&charging, error);
+    charging_fini(&charging);
+    return ST_OK;
+}
+
+/* --- as answered --- */
+
+static struct charge_view view_of(struct context *context, const struct charge *charge,
+                                  const struct charge_info *info)
+{
+    struct ledger_entry_name entry = {0};
+    const struct job_id holder = holder_of_charge(charge_id(charge));
+    ledger_reservation(context->ledger, &holder, &entry);
+    return (struct charge_view){
+        .id = charge_id(charge),
+        .request = charge_declared(charge),
+        .project = charge_owner(charge)->project,
+        .created_by = charge_owner(charge)->name,
+        .state = charge_state_names[info->state],
+        .figures = info->figures,
+        .blocks = info->blocks,
+        .ledger_seq = entry.seq,
+        .lease_end_ms = info->lease_end_s * MS_PER_S,
+        .create_ms = charge_create_ms(charge),
+        .end_ms = info->end_s * MS_PER_S,
+    };
+}
+
+static char *charge_text(struct context *context, const struct charge *charge)
+{
+    struct charge_info info;
+    charge_read(context->charges, charge, &info);
+    const struct charge_view view = view_of(context, charge, &info);
+    return charge_render(&view);
+}
+
+/* --- create --- */
+
+static enum status check_room(struct context *context, struct error *error)
+{
+    if (atomic_load(&context->draining))
+        return error_set(error, ST_DRAINING, "the service is stopping");
+    if (charges_tally(context->charges).by_state[CHARGE_OPEN] >= LIMIT_CHARGES_OPEN)
+        return error_set(error, ST_QUEUE_FULL, "%d charges are open",
+                         LIMIT_CHARGES_OPEN);
+    return ST_OK;
+}
+
+static enum status tell_created(struct context *context, struct store_tx *tx,
+                                const struct request *request,
+                                const struct charge_view *view, struct error *error)
+{
+    struct act act;
+    char *detail = charge_act_render(view);
+    act_begin(&act, context, request);
+    act.row.object = view->id->text;
+    act.row.detail = detail;
+    enum status status = audit_trail_append(tx, &act.row, error);
+    free(detail);
+    return status;
+}
+
+/* Adds the reservation, the charge's row, the act and the idempotency row, all in one
+ * transaction. */
+static enum status create_in(struct charging *charging, struct store_tx *tx,
+                             char **body, struct error *error)
+{
+    char location[64];
+    struct context *context = charging->context;
+    struct request *request = charging->request;
+    struct charge *charge = NULL;
+    struct ledger_entry_name entry = {0};
+    struct charge_addition addition = {.request_take = &charging->declared,
+                                       .owner = &request->principal,
+                                       .create_s = clock_wall_s(),
+                                       .info.figures = charging->figures};
+    charge_id_make(&addition.id);
+    addition.info.lease_end_s = addition.create_s + (int64_t)charging->declared.lease_s;
+    const struct job_id holder = holder_of_charge(&addition.id);
+    const struct ledger_claim claim = {
+        .dataset = &charging->declared.dataset,
+        .job = &holder,
+        .mechanism = &charging->mechanism,
+        .principal = &request->principal,
+        .parts = charging->declared.parts,
+        .engine = charging->declared.engine,
+    };
+    enum status status = ledger_reserve(context->ledger, tx, &claim, &entry, error);
+    if (status == ST_OK)
+        status = check_promise(charging, error);
+    if (status == ST_OK)
+        status = charges_add(context->charges, tx, &addition, &charge, error);
+    if (status != ST_OK)
+        return status;
+    struct charge_view view = view_of(context, charge, &addition.info);
+    view.ledger_seq = entry.seq;
+    *body = charge_render(&view);
+    snprintf(location, sizeof location, "/v1/charges/%s", addition.id.text);
+    status = tell_created(context, tx, request, &view, error);
+    if (status == ST_OK)
+        status = idempotency_keep(request, tx, location, *body, error);
+    if (status == ST_OK)
+        reply_header_add(&request->reply, "Location", "%s", location);
+    return status;
+}
+
+static enum status create(struct charging *charging, char **body, struct error *error)
+{
+    struct context *context = charging->context;
+    struct store_tx *tx = NULL;
+    enum status status = plan(charging, error);
+    if (status == ST_OK)
+        status = check_room(context, error);
+    if (status == ST_OK)
+        status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return context_end(context, tx, create_in(charging, tx, body, error), error);
+}
+
+enum status handle_charge_create(struct context *context, struct request *request,
+                                 struct error *error)
+{
+    struct charging charging = {.context = context, .request = request};
+    char *body = NULL;
+    if (create(&charging, &body, error) != ST_OK) {
+        free(body);
+        return refuse(&charging, error);
+    }
+    charging_fini(&charging);
+    reply_json(&request->reply, MHD_HTTP_CREATED, body);
+    return ST_OK;
+}
+
+/* --- get, list --- */
+
+static struct access_object object_of(const struct charge *charge)
+{
+    if (charge == NULL)
+        return (struct access_object){0};
+    const struct principal *owner = charge_owner(charge);
+    return (struct access_object){owner->project, owner->name};
+}
+
+static enum status find(struct context *context, const struct request *request,
+                        struct charge **charge, struct error *error)
+{
+    const struct access_question question = access_question_of(request);
+    *charge = charges_find(context->charges, request->match.id);
+    const struct access_object object = object_of(*charge);
+    return access_check_thing(&question, "charge", request->match.id, &object, error);
+}
+
+enum status handle_charge_get(struct context *context, struct request *request,
+                              struct error *error)
+{
+    struct charge *charge;
+    enum status status = find(context, request, &charge, error);
+    if (status != ST_OK)
+        return status;
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, charge_text(context, charge));
+    return ST_OK;
+}
+
+struct charge_list {
+    const struct request *request; /* of who asks */
+    struct context *context;
+    const char *dataset; /* NULL: of any */
+    unsigned states;     /* a bit for each */
+};
+
+static struct charge *listed(const struct charge_list *list, size_t place)
+{
+    return charges_at(list->context->charges, place);
+}
+
+static bool charge_seen(void *context, size_t place)
+{
+    const struct charge_list *list = context;
+    const struct access_object object = object_of(listed(list, place));
+    return access_sees(list->request, &object);
+}
+
+static bool charge_wanted(void *context, size_t place)
+{
+    const struct charge_list *list = context;
+    const struct charge *charge = listed(list, place);
+    struct charge_info info;
+    charge_read(list->context->charges, charge, &info);
+    return (list->states >> info.state & 1) != 0 &&
+           (list->dataset == NULL ||
+            strcmp(list->dataset, charge_declared(charge)->dataset.text) == 0);
+}
+
+static char *charge_line(void *context, size_t place)
+{
+    const struct charge_list *list = context;
+    return charge_text(list->context, listed(list, place));
+}
+
+enum status handle_charge_list(struct context *context, struct request *request,
+                               struct error *error)
+{
+    enum { DESCENDING = 0 };
+    static const char *const directions[] = {"desc", "asc", NULL};
+    char tag[64];
+    unsigned direction = DESCENDING;
+    struct dataset_id dataset;
+    struct charge_list list = {request, context, request_query(request, "dataset"),
+                               (1u << CHARGE_STATE_COUNT) - 1};
+    uint64_t version = charges_version(context->charges);
+    struct page_source source = {
+        .name = "charges",
+        .count = charges_count(context->charges),
+        .seen = charge_seen,
+        .wanted = charge_wanted,
+        .text = charge_line,
+        .context = &list,
+        .tag = tag,
+    };
+    bool good = query_choices(&list.states, "state", request_query(request, "state"),
+                              charge_state_names, error) == ST_OK;
+    good = query_choice(&direction, "order", request_query(request, "order"),
+                        directions, error) == ST_OK &&
+           good;
+    good = (list.dataset == NULL || dataset_id_parse(&dataset, list.dataset) ||
+            query_refuse("dataset", "must be the id of a dataset", error) == ST_OK) &&
+           good;
+    if (!good)
+        return ST_INVALID;
+    source.ascending = direction != DESCENDING;
+    snprintf(tag, sizeof tag, "\"%s-%llu\"", context->nonce,
+             (unsigned long long)version);
+    return page_reply(request, &source, error);
+}
+
+/* --- blocks and the end: for who made the charge alone --- */
+
+/* Finds the charge if who asks has made it, in its project; anybody else's is as if it were
+ * not there. */
+static enum status find_own(struct context *context, const struct request *request,
+                            struct charge **charge, struct error *error)
+{
+    const struct principal *principal = &request->principal;
+    *charge = charges_find(context->charges, request->match.id);
+    const struct access_object object = object_of(*charge);
+    if (*charge == NULL || strcmp(object.owner, principal->name) != 0 ||
+        strcmp(object.project, principal->project) != 0)
+        return error_set(error, ST_NOT_FOUND, "no charge \"%s\"", request->match.id);
+    return ST_OK;
+}
+
+static enum status tell(struct context *context, struct store_tx *tx,
+                        const struct request *request, struct error *error)
+{
+    struct act act;
+    act_begin(&act, context, request);
+    return audit_trail_append(tx, &act.row, error);
+}
+
+struct granting { /* a block on its way into the store */
+    struct context *context;
+    struct request *request;
+    struct charge *charge;
+    struct block_request asked;
+    char *body; /* what is answered, owned */
+};
+
+static enum status grant_in(struct granting *granting, struct store_tx *tx,
+                            struct error *error)
+{
+    char location[64];
+    struct charge_info info;
+    struct context *context = granting->context;
+    enum status status =
+        charge_grant(context, tx, granting->charge, &granting->asked, &info, error);
+    if (status == ST_OK)
+        status = tell(context, tx, granting->request, error);
+    if (status != ST_OK)
+        return status;
+    const struct charge_view view = view_of(context, granting->charge, &info);
+    granting->body = block_render(&view);
+    snprintf(location, sizeof location, "/v1/charges/%s", view.id->text);
+    status = idempotency_keep(granting->request, tx, location, granting->body, error);
+    if (status == ST_OK)
+        reply_header_add(&granting->request->reply, "Location", "%s", location);
+    return status;
+}
+
+static enum status grant(struct granting *granting, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    struct store *store = granting->context->store;
+    enum status status = store_begin(store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = store_end(tx, grant_in(granting, tx, error), error);
+    if (status == ST_OK && store_poisoned(store))
+        return error_set(error, ST_IO, "the head could not be written elsewhere");
+    return status;
+}
+
+enum status handle_charge_block(struct context *context, struct request *request,
+                                struct error *error)
+{
+    struct granting granting = {.context = context, .request = request};
+    enum status status = block_request_parse(&granting.asked, body_of(request),
+                                             request->body_size, error);
+    if (status == ST_OK)
+        status = find_own(context, request, &granting.charge, error);
+    if (status == ST_OK)
+        status = grant(&granting, error);
+    if (status != ST_OK) {
+        free(granting.body);
+        return status;
+    }
+    reply_json(&request->reply, MHD_HTTP_CREATED, granting.body);
+    return ST_OK;
+}
+
+static enum status settle_in(struct context *context, struct store_tx *tx,
+                             const struct request *request, struct charge *charge,
+                             struct error *error)
+{
+    struct charge_info info;
+    charge_read(context->charges, charge, &info);
+    if (info.state != CHARGE_OPEN)
+        return error_set(error, ST_CHARGE_ENDED, "the charge is %s",
+                         charge_state_names[info.state]);
+    enum status status =
+        charge_settle(context, tx, charge, CHARGE_SETTLED, clock_wall_s(), error);
+    return status == ST_OK ? tell(context, tx, request, error) : status;
+}
+
+enum status handle_charge_settle(struct context *context, struct request *request,
+                                 struct error *error)
+{
+    struct charge *charge;
+    struct store_tx *tx = NULL;
+    enum status status = find_own(context, request, &charge, error);
+    if (status == ST_OK)
+        status = store_begin(context->store, &tx, error);
+    if (status == ST_OK)
+        status = store_end(tx, settle_in(context, tx, request, charge, error), error);
+    if (status == ST_OK)
+        reply_json(&request->reply, MHD_HTTP_OK, charge_text(context, charge));
+    return status;
+}

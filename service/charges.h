@@ -1,0 +1,121 @@
+/*
+ * charges.h - every charge there ever was, in memory and on disk: work that runs elsewhere,
+ * as a lease of a part of a dataset's budget.
+ *
+ *           a block is granted
+ *              +--+
+ *              |  v      settled by its owner
+ *   (none) --> OPEN --------------------------> SETTLED
+ *               |         its lease ended
+ *               +-----------------------------> LAPSED
+ *
+ * Invariants
+ *   (1) What was declared never changes, and pointers to a charge are good until
+ *       charges_close.
+ *   (2) A block is granted once, in the order of the blocks: their number only grows, in
+ *       the transaction that authorises the block's steps in the ledger. So what the ledger
+ *       has authorised of a charge is what its blocks hold.
+ *   (3) A charge that has ended never moves again.
+ *   (4) State moves inside a store transaction; memory follows when it is durable.
+ *
+ * Threads: any. The lock guards what may change. Who moves a charge looks at its state
+ * inside the transaction that moves it.
+ */
+#ifndef SERVICE_CHARGES_H
+#define SERVICE_CHARGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/charge_view.h"
+#include "base/principal.h"
+#include "store/store.h"
+
+enum charge_state { CHARGE_OPEN, CHARGE_SETTLED, CHARGE_LAPSED };
+
+enum { CHARGE_STATE_COUNT = CHARGE_LAPSED + 1 };
+/* NULL ends them. */
+extern const char *const charge_state_names[CHARGE_STATE_COUNT + 1];
+
+struct charges; /* opaque */
+struct charge;  /* opaque */
+
+struct charge_info { /* a copy of what may change */
+    enum charge_state state;
+    uint64_t blocks; /* granted so far */
+    char process[CHARGE_PROCESS_SIZE];
+    int64_t lease_end_s, end_s; /* wall clock */
+    struct charge_figures figures;
+};
+
+/* Reads all rows.
+ *   ST_CORRUPT  a row does not read back; the error names it
+ *   ST_IO       the store cannot be read */
+enum status charges_open(struct charges **out, struct store_tx *tx,
+                         struct error *error);
+void charges_close(struct charges *charges); /* NULL is allowed */
+
+/* The charge of that id; NULL if there is none. */
+struct charge *charges_find(struct charges *charges, const char *id);
+
+const struct charge_id *charge_id(const struct charge *charge);
+const struct charge_request *charge_declared(const struct charge *charge);
+const struct principal *charge_owner(const struct charge *charge); /* name, project */
+int64_t charge_create_ms(const struct charge *charge);
+void charge_read(struct charges *charges, const struct charge *charge,
+                 struct charge_info *info);
+
+struct charge_addition {
+    struct charge_id id;
+    struct charge_request *request_take;
+    const struct principal *owner;
+    struct charge_info info;
+    int64_t create_s;
+};
+
+/* Inserts a charge that is OPEN; takes its request (on failure too).
+ *   out  found by charges_find once the transaction is durable, gone if it is not */
+enum status charges_add(struct charges *charges, struct store_tx *tx,
+                        const struct charge_addition *addition, struct charge **out,
+                        struct error *error);
+
+/* Moves the charge, which is OPEN, to what info says.
+ *   ST_IO  the store is poisoned */
+enum status charge_move(struct charges *charges, struct store_tx *tx,
+                        struct charge *charge, const struct charge_info *info,
+                        struct error *error);
+
+/* Whether the block may be granted now: it is the next one of a charge that is OPEN.
+ *   ST_CHARGE_ENDED        it has ended
+ *   ST_BLOCK_GRANTED       it was granted before
+ *   ST_BLOCK_OUT_OF_ORDER  there is another in between, or there is none of that number */
+enum status charge_check_block(const struct charge_request *request,
+                               const struct charge_info *info, uint64_t block,
+                               struct error *error);
+
+/* Copies of the charges that are OPEN, the oldest first, to be freed: all, or those on one
+ * dataset. */
+struct charge **charges_list_open(struct charges *charges,
+                                  const struct dataset_id *dataset, size_t *count);
+
+/* Whether any on the dataset is OPEN. */
+bool charges_open_on(struct charges *charges, const struct dataset_id *dataset);
+
+/* How many there are in each state. */
+struct charges_tally {
+    size_t by_state[CHARGE_STATE_COUNT];
+};
+struct charges_tally charges_tally(struct charges *charges);
+
+/* The first second at which a lease ends, as of now; INT64_MAX where none is OPEN. */
+int64_t charges_next_end(struct charges *charges);
+
+/* Whatever changes of any charge makes a greater one. */
+uint64_t charges_version(struct charges *charges);
+
+/* Charges by the order in which they were made. */
+size_t charges_count(struct charges *charges);
+struct charge *charges_at(struct charges *charges, size_t index); /* oldest is 0 */
+
+#endif
