@@ -198,9 +198,8 @@ static enum status check_room(struct context *context, struct error *error)
 {
     if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
-    if (surveys_count(context->surveys) >= LIMIT_SURVEYS)
-        return error_set(error, ST_QUEUE_FULL, "too many statistics are under way");
-    return disk_room_check(&context->disk_room, error);
+    enum status status = surveys_check_room(context->surveys, error);
+    return status == ST_OK ? disk_room_check(&context->disk_room, error) : status;
 }
 
 struct creation { /* a survey on its way into the store */

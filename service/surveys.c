@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/limits.h"
 #include "base/check.h"
 
 enum { MS_PER_S = 1000 };
@@ -168,6 +169,14 @@ const struct survey_entry *surveys_read(const struct surveys *surveys, size_t *c
 }
 
 /* --- adding and ending --- */
+
+enum status surveys_check_room(struct surveys *surveys, struct error *error)
+{
+    if (surveys_count(surveys) < LIMIT_SURVEYS)
+        return ST_OK;
+    return error_set(error, ST_QUEUE_FULL, "%d requests of statistics are under way",
+                     LIMIT_SURVEYS);
+}
 
 static struct change *change_create(struct surveys *surveys, struct survey *survey)
 {

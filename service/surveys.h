@@ -59,6 +59,10 @@ enum status surveys_open(struct surveys **out, struct store_tx *tx,
                          struct datasets *datasets, struct error *error);
 void surveys_close(struct surveys *surveys); /* NULL is allowed */
 
+/* Whether one more may be asked for. All that decides it is how many are RUNNING, as shown.
+ *   ST_QUEUE_FULL  LIMIT_SURVEYS are */
+enum status surveys_check_room(struct surveys *surveys, struct error *error);
+
 struct survey_addition {
     struct survey *survey_take;
     const char *spec, *guarantee; /* JSON */

@@ -125,6 +125,22 @@ static void more_statistics_than_the_limit_are_refused(void **state)
     assert_string_equal(error.pointer, "/statistics");
 }
 
+static void more_probabilities_than_the_limit_are_refused(void **state)
+{
+    (void)state;
+    struct statistics_request request;
+    struct error error = {0};
+    char body[4096] = "{\"dataset\":\"a\",\"statistics\":[{\"kind\":\"quantiles\","
+                      "\"column\":\"age\",\"probabilities\":[",
+         *end = body + strlen(body);
+    for (int i = 0; i <= LIMIT_PROBABILITIES; i++)
+        end += sprintf(end, "%s0.5", i > 0 ? "," : "");
+    sprintf(end, "]}],\"privacy\":{\"epsilon\":1}}");
+    assert_int_equal(statistics_request_parse(&request, body, strlen(body), &error),
+                     ST_INVALID);
+    assert_string_equal(error.pointer, "/statistics/0/probabilities");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +148,7 @@ int main(void)
         cmocka_unit_test(noise_may_be_named_in_the_place_of_epsilon),
         cmocka_unit_test(every_mistake_is_refused_at_its_place),
         cmocka_unit_test(more_statistics_than_the_limit_are_refused),
+        cmocka_unit_test(more_probabilities_than_the_limit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,6 +341,36 @@ static void what_is_bad_is_refused_at_its_place(void **state)
     assert_true(spent(client, "bad") == 0);
 }
 
+/* Statistics read every record there is, held out or not, and every part's budget pays. */
+static void every_part_of_a_dataset_is_read_and_charged(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    ready_points(client, "divided", 3001, 9,
+                 SAMPLE_BUDGET(4) ",'holdout':0.2,'holdout_seed':5");
+    const struct reply *made = client_create(
+        client, "/v1/statistics",
+        "{'dataset':'divided','statistics':[{'kind':'histogram','column':'above'}],"
+        "'privacy':{'noise_multiplier':5}}");
+    assert_status(made, 201);
+    const struct reply *held = client_get(client, "/v1/datasets/divided/budget");
+    const struct reply *done = await_answers(client, reply_text(made, "id"));
+    const struct reply *budget = client_get(client, "/v1/datasets/divided/budget");
+    for (int part = 0; part < 2; part++) {
+        char path[64];
+        snprintf(path, sizeof path, "parts.%d.epsilon_spent", part);
+        assert_true(reply_number(budget, path) > 0);
+        assert_true(reply_number(budget, path) ==
+                    reply_number(budget, "epsilon_spent"));
+        snprintf(path, sizeof path, "parts.%d.epsilon_held", part);
+        assert_true(reply_number(held, path) > 0 || reply_number(budget, path) == 0);
+    }
+    double counted = reply_number(done, "answers.0.bins.0.count") +
+                     reply_number(done, "answers.0.bins.1.count");
+    assert_true(fabs(counted - 3001) < 6 * 5 * sqrt(2));
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
 static void sixteen_thousand_bins_are_answered(void **state)
 {
     struct stage *stage = *state;
@@ -368,6 +398,7 @@ int main(void)
         cmocka_unit_test(a_dataset_is_not_deleted_under_its_statistics),
         cmocka_unit_test(what_does_not_fit_is_refused_and_costs_nothing),
         cmocka_unit_test(what_is_bad_is_refused_at_its_place),
+        cmocka_unit_test(every_part_of_a_dataset_is_read_and_charged),
         cmocka_unit_test(sixteen_thousand_bins_are_answered),
     };
     return cmocka_run_group_tests(tests, stage_begin, stage_end);
