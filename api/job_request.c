@@ -101,6 +101,20 @@ static void read_optimizer(struct job_request *request, struct json_node node)
         optimizer_request_init(&request->train.optimizer, OPTIMIZER_SGD);
 }
 
+static const char *const feature_uses[] = {
+    [FEATURES_CACHED] = "cached", [FEATURES_STREAMED] = "streamed"};
+
+static void read_features(enum feature_use *features, struct json_node node)
+{
+    const char *text = json_read_text(node);
+    for (int i = FEATURES_CACHED; i <= FEATURES_STREAMED; i++)
+        if (strcmp(text, feature_uses[i]) == 0) {
+            *features = (enum feature_use)i;
+            return;
+        }
+    json_refuse(node, "must be cached or streamed");
+}
+
 static void read_learning(struct job_request *request, const struct json_node *root)
 {
     struct json_node averaging = json_member(root, "averaging");
@@ -109,6 +123,9 @@ static void read_learning(struct job_request *request, const struct json_node *r
         averaging_request_read(&request->train.averaging, &averaging);
     if (json_present(weights))
         class_weights_request_read(&request->train.class_weights, weights);
+    struct json_node features = json_member(root, "features");
+    if (json_present(features))
+        read_features(&request->train.features, features);
 }
 
 /* A power of two, so that nobody's rows lie in two products. */
@@ -187,11 +204,11 @@ static void read_request(struct job_request *request, const struct json_node *ro
 {
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
-    json_read_object(
-        *root, (const char *const[]){"dataset", "evaluation", "model", "algorithm",
-                                     "optimizer", "averaging", "class_weights",
-                                     "batch_size", "rows_per_person", "epochs", "steps",
-                                     "privacy", "display_name", "tags", NULL});
+    json_read_object(*root, (const char *const[]){
+                                "dataset", "evaluation", "model", "algorithm",
+                                "optimizer", "averaging", "class_weights", "features",
+                                "batch_size", "rows_per_person", "epochs", "steps",
+                                "privacy", "display_name", "tags", NULL});
     read_names(request, root, epsilon_max);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
@@ -264,6 +281,8 @@ void job_request_write_run(struct json_writer *writer,
     optimizer_request_write(writer, "optimizer", &train->optimizer);
     averaging_request_write(writer, "averaging", &train->averaging);
     class_weights_request_write(writer, "class_weights", &train->class_weights);
+    if (train->features != FEATURES_ANY)
+        json_write_text(writer, "features", feature_uses[train->features]);
     json_write_count(writer, "batch_size", train->batch_size);
     if (train->unit == UNIT_PERSON)
         json_write_count(writer, "rows_per_person", train->unit_rows);
@@ -304,6 +323,16 @@ char *job_request_render(const struct job_request *request)
     write_privacy(&writer, request);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
+}
+
+void job_features_schema_write(struct json_writer *writer)
+{
+    json_write_object(writer, "features");
+    json_write_array(writer, "enum");
+    for (int i = FEATURES_CACHED; i <= FEATURES_STREAMED; i++)
+        json_write_text(writer, NULL, feature_uses[i]);
+    json_write_array_end(writer);
+    json_write_object_end(writer);
 }
 
 /* --- what a job's privacy may be --- */

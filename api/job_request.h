@@ -6,7 +6,7 @@
  *
  *   {"dataset","evaluation"?:id|{"holdout":true,"epsilon","error_clip"?},"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"averaging"?:{"kind",...},
- *    "class_weights"?:[number,...],"batch_size"?,"rows_per_person"?,"epochs"|"steps"?,
+ *    "class_weights"?:[number,...],"features"?:cached|streamed,"batch_size"?,"rows_per_person"?,"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
  *              "accountant"?:rdp|pld},
  *    "display_name"?,"tags"?}
@@ -90,6 +90,9 @@ void job_evaluation_write(struct json_writer *writer,
 struct json_writer;
 void job_request_write_run(struct json_writer *writer,
                            const struct job_request *request);
+
+/* Writes what "features" may be, as JSON Schema. */
+void job_features_schema_write(struct json_writer *writer);
 
 /* Writes what "privacy" may be, as JSON Schema: the members of an object that the caller
  * has opened, and closes it. */

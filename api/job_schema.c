@@ -346,6 +346,7 @@ char *job_schema_render(const struct job_schema_view *view)
     write_optimizer(&writer, usual);
     write_averaging(&writer);
     class_weights_schema_write(&writer, "class_weights", view->facts.schema->classes);
+    job_features_schema_write(&writer);
     write_length(&writer, usual);
     write_privacy(&writer, view, &offers);
     caption_schema_write(&writer);

@@ -46,6 +46,63 @@ struct algorithm_inputs train_spec_inputs(const struct train_spec *spec)
                                      .optimizer = &spec->optimizer};
 }
 
+static enum status check_class_weights(const struct train_spec *spec,
+                                       struct error *error)
+{
+    if (spec->class_weights.count == 0 || !spec->algorithm.algorithm->plain_loss)
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/class_weights",
+                        "what %s proves is about the loss as it is: give none, or take "
+                        "dpsgd or dpgd",
+                        spec->algorithm.algorithm->name);
+}
+
+/* Differences are taken between two points of all that a model has. */
+static enum status check_frozen(const struct train_spec *spec, struct error *error)
+{
+    const struct algorithm *algorithm = spec->algorithm.algorithm;
+    if (!algorithm->uses_differences ||
+        network_floats(spec->network) == network_parameters(spec->network))
+        return ST_OK;
+    return error_set_at(
+        error, ST_INVALID, "/model/trainable",
+        "%s takes differences between two points of a whole model: give "
+        "all, or take dpsgd or dpgd",
+        algorithm->name);
+}
+
+bool train_spec_shares_features(const struct train_spec *spec)
+{
+    const struct algorithm *algorithm = spec->algorithm.algorithm;
+    return network_frozen_width(spec->network) > 0 && algorithm->is_private &&
+           !algorithm->plain_loss;
+}
+
+static enum status check_features(const struct train_spec *spec, struct error *error)
+{
+    if (spec->features != FEATURES_CACHED)
+        return ST_OK;
+    if (network_drops_frozen(spec->network))
+        return error_set_at(error, ST_INVALID, "/features",
+                            "dropout below the first trained layer makes features "
+                            "anew in every step: give streamed, or no dropout there");
+    if (!train_spec_shares_features(spec))
+        return error_set_at(error, ST_INVALID, "/features",
+                            "there are no features that a whole run shares: freeze "
+                            "the first layers, give dpsgd, or give streamed");
+    return ST_OK;
+}
+
+enum status train_spec_check(const struct train_spec *spec, struct error *error)
+{
+    enum status status = check_class_weights(spec, error);
+    if (status == ST_OK)
+        status = check_frozen(spec, error);
+    if (status == ST_OK)
+        status = check_features(spec, error);
+    return status;
+}
+
 enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,
                                  struct error *error)
 {

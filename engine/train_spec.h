@@ -27,6 +27,13 @@ struct class_weights {
     double *values; /* (count) > 0, owned */
 };
 
+/* Whether what frozen layers make of a record is computed once (frozen_features.h). */
+enum feature_use {
+    FEATURES_ANY, /* once, where it can be; it changes no bit of the model */
+    FEATURES_CACHED,
+    FEATURES_STREAMED
+};
+
 struct train_spec {
     struct algorithm_spec algorithm;
     struct model_spec model;
@@ -34,6 +41,7 @@ struct train_spec {
     struct optimizer_spec optimizer;
     struct averaging_spec averaging;
     struct class_weights class_weights;
+    enum feature_use features;
     enum relation relation;
     enum unit unit;   /* of the data that it is trained on */
     size_t unit_rows; /* the most rows of a person in a step; 1 of a record; 0 is 1 */
@@ -53,6 +61,16 @@ enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
 
 /* Destroys the compiled model of a run that is over or will never be. */
 void train_spec_drop_network(struct train_spec *spec);
+
+/* Whether the algorithm's proof covers what the spec asks of losses, layers and features.
+ *   ST_INVALID  it does not, or there are no features that a run could share: at
+ *               "/class_weights", "/model/trainable" or "/features" */
+enum status train_spec_check(const struct train_spec *spec, struct error *error);
+
+/* Whether what the frozen layers make of a record serves a whole run: there are such
+ * layers, the algorithm reads nothing that they read, as a bound by the loss does, and it
+ * keeps records in rows that round alike, as none does on public data. */
+bool train_spec_shares_features(const struct train_spec *spec);
 
 /* What the algorithm plans from. The answer borrows spec. */
 struct algorithm_inputs train_spec_inputs(const struct train_spec *spec);

@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/dp/stepper.h"
+#include "engine/frozen_features.h"
 #include "engine/model_file/model_file.h"
 #include "engine/difference/difference.h"
 #include "engine/measurer.h"
@@ -23,6 +24,7 @@
 #include "engine/rounding/blas.h"
 #include "engine/rounding/height_agreement.h"
 #include "engine/rounding/row_class.h"
+#include "engine/start_point.h"
 
 /* How many bytes of OpenBLAS's packing buffers a thread touches. */
 static const uint64_t blas_buffer_size = UINT64_C(4) << 20;
@@ -37,8 +39,9 @@ struct trainer {
     float *parameters; /* (network_floats) */
     struct team *team;
     struct stepper *stepper;
-    struct average *average;     /* NULL where the model is the last point */
-    struct evaluator *evaluator; /* NULL without an evaluation matrix */
+    struct frozen_features *features; /* NULL: they are made anew each time */
+    struct average *average;          /* NULL where the model is the last point */
+    struct evaluator *evaluator;      /* NULL without an evaluation matrix */
 };
 
 /* How many rows a block has. Products over more rows are faster, but the last block is
@@ -93,42 +96,15 @@ enum status trainer_choose_rate(struct train_spec *spec, struct error *error)
     return ST_OK;
 }
 
-static enum status check_class_weights(const struct train_spec *spec,
-                                       struct error *error)
-{
-    if (spec->class_weights.count == 0 || !spec->algorithm.algorithm->plain_loss)
-        return ST_OK;
-    return error_set_at(error, ST_INVALID, "/class_weights",
-                        "what %s proves is about the loss as it is: give none, or take "
-                        "dpsgd or dpgd",
-                        spec->algorithm.algorithm->name);
-}
-
-/* Differences are taken between two points of all that a model has. */
-static enum status check_frozen(const struct train_spec *spec, struct error *error)
-{
-    const struct algorithm *algorithm = spec->algorithm.algorithm;
-    if (!algorithm->uses_differences ||
-        network_floats(spec->network) == network_parameters(spec->network))
-        return ST_OK;
-    return error_set_at(
-        error, ST_INVALID, "/model/trainable",
-        "%s takes differences between two points of a whole model: give "
-        "all, or take dpsgd or dpgd",
-        algorithm->name);
-}
-
 static enum status start(void **state, const struct train_spec *spec,
                          struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     struct algorithm_inputs inputs = train_spec_inputs(spec);
     struct algorithm_model model;
-    enum status status = check_class_weights(spec, error);
+    enum status status = train_spec_check(spec, error);
     if (status == ST_OK)
         status = algorithm_check_unit(algorithm, spec->unit, error);
-    if (status == ST_OK)
-        status = check_frozen(spec, error);
     if (status == ST_OK)
         status = describe(&model, algorithm, spec->network, error);
     if (status != ST_OK)
@@ -297,33 +273,6 @@ enum status trainer_check_rounding(const struct train_spec *spec, struct error *
     return status;
 }
 
-/* What is wrong with a file of weights is not damage to anything else. */
-static enum status read_weights(struct trainer *trainer,
-                                const struct weights_source *weights,
-                                struct error *error)
-{
-    struct error local = {0};
-    enum status status =
-        model_file_read_start(weights, trainer->network, trainer->parameters, &local);
-    if (status == ST_OK || status == ST_NO_MEMORY)
-        return status == ST_OK ? ST_OK : error_set(error, status, "%s", local.text);
-    return error_set_at(error, ST_MODEL_CORRUPT, "/model/weights", "%s", local.text);
-}
-
-static enum status create_parameters(struct trainer *trainer,
-                                     const struct trainer_options *options,
-                                     struct error *error)
-{
-    size_t count = network_floats(trainer->network);
-    trainer->parameters = calloc(count, sizeof *trainer->parameters);
-    if (trainer->parameters == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters", count);
-    network_init(trainer->network, trainer->parameters, options->spec->model.init_seed);
-    if (options->weights == NULL)
-        return ST_OK;
-    return read_weights(trainer, options->weights, error);
-}
-
 static enum status create_stepper(struct trainer *trainer,
                                   const struct trainer_options *options,
                                   struct error *error)
@@ -347,6 +296,21 @@ static enum status create_stepper(struct trainer *trainer,
         setup.seed = &seed;
     }
     return stepper_create(&trainer->stepper, &setup, error);
+}
+
+static enum status create_features(struct trainer *trainer,
+                                   const struct trainer_options *options,
+                                   struct error *error)
+{
+    const struct frozen_features_setup setup = {.spec = options->spec,
+                                                .matrix = options->data,
+                                                .parameters = trainer->parameters,
+                                                .rows = &trainer->rows,
+                                                .team = trainer->team,
+                                                .stepper = trainer->stepper,
+                                                .folder = options->features_folder,
+                                                .cancel = options->cancel};
+    return frozen_features_create(&trainer->features, &setup, error);
 }
 
 static enum status create_average(struct trainer *trainer,
@@ -384,11 +348,15 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     if (status == ST_OK)
         status = find_rows(trainer, options, error);
     if (status == ST_OK)
-        status = create_parameters(trainer, options, error);
+        status = start_point_make(
+            &trainer->parameters, trainer->network,
+            &(struct start_point){spec->model.init_seed, options->weights}, error);
     if (status == ST_OK)
         status = team_create(&trainer->team, options->threads, error);
     if (status == ST_OK)
         status = create_stepper(trainer, options, error);
+    if (status == ST_OK)
+        status = create_features(trainer, options, error);
     if (status == ST_OK)
         status = create_average(trainer, spec, error);
     if (status == ST_OK)
@@ -426,6 +394,7 @@ void trainer_destroy(struct trainer *trainer)
     evaluator_destroy(trainer->evaluator);
     average_destroy(trainer->average);
     stepper_destroy(trainer->stepper);
+    frozen_features_destroy(trainer->features);
     team_destroy(trainer->team);
     free(trainer->parameters);
     finish(trainer->algorithm, trainer->state);
@@ -489,6 +458,11 @@ enum status trainer_save(struct trainer *trainer, const char *path,
                                     .parameters = model_of(trainer),
                                     .metadata = metadata};
     return model_file_write(path, &content, seal, error);
+}
+
+bool trainer_has_features(const struct trainer *trainer)
+{
+    return trainer->features != NULL;
 }
 
 size_t trainer_frozen(const struct trainer *trainer, uint8_t sha256[SHA256_SIZE])

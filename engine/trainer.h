@@ -44,7 +44,9 @@ struct trainer_options {
     unsigned threads;                /* >= 1 */
     const atomic_bool *cancel;       /* or NULL */
     const struct weights_source
-        *weights;            /* what to begin with; NULL: init_seed alone */
+        *weights; /* what to begin with; NULL: init_seed alone */
+    const char
+        *features_folder;    /* the dataset's own, for features; NULL: none are kept */
     const uint8_t *test_key; /* (32) tests only; NULL: getrandom */
     /* What was found of the model's rows, or NULL. Where rows->block is 0, it is found, and
      * written here if the run is created. Else it is believed: it is of this process, and
@@ -80,6 +82,7 @@ enum status trainer_check_rounding(const struct train_spec *spec, struct error *
 
 /*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
  *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding
+ *   ST_CANCELLED  the flag was seen while features were computed
  *   ST_MODEL_CORRUPT  the file of weights is not there, not what it was, or not of this
  *                 model
  *   ST_NO_MEMORY  an allocation failed
@@ -118,6 +121,9 @@ enum status trainer_measure(struct trainer *trainer, const struct quality_plan *
 enum status trainer_save(struct trainer *trainer, const char *path,
                          struct metadata_list metadata, struct file_seal *seal,
                          struct error *error);
+
+/* Whether what frozen layers make of the records was computed once, for the whole run. */
+bool trainer_has_features(const struct trainer *trainer);
 
 /* Returns how many floats of the model are frozen, and fills in the SHA-256 of them, as they
  * lie, if there are any. No step changes them. */

@@ -9,6 +9,7 @@
 #include "service/runner.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "accountant/run_filter.h"
 #include "accountant/figures.h"
@@ -41,6 +42,15 @@ struct run {
 };
 
 /* --- opening --- */
+
+/* folder = that of the dataset's matrix. */
+static void find_folder(const struct run *run, const struct dataset_id *id,
+                        char folder[BLOB_PATH_SIZE])
+{
+    const struct blob_name name = blob_of_dataset(id, BLOB_MATRIX);
+    blob_fetch(run->context->blobs, folder, &name);
+    *strrchr(folder, '/') = '\0';
+}
 
 /* What is found of the model's rows is remembered for the next run of such a model. */
 static enum status create_trainer(struct run *run, struct trainer_options *options,
@@ -83,12 +93,15 @@ static enum status run_open(struct run *run, struct error *error)
     if (status != ST_OK)
         return status;
     const struct weights_source weights = {run->weights.path, run->weights.seal};
+    char folder[BLOB_PATH_SIZE];
+    find_folder(run, &request->dataset, folder);
     struct trainer_options options = {
         .spec = run->train,
         .data = &run->data,
         .evaluation = request->has_evaluation ? &run->evaluation : NULL,
         .threads = run->context->config->threads,
         .cancel = cancel,
+        .features_folder = folder,
         .weights = id[0] != '\0' ? &weights : NULL,
     };
     if (run_filter_guards(&job_plan(run->job)->mechanism))

@@ -173,28 +173,46 @@ static bool squares_serve(const struct batch_sum *sum)
     return sum->clip != NULL && sum->parameter_step == NULL;
 }
 
-/* Copies the features and the target of one row of the matrix into a row. Its square is
- * taken at once, while the row is near and the processor divides the next one's. */
+/* Copies the features of one row of the matrix into a row. Its square is taken at once,
+ * while the row is near and the processor divides the next one's. Where the frozen layers
+ * have made something of it, that is copied, and no layer reads the row itself. */
+static void gather_features(struct micro_batch *micro_batch, const struct task *task,
+                            uint32_t index, size_t row)
+{
+    if (task->features.rows != NULL) {
+        struct rows to = workspace_frozen_rows(micro_batch->workspace);
+        size_t width = task->features.width;
+        memcpy(to.data + row * to.stride, task->features.rows + index * width,
+               width * sizeof *to.data);
+        return;
+    }
+    size_t stride = workspace_stride(micro_batch->workspace);
+    float *features = workspace_input(micro_batch->workspace) + row * stride;
+    matrix_gather(task->data, features, stride, &index, 1);
+    if (squares_serve(task->sum))
+        micro_batch->squares[row] = floats_square(features, stride);
+}
+
+/* Copies the features and the target of one row of the matrix into a row. */
 static void gather_row(struct micro_batch *micro_batch, const struct task *task,
                        uint32_t index, size_t row)
 {
     const struct matrix *data = task->data;
-    size_t stride = workspace_stride(micro_batch->workspace);
-    float *features = workspace_input(micro_batch->workspace) + row * stride;
-    matrix_gather(data, features, stride, &index, 1);
-    if (squares_serve(task->sum))
-        micro_batch->squares[row] = floats_square(features, stride);
+    gather_features(micro_batch, task, index, row);
     if (data->targets != NULL)
         workspace_classes(micro_batch->workspace)[row] = matrix_target(data, index);
     else
         workspace_values(micro_batch->workspace)[row] = matrix_value(data, index);
 }
 
-static void clear_row(struct micro_batch *micro_batch, size_t row)
+static void clear_row(struct micro_batch *micro_batch, const struct task *task,
+                      size_t row)
 {
-    size_t stride = workspace_stride(micro_batch->workspace);
-    memset(workspace_input(micro_batch->workspace) + row * stride, 0,
-           stride * sizeof(float));
+    struct rows rows = {workspace_input(micro_batch->workspace),
+                        workspace_stride(micro_batch->workspace), 0};
+    if (task->features.rows != NULL)
+        rows = workspace_frozen_rows(micro_batch->workspace);
+    memset(rows.data + row * rows.stride, 0, rows.stride * sizeof(float));
     workspace_classes(micro_batch->workspace)[row] = 0;
     workspace_values(micro_batch->workspace)[row] = 0;
 }
@@ -213,7 +231,7 @@ static void gather(struct micro_batch *micro_batch, const struct task *task,
         if (k < count)
             gather_row(micro_batch, task, rows[k], first + k);
         else
-            clear_row(micro_batch, first + k);
+            clear_row(micro_batch, task, first + k);
         micro_batch->weights[first + k] = k < count ? 1.0F / (float)count : 0.0F;
         micro_batch->indices[first + k] = (uint32_t)(unit * all + k);
         micro_batch->occupied[first + k] = true;
@@ -225,7 +243,8 @@ static void gather(struct micro_batch *micro_batch, const struct task *task,
 /* Says that a unit will be gathered soon. */
 static void expect(const struct task *task, uint32_t unit)
 {
-    matrix_expect(task->data, matrix_unit(task->data, unit).first);
+    if (task->features.rows == NULL)
+        matrix_expect(task->data, matrix_unit(task->data, unit).first);
 }
 
 /* Puts a piece behind what the micro-batch holds, or answers false if it has no room. */
@@ -251,7 +270,7 @@ static bool add_piece(struct micro_batch *micro_batch, const struct task *task,
     for (size_t row = start; row < cell.end; row++) {
         if (micro_batch->occupied[row])
             continue;
-        clear_row(micro_batch, row);
+        clear_row(micro_batch, task, row);
         micro_batch->weights[row] = 0;
     }
     micro_batch->ranges[micro_batch->range_count++] =
@@ -400,7 +419,10 @@ static void differentiate(struct micro_batch *micro_batch, const struct task *ta
         workspace_difference(workspace, task->sum->parameter_step, micro_batch->filled);
         return;
     }
-    workspace_forward(workspace, task->parameters, micro_batch->filled);
+    if (task->features.rows != NULL)
+        workspace_forward_rest(workspace, task->parameters, micro_batch->filled);
+    else
+        workspace_forward(workspace, task->parameters, micro_batch->filled);
     workspace_loss(workspace);
     if (task->class_weights != NULL)
         workspace_weigh_classes(workspace, task->class_weights);

@@ -18,6 +18,7 @@
 #include "engine/data/matrix.h"
 #include "engine/dp/batch.h"
 #include "engine/dp/batch_sum.h"
+#include "engine/dp/feature_rows.h"
 #include "engine/dp/reduction.h"
 #include "engine/nn/network.h"
 #include "engine/rounding/row_class.h"
@@ -27,6 +28,7 @@ struct micro_batch; /* opaque */
 struct task { /* what one sum is of; all threads read it */
     const struct network *network;
     const struct matrix *data;
+    struct feature_rows features;
     const float *parameters;
     const struct batch *batch;
     const struct batch_sum *sum;

@@ -186,6 +186,11 @@ struct workspace *stepper_workspace(struct stepper *stepper, unsigned member)
     return micro_batch_workspace(stepper->micro_batches[member]);
 }
 
+void stepper_use_features(struct stepper *stepper, struct feature_rows features)
+{
+    stepper->features = features;
+}
+
 const float *stepper_parameters(const struct stepper *stepper)
 {
     return stepper->setup.parameters;
@@ -283,6 +288,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
         .stepper = stepper,
         .task = {.network = setup->network,
                  .data = setup->data,
+                 .features = stepper->features,
                  .parameters = setup->parameters,
                  .batch = &stepper->batch,
                  .sum = sum,

@@ -33,6 +33,7 @@
 
 #include "base/status.h"
 #include "engine/dp/batch_sum.h"
+#include "engine/dp/feature_rows.h"
 #include "engine/dp/stepper_setup.h"
 #include "engine/sampling/fixed_size_subset.h"
 #include "engine/dp/sum_norm.h"
@@ -53,6 +54,9 @@ uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads);
 
 /* A member's buffers, for work that is not about gradients, between steps. */
 struct workspace *stepper_workspace(struct stepper *stepper, unsigned member);
+
+/* From now on sums read these in place of the data's features. They stay until destroy. */
+void stepper_use_features(struct stepper *stepper, struct feature_rows features);
 
 /* The parameters as the last update left them. They are public. */
 const float *stepper_parameters(const struct stepper *stepper);

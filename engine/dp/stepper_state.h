@@ -19,6 +19,7 @@
 struct stepper {
     struct stepper_setup setup;
     size_t dim;
+    struct feature_rows features; /* of the data; no rows: none were made */
     uint64_t step;
     size_t bins; /* the bins of the last sum's histogram */
     struct step_keys keys;

@@ -74,6 +74,9 @@ struct network {
     size_t frozen_count; /* floats of frozen tensors, behind them */
     size_t node_count, value_count, layer_count, tensor_count, tile_count;
     size_t output; /* value of the outputs */
+    size_t
+        frozen_nodes; /* the first so many make, of a record alone, one value of which
+                            the others are made: that of the last of them */
     struct node *nodes;
     struct value *values;
     struct weight_layer *layers;

@@ -92,6 +92,67 @@ static enum status make_tiles(struct network *network, struct error *error)
     return ST_OK;
 }
 
+/* Whether no node from count on reads a value that was made before it, but for the last. */
+static bool can_cut(const struct network *network, const size_t *made_by, size_t count)
+{
+    size_t last = network->nodes[count - 1].to;
+    for (size_t i = count; i < network->node_count; i++) {
+        const size_t reads[] = {network->nodes[i].from, network->nodes[i].other};
+        for (size_t k = 0; k < 2; k++) {
+            bool names = k == 0 || reads[k] != 0; /* most nodes have no other */
+            if (names && reads[k] != last && made_by[reads[k]] < count)
+                return false;
+        }
+    }
+    return network->output == last || made_by[network->output] >= count;
+}
+
+/* The node after which each value is there; 0 for the record, which no node makes. */
+static void find_makers(const struct network *network, size_t *made_by)
+{
+    for (size_t i = network->node_count; i-- > 0;) {
+        const struct node *node = &network->nodes[i];
+        made_by[node->to] = i;
+        if (node->other != 0 && network->values[node->other].shares == node->from)
+            made_by[node->other] = i; /* the other end of a fork */
+    }
+    made_by[0] = 0;
+}
+
+/* Finds how many of the first nodes are frozen, drop nothing, and hand on one value. */
+static size_t count_frozen_nodes(const struct network *network)
+{
+    size_t count = 0, *made_by = calloc(network->value_count, sizeof *made_by);
+    bool has_weights = false;
+    CHECK(made_by != NULL);
+    find_makers(network, made_by);
+    while (count < network->node_count && !network->nodes[count].kind->draws &&
+           !network->values[network->nodes[count].to].has_gradient)
+        count++;
+    while (count > 0 && !can_cut(network, made_by, count))
+        count--;
+    free(made_by);
+    for (size_t i = 0; i < count; i++)
+        has_weights |= network->nodes[i].kind->weights != NULL;
+    return has_weights ? count : 0;
+}
+
+size_t network_frozen_width(const struct network *network)
+{
+    if (network->frozen_nodes == 0)
+        return 0;
+    return network->values[network->nodes[network->frozen_nodes - 1].to].width;
+}
+
+bool network_drops_frozen(const struct network *network)
+{
+    for (size_t i = 0; i < network->node_count; i++)
+        if (network->nodes[i].kind->draws &&
+            !network->values[network->nodes[i].to].has_gradient)
+            return true;
+    return false;
+}
+
 /* What a network is compiled for, beside its model. */
 struct demand {
     struct network_shape shape;
@@ -115,6 +176,8 @@ static enum status create(struct network **out, const struct model_spec *model,
     status = graph_build(network, model, demand->choices, error);
     if (status == ST_OK)
         status = make_tiles(network, error);
+    if (status == ST_OK)
+        network->frozen_nodes = count_frozen_nodes(network);
     if (status != ST_OK) {
         network_destroy(network);
         return status;

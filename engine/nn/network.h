@@ -93,6 +93,14 @@ size_t network_layers(const struct network *network);
 bool network_layer_is_frozen(const struct network *network, size_t layer);
 size_t network_trained_layers(const struct network *network);
 
+/* How many floats the frozen layers below the first trained one make of a record, from
+ * which everything else of it is computed; 0 where there are none, or where others read
+ * the record too. What is random is none of them. */
+size_t network_frozen_width(const struct network *network);
+
+/* Whether activations are dropped below the first trained layer. */
+bool network_drops_frozen(const struct network *network);
+
 /* The tensors of a weight layer; bias is NULL where it has none. */
 struct layer_tensors {
     const struct tensor *weight, *bias;

@@ -38,30 +38,69 @@ void node_walk_gather(const struct workspace *workspace, const float *parameters
     }
 }
 
+static void node_walk_begin(struct workspace *workspace, size_t count)
+{
+    CHECK(count <= workspace->rows);
+    workspace->count = count;
+    workspace->has_per_example = false;
+    workspace->holds_differences = false;
+}
+
 void node_walk_start(struct workspace *workspace, size_t count)
 {
     size_t stride = workspace_stride(workspace);
     float *input = workspace_input(workspace);
 
-    CHECK(count <= workspace->rows);
-    workspace->count = count;
-    workspace->has_per_example = false;
-    workspace->holds_differences = false;
+    node_walk_begin(workspace, count);
     memset(input + count * stride, 0,
            (active_rows(workspace) - count) * stride * sizeof *input);
+}
+
+/* Runs nodes [first, end) over the rows. */
+static void walk(struct workspace *workspace, const float *parameters, size_t first,
+                 size_t end)
+{
+    struct row_range range = {.count = node_walk_stretch(workspace)};
+    for (; range.first < active_rows(workspace); range.first += range.count)
+        for (size_t i = first; i < end; i++)
+            node_forward(&(struct node_work){workspace, i, parameters, range});
 }
 
 void workspace_forward(struct workspace *workspace, const float *parameters,
                        size_t count)
 {
-    const struct network *network = workspace->network;
-
     node_walk_start(workspace, count);
     node_walk_gather(workspace, parameters, 0);
-    struct row_range range = {.count = node_walk_stretch(workspace)};
-    for (; range.first < active_rows(workspace); range.first += range.count)
-        for (size_t i = 0; i < network->node_count; i++)
-            node_forward(&(struct node_work){workspace, i, parameters, range});
+    walk(workspace, parameters, 0, workspace->network->node_count);
+}
+
+void workspace_forward_frozen(struct workspace *workspace, const float *parameters,
+                              size_t count)
+{
+    CHECK(workspace->network->frozen_nodes > 0);
+    node_walk_start(workspace, count);
+    node_walk_gather(workspace, parameters, 0);
+    walk(workspace, parameters, 0, workspace->network->frozen_nodes);
+}
+
+struct rows workspace_frozen_rows(struct workspace *workspace)
+{
+    const struct network *network = workspace->network;
+    CHECK(network->frozen_nodes > 0);
+    size_t value = network->nodes[network->frozen_nodes - 1].to;
+    return rows_of(workspace->activations, workspace, value);
+}
+
+void workspace_forward_rest(struct workspace *workspace, const float *parameters,
+                            size_t count)
+{
+    struct rows rows = workspace_frozen_rows(workspace);
+    node_walk_begin(workspace, count);
+    memset(rows.data + count * rows.stride, 0,
+           (active_rows(workspace) - count) * rows.stride * sizeof *rows.data);
+    node_walk_gather(workspace, parameters, 0);
+    walk(workspace, parameters, workspace->network->frozen_nodes,
+         workspace->network->node_count);
 }
 
 void workspace_drop(struct workspace *workspace, struct drop drop)

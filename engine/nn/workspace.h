@@ -107,6 +107,16 @@ void workspace_drop(struct workspace *workspace, struct drop drop);
 void workspace_forward(struct workspace *workspace, const float *parameters,
                        size_t count);
 
+/* The same in two parts, where network_frozen_width is not 0: what the frozen layers make
+ * of the records, and the outputs, from rows (rows, network_frozen_width) that were made so
+ * before. The caller fills the first count of these and nothing else; what lies between
+ * their floats and the stride is zero. */
+void workspace_forward_frozen(struct workspace *workspace, const float *parameters,
+                              size_t count);
+struct rows workspace_frozen_rows(struct workspace *workspace);
+void workspace_forward_rest(struct workspace *workspace, const float *parameters,
+                            size_t count);
+
 /* Losses of the records, and b of the last layer: softmax(z) - onehot, sigmoid(z) - y,
  * or z - y for (z - y)^2 / 2, cut off at delta by huber. Rows beyond count have b = 0. */
 void workspace_loss(struct workspace *workspace);

@@ -214,8 +214,8 @@ static void what_is_no_public_weights_is_refused(void **state)
                    "invalid_argument");
     char note[300] = "?note=";
     memset(note + 6, 'n', 201);
-    assert_string_equal(
-        reply_text(upload(client, note, "PK", 2), "errors.0.parameter"), "note");
+    assert_string_equal(reply_text(upload(client, note, "PK", 2), "errors.0.parameter"),
+                        "note");
     assert_problem(
         client_send(client, &(struct request){.method = "POST",
                                               .path = "/v1/files",
@@ -264,6 +264,25 @@ static void a_head_for_other_outputs_begins_anew(void **state)
         client, train(client, ON(",'weights':'%s','trainable':'head','fresh':'head'%s"),
                       world->base, loss));
     assert_true(same_tensor(client, reply_text(model, "id"), world->base, "0.weight"));
+}
+
+static void features_are_cached_where_they_can_be(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    static const char head[] =
+        "{'dataset':'points','model':{'preset':'mlp','hidden':[6],'weights':'%s',"
+        "'trainable':'%s'},'features':'%s'," TAIL;
+    const struct reply *job = train(client, head, world->base, "head", "cached");
+    assert_string_equal(reply_text(job, "features"), "cached");
+    assert_true(same_tensor(client, reply_text(job, "model"), world->base, "0.weight"));
+    train(client, head, world->base, "head", "streamed");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs", head, world->base, "all", "cached"),
+        "/features");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs", head, world->base, "head", "kept"),
+        "/features");
 }
 
 static void starts_that_cannot_be_are_refused(void **state)
@@ -332,6 +351,7 @@ int main(void)
         cmocka_unit_test(what_is_no_public_weights_is_refused),
         cmocka_unit_test(a_start_costs_nothing),
         cmocka_unit_test(a_head_for_other_outputs_begins_anew),
+        cmocka_unit_test(features_are_cached_where_they_can_be),
         cmocka_unit_test(starts_that_cannot_be_are_refused),
         cmocka_unit_test(a_job_whose_weights_are_deleted_fails),
     };

@@ -1087,6 +1087,7 @@ class JobRequest(TypedDict):
     optimizer: NotRequired[Optimizer]
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
+    features: NotRequired[Features]
     batch_size: NotRequired[BatchSize]
     rows_per_person: NotRequired[RowsPerPerson]
     epochs: NotRequired[Epochs]
@@ -1369,6 +1370,7 @@ class Job(TypedDict):
     optimizer: Optimizer
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
+    features: NotRequired[Features]
     batch_size: BatchSize
     rows_per_person: NotRequired[RowsPerPerson]
     epochs: NotRequired[Epochs]
@@ -1999,6 +2001,7 @@ RateSchedule = Literal["linear", "cosine"]
 Warmup = float
 WeightDecay = float
 Averaging = AveragingNone | AveragingTail | AveragingEma
+Features = Literal["cached", "streamed"]
 ClassWeights = list[float]
 BatchSize = int
 Steps = int

@@ -243,6 +243,34 @@ static void trained_floats_come_first(void **state)
     network_destroy(part);
 }
 
+static void the_frozen_end_is_one_value(void **state)
+{
+    (void)state;
+    static const struct {
+        bool images;
+        struct choice choice;
+        size_t width;
+    } cases[] = {
+        {false, {TRAINABLE_HEAD, {NULL}}, 8},
+        {false, {TRAINABLE_ONLY, {"[24].*", NULL}}, 8},
+        {false, {TRAINABLE_ONLY, {"0.*", NULL}}, 0},
+        {true, {TRAINABLE_HEAD, {NULL}}, 144},
+        {true, {TRAINABLE_ONLY, {"5.body.*", NULL}}, 144}, /* before the fork */
+        {true, {TRAINABLE_ONLY, {"5.shortcut.*", NULL}}, 144},
+        {true, {TRAINABLE_ONLY, {"1.*", NULL}}, 144}, /* normalised, not yet scaled */
+        {true, {TRAINABLE_EXCEPT, {"3.*", NULL}}, 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct layer_spec layers[LAYERS_MAX];
+        struct network *network;
+        size_t count = cases[k].images ? make_images(layers) : make_mlp(layers);
+        assert_int_equal(compile(&network, layers, count, &cases[k].choice, NULL),
+                         ST_OK);
+        assert_int_equal(network_frozen_width(network), cases[k].width);
+        network_destroy(network);
+    }
+}
+
 static void choices_that_mean_nothing_are_refused(void **state)
 {
     (void)state;
@@ -299,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_left_is_the_gradient_of_the_trained),
         cmocka_unit_test(trained_floats_come_first),
+        cmocka_unit_test(the_frozen_end_is_one_value),
         cmocka_unit_test(choices_that_mean_nothing_are_refused),
         cmocka_unit_test(a_fresh_layer_is_trained),
     };

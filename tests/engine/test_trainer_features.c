@@ -1,0 +1,204 @@
+/* Goal: features that are computed once make the same model, bit for bit, as features that
+ * are made anew, and leave nothing behind. Method: runs under a fixed key with and without
+ * them, of models that are cut in several places. */
+#include "tests/expect.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/trainer_fixture.h"
+
+static char folder[] = "/tmp/epsilond-features-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder); /* fails where something was left */
+}
+
+static size_t files_in(const char *path)
+{
+    size_t count = 0;
+    DIR *entries = opendir(path);
+    assert_non_null(entries);
+    while (readdir(entries) != NULL)
+        count++;
+    closedir(entries);
+    return count - 2; /* . and .. */
+}
+
+static void freeze(struct world *world, enum trainable_kind kind,
+                   char patterns[][TENSOR_NAME_SIZE], size_t count)
+{
+    train_spec_drop_network(&world->spec);
+    model_start_copy(
+        &world->spec.model.start,
+        &(struct model_start){.trainable = kind, .named = {count, patterns}});
+}
+
+/* Whether the run had features; digest = its model's. */
+static bool run_in(struct world *world, const char *where, uint8_t digest[SHA256_SIZE])
+{
+    struct noise_certificate noise = {.position_classes = 1};
+    struct trainer_options options = options_of(world, 3);
+    options.features_folder = where;
+    struct trainer *trainer = trainer_of(&options);
+    bool has = trainer_has_features(trainer);
+    trainer_noise_certificate(trainer, &noise);
+    run_steps(trainer, 6);
+    assert_int_equal(files_in(folder), 0);
+    digest_of(trainer, digest);
+    trainer_destroy(trainer);
+    /* Where rows round unlike, and where nobody asks how they round, they are made anew. */
+    bool alike = world->spec.algorithm.algorithm->is_private;
+    if (where != NULL)
+        assert_int_equal(has, alike && noise.position_classes == 1);
+    return has;
+}
+
+static void compare(struct world *world)
+{
+    uint8_t cached[SHA256_SIZE], streamed[SHA256_SIZE];
+    run_in(world, folder, cached);
+    assert_false(run_in(world, NULL, streamed));
+    assert_memory_equal(cached, streamed, SHA256_SIZE);
+    world_destroy(world);
+}
+
+static void cached_features_are_streamed_features(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dpsgd", "dicesgd", "adp", "sgd", "dpgd"};
+    char first[1][TENSOR_NAME_SIZE] = {"0.*"};
+    char two[2][TENSOR_NAME_SIZE] = {"0.*", "1.*"};
+    for (size_t a = 0; a < sizeof names / sizeof *names; a++) {
+        struct world *world = world_create(names[a]);
+        world->spec.noise_multiplier = strcmp(names[a], "sgd") == 0 ? 0 : 2;
+        if (world->spec.algorithm.algorithm->full_batch)
+            world->spec.batch_size = RECORDS;
+        freeze(world, TRAINABLE_HEAD, NULL, 0);
+        compare(world);
+    }
+    struct world *world = world_create("dpsgd");
+    set_image_model(world);
+    freeze(world, TRAINABLE_EXCEPT, first, 1);
+    compare(world);
+    world = world_create("dpsgd");
+    set_dropping_model(world, 0.4); /* dropout stands above the cut */
+    freeze(world, TRAINABLE_EXCEPT, two, 2);
+    compare(world);
+}
+
+static void an_evaluation_is_of_the_whole_model(void **state)
+{
+    (void)state;
+    struct evaluation with, without;
+    struct world *world = world_create("dpsgd");
+    freeze(world, TRAINABLE_HEAD, NULL, 0);
+    for (int k = 0; k < 2; k++) {
+        struct trainer_options options = options_of(world, 2);
+        options.features_folder = k == 0 ? folder : NULL;
+        struct trainer *trainer = trainer_of(&options);
+        run_steps(trainer, 2);
+        assert_int_equal(trainer_evaluate(trainer, k == 0 ? &with : &without, NULL),
+                         ST_OK);
+        run_steps(trainer, 1);
+        trainer_destroy(trainer);
+    }
+    assert_true(with.loss == without.loss && with.accuracy == without.accuracy);
+    world_destroy(world);
+}
+
+static void they_are_made_anew_where_there_is_no_room_or_no_wish(void **state)
+{
+    (void)state;
+    uint8_t digest[3][SHA256_SIZE];
+    struct world *world = world_create("dpsgd");
+    freeze(world, TRAINABLE_HEAD, NULL, 0);
+    run_in(world, NULL, digest[0]);
+    struct trainer_options options = options_of(world, 2);
+    options.features_folder = "/nonexistent";
+    struct trainer *trainer = trainer_of(&options);
+    assert_false(trainer_has_features(trainer));
+    run_steps(trainer, 6);
+    digest_of(trainer, digest[1]);
+    trainer_destroy(trainer);
+    world->spec.features = FEATURES_STREAMED;
+    options.features_folder = folder;
+    trainer = trainer_of(&options);
+    assert_false(trainer_has_features(trainer));
+    run_steps(trainer, 6);
+    digest_of(trainer, digest[2]);
+    trainer_destroy(trainer);
+    assert_memory_equal(digest[0], digest[1], SHA256_SIZE);
+    assert_memory_equal(digest[0], digest[2], SHA256_SIZE);
+    world_destroy(world);
+}
+
+static void what_no_run_shares_is_refused_where_it_is_asked_for(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        struct world *world = world_create(k == 2 ? "value_clip" : "dpsgd");
+        struct trainer_cost cost;
+        struct error error = {0};
+        char patterns[1][TENSOR_NAME_SIZE] = {"0.*"};
+        if (k == 0) /* dropout stands below the head */
+            set_dropping_model(world, 0.4);
+        if (k == 3)
+            freeze(world, TRAINABLE_ONLY, patterns, 1);
+        else if (k != 1)
+            freeze(world, TRAINABLE_HEAD, NULL, 0);
+        compile_model(world);
+        world->spec.features = FEATURES_STREAMED;
+        assert_int_equal(trainer_cost(&cost, &world->spec, 1, &error), ST_OK);
+        world->spec.features = FEATURES_CACHED;
+        assert_int_equal(trainer_cost(&cost, &world->spec, 1, &error), ST_INVALID);
+        assert_string_equal(error.pointer, "/features");
+        world_destroy(world);
+    }
+}
+
+static void a_run_can_be_cancelled_meanwhile(void **state)
+{
+    (void)state;
+    atomic_bool cancel = true;
+    struct world *world = world_create("dpsgd");
+    freeze(world, TRAINABLE_HEAD, NULL, 0);
+    struct trainer_options options = options_of(world, 2);
+    struct trainer *trainer;
+    options.features_folder = folder;
+    options.cancel = &cancel;
+    enum status status = trainer_create(&trainer, &options, NULL);
+    if (status == ST_OK) { /* rows round unlike: nothing was computed */
+        assert_false(trainer_has_features(trainer));
+        trainer_destroy(trainer);
+    } else {
+        assert_int_equal(status, ST_CANCELLED);
+    }
+    assert_int_equal(files_in(folder), 0);
+    world_destroy(world);
+}
+
+int main(int argc, char **argv)
+{
+    int result;
+    (void)argc;
+    if (!kernels_chosen(argv, &result))
+        return result;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cached_features_are_streamed_features),
+        cmocka_unit_test(an_evaluation_is_of_the_whole_model),
+        cmocka_unit_test(they_are_made_anew_where_there_is_no_room_or_no_wish),
+        cmocka_unit_test(what_no_run_shares_is_refused_where_it_is_asked_for),
+        cmocka_unit_test(a_run_can_be_cancelled_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
