@@ -22,8 +22,7 @@
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
 #include "engine/rounding/blas.h"
-#include "engine/rounding/height_agreement.h"
-#include "engine/rounding/row_class.h"
+#include "engine/run_rows.h"
 #include "engine/start_point.h"
 
 /* How many bytes of OpenBLAS's packing buffers a thread touches. */
@@ -43,21 +42,6 @@ struct trainer {
     struct average *average;          /* NULL where the model is the last point */
     struct evaluator *evaluator;      /* NULL without an evaluation matrix */
 };
-
-/* How many rows a block has. Products over more rows are faster, but the last block is
- * computed whole. Above 96 rows 784-10 leaves the kernels for small products, which are
- * three times as fast; wider layers gain next to nothing from there on. Images have many
- * rows a record: more than 48 records gain nothing, and cells of 128 leave fewer rows
- * empty. */
-static size_t block_rows(const struct network *network, uint64_t batch_size)
-{
-    bool on_images = network_has_positions(network);
-    if (batch_size >= 768)
-        return on_images ? 48 : 96;
-    if (batch_size >= 96)
-        return on_images ? 48 : 64;
-    return batch_size >= 24 ? 32 : 16;
-}
 
 /* Fills in the facts of the compiled model, those of differences where algorithm asks for
  * them. */
@@ -148,7 +132,7 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
             .optimizer = &spec->optimizer,
             .records = spec->records,
             .batch_size = spec->batch_size,
-            .rows = row_classes_most(block_rows(network, spec->batch_size))};
+            .rows = row_classes_most(run_rows_block(network, spec->batch_size))};
         uint64_t parameters = network_parameters(network);
         uint64_t floats = network_floats(network);
         size_t kept = spec->algorithm.algorithm->parameter_size;
@@ -188,89 +172,17 @@ static enum status check_matrices(const struct trainer_options *options,
     return ST_OK;
 }
 
-/* The most rows of a product where heights agree: as many as a batch has, as long as more
- * rows make it faster. It is a multiple of 48. */
-static size_t tallest_rows(uint64_t batch_size)
-{
-    enum { STEP = 48, MOST = 6 * STEP };
-    return batch_size >= MOST ? MOST : ((size_t)batch_size / STEP + 2) * STEP;
-}
-
-static struct heights wanted_heights(const struct network *network,
-                                     const struct train_spec *spec)
-{
-    return (struct heights){block_rows(network, spec->batch_size),
-                            tallest_rows(spec->batch_size)};
-}
-
-/* Nothing that such a run releases would be covered by its noise. */
-static enum status refuse_unsafe(const struct row_classes *rows, struct error *error)
-{
-    if (rows->safe)
-        return ST_OK;
-    return error_set_at(
-        error, ST_NOT_FLOAT_SAFE, "/model",
-        "with the BLAS kernels \"%s\" the rows of this model's products "
-        "round in %u ways by where they stand: records could not be kept "
-        "apart, and no noise would cover what they release",
-        blas_kernel(), rows->count);
-}
-
-/* Public sums do not depend on how rows round: any row will do, so long as threads do not
- * change what it holds. */
-static enum status compare_rows(struct trainer *trainer, const struct train_spec *spec,
-                                struct error *error)
-{
-    struct heights wanted = wanted_heights(trainer->network, spec);
-    struct row_classes *rows = &trainer->rows;
-    if (trainer->algorithm->is_private) {
-        enum status status =
-            trainer->algorithm->uses_differences
-                ? row_classes_find_two_points(rows, trainer->network, wanted, error)
-                : row_classes_find(rows, trainer->network, wanted, error);
-        return status == ST_OK ? refuse_unsafe(rows, error) : status;
-    }
-    *rows = row_classes_alike(wanted.block);
-    if (!heights_may_differ(trainer->network))
-        return ST_OK;
-    enum status status = row_classes_find(rows, trainer->network, wanted, error);
-    rows->count = 1;
-    rows->period = 1;
-    return status;
-}
-
-/* Kernels are chosen when the BLAS is loaded, so what was found once holds as long as the
- * process does. */
-static enum status find_rows(struct trainer *trainer,
-                             const struct trainer_options *options, struct error *error)
-{
-    struct row_classes *known = options->rows;
-    if (known != NULL && known->block > 0) {
-        trainer->rows = *known;
-        return ST_OK;
-    }
-    enum status status = compare_rows(trainer, options->spec, error);
-    if (status == ST_OK && known != NULL)
-        *known = trainer->rows;
-    return status;
-}
-
-enum status trainer_check_rounding(const struct train_spec *spec, struct error *error)
+enum status trainer_check_rounding(const struct train_spec *spec,
+                                   struct row_classes *tried, struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
-    const struct network *network = spec->network;
-    struct row_classes rows;
     struct algorithm_model model;
+    *tried = (struct row_classes){0};
     if (!algorithm->is_private)
         return ST_OK;
     blas_use_one_thread();
-    enum status status = describe(&model, algorithm, network, error);
-    if (status == ST_OK)
-        status = row_classes_try(&rows, network, wanted_heights(network, spec),
-                                 algorithm->uses_differences, error);
-    if (status == ST_OK)
-        status = refuse_unsafe(&rows, error);
-    return status;
+    enum status status = describe(&model, algorithm, spec->network, error);
+    return status == ST_OK ? run_rows_try(tried, spec, error) : status;
 }
 
 static enum status create_stepper(struct trainer *trainer,
@@ -346,7 +258,7 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     if (status == ST_OK)
         status = start(&trainer->state, spec, error);
     if (status == ST_OK)
-        status = find_rows(trainer, options, error);
+        status = run_rows_find(&trainer->rows, spec, options->rows, error);
     if (status == ST_OK)
         status = start_point_make(
             &trainer->parameters, trainer->network,

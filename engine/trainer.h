@@ -48,9 +48,10 @@ struct trainer_options {
     const char
         *features_folder;    /* the dataset's own, for features; NULL: none are kept */
     const uint8_t *test_key; /* (32) tests only; NULL: getrandom */
-    /* What was found of the model's rows, or NULL. Where rows->block is 0, it is found, and
-     * written here if the run is created. Else it is believed: it is of this process, and
-     * of the same model, trained parts, unit, batch size and algorithm. */
+    /* What was found of the model's rows, or NULL. Where rows->is_whole it is believed.
+     * Else it is found, and written here if the run is created; what was tried spares
+     * some of that, and where nothing was, rows->block is 0. It must be of this process,
+     * and of the same model, trained parts, unit, batch size and algorithm. */
     struct row_classes *rows;
 };
 
@@ -73,12 +74,13 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
 
 /* Whether a private run of spec is float safe in this process: its products' rows round
  * in few enough ways that every record can be kept to one, on which its sensitivity rests
- * (noise.md 2.5). Runs the network on made-up records: milliseconds of a small one, some
- * seconds of a ResNet.
+ * (noise.md 2.5). Runs the network on made-up records. *tried is what it found of the
+ * rows, for trainer_options.rows; block is 0 where it refuses or compares nothing.
  *   ST_NOT_FLOAT_SAFE  it is not ("/model")
  *   ST_INVALID         a layer that the algorithm has no rule for
  *   ST_NO_MEMORY       no room to compare */
-enum status trainer_check_rounding(const struct train_spec *spec, struct error *error);
+enum status trainer_check_rounding(const struct train_spec *spec,
+                                   struct row_classes *tried, struct error *error);
 
 /*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
  *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding

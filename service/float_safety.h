@@ -4,13 +4,14 @@
  * kept to one (engine/rounding/row_class.h). A private job of one that is not is
  * refused: no noise covers what it would release.
  *
- * To find out takes milliseconds of a small model and some seconds of a ResNet, so what
- * was found is remembered, of the FLOAT_SAFETY_KEPT models asked for last. Models of
+ * To find out takes milliseconds of a small model and half a second of a large one, so
+ * what was found is remembered, of the FLOAT_SAFETY_KEPT models asked for last. Models of
  * more than FLOAT_SAFETY_PARAMETERS are compared when their job starts, and only then:
  * the same refusal ends it before a step is authorised.
  *
- * A run compares more than a submission does, and what it has found of the rows is
- * remembered likewise: the next run of such a model in this process begins at once.
+ * A run compares more than a submission does. It goes on from what that has tried, and
+ * what it has found of the rows is remembered likewise: the next run of such a model in
+ * this process begins at once.
  *
  * Threads: any; one comparison at a time, for which no run waits.
  */
@@ -32,8 +33,8 @@ void float_safety_destroy(struct float_safety *safety); /* NULL is allowed */
 enum status float_safety_check(struct float_safety *safety,
                                const struct train_spec *spec, struct error *error);
 
-/* Fills in what a run of such a spec has found of its model's rows, for
- * trainer_options.rows; rows->block is 0 where none has. */
+/* Fills in what is known of the rows of such a spec's model, for trainer_options.rows;
+ * rows->block is 0 where nothing is. */
 void float_safety_recall(struct float_safety *safety, const struct train_spec *spec,
                          struct row_classes *rows);
 

@@ -240,7 +240,8 @@ static struct factors row_factors(const struct weight_work *work)
                             .a_stride = a.stride,
                             .b_stride = b.stride,
                             .weight = of->rows->weight,
-                            .bias = of->rows->bias};
+                            .bias = of->rows->bias,
+                            .have_one_row = !of->kind->has_positions};
 }
 
 /* Of a frozen layer: what its products read and wrote, for whoever compares rows. */
@@ -260,6 +261,8 @@ static struct factors frozen_factors(const struct weight_work *work)
                             .b_stride = b.stride,
                             .weight = of->rows->weight,
                             .bias = of->rows->bias,
+                            .have_one_row =
+                                of->kind->has_factors && !of->kind->has_positions,
                             .is_frozen = true};
 }
 

@@ -201,6 +201,7 @@ struct factors {
     size_t inputs, outputs, a_stride, b_stride;
     size_t weight, bias;  /* offsets in the flat vector; SIZE_MAX where there is none */
     bool are_per_example; /* both are per-example gradients; no product runs on them */
+    bool have_one_row;    /* of a layer with one row a record: network_row_layer */
     bool is_frozen;       /* no sum is made of them; b is what the layer wrote where no
                              gradient goes back to that */
 };

@@ -123,6 +123,8 @@ static size_t widest(const struct network *network)
     size_t widest = 0;
     for (size_t l = 0; l < network_layers(network); l++) {
         const struct row_layer *layer = network_row_layer(network, l);
+        if (layer == NULL)
+            continue;
         size_t most = layer->inputs > layer->outputs ? layer->inputs : layer->outputs;
         widest = most > widest ? most : widest;
     }
@@ -137,16 +139,17 @@ bool heights_may_differ(const struct network *network)
     return true;
 }
 
-enum status heights_agree(bool *agree, const struct network *network,
-                          struct heights heights, struct row_pattern pattern,
-                          struct error *error)
+/* The same as heights_agree, of the layers with one row a record. */
+static enum status layers_agree(bool *agree, const struct network *network,
+                                struct heights heights, struct row_pattern pattern,
+                                struct error *error)
 {
     CHECK(heights.block % pattern.period == 0 && heights.tallest % heights.block == 0);
-    *agree = false;
-    if (!heights_may_differ(network))
+    size_t rows = heights.tallest + CLASSES_MAX, width = widest(network);
+    size_t size = rows * width * sizeof(float);
+    *agree = true;
+    if (width == 0)
         return ST_OK;
-    size_t rows = heights.tallest + CLASSES_MAX;
-    size_t size = rows * widest(network) * sizeof(float);
     float *parameters = calloc(network_floats(network), sizeof *parameters);
     struct product product = {
         .parameters = parameters,
@@ -157,12 +160,28 @@ enum status heights_agree(bool *agree, const struct network *network,
         status = error_set(error, ST_NO_MEMORY, "no memory to compare products");
     } else {
         network_init(network, parameters, 1);
-        *agree = true;
         for (size_t l = 0; l < network_layers(network) && *agree; l++)
-            *agree = layer_agrees(network, l, &product, heights, pattern);
+            if (network_row_layer(network, l) != NULL)
+                *agree = layer_agrees(network, l, &product, heights, pattern);
     }
     free(product.y.data);
     free(product.x.data);
     free(parameters);
     return status;
+}
+
+enum status heights_agree(bool *agree, const struct network *network,
+                          struct heights heights, struct row_pattern pattern,
+                          struct error *error)
+{
+    *agree = false;
+    if (!heights_may_differ(network))
+        return ST_OK;
+    return layers_agree(agree, network, heights, pattern, error);
+}
+
+enum status dense_rows_agree(bool *agree, const struct network *network, size_t block,
+                             struct row_pattern pattern, struct error *error)
+{
+    return layers_agree(agree, network, (struct heights){block, block}, pattern, error);
 }

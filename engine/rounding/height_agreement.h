@@ -35,4 +35,11 @@ enum status heights_agree(bool *agree, const struct network *network,
                           struct heights heights, struct row_pattern pattern,
                           struct error *error);
 
+/* *agree = whether, in every product of block rows of every dense layer, the rows of a
+ * class hold the same bits: as many records and outputs are compared. Other layers are
+ * left out.
+ *   ST_NO_MEMORY  no room for block rows */
+enum status dense_rows_agree(bool *agree, const struct network *network, size_t block,
+                             struct row_pattern pattern, struct error *error);
+
 #endif

@@ -9,6 +9,9 @@
  * What remains must repeat with a period of at most ROW_PERIOD_MAX rows and leave each
  * class a fourth of them, or the answer is that rows are not safe (name_classes).
  *
+ * Layers whose products are compared by themselves as well need no such number of
+ * repetitions (find_at).
+ *
  * Two layouts are tried:
  *   find_tall    products of several heights, where the job wants them. It is taken if it
  *                changes no bit
@@ -53,8 +56,12 @@ static float uniform(uint64_t *state) /* in [-1, 1) */
 
 struct row_classes row_classes_alike(size_t block)
 {
-    return (struct row_classes){
-        .block = block, .tallest = block, .count = 1, .safe = true, .period = 1};
+    return (struct row_classes){.block = block,
+                                .tallest = block,
+                                .count = 1,
+                                .safe = true,
+                                .is_whole = true,
+                                .period = 1};
 }
 
 static size_t alternative(size_t block)
@@ -131,6 +138,7 @@ struct comparison {
     size_t block, rows;                /* rows: of all blocks */
     size_t unit_rows;
     size_t repetitions_min;
+    bool leaves_dense; /* whether dense layers are compared by themselves, afterwards */
     uint32_t *class_of; /* (rows / unit_rows) the first unit that each is like */
     uint32_t *before;   /* (rows / unit_rows) scratch */
     double *squares;    /* (rows) the record's square, as a job takes it */
@@ -157,12 +165,12 @@ static void refine(const struct comparison *c, size_t filled)
 
 /* Fewest outputs of a product that a comparison sees, forward of any layer or backward
  * of those above the first; an activation may hide half of them. */
-static size_t outputs_min(const struct workspace *workspace)
+static size_t outputs_min(const struct workspace *workspace, bool leaves_dense)
 {
     size_t layers = workspace_factor_count(workspace), least = SIZE_MAX;
     for (size_t l = 0; l < layers; l++) {
         struct factors f = workspace_factors(workspace, l);
-        if (f.are_per_example)
+        if (f.are_per_example || (leaves_dense && f.have_one_row))
             continue;
         size_t forward = l + 1 < layers ? f.outputs / 2 : f.outputs;
         size_t backward = l > 0 ? f.inputs / 2 : forward;
@@ -182,8 +190,8 @@ static void square_records(const struct comparison *c)
 
 static void compare_rows(const struct comparison *c)
 {
-    size_t outputs = outputs_min(c->workspace);
-    size_t repetitions = (OUTPUTS_MIN + outputs - 1) / outputs;
+    size_t outputs = outputs_min(c->workspace, c->leaves_dense);
+    size_t repetitions = OUTPUTS_MIN / outputs + (OUTPUTS_MIN % outputs != 0);
     uint64_t state = 20240229;
     if (repetitions < c->repetitions_min)
         repetitions = c->repetitions_min;
@@ -284,6 +292,7 @@ struct search {
     bool two_points;
     struct heights wanted;
     struct thoroughness thoroughness;
+    const struct row_classes *tried; /* NULL: nothing was */
 };
 
 static enum status workspace_for(struct workspace **out, const struct search *search,
@@ -294,8 +303,8 @@ static enum status workspace_for(struct workspace **out, const struct search *se
                : workspace_create(out, search->network, rows, error);
 }
 
-static enum status find_at(struct row_classes *out, const struct search *search,
-                           size_t block, struct error *error)
+static enum status find_with(struct row_classes *out, const struct search *search,
+                             size_t block, bool leaves_dense, struct error *error)
 {
     size_t rows = search->thoroughness.blocks * block;
     size_t unit_rows = network_unit_rows(search->network);
@@ -311,6 +320,7 @@ static enum status find_at(struct row_classes *out, const struct search *search,
                            .rows = rows,
                            .unit_rows = unit_rows,
                            .repetitions_min = search->thoroughness.repetitions_min,
+                           .leaves_dense = leaves_dense,
                            .class_of = scratch,
                            .before = scratch + rows / unit_rows,
                            .squares = squares};
@@ -331,6 +341,24 @@ static enum status find_at(struct row_classes *out, const struct search *search,
     return status;
 }
 
+/* A layer of few outputs, as the last one, would ask for many repetitions of the whole
+ * model. So dense layers, of one row a record, are left to their own products, which tell
+ * whether the classes that the model has shown hold there too. If not, or where none of
+ * use are found, the model is repeated until every layer has shown enough. */
+static enum status find_at(struct row_classes *out, const struct search *search,
+                           size_t block, struct error *error)
+{
+    bool alone = network_unit_rows(search->network) == 1, agree = false;
+    enum status status = find_with(out, search, block, alone, error);
+    if (status != ST_OK || !alone)
+        return status;
+    const struct row_pattern pattern = {out->period, out->of};
+    if (out->safe)
+        status = dense_rows_agree(&agree, search->network, block, pattern, error);
+    return status != ST_OK || agree ? status
+                                    : find_with(out, search, block, false, error);
+}
+
 static enum status find_blocks(struct row_classes *out, const struct search *search,
                                struct error *error)
 {
@@ -348,6 +376,17 @@ static enum status find_blocks(struct row_classes *out, const struct search *sea
     return status;
 }
 
+/* Whether products of these heights were found to agree, in rows of the same classes. */
+static bool were_tried(const struct search *search, struct heights heights,
+                       const struct row_classes *rows)
+{
+    const struct row_classes *tried = search->tried;
+    return tried != NULL && tried->safe && tried->block == heights.block &&
+           tried->tallest == heights.tallest && heights.tallest > heights.block &&
+           tried->period == rows->period &&
+           memcmp(tried->of, rows->of, rows->period) == 0;
+}
+
 /* Looks for classes that hold in products of several heights; *found = whether there are
  * any. */
 static enum status find_tall(struct row_classes *out, const struct search *search,
@@ -363,7 +402,10 @@ static enum status find_tall(struct row_classes *out, const struct search *searc
         struct row_pattern pattern = {rows.period, rows.of};
         if (steps[k] % rows.period != 0)
             continue;
-        status = heights_agree(found, search->network, heights, pattern, error);
+        if (were_tried(search, heights, &rows))
+            *found = true;
+        else
+            status = heights_agree(found, search->network, heights, pattern, error);
         rows.block = heights.block;
         rows.tallest = heights.tallest;
     }
@@ -379,28 +421,31 @@ static enum status find(struct row_classes *out, const struct search *search,
     enum status status = ST_OK;
     if (search->wanted.tallest > search->wanted.block)
         status = find_tall(out, search, &found, error);
-    if (status != ST_OK || found)
-        return status;
-    return find_blocks(out, search, error);
+    if (status == ST_OK && !found)
+        status = find_blocks(out, search, error);
+    if (status == ST_OK)
+        out->is_whole = search->thoroughness.repetitions_min == REPETITIONS_MIN;
+    return status;
 }
 
 enum status row_classes_find(struct row_classes *out, const struct network *network,
                              struct heights wanted, struct error *error)
 {
-    return find(out, &(struct search){network, false, wanted, thorough}, error);
+    return row_classes_confirm(out, network, wanted, false, NULL, error);
 }
 
-enum status row_classes_find_two_points(struct row_classes *out,
-                                        const struct network *network,
-                                        struct heights wanted, struct error *error)
+enum status row_classes_confirm(struct row_classes *out, const struct network *network,
+                                struct heights wanted, bool two_points,
+                                const struct row_classes *tried, struct error *error)
 {
-    return find(out, &(struct search){network, true, wanted, thorough}, error);
+    return find(out, &(struct search){network, two_points, wanted, thorough, tried},
+                error);
 }
 
 enum status row_classes_try(struct row_classes *out, const struct network *network,
                             struct heights wanted, bool two_points, struct error *error)
 {
-    return find(out, &(struct search){network, two_points, wanted, quick}, error);
+    return find(out, &(struct search){network, two_points, wanted, quick, NULL}, error);
 }
 
 static size_t share_of(const struct row_classes *rows, uint32_t class)

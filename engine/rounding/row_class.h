@@ -37,6 +37,7 @@ struct row_classes {
     size_t tallest; /* up to tallest where that is more; else tallest is block */
     uint32_t count; /* classes found; 1: all rows round alike */
     bool safe;      /* false: more classes than records can be kept apart by */
+    bool is_whole;  /* false: it was only tried (row_classes_try) */
     size_t period;  /* row r is of class of[r % period]; a block holds whole periods */
     uint8_t of[ROW_PERIOD_MAX];
 };
@@ -65,11 +66,16 @@ enum status row_classes_try(struct row_classes *out, const struct network *netwo
                             struct heights wanted, bool two_points,
                             struct error *error);
 
-/* The same for a job that also takes differences of gradients at two points: rows of a
- * class then agree in both passes. The network has passed network_check_differences. */
-enum status row_classes_find_two_points(struct row_classes *out,
-                                        const struct network *network,
-                                        struct heights wanted, struct error *error);
+/* The same, of one point or two, where row_classes_try has found tried of the same
+ * network, heights and points in this process: products of several heights, which both
+ * compare alike, are not compared again.
+ *   two_points  for a job that also takes differences of gradients at two points: rows of
+ *               a class then agree in both passes, and the network has passed
+ *               network_check_differences
+ *   tried       or NULL */
+enum status row_classes_confirm(struct row_classes *out, const struct network *network,
+                                struct heights wanted, bool two_points,
+                                const struct row_classes *tried, struct error *error);
 
 /* The most rows that a cell of that many records can take, whatever their classes are. */
 size_t row_classes_reach(const struct row_classes *rows, size_t records);

@@ -34,7 +34,9 @@ static void expect(struct world *world, bool refused)
     struct trainer *trainer = NULL;
     struct error tried = {0}, error = {0};
     enum status wanted = refused ? ST_NOT_FLOAT_SAFE : ST_OK;
-    enum status quickly = trainer_check_rounding(&world->spec, &tried);
+    struct row_classes rows;
+    enum status quickly = trainer_check_rounding(&world->spec, &rows, &tried);
+    assert_false(rows.is_whole);
     enum status whole = trainer_create(&trainer, &options, &error);
     if (quickly != wanted || whole != wanted)
         fail_msg("%s: %s, %s", world->spec.algorithm.algorithm->name, tried.text,
@@ -105,6 +107,40 @@ static void trying_finds_what_comparing_finds(void **state)
 }
 
 /* That it is believed is seen by a lie about the number of classes. */
+/* A submission's findings spare a run nothing but products of several heights. */
+static void what_was_tried_is_confirmed(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dpsgd", "diff2_gd"};
+    for (size_t k = 0; k < 2; k++) {
+        struct world *world = world_create(names[k]);
+        world->spec.noise_multiplier = 8;
+        world->spec.batch_size = RECORDS;
+        struct trainer_options options = options_of(world, 1);
+        struct row_classes alone = {0}, tried, other;
+        options.rows = &alone;
+        trainer_destroy(trainer_of(&options));
+        assert_true(alone.is_whole);
+        assert_int_equal(trainer_check_rounding(&world->spec, &tried, NULL), ST_OK);
+        assert_false(tried.is_whole);
+        other = tried;
+        other.tallest = tried.block; /* as where heights did not agree */
+        options.rows = &tried;
+        trainer_destroy(trainer_of(&options));
+        options.rows = &other;
+        trainer_destroy(trainer_of(&options));
+        const struct row_classes *found[] = {&tried, &other};
+        for (size_t i = 0; i < 2; i++) {
+            assert_true(found[i]->is_whole);
+            assert_int_equal(found[i]->block, alone.block);
+            assert_int_equal(found[i]->tallest, alone.tallest);
+            assert_int_equal(found[i]->period, alone.period);
+            assert_memory_equal(found[i]->of, alone.of, alone.period);
+        }
+        world_destroy(world);
+    }
+}
+
 static void a_run_believes_what_one_before_it_has_found(void **state)
 {
     (void)state;
@@ -144,6 +180,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_no_noise_would_cover_is_refused),
         cmocka_unit_test(what_rounds_alike_or_adds_no_noise_is_run),
+        cmocka_unit_test(what_was_tried_is_confirmed),
         cmocka_unit_test(a_run_believes_what_one_before_it_has_found),
         cmocka_unit_test(trying_finds_what_comparing_finds),
     };

@@ -11,6 +11,7 @@
 #include "engine/nn/layers/registry.h"
 #include "tests/expect.h"
 #include "tests/engine/kernels_fixture.h"
+#include "tests/engine/small_network_fixture.h"
 #include "tests/engine/nn/random_batch_fixture.h"
 #include "tests/engine/nn/point_pair_fixture.h"
 #include "tests/engine/nn/record_claims_fixture.h"
@@ -95,6 +96,49 @@ static bool agrees(const struct network *network, struct heights heights,
 static const uint32_t shapes[][4] = {
     {784, 128, 33, 10}, {784, 10, 10, 10}, {300, 100, 250, 7}, {123, 40, 300, 2}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* On images too, where the convolutions are left out: an mlp behind one that is 16 wide. */
+static struct network *dense_behind_images(uint32_t outputs)
+{
+    struct layer_spec conv = small_network_conv(6, true);
+    struct layer_spec layers[] = {conv,
+                                  {.kind = &layer_relu},
+                                  {.kind = &layer_flatten},
+                                  {.kind = &layer_dense, .out = outputs, .bias = true},
+                                  {.kind = &layer_tanh},
+                                  {.kind = &layer_dense, .out = 4, .bias = true}};
+    struct model_spec model = {.input = {12, 12, 1},
+                               .layer_count = 6,
+                               .layers = layers,
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    struct network *network;
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){144, 4}, NULL), ST_OK);
+    return network;
+}
+
+static bool dense_agrees(const struct network *network, struct row_pattern pattern)
+{
+    bool agree = false;
+    assert_int_equal(dense_rows_agree(&agree, network, 48, pattern, NULL), ST_OK);
+    return agree;
+}
+
+static void dense_layers_are_compared_by_themselves(void **state)
+{
+    (void)state;
+    bool by_place = strcmp(blas_kernel(), "Haswell") == 0;
+    struct network *networks[] = {network_of(shapes[0]), dense_behind_images(128),
+                                  dense_behind_images(4)};
+    for (size_t k = 0; k < 3; k++) {
+        bool wide = k < 2; /* four columns round alike everywhere */
+        if (by_place || strcmp(blas_kernel(), "SkylakeX") == 0)
+            assert_int_equal(dense_agrees(networks[k], alike), !(by_place && wide));
+        if (by_place)
+            assert_true(dense_agrees(networks[k], halves));
+        network_destroy(networks[k]);
+    }
+}
 
 static void each_kernel_agrees_where_it_is_known_to(void **state)
 {
@@ -237,6 +281,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(products_take_all_rows_in_few_alike_steps),
         cmocka_unit_test(a_layers_products_stay_on_one_side_of_the_small_kernels),
         cmocka_unit_test(each_kernel_agrees_where_it_is_known_to),
+        cmocka_unit_test(dense_layers_are_compared_by_themselves),
         cmocka_unit_test(a_network_on_images_keeps_to_its_blocks),
         cmocka_unit_test(a_record_is_the_same_in_micro_batches_of_any_length),
         cmocka_unit_test(no_height_changes_a_bit_of_a_difference),

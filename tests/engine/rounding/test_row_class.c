@@ -109,7 +109,8 @@ static void expect_alike_at_two_points(const struct network *network,
                                        struct heights wanted)
 {
     struct row_classes rows;
-    assert_int_equal(row_classes_find_two_points(&rows, network, wanted, NULL), ST_OK);
+    assert_int_equal(row_classes_confirm(&rows, network, wanted, true, NULL, NULL),
+                     ST_OK);
     assert_true(rows.safe);
     for (int draw = 0; draw < 3; draw++) {
         check_rows(&rows, network, draw);
@@ -127,6 +128,24 @@ static void rows_of_a_class_round_alike(void **state)
             small_network_dense(shapes[k][0], shapes[k][1], shapes[k][2]);
         for (size_t block = 16; block <= 128; block *= 2)
             expect_alike(network, (struct heights){block, block}, 6);
+        network_destroy(network);
+    }
+}
+
+/* One record shows little of a layer of sixteen outputs, half of which are zero behind it:
+ * its own products are asked. */
+static void layers_of_few_outputs_are_compared_by_their_products(void **state)
+{
+    (void)state;
+    for (uint32_t inputs = 64; inputs < 1200; inputs += 61) {
+        struct network *network = small_network_dense(inputs, 16, 2);
+        struct row_classes rows;
+        assert_int_equal(
+            row_classes_try(&rows, network, (struct heights){48, 48}, false, NULL),
+            ST_OK);
+        assert_true(rows.safe);
+        for (int draw = 0; draw < 6; draw++)
+            check_rows(&rows, network, draw);
         network_destroy(network);
     }
 }
@@ -322,6 +341,7 @@ int main(int argc, char **argv)
     blas_use_one_thread();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_a_class_round_alike),
+        cmocka_unit_test(layers_of_few_outputs_are_compared_by_their_products),
         cmocka_unit_test(rows_of_a_class_round_alike_at_two_points),
         cmocka_unit_test(rows_of_images_round_alike_at_two_points),
         cmocka_unit_test(rows_of_a_residual_network_round_alike),
