@@ -77,8 +77,6 @@ static void read_division(struct dataset_spec *spec, const struct json_node *roo
     if (spec->is_public)
         json_refuse(holdout,
                     "public data has no holdout: any job may be evaluated on it");
-    if (!json_refused(*root) && schema_unit(&spec->schema) == UNIT_PERSON)
-        json_refuse(holdout, "is of records: a dataset of persons is not divided");
     division->holdout =
         json_read_real(holdout, (struct json_range){LIMIT_HOLDOUT_MIN,
                                                     LIMIT_HOLDOUT_MAX, false, false});

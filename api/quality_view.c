@@ -26,6 +26,7 @@ static void write_mechanism(struct json_writer *writer, const struct quality_vie
     json_write_real(writer, "epsilon", view->epsilon);
     json_write_real(writer, "delta", view->delta);
     json_write_text(writer, "relation", relation_name(view->plan->relation));
+    json_write_text(writer, "unit", unit_name(view->unit));
     json_write_raw(writer, "mechanism", view->mechanism);
     json_write_object(writer, "reserve");
     json_write_count(writer, "seq", view->reserve.seq);

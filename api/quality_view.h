@@ -2,7 +2,8 @@
  * quality_view.h - the quality of a model on records held out, as jobs, models and
  * certificates show it.
  *
- *   "part":"holdout", "records", "epsilon", "delta", "relation", "mechanism", "reserve",
+ *   "part":"holdout", "records", "epsilon", "delta", "relation", "unit", "mechanism",
+ *   "reserve"
  *   "deviation"       of the noise on a count
  *   "accuracy", "auc", "rmse", "r_squared"   each {"value","low","high"}, or null
  *   "classes"         of each {"precision","recall","f1"}; of a regression empty
@@ -19,6 +20,7 @@
 struct quality_view {
     const struct quality_plan *plan;
     const double *released; /* (quality_counts) */
+    enum unit unit;         /* that were held out */
     double epsilon, delta;  /* of this look alone */
     const char *mechanism;  /* canonical text */
     struct ledger_entry_name reserve;

@@ -4,16 +4,29 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/dp/unit_rows.h"
 #include "engine/noise/noise.h"
 #include "engine/quality/quality_count.h"
 
 struct measuring {
     const struct measurer_setup *setup;
-    size_t rows, portions; /* records at once, and how often */
+    size_t units, portions; /* at once, and how often */
+    size_t unit_rows;       /* of a unit: 1 of a record */
+    size_t rows;            /* of units */
+    struct noise_key noise_key, rows_key;
     size_t counts, outputs;
     int64_t *sums;    /* (members, counts) */
     double *outcomes; /* (members, rows, outputs) */
-    uint32_t *places; /* (members, rows) */
+    uint8_t *taken;   /* (members, units) how many rows of each are counted */
+};
+
+/* What a member works with: its buffers, and the rows of the unit at hand. */
+struct placed {
+    struct workspace *workspace;
+    double *outcomes; /* (rows, outputs) */
+    uint8_t *taken;   /* (units) */
+    struct stream *stream;
+    uint32_t rows[UNIT_ROWS_MAX];
 };
 
 static bool cancelled(const struct measuring *measuring)
@@ -22,55 +35,88 @@ static bool cancelled(const struct measuring *measuring)
     return cancel != NULL && atomic_load(cancel);
 }
 
-/* Counts a record that stands in that row of the workspace. */
-static void count(const struct measuring *measuring, struct workspace *workspace,
-                  const double *outcomes, int64_t *sums, size_t row)
+/* Counts the record that stands in that row of the workspace. */
+static void count(const struct measuring *measuring, const struct placed *placed,
+                  const struct quality_tally *tally, size_t row)
 {
-    const struct quality_plan *plan = measuring->setup->plan;
-    if (plan->classes > 0)
-        quality_count_class(plan, sums, workspace_classes(workspace)[row],
-                            outcomes + row * measuring->outputs,
-                            workspace_class(workspace, row));
+    if (tally->plan->classes > 0)
+        quality_count_class(tally, workspace_classes(placed->workspace)[row],
+                            placed->outcomes + row * measuring->outputs,
+                            workspace_class(placed->workspace, row));
     else
-        quality_count_value(plan, sums, (double)workspace_values(workspace)[row],
-                            workspace_value(workspace, row));
+        quality_count_value(tally, (double)workspace_values(placed->workspace)[row],
+                            workspace_value(placed->workspace, row));
 }
 
-static void measure_portion(struct measuring *measuring, unsigned member,
-                            size_t portion)
+/* Which rows are read of a unit, in placed->rows; how many. Of a person they are drawn as a
+ * step draws them. */
+static size_t draw(const struct measuring *measuring, struct placed *placed,
+                   uint32_t unit)
+{
+    const struct unit_draw draw = {measuring->rows_key.bytes, measuring->unit_rows};
+    placed->rows[0] = unit;
+    if (measuring->setup->matrix->starts == NULL)
+        return 1;
+    return unit_rows_draw(placed->rows, measuring->setup->matrix, unit, draw,
+                          placed->stream);
+}
+
+/* Copies a row of the matrix to one of the workspace. */
+static void gather(const struct measuring *measuring, const struct placed *placed,
+                   uint32_t from, size_t row)
+{
+    const struct matrix *matrix = measuring->setup->matrix;
+    size_t stride = workspace_stride(placed->workspace);
+    matrix_gather(matrix, workspace_input(placed->workspace) + row * stride, stride,
+                  &from, 1);
+    if (matrix->targets != NULL)
+        workspace_classes(placed->workspace)[row] = matrix_target(matrix, from);
+    else
+        workspace_values(placed->workspace)[row] = matrix_value(matrix, from);
+}
+
+/* A unit takes as many rows of the workspace whatever it has: those it lacks are copies of
+ * its first one, and count nothing. */
+static void measure_portion(const struct measuring *measuring, struct placed *placed,
+                            int64_t *sums, size_t portion)
 {
     const struct measurer_setup *setup = measuring->setup;
-    const struct matrix *matrix = setup->matrix;
-    struct workspace *workspace = stepper_workspace(setup->stepper, member);
-    double *outcomes =
-        measuring->outcomes + member * measuring->rows * measuring->outputs;
-    uint32_t *places = measuring->places + member * measuring->rows;
-    size_t first = portion * measuring->rows, left = (size_t)matrix->records - first;
-    size_t taken = left < measuring->rows ? left : measuring->rows;
+    size_t all = measuring->unit_rows, first = portion * measuring->units;
+    size_t left = (size_t)setup->plan->records - first;
+    size_t taken = left < measuring->units ? left : measuring->units;
     for (size_t i = 0; i < taken; i++) {
-        places[i] = (uint32_t)(first + i);
-        if (matrix->targets != NULL)
-            workspace_classes(workspace)[i] = matrix_target(matrix, places[i]);
-        else
-            workspace_values(workspace)[i] = matrix_value(matrix, places[i]);
+        size_t drawn = draw(measuring, placed, (uint32_t)(first + i));
+        placed->taken[i] = (uint8_t)drawn;
+        for (size_t k = 0; k < all; k++)
+            gather(measuring, placed, placed->rows[k < drawn ? k : 0], i * all + k);
     }
-    matrix_gather(matrix, workspace_input(workspace), workspace_stride(workspace),
-                  places, taken);
-    workspace_forward(workspace, setup->parameters, taken);
-    workspace_predict(workspace, outcomes);
-    for (size_t i = 0; i < taken; i++)
-        count(measuring, workspace, outcomes,
-              measuring->sums + member * measuring->counts, i);
+    workspace_forward(placed->workspace, setup->parameters, taken * all);
+    workspace_predict(placed->workspace, placed->outcomes);
+    for (size_t i = 0; i < taken; i++) {
+        const struct quality_tally tally = {setup->plan, sums,
+                                            QUALITY_ONE / placed->taken[i]};
+        for (size_t k = 0; k < placed->taken[i]; k++)
+            count(measuring, placed, &tally, i * all + k);
+    }
 }
 
 static void measure_member(void *context, unsigned member)
 {
     struct measuring *measuring = context;
-    unsigned size = team_size(measuring->setup->team);
+    const struct measurer_setup *setup = measuring->setup;
+    unsigned size = team_size(setup->team);
+    struct placed placed = {.workspace = stepper_workspace(setup->stepper, member),
+                            .outcomes = measuring->outcomes +
+                                        member * measuring->rows * measuring->outputs,
+                            .taken = measuring->taken + member * measuring->units,
+                            .stream = stream_create()};
     size_t end = measuring->portions * (member + 1) / size;
     for (size_t p = measuring->portions * member / size;
          p < end && !cancelled(measuring); p++)
-        measure_portion(measuring, member, p);
+        measure_portion(measuring, &placed,
+                        measuring->sums + member * measuring->counts, p);
+    stream_destroy(placed.stream);
+    explicit_bzero(placed.rows, sizeof placed.rows);
 }
 
 /* Adds the members' counts to those of the first, and lets them out with noise. */
@@ -78,18 +124,23 @@ static void release(const struct measuring *measuring, const struct grid *grid,
                     double *released)
 {
     const struct measurer_setup *setup = measuring->setup;
-    struct noise_source *source = noise_source_open(setup->seed);
     struct noise *noise = noise_create();
-    struct noise_key key;
-    noise_source_next(source, &key);
     for (size_t m = 1; m < team_size(setup->team); m++)
         for (size_t j = 0; j < measuring->counts; j++)
             measuring->sums[j] += measuring->sums[m * measuring->counts + j];
     const struct noise_release to = {
-        .address = {.key = &key, .query = 0}, .grid = grid, .divisor = QUALITY_ONE};
+        .address = {.key = &measuring->noise_key, .query = 0},
+        .grid = grid,
+        .divisor = QUALITY_ONE};
     noise_release_counts(noise, released, measuring->sums, measuring->counts, &to);
-    explicit_bzero(&key, sizeof key);
     noise_destroy(noise);
+}
+
+static void draw_keys(struct measuring *measuring)
+{
+    struct noise_source *source = noise_source_open(measuring->setup->seed);
+    noise_source_next(source, &measuring->noise_key);
+    noise_source_next(source, &measuring->rows_key);
     noise_source_close(source);
 }
 
@@ -106,12 +157,15 @@ enum status measurer_run(const struct measurer_setup *setup, double *released,
 {
     struct grid grid;
     size_t members = team_size(setup->team);
+    struct workspace *workspace = stepper_workspace(setup->stepper, 0);
     struct measuring measuring = {
         .setup = setup,
-        .rows = workspace_rows(stepper_workspace(setup->stepper, 0)),
+        .unit_rows = workspace_unit_rows(workspace),
+        .units = workspace_rows(workspace) / workspace_unit_rows(workspace),
         .counts = quality_counts(setup->plan),
         .outputs = setup->plan->classes > 0 ? setup->plan->classes : 1};
-    if (setup->matrix->records != setup->plan->records ||
+    measuring.rows = measuring.units * measuring.unit_rows;
+    if (matrix_units(setup->matrix) != setup->plan->records ||
         setup->matrix->classes != setup->plan->classes)
         return error_set(error, ST_INVALID, "what is measured was planned for others");
     enum status status = quality_grid(&grid, setup->plan, error);
@@ -119,13 +173,14 @@ enum status measurer_run(const struct measurer_setup *setup, double *released,
         return status;
     size_t values = members * measuring.rows * measuring.outputs;
     measuring.portions =
-        ((size_t)setup->matrix->records + measuring.rows - 1) / measuring.rows;
+        ((size_t)setup->plan->records + measuring.units - 1) / measuring.units;
     measuring.sums = calloc(members * measuring.counts, sizeof *measuring.sums);
     measuring.outcomes = calloc(values, sizeof *measuring.outcomes);
-    measuring.places = calloc(members * measuring.rows, sizeof *measuring.places);
-    if (measuring.sums == NULL || measuring.outcomes == NULL ||
-        measuring.places == NULL)
+    measuring.taken = calloc(members * measuring.units, sizeof *measuring.taken);
+    if (measuring.sums == NULL || measuring.outcomes == NULL || measuring.taken == NULL)
         status = error_set(error, ST_NO_MEMORY, "no memory to measure");
+    if (status == ST_OK)
+        draw_keys(&measuring);
     if (status == ST_OK)
         team_run(setup->team, measure_member, &measuring);
     if (status == ST_OK && cancelled(&measuring))
@@ -134,6 +189,7 @@ enum status measurer_run(const struct measurer_setup *setup, double *released,
         release(&measuring, &grid, released);
     wipe(measuring.sums, members * measuring.counts * sizeof *measuring.sums);
     wipe(measuring.outcomes, values * sizeof *measuring.outcomes);
-    free(measuring.places);
+    wipe(measuring.taken, members * measuring.units * sizeof *measuring.taken);
+    explicit_bzero(&measuring, sizeof measuring);
     return status;
 }

@@ -1,15 +1,19 @@
 /*
- * measurer.h - one noisy look at how good a model is, on records that were held out. A team
+ * measurer.h - one noisy look at how good a model is, on units that were held out. A team
  * takes each of them through the model, counts what quality_plan.h says, and releases the
  * one vector of counts with noise: nothing else leaves.
  *
- *   released[j] = (sum over the records of what each counts in j + noise) / QUALITY_ONE
+ *   released[j] = (sum over the units of what each counts in j + noise) / QUALITY_ONE
+ *
+ * A person counts by as many rows as a step of the model's training reads, drawn as it draws
+ * them, each for its part of the person. They take as many rows of the workspace whatever
+ * they own.
  *
  * Invariants
  *   (1) Where a record stands in a micro-batch depends on its index alone, so what it counts
  *       is a function of the record, its index and the model (noise.md 2.5).
  *   (2) Between the counts and the noise nothing is kept, logged or returned.
- *   (3) Each call draws a key of its own (getrandom), which is zeroed at the end.
+ *   (3) Each call draws keys of its own (getrandom), which are zeroed at the end.
  *
  * The result does not depend on the number of threads: counts are whole numbers.
  *

@@ -55,6 +55,7 @@ void job_plan_measure(struct job_plan *plan, const struct schema *schema,
         return;
     mechanism_init_release(&plan->measurement, request->train.relation,
                            noise_multiplier);
+    plan->measurement.unit = request->train.unit;
     plan->quality = (struct quality_plan){
         .classes = schema->task == TASK_REGRESSION ? 0 : schema->classes,
         .error_clip = request->measurement.error_clip / half,

@@ -341,6 +341,7 @@ static char *quality_text(const struct run *run, const double *released)
     struct quality_view view = {
         .plan = &plan->quality,
         .released = released,
+        .unit = plan->request.train.unit,
         .epsilon = plan->request.measurement.epsilon,
         .delta = plan->request.delta,
         .mechanism = mechanism,

@@ -135,6 +135,8 @@ struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit)
     CHECK(unit < matrix_units(matrix));
     if (matrix->starts == NULL)
         return (struct matrix_unit){unit, 1};
+    if (matrix->division.holdout > 0)
+        unit = (uint32_t)division_index(&matrix->division, matrix->part, unit);
     uint32_t first = matrix->starts[unit];
     return (struct matrix_unit){first, matrix->starts[unit + 1] - first};
 }
@@ -142,7 +144,8 @@ struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit)
 void matrix_select(struct matrix *matrix, const struct division *division,
                    enum part part)
 {
-    matrix->records = division_count(division, matrix->records, part);
+    uint64_t *seen = matrix->starts != NULL ? &matrix->units : &matrix->records;
+    *seen = division_count(division, *seen, part);
     matrix->division = *division;
     matrix->part = part;
 }

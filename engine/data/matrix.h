@@ -21,7 +21,8 @@
  *   (3) The rows of a person follow each other, and there is one at least. How many there
  *       are is known to nobody outside the engine (privacy.md P6).
  *   (4) Records are read through the functions below alone: a matrix of which a part was
- *       selected gives no record of another.
+ *       selected gives no record of another, and no person; whose a row is that is asked
+ *       for by its place, matrix_unit has said.
  *
  * Threads: a mapped matrix may be read by any thread.
  */
@@ -53,7 +54,7 @@ struct matrix {
     const uint32_t *targets; /* (records) class indices, or NULL */
     const float *values;     /* (records) regression targets, or NULL */
     const uint32_t *starts;  /* (units + 1) the first row of each, or NULL */
-    uint64_t units;          /* persons; unused without starts */
+    uint64_t units;          /* persons that are seen; unused without starts */
     struct division division;
     enum part part; /* of which the records are, where it is divided */
     void *map;      /* the mapping itself, and its size */
@@ -75,16 +76,17 @@ struct matrix_unit { /* the rows of one unit */
     uint32_t first, count;
 };
 struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit);
-/* Lets the matrix, which was just opened, show the records of one part alone: index i is
- * from then on the i-th record of that part, which stands where its index among all
- * records says (base/part.h). */
+
+/* Lets the matrix, which was just opened, show the units of one part alone: index i is
+ * from then on the i-th unit of that part, which stands where its index among all units
+ * says (base/part.h). Rows of persons keep their places: they are found by matrix_unit. */
 void matrix_select(struct matrix *matrix, const struct division *division,
                    enum part part);
 
-/* The row in which record index stands. */
+/* The row in which record index stands; of persons, the row index itself. */
 static inline size_t matrix_row(const struct matrix *matrix, uint32_t index)
 {
-    return matrix->division.holdout > 0
+    return matrix->division.holdout > 0 && matrix->starts == NULL
                ? (size_t)division_index(&matrix->division, matrix->part, index)
                : index;
 }

@@ -71,6 +71,11 @@ size_t workspace_rows(const struct workspace *workspace)
     return workspace->rows;
 }
 
+size_t workspace_unit_rows(const struct workspace *workspace)
+{
+    return workspace->network->unit_rows;
+}
+
 void workspace_set_block(struct workspace *workspace, size_t block)
 {
     CHECK(block > 0 && block % WORKSPACE_ROWS_STEP == 0 &&

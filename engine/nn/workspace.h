@@ -78,6 +78,9 @@ size_t workspace_two_points_size(const struct network *network, size_t rows);
 
 size_t workspace_rows(const struct workspace *workspace);
 
+/* Those of a unit (network_unit_rows). */
+size_t workspace_unit_rows(const struct workspace *workspace);
+
 /* From now on passes run in blocks of block rows, over as many blocks as hold count: a
  * cell of records may then be longer than one product, and few records cost few rows.
  * block divides rows and is a multiple of WORKSPACE_ROWS_STEP; it is rows until set. */

@@ -4,10 +4,10 @@
 
 #include "base/check.h"
 
-/* Rounds to the nearest, so that at most 1 becomes at most QUALITY_ONE. */
-static int64_t units(double share)
+/* Rounds to the nearest, so that at most 1 becomes at most weight. */
+static int64_t units(double share, int64_t weight)
 {
-    return llrint(share * QUALITY_ONE);
+    return llrint(share * (double)weight);
 }
 
 static double within(double value, double low, double high)
@@ -22,31 +22,32 @@ static size_t bin_of(double share)
     return bin < QUALITY_BINS ? bin : QUALITY_BINS - 1;
 }
 
-void quality_count_class(const struct quality_plan *plan, int64_t *counts,
-                         uint32_t truth, const double *probabilities,
-                         uint32_t predicted)
+void quality_count_class(const struct quality_tally *tally, uint32_t truth,
+                         const double *probabilities, uint32_t predicted)
 {
-    size_t classes = plan->classes;
+    size_t classes = tally->plan->classes;
+    int64_t *counts = tally->counts;
     CHECK(truth < classes && predicted < classes);
     bool of_one = classes == 2;
     double score = probabilities[of_one ? 1 : predicted];
     bool event = of_one ? truth == 1 : truth == predicted;
-    counts[truth * classes + predicted] += QUALITY_ONE;
+    counts[truth * classes + predicted] += tally->weight;
     if (!isnan(score))
         counts[classes * classes + (event ? QUALITY_BINS : 0) + bin_of(score)] +=
-            QUALITY_ONE;
+            tally->weight;
 }
 
-void quality_count_value(const struct quality_plan *plan, int64_t *counts, double value,
+void quality_count_value(const struct quality_tally *tally, double value,
                          double predicted)
 {
+    int64_t *counts = tally->counts;
     double y = within(value, -1, 1);
-    double error = (predicted - y) / plan->error_clip; /* in clips */
-    counts[1] += units(y);
-    counts[2] += units(y * y);
+    double error = (predicted - y) / tally->plan->error_clip; /* in clips */
+    counts[1] += units(y, tally->weight);
+    counts[2] += units(y * y, tally->weight);
     if (isnan(error))
         return;
     error = within(error, -1, 1);
-    counts[0] += units(error * error);
-    counts[QUALITY_MOMENTS + bin_of((error + 1) / 2)] += QUALITY_ONE;
+    counts[0] += units(error * error, tally->weight);
+    counts[QUALITY_MOMENTS + bin_of((error + 1) / 2)] += tally->weight;
 }

@@ -154,6 +154,46 @@ static void statistics_count_everybody_once(void **state)
     assert_non_null(strstr(reply->body, "\"unit\":\"person\""));
 }
 
+/* From people with several rows to a model whose quality is known, without public data. */
+static void quality_is_measured_on_persons_held_out(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    enum { ROWS = 3000, PERSONS = 800 };
+    char *points = sample_points(ROWS, 17), *saved = NULL, *text = calloc(ROWS, 48);
+    size_t used = 0, row = 0;
+    for (char *line = strtok_r(points, "\n", &saved); line != NULL;
+         line = strtok_r(NULL, "\n", &saved), row++)
+        used += (size_t)sprintf(text + used, "%zu,%s\n",
+                                row < PERSONS ? row : row * row % PERSONS, line);
+    assert_status(
+        client_create(client, "/v1/datasets",
+                      "{'id':'held','format':'csv','task':'classification','columns':["
+                      "{'name':'who','kind':'privacy_id'},"
+                      "{'name':'x','kind':'numeric','range':[-1,1]},"
+                      "{'name':'y','kind':'numeric','range':[-1,1]},"
+                      "{'name':'above','kind':'label','values':['no','yes']}],"
+                      "'privacy':{'epsilon':8,'delta':1e-5},'holdout':0.25}"),
+        201);
+    assert_status(client_put(client, "/v1/datasets/held/files/data", text, used), 204);
+    assert_status(client_act(client, "/v1/datasets/held:import"), 200);
+    const struct reply *job =
+        train(client, "{'dataset':'held','model':{'preset':'linear'},"
+                      "'algorithm':{'name':'dpsgd'},'privacy':{'epsilon':2},"
+                      "'evaluation':{'holdout':true,'epsilon':1}}");
+    assert_close(reply_number(job, "privacy.sampling_rate"), 256.0 / (PERSONS * 3 / 4),
+                 1e-9);
+    assert_true(reply_number(job, "quality.accuracy.value") > 0.8);
+    assert_true(reply_number(job, "quality.records") == PERSONS / 4);
+    assert_string_equal(reply_text(job, "quality.unit"), "person");
+    assert_string_equal(reply_text(job, "quality.mechanism.unit"), "person");
+    const struct reply *model = model_of(client, job);
+    assert_string_equal(reply_text(model, "certificate.quality.unit"), "person");
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    free(text);
+    free(points);
+}
+
 static void what_is_wrong_about_persons_is_told_where(void **state)
 {
     struct stage *stage = *state;
@@ -260,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_model_of_persons_is_learnt_and_certified),
         cmocka_unit_test(algorithms_without_a_proof_for_persons_are_refused),
         cmocka_unit_test(statistics_count_everybody_once),
+        cmocka_unit_test(quality_is_measured_on_persons_held_out),
         cmocka_unit_test(what_is_wrong_about_persons_is_told_where),
         cmocka_unit_test(a_row_that_is_nobodys_is_told_to_the_owner_alone),
         cmocka_unit_test(how_many_rows_there_are_is_shown_nowhere),

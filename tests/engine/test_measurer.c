@@ -73,6 +73,66 @@ static void the_held_out_records_are_counted_and_no_others(void **state)
     world_destroy(world);
 }
 
+/* Of persons with four rows each, all of which a step reads: a row counts a quarter. */
+static void persons_held_out_count_once_each(void **state)
+{
+    (void)state;
+    enum { ROWS_EACH = 4, PERSONS = RECORDS / ROWS_EACH };
+    static uint32_t starts[PERSONS + 1];
+    struct world *world = world_create("dpsgd");
+    set_model(&world->spec.model, 0, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
+    for (uint32_t u = 0; u <= PERSONS; u++)
+        starts[u] = u * ROWS_EACH;
+    world->data.starts = starts;
+    world->data.units = PERSONS;
+    struct matrix holdout = world->data;
+    matrix_select(&holdout, &division, PART_HOLDOUT);
+    matrix_select(&world->data, &division, PART_TRAIN);
+    assert_int_equal(matrix_units(&holdout) + matrix_units(&world->data), PERSONS);
+    for (uint32_t u = 0; u < matrix_units(&holdout); u++)
+        assert_int_equal(
+            division_part(&division, matrix_unit(&holdout, u).first / ROWS_EACH),
+            PART_HOLDOUT);
+    for (uint32_t u = 0; u < matrix_units(&world->data); u++)
+        assert_int_equal(
+            division_part(&division, matrix_unit(&world->data, u).first / ROWS_EACH),
+            PART_TRAIN);
+    world->spec.unit = UNIT_PERSON;
+    world->spec.unit_rows = ROWS_EACH;
+    world->spec.records = matrix_units(&world->data);
+    struct quality_plan plan = plan_of(&holdout, 1e-5);
+    plan.records = matrix_units(&holdout);
+    double released[COUNTS_OF_TEST], expected[CLASSES * CLASSES] = {0}, all = 0;
+    float bias[CLASSES], weight[CLASSES * FEATURES];
+    struct trainer_options options = options_of(world, 2);
+    options.evaluation = NULL;
+    struct trainer *trainer = trainer_of(&options);
+    run_steps(trainer, 10);
+    read_linear(trainer, bias, weight, CLASSES);
+    for (size_t i = 0; i < RECORDS; i++) {
+        double z[CLASSES];
+        size_t best = 0;
+        if (division_part(&division, i / ROWS_EACH) != PART_HOLDOUT)
+            continue;
+        for (size_t c = 0; c < CLASSES; c++) {
+            z[c] = (double)bias[c];
+            for (size_t j = 0; j < FEATURES; j++)
+                z[c] += (double)weight[c * FEATURES + j] *
+                        (double)world->x[i * FEATURES + j];
+            best = z[c] > z[best] ? c : best;
+        }
+        expected[world->targets[i] * CLASSES + best] += 1.0 / ROWS_EACH;
+    }
+    assert_int_equal(trainer_measure(trainer, &plan, &holdout, released, NULL), ST_OK);
+    for (size_t j = 0; j < (size_t)(CLASSES * CLASSES); j++) {
+        assert_close(released[j] + 1, expected[j] + 1, 1e-3);
+        all += released[j];
+    }
+    assert_close(all, (double)plan.records, 1e-4);
+    trainer_destroy(trainer);
+    world_destroy(world);
+}
+
 static void a_regression_is_counted_in_mapped_units(void **state)
 {
     (void)state;
@@ -200,6 +260,7 @@ int main(int argc, char **argv)
         return result;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_held_out_records_are_counted_and_no_others),
+        cmocka_unit_test(persons_held_out_count_once_each),
         cmocka_unit_test(a_regression_is_counted_in_mapped_units),
         cmocka_unit_test(every_look_has_noise_of_its_own),
         cmocka_unit_test(what_was_planned_for_others_is_refused),

@@ -31,20 +31,21 @@ static double any_score(void)
     return draw() < .3 ? odd[(size_t)(draw() * 7)] : draw();
 }
 
-static void add_any(const struct quality_plan *plan, int64_t *counts)
+static void add_any(const struct quality_tally *tally)
 {
     double probabilities[QUALITY_CLASSES_MAX];
-    if (plan->classes == 0) {
+    size_t classes = tally->plan->classes;
+    if (classes == 0) {
         static const double odd[] = {1, -1, 0, 3e38, NAN, -INFINITY};
         double value = draw() < .5 ? odd[(size_t)(draw() * 3)] : 2 * draw() - 1;
-        quality_count_value(plan, counts, value,
+        quality_count_value(tally, value,
                             draw() < .5 ? odd[(size_t)(draw() * 6)] : 4 * draw() - 2);
         return;
     }
-    for (size_t k = 0; k < plan->classes; k++)
+    for (size_t k = 0; k < classes; k++)
         probabilities[k] = any_score();
-    quality_count_class(plan, counts, (uint32_t)(draw() * plan->classes), probabilities,
-                        (uint32_t)(draw() * plan->classes));
+    quality_count_class(tally, (uint32_t)(draw() * (double)classes), probabilities,
+                        (uint32_t)(draw() * (double)classes));
 }
 
 static double distance(const int64_t *a, const int64_t *b, size_t count)
@@ -66,12 +67,14 @@ static void expect_distance(struct quality_plan plan)
     double farthest[2] = {0, 0};
     memset(counts, 0, sizeof counts);
     for (size_t i = 0; i < RECORDS; i++)
-        add_any(&plan, counts[i]);
+        add_any(&(struct quality_tally){&plan, counts[i], QUALITY_ONE});
     if (plan.classes == 0) { /* the two that are farthest apart */
         memset(counts[0], 0, sizeof counts[0]);
         memset(counts[1], 0, sizeof counts[1]);
-        quality_count_value(&plan, counts[0], 1, 1 + 2 * plan.error_clip);
-        quality_count_value(&plan, counts[1], -1, -1);
+        quality_count_value(&(struct quality_tally){&plan, counts[0], QUALITY_ONE}, 1,
+                            1 + 2 * plan.error_clip);
+        quality_count_value(&(struct quality_tally){&plan, counts[1], QUALITY_ONE}, -1,
+                            -1);
     }
     for (size_t i = 0; i < RECORDS; i++) {
         farthest[0] = fmax(farthest[0], distance(counts[i], nothing, count));
@@ -95,6 +98,35 @@ static void no_record_moves_the_vector_further_than_the_plan_says(void **state)
         expect_distance((struct quality_plan){.classes = classes[i]});
     expect_distance((struct quality_plan){.error_clip = .25});
     expect_distance((struct quality_plan){.error_clip = 2});
+}
+
+/* Of up to 16 rows each, worst or any. */
+static void nor_does_a_person(void **state)
+{
+    (void)state;
+    static const struct quality_plan plans[] = {
+        {.classes = 2}, {.classes = 10}, {.error_clip = .25}, {.error_clip = 2}};
+    static int64_t counts[RECORDS][COUNTS_MAX];
+    static const int64_t nothing[COUNTS_MAX] = {0};
+    for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
+        struct quality_plan none = plans[p], other = plans[p];
+        size_t count = quality_counts(&plans[p]);
+        other.relation = RELATION_REPLACE_ONE;
+        memset(counts, 0, sizeof counts);
+        for (size_t i = 0; i < RECORDS; i++) {
+            size_t rows = 1 + i % 16;
+            int64_t weight = QUALITY_ONE / (int64_t)rows;
+            const struct quality_tally tally = {&plans[p], counts[i], weight};
+            for (size_t k = 0; k < rows; k++)
+                add_any(&tally);
+        }
+        for (size_t i = 0; i < RECORDS; i++) {
+            assert_true(distance(counts[i], nothing, count) <= quality_distance(&none));
+            for (size_t j = 0; j < i; j++)
+                assert_true(distance(counts[i], counts[j], count) <=
+                            quality_distance(&other));
+        }
+    }
 }
 
 /* What is charged is the noise multiplier, so the sampler's deviation over the whole
@@ -128,7 +160,8 @@ static void a_record_counts_once_among_the_scores(void **state)
     const struct quality_plan plan = {.classes = 10};
     int64_t counts[COUNTS_MAX] = {0}, sum = 0, confusion = 0;
     double probabilities[10] = {.05, .55, .05, .05, .05, .05, .05, .05, .05, .05};
-    quality_count_class(&plan, counts, 1, probabilities, 1);
+    quality_count_class(&(struct quality_tally){&plan, counts, QUALITY_ONE}, 1,
+                        probabilities, 1);
     for (size_t j = 0; j < 100; j++)
         confusion += counts[j];
     for (size_t j = 100; j < quality_counts(&plan); j++)
@@ -144,7 +177,8 @@ static void two_classes_are_scored_by_the_second(void **state)
     (void)state;
     const struct quality_plan plan = {.classes = 2};
     int64_t counts[COUNTS_MAX] = {0};
-    quality_count_class(&plan, counts, 0, (const double[]){.21, .79}, 1);
+    quality_count_class(&(struct quality_tally){&plan, counts, QUALITY_ONE}, 0,
+                        (const double[]){.21, .79}, 1);
     assert_int_equal(counts[0 * 2 + 1], QUALITY_ONE);
     assert_int_equal(counts[4 + 15], QUALITY_ONE);
 }
@@ -154,12 +188,12 @@ static void a_value_counts_its_clipped_square_and_its_moments(void **state)
     (void)state;
     const struct quality_plan plan = {.error_clip = .5};
     int64_t counts[COUNTS_MAX] = {0};
-    quality_count_value(&plan, counts, -.25, 0);
+    quality_count_value(&(struct quality_tally){&plan, counts, QUALITY_ONE}, -.25, 0);
     assert_int_equal(counts[0], QUALITY_ONE / 4);
     assert_int_equal(counts[1], -QUALITY_ONE / 4);
     assert_int_equal(counts[2], QUALITY_ONE / 16);
     assert_int_equal(counts[QUALITY_MOMENTS + 15], QUALITY_ONE);
-    quality_count_value(&plan, counts, -.25, 9);
+    quality_count_value(&(struct quality_tally){&plan, counts, QUALITY_ONE}, -.25, 9);
     assert_int_equal(counts[0], QUALITY_ONE / 4 + QUALITY_ONE);
     assert_int_equal(counts[QUALITY_MOMENTS + 19], QUALITY_ONE);
 }
@@ -180,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_record_moves_the_vector_further_than_the_plan_says),
+        cmocka_unit_test(nor_does_a_person),
         cmocka_unit_test(the_noise_is_that_of_the_whole_vector),
         cmocka_unit_test(a_record_counts_once_among_the_scores),
         cmocka_unit_test(two_classes_are_scored_by_the_second),

@@ -76,8 +76,8 @@ static void add_scored(const struct quality_plan *plan, int64_t *counts)
 {
     bool one = uniform() < share_one;
     double score = one ? sqrt(uniform()) : 1 - sqrt(uniform());
-    quality_count_class(plan, counts, one, (const double[]){1 - score, score},
-                        score > .5);
+    quality_count_class(&(struct quality_tally){plan, counts, QUALITY_ONE}, one,
+                        (const double[]){1 - score, score}, score > .5);
 }
 
 /* Within a bin ties count half: the area of the binned scores. */
@@ -155,7 +155,8 @@ static void intervals_hold_the_quality_of_many_classes(void **state)
         struct quality_figures figures;
         for (size_t k = 0; k < RECORDS; k++) {
             uint32_t truth = (uint32_t)(uniform() * 10);
-            quality_count_class(&plan, counts, truth, probabilities,
+            quality_count_class(&(struct quality_tally){&plan, counts, QUALITY_ONE},
+                                truth, probabilities,
                                 uniform() < .8 ? truth : (truth + 1) % 10);
         }
         release(&plan, counts, released);
@@ -187,7 +188,8 @@ static void intervals_hold_the_quality_of_a_regression(void **state)
             struct quality_figures figures;
             for (size_t k = 0; k < RECORDS; k++) {
                 double y = 2 * uniform() - 1;
-                quality_count_value(&plan, counts, y, y + .2 * normal());
+                quality_count_value(&(struct quality_tally){&plan, counts, QUALITY_ONE},
+                                    y, y + .2 * normal());
             }
             release(&plan, counts, released);
             quality_figures_of(&figures, &plan, released);

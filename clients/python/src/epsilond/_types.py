@@ -1312,6 +1312,7 @@ class Quality(TypedDict):
     epsilon: float
     delta: float
     relation: Relation
+    unit: Unit
     mechanism: Mechanism
     reserve: LedgerHead
     deviation: float
