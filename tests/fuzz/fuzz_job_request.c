@@ -29,9 +29,14 @@ static const struct schema prices = {.reader = &libsvm_reader,
                                      .target_high = 5};
 
 static const struct job_dataset datasets[] = {
-    {&images, 60000, false, RELATION_ZERO_OUT, 1e-5},
-    {&pairs, 1, true, RELATION_ZERO_OUT, 0},
-    {&prices, INT32_MAX, false, RELATION_REPLACE_ONE, 1e-6},
+    {.schema = &images, .records = 60000, .delta = 1e-5},
+    {.schema = &pairs, .records = 1, .is_public = true},
+    {.schema = &prices,
+     .records = INT32_MAX,
+     .held_out = 1000,
+     .division = {0.1, 0},
+     .relation = RELATION_REPLACE_ONE,
+     .delta = 1e-6},
 };
 
 static void check_round_trip(const struct job_request *request,
