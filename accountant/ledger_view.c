@@ -199,17 +199,18 @@ enum status ledger_left(struct ledger *ledger, const struct ledger_part *part,
     return found ? ST_OK : missing(part, error);
 }
 
-enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset,
+enum status ledger_share(struct ledger *ledger, const struct ledger_part *part,
                          struct share *share, struct error *error)
 {
     struct balance balance;
     pthread_mutex_lock(&ledger->lock);
-    const struct balances *from = durable(ledger, dataset);
-    if (from != NULL)
-        copy_balance(&balance, from, PART_TRAIN);
+    const struct balances *from = durable(ledger, part->dataset);
+    bool found = from != NULL && part->part < from->part_count;
+    if (found)
+        copy_balance(&balance, from, part->part);
     pthread_mutex_unlock(&ledger->lock);
-    if (from == NULL)
-        return ledger_state_missing(dataset, error);
+    if (!found)
+        return missing(part, error);
     *share = share_of(&balance);
     return ST_OK;
 }

@@ -49,11 +49,6 @@ void ledger_open_walk(struct ledger *ledger,
 enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
                            struct balance *balance, struct error *error);
 
-/* Its share alone, which takes no conversion to find.
- *   ST_NOT_FOUND  no such dataset */
-enum status ledger_share(struct ledger *ledger, const struct dataset_id *dataset,
-                         struct share *share, struct error *error);
-
 struct ledger_part { /* one part of a dataset */
     const struct dataset_id *dataset;
     enum part part;
@@ -69,6 +64,11 @@ struct division ledger_division(struct ledger *ledger,
 enum status ledger_part_read(struct ledger *ledger, const struct ledger_part *part,
                              struct epochs *epochs, struct balance *balance,
                              struct error *error);
+
+/* The part's share alone, which takes no conversion to find.
+ *   ST_NOT_FOUND  no such dataset, or no such part of it */
+enum status ledger_share(struct ledger *ledger, const struct ledger_part *part,
+                         struct share *share, struct error *error);
 
 struct ledger_left { /* shares of a budget that are not spent */
     double before, after;

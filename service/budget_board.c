@@ -34,23 +34,29 @@ void budget_board_destroy(struct budget_board *board)
     free(board);
 }
 
-/* Tells whether the dataset has a budget that is still of use, and fills in what takes no
- * conversion to find. */
-static bool read_share(struct datasets *datasets, const struct dataset *dataset,
-                       struct ledger *ledger, struct budget_line *line)
+/* Fills in a line for each part of the dataset's budget, where that is still of use, as far
+ * as it takes no conversion. Answers how many. */
+static size_t read_shares(struct datasets *datasets, const struct dataset *dataset,
+                          struct ledger *ledger, struct budget_line *lines)
 {
     struct dataset_info info;
     struct share share;
     const struct dataset_spec *spec = dataset_spec(dataset);
+    size_t count = 0;
     if (spec->is_public)
-        return false;
+        return 0;
     dataset_read(datasets, dataset, &info);
-    if (info.state == DATASET_DELETED ||
-        ledger_share(ledger, &spec->id, &share, NULL) != ST_OK)
-        return false;
-    *line = (struct budget_line){
-        .dataset = spec->id, .left = fmax(share.left, 0), .held = share.held};
-    return true;
+    unsigned parts = division_parts(&spec->grant.division);
+    for (unsigned p = 0; p < parts && info.state != DATASET_DELETED; p++) {
+        const struct ledger_part part = {&spec->id, (enum part)p};
+        if (ledger_share(ledger, &part, &share, NULL) == ST_OK)
+            lines[count++] = (struct budget_line){.dataset = spec->id,
+                                                  .is_divided = parts > 1,
+                                                  .part = part.part,
+                                                  .left = fmax(share.left, 0),
+                                                  .held = share.held};
+    }
+    return count;
 }
 
 static int compare_left(const void *a, const void *b)
@@ -63,7 +69,8 @@ static int compare_left(const void *a, const void *b)
 static void read_balance(struct ledger *ledger, struct budget_line *line)
 {
     struct balance balance;
-    if (ledger_balance(ledger, &line->dataset, &balance, NULL) != ST_OK)
+    const struct ledger_part part = {&line->dataset, line->part};
+    if (ledger_part_read(ledger, &part, NULL, &balance, NULL) != ST_OK)
         return;
     line->epsilon = balance.epsilon;
     line->spent = balance.epsilon_spent;
@@ -74,11 +81,11 @@ static void figure(struct budget_board *board, struct datasets *datasets,
                    struct ledger *ledger)
 {
     size_t total = datasets_count(datasets);
-    struct budget_line *lines = calloc(total + 1, sizeof *lines);
+    struct budget_line *lines = calloc(PARTS_MAX * total + 1, sizeof *lines);
     CHECK(lines != NULL);
     size_t count = 0;
     for (size_t i = 0; i < total; i++)
-        count += read_share(datasets, datasets_at(datasets, i), ledger, &lines[count]);
+        count += read_shares(datasets, datasets_at(datasets, i), ledger, &lines[count]);
     qsort(lines, count, sizeof *lines, compare_left);
     free(board->lines);
     board->lines = lines;

@@ -9,26 +9,30 @@
 #ifndef SERVICE_BUDGET_BOARD_H
 #define SERVICE_BUDGET_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/id.h"
+#include "base/part.h"
 #include "service/datasets.h"
 
 struct budget_board; /* opaque */
 
 struct budget_line {
     struct dataset_id dataset;
+    bool is_divided; /* then there is a line for each part */
+    enum part part;
     double epsilon, spent, remaining; /* as accountant/spending.h has them */
     double left, held;                /* shares of capacity (accountant/share.h) */
 };
 
-/* At most lines_max datasets are on it. */
+/* At most lines_max budgets are on it. */
 struct budget_board *budget_board_create(size_t lines_max);
 void budget_board_destroy(struct budget_board *board); /* NULL is allowed */
 
 /* Brings it up to date and keeps others out until budget_board_release.
  *   lines     (*count), least left first; good until then
- *   left_out  private datasets that it has no line for */
+ *   left_out  budgets that it has no line for */
 void budget_board_hold(struct budget_board *board, struct datasets *datasets,
                        struct ledger *ledger, const struct budget_line **lines,
                        size_t *count, size_t *left_out);

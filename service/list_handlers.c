@@ -298,7 +298,9 @@ static struct page_key dataset_left_key(void *context, size_t place)
     const struct dataset *dataset = datasets_at(list->context->datasets, place);
     struct share share = {.left = INFINITY};
     if (!dataset_spec(dataset)->is_public)
-        ledger_share(list->context->ledger, &dataset_spec(dataset)->id, &share, NULL);
+        ledger_share(list->context->ledger,
+                     &(struct ledger_part){&dataset_spec(dataset)->id, PART_TRAIN},
+                     &share, NULL);
     return (struct page_key){.number = share.left};
 }
 

@@ -131,12 +131,20 @@ static void write_charges(struct exposition *out, const struct scrape *scrape)
 
 /* --- budgets and the ledger --- */
 
+/* Of a divided dataset the label "part" says whose. */
+static void write_budget(struct exposition *out, const struct budget_line *line,
+                         double value)
+{
+    exposition_sample(out, value, "dataset", line->dataset.text,
+                      line->is_divided ? "part" : (char *)NULL, part_name(line->part),
+                      (char *)NULL);
+}
+
 #define WRITE_BUDGET(function, member)                                                 \
     static void function(struct exposition *out, const struct scrape *scrape)          \
     {                                                                                  \
         for (size_t i = 0; i < scrape->budget_count; i++)                              \
-            exposition_sample(out, scrape->budgets[i].member, "dataset",               \
-                              scrape->budgets[i].dataset.text, (char *)NULL);          \
+            write_budget(out, &scrape->budgets[i], scrape->budgets[i].member);         \
     }
 WRITE_BUDGET(write_epsilon, epsilon)
 WRITE_BUDGET(write_spent, spent)

@@ -8,10 +8,17 @@ function legend(kind, share, word, text) {
   return html`<div>${swatch(kind)}<b>${percent(share, 1)} ${word}</b><small>${text}</small></div>`;
 }
 
-export function budgetCard(budget) {
+// A divided dataset has a budget for each part.
+export function budgetCards(budget) {
+  if (!budget.parts) return budgetCard(budget);
+  const titles = {train: 'Budget of the records that are trained on', holdout: 'Budget of the records held out'};
+  return budget.parts.map((part) => budgetCard({...budget, ...part}, titles[part.part]));
+}
+
+export function budgetCard(budget, title = 'Budget') {
   const part = share(budget);
   const after = budget.epsilon_held > 0 ? (budget.epsilon_spent ?? 0) + budget.epsilon_held : null;
-  return html`<section class="card"><div class="line"><h2>Budget</h2>
+  return html`<section class="card"><div class="line"><h2>${title}</h2>
     <span class="quiet">promised: <b class="ink">${epsilon(budget.epsilon)}</b> with δ ${delta(budget.delta)}, for each record</span></div>
     ${budget.frozen ? html`<div class="notice bad"><b>Frozen.</b> The database is older than its last known head: nothing may be spent
       until the owner decides anew, with <code>epsilond regrant</code>.</div>` : nothing}

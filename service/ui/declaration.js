@@ -13,7 +13,7 @@ export const formats = {
 // Every figure and every range starts empty: they are the owner's to state.
 export function emptyDeclaration() {
   return {id: '', format: 'csv', task: 'classification', classes: '', header: false, columns: [], shape: '', scale: '', count: '',
-    low: '', high: '', target_low: '', target_high: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out'};
+    low: '', high: '', target_low: '', target_high: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', holdout: ''};
 }
 
 function numbers(text) {
@@ -57,6 +57,7 @@ function privacyOf(form) {
 
 export function declarationOf(form) {
   const body = {id: form.id.trim(), format: form.format, task: form.task, privacy: privacyOf(form)};
+  if (form.privacy === 'private' && read(form.holdout) !== undefined) body.holdout = read(form.holdout);
   if (form.format === 'csv') {
     body.header = form.header;
     body.columns = form.columns.map((column) => columnOf(column, form.task));

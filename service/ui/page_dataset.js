@@ -2,7 +2,7 @@
 import {html, nothing} from './lit-html.js';
 import {get, post, remove} from './api.js';
 import {badge, barred, reason, waits} from './badge.js';
-import {budgetCard, roomCard} from './budget_card.js';
+import {budgetCards, roomCard} from './budget_card.js';
 import {captionEditor, tags} from './caption.js';
 import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail, units} from './format.js';
 import {swatch} from './gauge.js';
@@ -37,7 +37,8 @@ function entryLine(entry) {
   const [colour, word] = kinds[entry.kind] ?? ['left', entry.kind];
   const counts = entry.job?.startsWith('sta_');
   const place = counts ? `/ui/statistics?dataset=${entry.dataset}&from=${entry.job}` : `/ui/jobs/${entry.job}`;
-  return html`<li>${swatch(colour)}<span><b>${counts ? word.replace('a job', 'statistics') : word}</b> <small>entry ${entry.seq}${entry.job
+  const what = counts ? word.replace('a job', 'statistics') : entry.evaluation ? word.replace('a job', 'a look at the holdout') : word;
+  return html`<li>${swatch(colour)}<span><b>${what}</b> <small>entry ${entry.seq}${entry.job
     ? html` · <a href=${place}>${tail(entry.job)}</a>` : nothing} · by ${entry.actor}</small></span>
     <small>${age(entry.time)}</small></li>`;
 }
@@ -67,6 +68,7 @@ function publicCard(dataset) {
   if (dataset.features?.count) facts.push(['features', count(dataset.features.count)]);
   if (dataset.privacy !== 'public') facts.push(['protected', dataset.unit === 'person' ? 'each person, with all of their rows' : 'each record'],
     ['neighbours', dataset.privacy.relation]);
+  if (dataset.parts) facts.push(['held out', count(dataset.parts[1].records)]);
   return html`<section class="card"><h2>What is public</h2><p class="quiet">${dataset.privacy === 'public'
     ? 'Everything: these records are protected by nothing.' : 'Everybody may know this. The records themselves never leave.'}</p>
     <dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
@@ -74,7 +76,7 @@ function publicCard(dataset) {
 }
 
 function historyCard(history, budget) {
-  const charges = history.points.filter(({kind}) => kind === 'COMMIT');
+  const charges = history.points.filter(({kind, evaluation}) => kind === 'COMMIT' && !evaluation);
   if (!charges.length) return nothing;
   const whole = history.entries === history.points.length;
   const chart = {
@@ -108,7 +110,7 @@ function page({dataset, budget, jobs, entries, head, history, load}, problem, {e
     ${!may(trains ? 'jobs:submit' : 'datasets:admin') ? nothing
       : trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
-    ${trouble(problem)}${asked()}${editor.form()}${budget ? budgetCard(budget) : nothing}
+    ${trouble(problem)}${asked()}${editor.form()}${budget ? budgetCards(budget) : nothing}
     <div class="two"><div>${budget ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id)}</div>
       <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${entries ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }

@@ -7,6 +7,7 @@ import {age, count, delta, duration, epsilon, percent, plain, quality} from './f
 import {bar} from './gauge.js';
 import {logCard} from './log_card.js';
 import {loading, question, trouble} from './notice.js';
+import {headline, qualityCard} from './quality_card.js';
 import {isAlive, isLost, untilAlive} from './stream.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
@@ -30,13 +31,18 @@ function rate(steps) {
   return steps == null ? '' : `, ${steps >= 10 ? count(steps) : plain(steps, 2)} a second`;
 }
 
+function qualityTile(job) {
+  if (job.evaluation?.holdout) return tile(headline(job.quality) ?? '–', 'on the records held out');
+  return tile(quality(job.metrics.evaluation), job.evaluation ? html`on <a href="/ui/datasets/${job.evaluation}">${job.evaluation}</a>` : 'no public data to measure on');
+}
+
 function tiles(job, steps) {
   const {step, steps: all} = job.progress;
   const {privacy} = job;
   const time = isOpen(job) ? [duration(steps ? (all - step) / steps : null), 'left, at this speed']
     : [duration(job.start_time ? (Date.parse(job.end_time) - Date.parse(job.start_time)) / 1000 : null), 'from start to end'];
   return html`<div class="tiles">${tile(percent(step / all), `${count(step)} of ${count(all)} steps${isOpen(job) ? rate(steps) : ''}`)}
-    ${tile(...time)}${tile(quality(job.metrics.evaluation), job.evaluation ? html`on <a href="/ui/datasets/${job.evaluation}">${job.evaluation}</a>` : 'no public data to measure on')}
+    ${tile(...time)}${qualityTile(job)}
     ${privacy ? tile(epsilon(privacy.epsilon_spent), `spent of ${epsilon(privacy.epsilon_planned)}, δ ${delta(privacy.delta)}`)
       : tile('public', 'trained without privacy, on public data')}</div>${bar(step / all, `step ${step} of ${all}`)}`;
 }
@@ -199,8 +205,8 @@ export function open(view) {
       <p class="quiet">${badge(job.state)} ${line(job)} ${name ? html`${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>` : nothing}
       ${tags(job, '/ui/jobs')}</p></div><div class="actions">${may('jobs:edit') ? editor.button() : nothing}${actions()}</div></div>
       ${trouble(problem)}${asked()}${editor.form()}${tiles(job, speed(readings))}
-      <div class="main-aside"><div>${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
-        ${job.metrics.history.length ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
+      <div class="main-aside"><div>${qualityCard(job)}${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
+        ${job.metrics.history.length || job.evaluation?.holdout ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
           ? 'The first measurement comes with the next hundredth of the steps.' : 'Nothing public was named to measure quality on.'}</p></section>`}</div>
       <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}${log()}
         <section class="card"><h2>From a shell</h2><pre tabindex="0">curl -s ${location.origin}${path}</pre></section></div></div>`);

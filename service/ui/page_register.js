@@ -229,7 +229,8 @@ class Page {
       ${form.privacy !== 'private' ? nothing : html`<div class="fields">${this.text('/privacy/epsilon', 'epsilon', 'Epsilon', typeof value === 'number' && value > 0
           ? `Any outcome is at most ${plain(Math.exp(value), 2)} times as likely with a person's record as without it, δ aside.` : '')}
         ${this.text('/privacy/delta', 'delta', 'Delta', 'The probability left for bad luck: well below one over the number of records.')}
-        ${this.select('/privacy/relation', 'relation', 'Neighbours', [['zero_out', 'with a record, or with nothing in its place'], ['replace_one', 'with a record, or with another one']])}</div>`}</section>`;
+        ${this.select('/privacy/relation', 'relation', 'Neighbours', [['zero_out', 'with a record, or with nothing in its place'], ['replace_one', 'with a record, or with another one']])}
+        ${this.text('/holdout', 'holdout', 'Hold out', 'A share of the records, for good, on which quality can be measured: 0.1. They have the same budget again. Leave it empty to train on all.')}</div>`}</section>`;
   }
 
   sendCard() {

@@ -31,9 +31,12 @@ function toSlider(value) {
   return Number.isFinite(place) ? Math.max(0, Math.min(SLIDER, place)) : 0;
 }
 
+// Instead of a dataset's name, which never begins so: the records that the dataset itself holds out.
+const HOLDOUT = '-holdout';
+
 // The form: texts as they were typed; '' where nothing was.
 function emptyForm() {
-  return {dataset: '', evaluation: '', way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '',
+  return {dataset: '', evaluation: '', measured: '0.1', way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '',
     preset: 'linear', hidden: '', activation: '', batch_size: '', rows_per_person: '', epochs: '', optimizer: 'sgd', learning_rate: '', averaging: 'none', algorithm: 'dpsgd', parameters: {}};
 }
 
@@ -46,7 +49,8 @@ function formOf(job) {
   const form = emptyForm();
   const {name, ...parameters} = job.algorithm;
   const way = job.privacy?.epsilon != null ? 'epsilon' : job.privacy?.budget_fraction != null ? 'budget_fraction' : 'noise_multiplier';
-  Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation ?? '', way, preset: job.model_spec.preset ?? 'linear',
+  Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation?.holdout ? HOLDOUT : job.evaluation ?? '',
+    measured: text(job.evaluation?.epsilon ?? '0.1'), way, preset: job.model_spec.preset ?? 'linear',
     hidden: (job.model_spec.hidden ?? []).join(', '), activation: job.model_spec.activation ?? '', batch_size: text(job.batch_size), rows_per_person: text(job.rows_per_person),
     epochs: text(job.epochs), optimizer: job.optimizer.name, learning_rate: text(job.optimizer.learning_rate), averaging: job.averaging?.kind ?? 'none', algorithm: name});
   form.privacy[way] = text(job.privacy?.[way]);
@@ -62,7 +66,8 @@ function bodyOf(form, algorithm) {
     if (form.activation) model.activation = form.activation;
   }
   const body = {dataset: form.dataset, model, algorithm: {name: form.algorithm, ...collect(algorithm.schema, form.parameters)}};
-  if (form.evaluation) body.evaluation = form.evaluation;
+  if (form.evaluation === HOLDOUT) body.evaluation = {holdout: true, epsilon: read(form.measured)};
+  else if (form.evaluation) body.evaluation = form.evaluation;
   for (const name of ['batch_size', 'rows_per_person', 'epochs']) if (read(form[name]) !== undefined) body[name] = read(form[name]);
   const rate = read(form.learning_rate);
   if (rate !== undefined || form.optimizer !== 'sgd') body.optimizer = {name: form.optimizer, ...(rate !== undefined && {learning_rate: rate})};
@@ -142,7 +147,7 @@ class Page {
     const path = `/v1/datasets/${encodeURIComponent(id)}`;
     this.form.dataset = id;
     if (this.dataset && this.dataset.privacy !== 'public') Object.assign(this.dataset, await get(path, this.view.signal));
-    this.form.evaluation = this.publicOnes()[0]?.id ?? '';
+    this.form.evaluation = this.publicOnes()[0]?.id ?? (this.dataset?.holdout ? HOLDOUT : '');
     if (this.dataset?.unit !== 'person') this.form.rows_per_person = '';
     this.budget = this.earlier = this.estimate = null;
     if (this.dataset?.privacy === 'public') this.form.algorithm = 'sgd';
@@ -223,9 +228,19 @@ class Page {
     return html`<section class="card"><h2>Data</h2><div class="fields">
       ${field({id: '/dataset', label: 'Train on', errors: this.errors, hint: dataset ? `${units(dataset)}, ${dataset.task}${dataset.privacy === 'public' ? ', public' : ''}` : '',
         control: choice({id: '/dataset', value: form.dataset, options: this.datasets.map(({id}) => [id, id]), changed: (id) => this.choose(id).then(() => this.ask(0))})})}
-      ${field({id: '/evaluation', label: 'Measure quality on', errors: this.errors, hint: others.length ? 'Public data only: measuring on the private records would cost budget.'
+      ${field({id: '/evaluation', label: 'Measure quality on', errors: this.errors, hint: dataset?.holdout ? 'Public data costs nothing; the records held out have a budget of their own.'
+        : others.length ? 'Public data only: measuring on the private records would cost budget.'
         : 'There is no public dataset of the same form.', control: choice({id: '/evaluation', value: form.evaluation,
-        options: [['', 'nothing'], ...others.map(({id}) => [id, id])], changed: (value) => this.set('evaluation', value)})})}</div></section>`;
+        options: [['', 'nothing'], ...(dataset?.holdout ? [[HOLDOUT, 'the records held out']] : []), ...others.map(({id}) => [id, id])],
+        changed: (value) => this.set('evaluation', value)})})}
+      ${form.evaluation === HOLDOUT ? this.text('/evaluation/epsilon', 'measured', 'Epsilon of the look', this.lookHint()) : nothing}</div></section>`;
+  }
+
+  // What the look would say, of the estimate.
+  lookHint() {
+    const look = this.estimate?.measurement;
+    if (!look) return 'Taken of the holdout\'s budget alone.';
+    return `Noise of ${plain(look.deviation, 2)} on each count of ${count(look.records)} records. ${look.fits === 'yes' ? `Fits ${count(look.jobs_like_this)} times.` : 'The holdout\'s budget has no room for it.'}`;
   }
 
   privacyCard() {

@@ -61,6 +61,36 @@ static void the_least_left_comes_first_and_the_rest_is_counted(void **state)
     scene_close(&scene);
 }
 
+/* The holdout is not charged for what was trained on the rest. */
+static void a_divided_dataset_has_a_line_for_each_part(void **state)
+{
+    (void)state;
+    static struct scene scene;
+    scene_open(&scene);
+    struct budget_board *board = budget_board_create(4);
+    struct dataset *points = scene_declare(
+        &scene, "points", "{\"epsilon\":4,\"delta\":1e-5},\"holdout\":0.25");
+    assert_int_equal(scene_import(&scene, points, "0.25").state, DATASET_READY);
+    struct job_plan plan = scene_plan(
+        &scene, "\"name\":\"dpsgd\"",
+        "\"batch_size\":50,\"steps\":100,\"privacy\":{\"noise_multiplier\":4}");
+    struct job_id id;
+    struct ledger_entry_name entry;
+    job_id_make(&id);
+    const struct ledger_claim claim = {&plan.request.dataset, &id, &plan.mechanism,
+                                       &principal_local, job_plan_parts(&plan)};
+    struct store_tx *tx = scene_begin(&scene);
+    scene_commit(tx, ledger_reserve(scene.context.ledger, tx, &claim, &entry, NULL));
+    struct seen seen = look(&scene, board);
+    assert_int_equal(seen.count, 2);
+    assert_true(seen.lines[0].is_divided && seen.lines[0].part == PART_TRAIN);
+    assert_true(seen.lines[0].held > 0 && seen.lines[0].left < 1);
+    assert_true(seen.lines[1].part == PART_HOLDOUT && seen.lines[1].left == 1);
+    job_plan_fini(&plan);
+    budget_board_destroy(board);
+    scene_close(&scene);
+}
+
 static void entries_are_tallied_by_kind_over_a_restart(void **state)
 {
     (void)state;
@@ -101,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_left_comes_first_and_the_rest_is_counted),
+        cmocka_unit_test(a_divided_dataset_has_a_line_for_each_part),
         cmocka_unit_test(entries_are_tallied_by_kind_over_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

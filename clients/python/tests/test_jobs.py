@@ -50,6 +50,25 @@ class Waiting(unittest.TestCase):
         job = client.train("digits", epsilon=0.1, epochs=1, averaging={"kind": "ema", "decay": 0.9})
         self.assertEqual(job.wait().model.certificate["averaging"], {"kind": "ema", "decay": 0.9})
 
+    def test_quality_is_measured_on_what_is_held_out(self):
+        client = kit.client()
+        kit.register_digits(client, "divided", 1200, epsilon=8, delta=1e-5, holdout=0.25)
+        asked = {"epsilon": 2, "evaluation": epsilond.holdout(epsilon=2)}
+        estimate = client.estimate("divided", **asked)
+        self.assertEqual(estimate.measurement["records"], 300)
+        job = client.train("divided", **asked).wait()
+        self.assertEqual(job.quality["records"], 300)
+        accuracy = job.quality["accuracy"]
+        self.assertTrue(accuracy["low"] <= accuracy["value"] <= accuracy["high"])
+        self.assertIn("accuracy", repr(job))
+        self.assertIn("on the holdout", job._repr_html_())
+        self.assertEqual(job.model.certificate["quality"], job.quality)
+        budget = client.datasets["divided"].budget
+        self.assertGreater(budget.holdout.share_spent, 0)
+        self.assertNotEqual(budget.holdout.share_spent, budget.share_spent)
+        self.assertIsNone(client.datasets["digits"].budget.holdout)
+        self.assertIsNone(client.train("divided", epsilon=0.1, epochs=1).wait().quality)
+
     def test_a_dataset_may_stand_for_its_name(self):
         client = kit.client()
         job = client.train(client.datasets["digits"], epsilon=0.1, epochs=1,

@@ -34,6 +34,7 @@ from ._errors import (
     Unsupported,
 )
 from ._estimate import Estimate
+from ._holdout import holdout
 from ._jobs import Job
 from ._model_file import ModelFile, load
 from ._models import Model
@@ -67,6 +68,7 @@ __all__ = [
     "UnexpectedAnswer",
     "Unreachable",
     "Unsupported",
+    "holdout",
     "load",
     "types",
 ]

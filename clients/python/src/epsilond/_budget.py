@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from . import _types
 from ._figures import down, percent, plain, up
 from ._html import element, facts, gauge
@@ -31,6 +33,15 @@ class Budget:
         # Of a frozen epoch nobody knows what was spent: it counts whole.
         self.share_spent, self.share_held, self.share_left = (
             (1.0, 0.0, 0.0) if self.frozen else (share["spent"], share["held"], share["left"]))
+
+    @property
+    def holdout(self) -> Budget | None:
+        """The budget of the records held out; None where the dataset holds none out. This one is
+        then of the records that models are trained on."""
+        for part in self.data.get("parts", []):
+            if part["part"] == "holdout":
+                return Budget(cast(_types.Budget, {**self.data, **part, "parts": []}))
+        return None
 
     def __repr__(self) -> str:
         parts = [f"{percent(self.share_spent)} used"]

@@ -68,7 +68,7 @@ class Client:
         delta: float | None = None,
         accountant: Literal["rdp", "pld"] | None = None,
         algorithm: str | _types.Algorithm = "dpsgd",
-        evaluation: DatasetName | None = None,
+        evaluation: DatasetName | _types.HoldoutEvaluation | None = None,
         optimizer: str | _types.Optimizer | None = None,
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | None = None,
@@ -102,7 +102,7 @@ class Client:
         delta: float | None = None,
         accountant: Literal["rdp", "pld"] | None = None,
         algorithm: str | _types.Algorithm = "dpsgd",
-        evaluation: DatasetName | None = None,
+        evaluation: DatasetName | _types.HoldoutEvaluation | None = None,
         optimizer: str | _types.Optimizer | None = None,
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | None = None,
@@ -117,7 +117,8 @@ class Client:
         """Submits a job; its whole price is reserved at once, or BudgetExhausted says what would
         fit and nothing happened. ``.wait()`` waits for it.
 
-        dataset             a dataset or its id; evaluation: a public one to show quality on
+        dataset             a dataset or its id; evaluation: a public one to show quality on, or
+                            holdout(epsilon=0.1): what the dataset itself holds out
         model               a preset's name, or a preset with its members, or a list of layers
         epsilon             of this job alone, at delta (by default the dataset's); or instead
         noise_multiplier    how much noise, whatever it costs; or instead

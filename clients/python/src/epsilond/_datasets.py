@@ -122,6 +122,8 @@ class Datasets:
         public: bool = False,
         relation: _types.Relation | None = None,
         order: float | None = None,
+        holdout: float | None = None,
+        holdout_seed: int | None = None,
         classes: int | None = None,
         features: _types.ArrayFeatures | _types.LibsvmFeatures | None = None,
         labels: list[float] | None = None,
@@ -144,6 +146,9 @@ class Datasets:
         Either epsilon and delta, the whole promise to the people in the data, made once, or
         public=True, for records that everybody may see. There is no default.
 
+        holdout: the share of the records that is held out, for good; train(evaluation=
+        holdout(epsilon=0.1)) then measures models on them, out of a budget of their own.
+
         Where the upload or the import fails nothing is lost: mend the file and register again,
         with the same promise.
         """
@@ -152,6 +157,7 @@ class Datasets:
             "labels": labels, "target": target, "header": header, "columns": columns,
             "display_name": display_name, "tags": tags,
             "privacy": _privacy(epsilon, delta, public, relation, order),
+            "holdout": holdout, "holdout_seed": holdout_seed,
         }
         request = {name: value for name, value in declared.items() if value is not None}
         parts = _files(files, format)

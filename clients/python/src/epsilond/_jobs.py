@@ -14,7 +14,7 @@ from ._events import Event, events
 from ._figures import plain, up
 from ._html import facts, gauge
 from ._models import Model
-from ._progress import Bar, measures
+from ._progress import Bar, measures, place
 from ._transport import Transport, segment
 
 if TYPE_CHECKING:
@@ -105,6 +105,12 @@ class Job:
         return list(self._transport.pages(f"/v1/jobs/{segment(self.id)}/logs", "log"))
 
     @property
+    def quality(self) -> _types.Quality | None:
+        """What was measured on the records held out, each figure with its 95 % interval; None where
+        nothing was, or the job has not succeeded."""
+        return self.data.get("quality")
+
+    @property
     def model(self) -> Model:
         """The model that was trained; an error where there is none yet, or never will be."""
         if self.data["model"] is None:
@@ -192,7 +198,7 @@ class Job:
                          f"{up(privacy['epsilon_planned'])} spent, at delta {privacy['delta']:g}"))
         for name, value in measures(self.data).items():
             if name in ("accuracy", "rmse"):
-                rows.append((f"{name} on {self.data['evaluation']}", value))
+                rows.append((f"{name} on {place(self.data)}", value))
         if self.data["model"]:
             rows.append(("model", self.data["model"]))
         return facts(self.id, rows, gauge(self._words(), progress["step"] / progress["steps"], 0))

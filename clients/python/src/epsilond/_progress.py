@@ -36,15 +36,25 @@ def measures(job: _types.Job) -> dict[str, str]:
         place = job["progress"]["queue_position"]
         found["state"] = plain(job["state"]) + (f" (place {place})" if place else "")
     point = job["metrics"]["evaluation"]
+    quality = job.get("quality")
     for name in ("accuracy", "rmse"):
         value = point.get(name) if point else None
         if isinstance(value, (int, float)):
             found[name] = f"{value:.3g}"
+        interval = quality.get(name) if quality else None
+        if isinstance(interval, dict):
+            found[name] = f"{interval['value']:.3g} ({interval['low']:.3g} to {interval['high']:.3g})"
     if job["privacy"]:
         found["epsilon"] = up(job["privacy"]["epsilon_spent"])
     if job["progress"]["seconds_left"] is not None:
         found["left"] = f"{job['progress']['seconds_left']} s"
     return found
+
+
+def place(job: _types.Job) -> str:
+    """What quality is measured on."""
+    where = job["evaluation"]
+    return where if isinstance(where, str) else "the holdout"
 
 
 class Bar:
