@@ -77,8 +77,11 @@ static void a_divided_dataset_has_a_line_for_each_part(void **state)
     struct job_id id;
     struct ledger_entry_name entry;
     job_id_make(&id);
-    const struct ledger_claim claim = {&plan.request.dataset, &id, &plan.mechanism,
-                                       &principal_local, job_plan_parts(&plan)};
+    const struct ledger_claim claim = {.dataset = &plan.request.dataset,
+                                       .job = &id,
+                                       .mechanism = &plan.mechanism,
+                                       .principal = &principal_local,
+                                       .parts = job_plan_parts(&plan)};
     struct store_tx *tx = scene_begin(&scene);
     scene_commit(tx, ledger_reserve(scene.context.ledger, tx, &claim, &entry, NULL));
     struct seen seen = look(&scene, board);

@@ -34,12 +34,16 @@ static struct job *submit(void)
     struct job_addition addition = {.plan_take = &plan, .owner = &principal_local};
     job_id_make(&addition.id);
     const struct job_id look = job_evaluation_id(&addition.id);
-    const struct ledger_claim training = {&plan.request.dataset, &addition.id,
-                                          &plan.mechanism, &principal_local,
-                                          job_plan_parts(&plan)};
-    const struct ledger_claim measurement = {&plan.request.dataset, &look,
-                                             &plan.measurement, &principal_local,
-                                             PARTS_HOLDOUT};
+    const struct ledger_claim training = {.dataset = &plan.request.dataset,
+                                          .job = &addition.id,
+                                          .mechanism = &plan.mechanism,
+                                          .principal = &principal_local,
+                                          .parts = job_plan_parts(&plan)};
+    const struct ledger_claim measurement = {.dataset = &plan.request.dataset,
+                                             .job = &look,
+                                             .mechanism = &plan.measurement,
+                                             .principal = &principal_local,
+                                             .parts = PARTS_HOLDOUT};
     struct store_tx *tx = scene_begin(&scene);
     assert_int_equal(plan.quality.records, 100);
     assert_int_equal(plan.request.train.records, SCENE_RECORDS - 100);
