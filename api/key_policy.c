@@ -75,6 +75,51 @@ void key_policy_read(struct key_policy *policy, struct json_node node)
     read_share(policy, json_member(&node, "max_share"));
 }
 
+/* Whether a limit of a holds where one of b does: the larger allows more; 0 allows all. */
+static bool is_below(double a, double b)
+{
+    return b == 0 || (a > 0 && a <= b);
+}
+
+static bool allows(const struct key_policy *policy, const struct algorithm *algorithm)
+{
+    bool found = policy->algorithm_count == 0;
+    for (size_t i = 0; i < policy->algorithm_count; i++)
+        found = found || policy->algorithms[i] == algorithm;
+    return found;
+}
+
+bool key_policy_is_within(const struct key_policy *a, const struct key_policy *b)
+{
+    bool within = b->algorithm_count == 0 || a->algorithm_count > 0;
+    for (size_t i = 0; i < a->algorithm_count; i++)
+        within = within && allows(b, a->algorithms[i]);
+    return within && is_below(a->max_epsilon_per_job, b->max_epsilon_per_job) &&
+           a->min_noise_multiplier >= b->min_noise_multiplier &&
+           is_below((double)a->max_open_jobs, (double)b->max_open_jobs) &&
+           is_below(a->max_share, b->max_share) && a->share_days >= b->share_days;
+}
+
+enum status key_policy_request_parse(struct key_policy *policy, const char *body,
+                                     size_t size, struct error *error)
+{
+    struct json_reader reader;
+    struct json_node root;
+    struct key_policy read = {0};
+    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+        json_read_object(root, (const char *const[]){"policy", NULL});
+        struct json_node node = json_member(&root, "policy");
+        if (!json_present(node))
+            json_refuse(node, "is required; null limits nothing");
+        else if (!json_is_null(node.value))
+            key_policy_read(&read, node);
+    }
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK)
+        *policy = read;
+    return status;
+}
+
 enum status key_policy_parse(struct key_policy *policy, const char *text,
                              struct error *error)
 {

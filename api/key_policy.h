@@ -35,6 +35,14 @@ struct key_policy {              /* zeroed: nothing is limited */
 /* Whether it limits anything. */
 bool key_policy_limits(const struct key_policy *policy);
 
+/* Whether whatever a allows, b does too. */
+bool key_policy_is_within(const struct key_policy *a, const struct key_policy *b);
+
+/* Reads the body {"policy": policy or null} of a change.
+ *   ST_INVALID  the error names the member */
+enum status key_policy_request_parse(struct key_policy *policy, const char *body,
+                                     size_t size, struct error *error);
+
 /* Reads the node into policy, refusing what is not understood. */
 void key_policy_read(struct key_policy *policy, struct json_node node);
 

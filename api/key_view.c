@@ -32,6 +32,19 @@ static void write_day(struct json_writer *writer, const char *name, int64_t day)
     json_write_text(writer, name, day != 0 ? text : NULL);
 }
 
+static void write_proposed(struct json_writer *writer, const struct key_view *view)
+{
+    if (view->proposed == NULL) {
+        json_write_null(writer, "policy_proposed");
+        return;
+    }
+    json_write_object(writer, "policy_proposed");
+    key_policy_write(writer, "policy", view->proposed);
+    json_write_text(writer, "proposed_by", view->proposed_by);
+    json_write_time(writer, "propose_time", view->propose_ms);
+    json_write_object_end(writer);
+}
+
 char *key_render(const struct key_view *view)
 {
     struct json_writer writer;
@@ -47,6 +60,7 @@ char *key_render(const struct key_view *view)
     json_write_text(&writer, "role", role_name(view->principal->role));
     write_scopes(&writer, view->principal->scopes);
     key_policy_write(&writer, "policy", view->policy);
+    write_proposed(&writer, view);
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_time(&writer, "expire_time", view->expire_ms);
     json_write_time(&writer, "revoke_time", view->revoke_ms);

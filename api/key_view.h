@@ -12,6 +12,9 @@ struct key_view {
     const char *id;
     const struct principal *principal; /* name, project, role, scopes beside it */
     const struct key_policy *policy;
+    const struct key_policy *proposed; /* that waits for a second person; NULL: none */
+    const char *proposed_by;           /* where it does, and when it was */
+    int64_t propose_ms;
     int64_t create_ms, expire_ms, revoke_ms; /* revoke_ms 0: it is not */
     int64_t used_day;                        /* the last; 0: it never was */
     int64_t now_ms;
@@ -19,6 +22,7 @@ struct key_view {
 };
 
 /* {"id","state":ACTIVE|EXPIRED|REVOKED,"owner","project","role","scopes","policy",
+ *  "policy_proposed":null or {"policy","proposed_by","propose_time"},
  *  "create_time","expire_time","revoke_time","last_used":"2026-01-31" or null}, and first
  *  "key" where there is a secret. To be freed. */
 char *key_render(const struct key_view *view);

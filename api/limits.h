@@ -69,6 +69,7 @@ enum {
     LIMIT_QUALITY_CLASSES = 100,   /* that a holdout's evaluation can tell apart */
     LIMIT_LOGINS = 1024,           /* browsers that are logged in at once */
     LIMIT_LOGINS_PER_KEY = 16,     /* of these, by one key */
+    LIMIT_POLICY_PROPOSALS = 64, /* of keys, that wait for a second person */
     LIMIT_GROUPS = 256,            /* that a file of --groups gives roles */
     LIMIT_GROUP_NAME = 255,        /* bytes */
     LIMIT_SIGN_ON_STREAM_S = 900,  /* of single sign-on, before it is opened anew */

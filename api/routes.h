@@ -181,6 +181,15 @@
     X(key_rotate, ON_DESK, KEYS_ADMIN, .method = "POST",                               \
       .path = "/v1/keys/{id}:rotate", .act = "key.rotate", .body = BODY_EMPTY,         \
       .types = TYPE_JSON)                                                              \
+    X(key_policy, ON_DESK, KEYS_ADMIN, .method = "POST",                               \
+      .path = "/v1/keys/{id}:policy", .act = "key.policy", .body = BODY_JSON,          \
+      .types = TYPE_JSON)                                                              \
+    X(key_policy_approve, ON_DESK, GRANTS_APPROVE, .method = "POST",                   \
+      .path = "/v1/keys/{id}:approve", .act = "key.policy.approve", .body = BODY_JSON, \
+      .types = TYPE_JSON)                                                              \
+    X(key_policy_reject, ON_DESK, GRANTS_APPROVE, .method = "POST",                    \
+      .path = "/v1/keys/{id}:reject", .act = "key.policy.reject", .body = BODY_JSON,   \
+      .types = TYPE_JSON)                                                              \
     X(login_create, ON_DESK, EVERYBODY, .method = "POST", .path = "/v1/session",       \
       .act = "session.create", .body = BODY_LOGIN, .types = TYPE_JSON)                  \
     X(login_get, AT_ONCE, EVERYBODY, .method = "GET", .path = "/v1/session",           \

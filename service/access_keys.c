@@ -16,7 +16,7 @@ enum { MS_PER_DAY = 86400000 };
 
 struct key {
     struct access_key known; /* begins with the id, as registry.h asks; never changes,
-                                but for when it ends, which the lock guards */
+                                but for its policy and its end, which the lock guards */
     uint8_t sha256[SHA256_SIZE];
     atomic_int_least64_t used_day;
     int64_t saved_day; /* as its row has it; the clock's thread alone reads it */
@@ -33,6 +33,7 @@ struct change { /* what becomes of memory when the transaction ends */
     struct access_keys *keys;
     struct key *key;
     int64_t expire_ms, revoke_ms;
+    struct key_policy policy;
 };
 
 /* --- opening --- */
@@ -380,6 +381,33 @@ enum status access_keys_shorten(struct access_keys *keys, struct store_tx *tx,
 {
     const struct change times = {.expire_ms = expire_ms};
     return end(keys, tx, id, &times, error);
+}
+
+static void limited(void *context)
+{
+    struct change *change = context;
+    pthread_rwlock_wrlock(&change->keys->lock);
+    change->key->known.policy = change->policy;
+    pthread_rwlock_unlock(&change->keys->lock);
+    free(change);
+}
+
+enum status access_keys_limit(struct access_keys *keys, struct store_tx *tx,
+                              const char *id, const struct key_policy *policy,
+                              struct error *error)
+{
+    struct key written = {0};
+    struct key *key = take_copy(keys, id, &written);
+    if (key == NULL)
+        return error_set(error, ST_NOT_FOUND, "no key \"%s\"", id);
+    written.known.policy = *policy;
+    enum status status = write_row(tx, &written, false, error);
+    if (status != ST_OK)
+        return status;
+    struct change *change = change_create(keys, key);
+    change->policy = *policy;
+    store_tx_on_end(tx, limited, free, change);
+    return ST_OK;
 }
 
 /* Keys are never removed, so a place stays theirs. */

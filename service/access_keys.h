@@ -85,6 +85,12 @@ enum status access_keys_add(struct access_keys *keys, struct store_tx *tx,
 enum status access_keys_revoke(struct access_keys *keys, struct store_tx *tx,
                                const char *id, struct error *error);
 
+/* Gives a key another policy, which holds once the transaction is durable.
+ *   ST_NOT_FOUND  there is none */
+enum status access_keys_limit(struct access_keys *keys, struct store_tx *tx,
+                              const char *id, const struct key_policy *policy,
+                              struct error *error);
+
 /* Has a key expire at that time, if it lasts longer.
  *   ST_NOT_FOUND  there is none */
 enum status access_keys_shorten(struct access_keys *keys, struct store_tx *tx,

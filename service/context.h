@@ -46,6 +46,7 @@
 #include "service/logins.h"
 #include "service/long_polls.h"
 #include "service/models.h"
+#include "service/policy_proposals.h"
 #include "service/pool.h"
 #include "service/predictors.h"
 #include "service/process_figures.h"
@@ -97,6 +98,7 @@ struct context {
     struct budget_board *budget_board;
     struct unfinished_uploads *unfinished_uploads;
     struct refusals *refusals;       /* on their way into the audit trail */
+    struct policy_proposals *policy_proposals;
     struct downloads *downloads;     /* that it has a row of */
     struct service_manager *manager; /* whoever started the process, or NULL */
     char nonce[17];                  /* of this start, part of every job's ETag */

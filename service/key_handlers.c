@@ -2,32 +2,16 @@
 #include <string.h>
 #include <microhttpd.h>
 
-#include "api/key_view.h"
 #include "api/query.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "service/access.h"
 #include "service/act.h"
 #include "service/handlers.h"
+#include "service/key_text.h"
 #include "service/page.h"
 
 static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
-
-static char *text_of(const struct access_key *key, const char *secret)
-{
-    const struct key_view view = {
-        .id = key->id,
-        .principal = &key->principal,
-        .policy = &key->policy,
-        .create_ms = key->create_ms,
-        .expire_ms = key->expire_ms,
-        .revoke_ms = key->revoke_ms,
-        .used_day = key->used_day,
-        .now_ms = clock_wall_ms(),
-        .secret = secret,
-    };
-    return key_render(&view);
-}
 
 /* A key lies in the project that it is for. */
 static enum status find(struct context *context, const struct request *request,
@@ -50,7 +34,7 @@ static void reply_made(struct context *context, struct request *request,
 {
     struct access_key key;
     access_keys_find(context->keys, made->id, &key);
-    reply_json(&request->reply, MHD_HTTP_CREATED, text_of(&key, made->text));
+    reply_json(&request->reply, MHD_HTTP_CREATED, key_text(context, &key, made->text));
     reply_header_add(&request->reply, "Location", "/v1/keys/%s", made->id);
     reply_header_add(&request->reply, "Cache-Control", "no-store");
 }
@@ -140,7 +124,7 @@ enum status handle_key_get(struct context *context, struct request *request,
     if (status != ST_OK)
         return status;
     reply_header_add(&request->reply, "Cache-Control", "no-store");
-    request_answer(request, text_of(&key, NULL));
+    request_answer(request, key_text(context, &key, NULL));
     return ST_OK;
 }
 
@@ -162,20 +146,20 @@ enum status handle_key_revoke(struct context *context, struct request *request,
         status = tell(context, request, tx, key.id, &key.principal, error);
     status = store_end(tx, status, error);
     if (status == ST_OK && access_keys_find(context->keys, key.id, &key))
-        reply_json(&request->reply, MHD_HTTP_OK, text_of(&key, NULL));
+        reply_json(&request->reply, MHD_HTTP_OK, key_text(context, &key, NULL));
     return status;
 }
 
 struct key_list {
     const struct request *request; /* of who asks */
-    struct access_keys *keys;
+    const struct context *context;
 };
 
 static bool key_seen(void *context, size_t place)
 {
     struct access_key key;
     const struct key_list *list = context;
-    access_keys_at(list->keys, place, &key);
+    access_keys_at(list->context->keys, place, &key);
     return access_sees(list->request, &(struct access_object){key.principal.project,
                                                               key.principal.name});
 }
@@ -184,8 +168,8 @@ static char *key_line(void *context, size_t place)
 {
     struct access_key key;
     const struct key_list *list = context;
-    access_keys_at(list->keys, place, &key);
-    return text_of(&key, NULL);
+    access_keys_at(list->context->keys, place, &key);
+    return key_text(list->context, &key, NULL);
 }
 
 /* It has no tag: a key expires without anybody's doing. */
@@ -194,7 +178,7 @@ enum status handle_key_list(struct context *context, struct request *request,
 {
     static const char *const orders[] = {"desc", "asc", NULL};
     unsigned order = 0;
-    struct key_list list = {request, context->keys};
+    struct key_list list = {request, context};
     struct page_source source = {
         .name = "keys",
         .count = access_keys_count(context->keys),

@@ -153,6 +153,7 @@ enum status service_open(struct context *context, const struct config *config,
     context->budget_board = budget_board_create(config->metrics_datasets_max);
     context->float_safety = float_safety_create();
     context->refusals = refusals_create();
+    context->policy_proposals = policy_proposals_create();
     context->downloads = downloads_create();
     context->wrong_keys = wrong_keys_create();
     context->logins = logins_create();
@@ -279,6 +280,7 @@ void service_close(struct context *context)
     kept_lines_destroy(context->dataset_lines);
     float_safety_destroy(context->float_safety);
     refusals_destroy(context->refusals);
+    policy_proposals_destroy(context->policy_proposals);
     downloads_destroy(context->downloads);
     ledger_close(context->ledger);
     store_close(context->store);

@@ -115,6 +115,70 @@ static void who_makes_keys_has_no_policy(void **state)
     assert_int_equal(key_request_check(&request, &host, &error), ST_OK);
 }
 
+static struct key_policy policy_of(const char *members)
+{
+    char body[512];
+    struct key_policy policy = {.max_open_jobs = 77};
+    snprintf(body, sizeof body, "{'policy':{%s}}", members);
+    for (char *quote = body; (quote = strchr(quote, '\'')) != NULL;)
+        *quote = '"';
+    assert_int_equal(key_policy_request_parse(&policy, body, strlen(body), NULL),
+                     ST_OK);
+    return policy;
+}
+
+/* Each pair: the first allows nothing that the second does not; the other way round it
+ * would. */
+static void what_allows_nothing_more_is_told_from_what_does(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"'max_epsilon_per_job':1", ""},
+        {"'max_epsilon_per_job':1", "'max_epsilon_per_job':2"},
+        {"'min_noise_multiplier':2", ""},
+        {"'min_noise_multiplier':2", "'min_noise_multiplier':1"},
+        {"'algorithms':['dpsgd']", ""},
+        {"'algorithms':['dpsgd']", "'algorithms':['adp','dpsgd']"},
+        {"'max_open_jobs':1", ""},
+        {"'max_open_jobs':1", "'max_open_jobs':2"},
+        {"'max_share':{'share':0.1,'period':'P30D'}", ""},
+        {"'max_share':{'share':0.1,'period':'P30D'}",
+         "'max_share':{'share':0.2,'period':'P30D'}"},
+        {"'max_share':{'share':0.1,'period':'P30D'}",
+         "'max_share':{'share':0.1,'period':'P7D'}"},
+        {"'max_open_jobs':1,'max_epsilon_per_job':1", "'max_open_jobs':1"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const struct key_policy narrow = policy_of(pairs[i][0]);
+        const struct key_policy wide = policy_of(pairs[i][1]);
+        assert_true(key_policy_is_within(&narrow, &narrow));
+        if (!key_policy_is_within(&narrow, &wide) ||
+            key_policy_is_within(&wide, &narrow))
+            fail_msg("%s and %s", pairs[i][0], pairs[i][1]);
+    }
+    const struct key_policy one = policy_of("'max_open_jobs':1"),
+                            other = policy_of("'max_epsilon_per_job':1");
+    assert_false(key_policy_is_within(&one, &other));
+    assert_false(key_policy_is_within(&other, &one));
+}
+
+static void a_change_names_its_policy_or_none(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"{}", "{\"policy\":1}",
+                                        "{\"policy\":{\"x\":1}}",
+                                        "{\"policy\":null,\"more\":1}"};
+    struct key_policy policy = {.max_open_jobs = 77};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(
+            key_policy_request_parse(&policy, wrong[i], strlen(wrong[i]), NULL),
+            ST_INVALID);
+    assert_int_equal(policy.max_open_jobs, 77);
+    assert_int_equal(key_policy_request_parse(&policy, "{\"policy\":null}", 15, NULL),
+                     ST_OK);
+    assert_false(key_policy_limits(&policy));
+}
+
 static void scopes_are_stored_as_names(void **state)
 {
     (void)state;
@@ -138,6 +202,8 @@ int main(void)
         cmocka_unit_test(a_body_says_whose_key_it_is_and_what_it_may),
         cmocka_unit_test(what_is_not_understood_is_refused_at_its_member),
         cmocka_unit_test(who_makes_keys_has_no_policy),
+        cmocka_unit_test(what_allows_nothing_more_is_told_from_what_does),
+        cmocka_unit_test(a_change_names_its_policy_or_none),
         cmocka_unit_test(scopes_are_stored_as_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,6 +417,64 @@ static void a_further_epoch_takes_a_second_person_too(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
+static const struct reply *change_policy(const char *key, const char *id,
+                                         const char *policy)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/v1/keys/%.63s:policy", id);
+    return client_post(as(key), path, NULL, "{'policy':%s}", policy);
+}
+
+static const struct reply *decide_policy(const char *key, const char *id,
+                                         const char *verb)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/v1/keys/%.63s:%s", id, verb);
+    return client_post(as(key), path, NULL, "{'reason':'as was agreed'}");
+}
+
+static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
+{
+    (void)state;
+    const struct reply *made =
+        client_post(as(ana), "/v1/keys", NULL,
+                    "{'owner':'dora','project':'fraud','role':'analyst','policy':"
+                    "{'max_epsilon_per_job':1}}");
+    assert_status(made, 201);
+    const char *id = reply_text(made, "id");
+    const struct reply *key = change_policy(ana, id, "{'max_epsilon_per_job':0.5}");
+    assert_status(key, 200);
+    assert_true(json_is_null(reply_at(key, "policy_proposed")));
+    assert_true(reply_number(key, "policy.max_epsilon_per_job") == 0.5);
+    key = change_policy(ana, id, "null");
+    assert_status(key, 202);
+    assert_true(reply_number(key, "policy.max_epsilon_per_job") == 0.5);
+    assert_true(json_is_null(reply_at(key, "policy_proposed.policy")));
+    assert_string_equal(reply_text(key, "policy_proposed.proposed_by"), "ana");
+    assert_problem(change_policy(carl, id, "null"), 403, "forbidden");
+    assert_problem(decide_policy(ana, id, "approve"), 403, "forbidden");
+    assert_problem(decide_policy(ana_officer, id, "approve"), 403, "second_person");
+    assert_status(decide_policy(bob, id, "reject"), 200);
+    assert_problem(decide_policy(bob, id, "approve"), 409, "grant_decided");
+    assert_status(change_policy(ana, id, "{'max_epsilon_per_job':2}"), 202);
+    key = decide_policy(bob, id, "approve");
+    assert_status(key, 200);
+    assert_true(reply_number(key, "policy.max_epsilon_per_job") == 2);
+    assert_true(json_is_null(reply_at(key, "policy_proposed")));
+    const struct reply *acts =
+        client_get(as(bob), "/v1/audit?action=key.policy.approve&result=ok");
+    assert_int_equal(json_array_size(reply_at(acts, "acts")), 1);
+    assert_string_equal(reply_text(acts, "acts.0.object"), id);
+    assert_string_equal(reply_text(acts, "acts.0.detail.proposed_by"), "ana");
+    /* Who makes keys has none, and what has ended is not changed. */
+    char path[96];
+    snprintf(path, sizeof path, "%.8s", ana + strlen("dpk_"));
+    assert_invalid_at(change_policy(ana, path, "{'max_open_jobs':1}"), "/policy");
+    snprintf(path, sizeof path, "/v1/keys/%.63s:revoke", id);
+    assert_status(client_act(as(ana), "%s", path), 200);
+    assert_problem(change_policy(ana, id, "null"), 409, "key_ended");
+}
+
 static void without_approvals_a_budget_is_granted_at_once(void **state)
 {
     (void)state;
@@ -443,6 +501,7 @@ int main(void)
         cmocka_unit_test(a_kill_leaves_it_decided_whole_or_not_at_all),
         cmocka_unit_test(webhooks_are_told_of_what_waits),
         cmocka_unit_test(a_further_epoch_takes_a_second_person_too),
+        cmocka_unit_test(a_wider_policy_of_a_key_takes_a_second_person),
         cmocka_unit_test(without_approvals_a_budget_is_granted_at_once),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);

@@ -1742,10 +1742,23 @@ class Key(TypedDict):
     role: Role
     scopes: list[Scope]
     policy: KeyPolicy | None
+    policy_proposed: KeyPolicyProposed | None
     create_time: Time
     expire_time: Time
     revoke_time: TimeOrNull
     last_used: str | None
+
+
+class KeyPolicyRequest(TypedDict):
+    policy: KeyPolicy | None
+
+
+class KeyPolicyProposed(TypedDict):
+    """A policy that waits for a second person."""
+
+    policy: KeyPolicy | None
+    proposed_by: str
+    propose_time: Time
 
 
 class KeyMade(TypedDict):
@@ -1758,6 +1771,7 @@ class KeyMade(TypedDict):
     role: Role
     scopes: list[Scope]
     policy: KeyPolicy | None
+    policy_proposed: KeyPolicyProposed | None
     create_time: Time
     expire_time: Time
     revoke_time: TimeOrNull

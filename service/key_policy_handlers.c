@@ -1,0 +1,164 @@
+/* What a key may do at most is changed here. A policy that allows less holds at once. One that
+ * allows more waits for a second person, where there is one, as a grant does. */
+#include <stdlib.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/key_request.h"
+#include "api/proposal.h"
+#include "base/clock.h"
+#include "service/access.h"
+#include "service/act.h"
+#include "service/handlers.h"
+#include "service/key_text.h"
+#include "service/second_person.h"
+
+static enum status find(struct context *context, const struct request *request,
+                        struct access_key *key, struct error *error)
+{
+    const struct access_question question = access_question_of(request);
+    bool found = access_keys_find(context->keys, request->match.id, key);
+    const struct access_object object = {found ? key->principal.project : NULL,
+                                         key->principal.name};
+    enum status status =
+        access_check_thing(&question, "key", request->match.id, &object, error);
+    if (status == ST_OK && !access_key_is_good(key, clock_wall_ms()))
+        return error_set(error, ST_KEY_ENDED, "it was revoked or has expired");
+    return status;
+}
+
+/* Appends what is asked for, or was decided, of a key's policy. */
+static enum status tell(struct context *context, const struct request *request,
+                        struct store_tx *tx, const struct policy_proposal *proposal,
+                        const char *reason, struct error *error)
+{
+    struct act act;
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    key_policy_write(&writer, "policy", &proposal->policy);
+    json_write_text(&writer, "proposed_by", proposal->proposed_by);
+    json_write_text(&writer, "reason", reason);
+    json_write_object_end(&writer);
+    char *detail = json_writer_close(&writer);
+    act_begin(&act, context, request);
+    act.row.object = proposal->key;
+    act.row.detail = detail;
+    enum status status = audit_trail_append(tx, &act.row, error);
+    free(detail);
+    return status;
+}
+
+/* Writes the act down, and makes the policy the key's, where it is to hold now. */
+static enum status commit(struct context *context, const struct request *request,
+                          const struct policy_proposal *proposal, bool holds,
+                          const char *reason, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    if (holds)
+        status = access_keys_limit(context->keys, tx, proposal->key, &proposal->policy,
+                                   error);
+    if (status == ST_OK)
+        status = tell(context, request, tx, proposal, reason, error);
+    return store_end(tx, status, error);
+}
+
+static void reply(struct context *context, struct request *request, unsigned status)
+{
+    struct access_key key;
+    access_keys_find(context->keys, request->match.id, &key);
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, status, key_text(context, &key, NULL));
+}
+
+/* Reads the body, and whether such a key may have such a policy. */
+static enum status read_asked(const struct request *request,
+                              const struct access_key *key,
+                              struct policy_proposal *proposal, struct error *error)
+{
+    struct key_request asked = {.principal = key->principal, .days = 1};
+    enum status status = key_policy_request_parse(
+        &proposal->policy, request->body != NULL ? request->body : "",
+        request->body_size, error);
+    asked.policy = proposal->policy;
+    return status == ST_OK ? key_request_check(&asked, &request->principal, error)
+                           : status;
+}
+
+enum status handle_key_policy(struct context *context, struct request *request,
+                              struct error *error)
+{
+    struct access_key key;
+    struct policy_proposal proposal = {.propose_ms = clock_wall_ms()};
+    enum status status = find(context, request, &key, error);
+    if (status == ST_OK)
+        status = read_asked(request, &key, &proposal, error);
+    if (status != ST_OK)
+        return status;
+    memcpy(proposal.key, key.id, sizeof proposal.key);
+    memcpy(proposal.proposed_by, request->principal.name, sizeof proposal.proposed_by);
+    bool waits = second_person_is_asked(context, request) &&
+                 !key_policy_is_within(&proposal.policy, &key.policy);
+    if (waits)
+        status = policy_proposals_put(context->policy_proposals, &proposal, error);
+    if (status == ST_OK)
+        status = commit(context, request, &proposal, !waits, "", error);
+    if (status == ST_OK && !waits)
+        policy_proposals_drop(context->policy_proposals, key.id);
+    if (status == ST_OK)
+        reply(context, request, waits ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK);
+    return status;
+}
+
+/* --- decisions --- */
+
+/* Whether this principal may decide: neither who proposed it nor who would have it. */
+static enum status check_second(const struct access_key *key,
+                                const struct policy_proposal *proposal,
+                                const struct principal *principal, struct error *error)
+{
+    if (strcmp(proposal->proposed_by, principal->name) == 0 ||
+        principal_equal(&key->principal, principal))
+        return error_set(error, ST_SECOND_PERSON,
+                         "neither who proposed it nor the key's owner decides it");
+    return ST_OK;
+}
+
+static enum status decide(struct context *context, struct request *request,
+                          bool approved, struct error *error)
+{
+    struct access_key key;
+    struct policy_proposal proposal;
+    char reason[GRANT_REASON_SIZE];
+    enum status status = decision_parse(
+        reason, request->body != NULL ? request->body : "", request->body_size, error);
+    if (status == ST_OK)
+        status = find(context, request, &key, error);
+    if (status == ST_OK && !policy_proposals_find(context->policy_proposals, key.id,
+                                                  clock_wall_ms(), &proposal))
+        status = error_set(error, ST_GRANT_DECIDED, "no policy of it waits");
+    if (status == ST_OK)
+        status = check_second(&key, &proposal, &request->principal, error);
+    if (status == ST_OK)
+        status = commit(context, request, &proposal, approved, reason, error);
+    if (status != ST_OK)
+        return status;
+    policy_proposals_drop(context->policy_proposals, key.id);
+    reply(context, request, MHD_HTTP_OK);
+    return ST_OK;
+}
+
+enum status handle_key_policy_approve(struct context *context, struct request *request,
+                                      struct error *error)
+{
+    return decide(context, request, true, error);
+}
+
+enum status handle_key_policy_reject(struct context *context, struct request *request,
+                                     struct error *error)
+{
+    return decide(context, request, false, error);
+}
