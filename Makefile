@@ -205,6 +205,7 @@ check-python: all                          ## published models in Python, packag
 	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
 check-onnx: all                            ## the same as ONNX, in ONNX Runtime, packages of PyPI
 	@tests/python/check_onnx $(BUILD)/epsilond || [ $$? = 77 ]
+	@tests/python/check_opacus $(BUILD)/epsilond || [ $$? = 77 ]
 check-contract: all                        ## openapi.yaml by schemathesis of PyPI (MINUTES=10)
 	@tests/contract/check $(BUILD)/epsilond || [ $$? = 77 ]
 check-openapi-lint:                        ## openapi.yaml by redocly and spectral of npm

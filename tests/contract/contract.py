@@ -72,6 +72,8 @@ def configuration(ids):
     binding = '{dictionary = "datasets", probability = 0.7}'
     lines += ["[[operations]]", 'include-path = ["/v1/jobs", "/v1/jobs:estimate"]',
               f'parameters = {{"body.dataset" = {binding}, "body.evaluation" = {binding}}}', ""]
+    lines += ["[[operations]]", 'include-path = ["/v1/charges", "/v1/charges:estimate"]',
+              f'parameters = {{"body.dataset" = {binding}}}', ""]
     lines += ["[checks]", f"negative_data_rejection.expected-statuses = {json.dumps(REFUSED)}",
               f"missing_required_header.expected-statuses = {json.dumps(REFUSED)}", ""]
     return "\n".join(lines)

@@ -32,9 +32,11 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
     "rows_of_another_model":
         (400, "invalid_argument", "^model_predict$", {"invalid", "wrong_type", "out_of_range"}),
     "another_body_under_the_key":
-        (422, "idempotency_key_reused", "^(dataset|job)_create$", ANY),
+        (422, "idempotency_key_reused", "^(dataset|job|charge)_create$|^charge_block$", ANY),
     "files_that_are_no_such_data":
         (422, "import_failed", "^dataset_import$", ANY),
+    "work_without_a_proof":
+        (400, "invalid_argument", "^charge_(create|estimate)$", {"invalid"}),
     "an_expected_tag":
         (412, "precondition_failed", "^(model_content|(dataset|job|model)_patch)$", ANY),
     "an_address_that_is_none":

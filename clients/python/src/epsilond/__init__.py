@@ -13,6 +13,7 @@ here, and no training loop of your own: README.md says why.
 
 from . import _types as types
 from ._budget import Budget
+from ._charges import Block, Charge
 from ._client import Client
 from ._datasets import Dataset
 from ._errors import (
@@ -44,9 +45,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AlreadyExists",
+    "Block",
     "Budget",
     "BudgetExhausted",
     "BudgetHeld",
+    "Charge",
     "Client",
     "Conflict",
     "Dataset",

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Union
 
 from . import _types
+from ._charges import Charge
 from ._datasets import Dataset, Datasets
 from ._estimate import Estimate
 from ._jobs import Job, Jobs
 from ._models import Models
 from ._price import Price
 from ._statistics import Statistics
-from ._transport import Transport
+from ._transport import Transport, segment
 
 LOCAL = "http://127.0.0.1:8080"
 
@@ -224,6 +225,62 @@ class Client:
         for data in self._transport.pages("/v1/statistics", "statistics", query):
             yield Statistics(self, data)
 
+    def charge(
+        self,
+        dataset: DatasetName,
+        work: _types.ChargedWork | Sequence[_types.ChargedWork],
+        *,
+        engine: str,
+        unit: Literal["record", "person"] = "record",
+        parts: Sequence[Literal["train", "holdout"]] | None = None,
+        records: int | None = None,
+        lease_s: int | None = None,
+        block_steps: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Charge:
+        """Reserves a part of a budget for work that another engine runs on the same records, which is
+        then granted block by block. ``with`` settles it at its end.
+
+        work         {"kind": "sampled_gaussian", "sampler": "poisson", "sampling_rate": 0.01,
+                     "noise_multiplier": 1.1, "steps": 1000, "neighbour": "add_remove"}, or a list in
+                     the order in which it is run: docs/accounting.md 1.13
+        engine       what runs it, for people: its entry in the ledger names it
+        unit, parts  whom the sensitivity is of; the parts of a divided dataset that it reads
+        records      how many the dataset has, where it is not imported
+        lease_s      after so many seconds without a new block it ends by itself
+        block_steps  how many steps are granted at once; by default a hundredth
+        """
+        return Charge(self, self._transport.post(
+            "/v1/charges", _charge_request(
+                dataset, work, engine=engine, unit=unit, parts=parts, records=records,
+                lease_s=lease_s, block_steps=block_steps),
+            idempotency_key=idempotency_key or uuid.uuid4().hex).json())
+
+    def charge_estimate(
+        self,
+        dataset: DatasetName,
+        work: _types.ChargedWork | Sequence[_types.ChargedWork],
+        *,
+        unit: Literal["record", "person"] = "record",
+        parts: Sequence[Literal["train", "holdout"]] | None = None,
+        records: int | None = None,
+    ) -> _types.ChargeEstimate:
+        """What charge() of this work would cost, and whether it fits now. Changes nothing."""
+        answer: _types.ChargeEstimate = self._transport.post(
+            "/v1/charges:estimate", _charge_request(
+                dataset, work, engine="estimate", unit=unit, parts=parts, records=records)).json()
+        return answer
+
+    def charges(self, id: str) -> Charge:
+        """A charge by its id, to go on with it. This process is granted new blocks alone."""
+        return Charge(self, self._transport.get(f"/v1/charges/{segment(id)}"))
+
+    def past_charges(self, dataset: DatasetName | None = None) -> Iterator[Charge]:
+        """Charges, newest first."""
+        name = dataset.id if isinstance(dataset, Dataset) else dataset
+        for data in self._transport.pages("/v1/charges", "charges", {"dataset": name}):
+            yield Charge(self, data)
+
     def __repr__(self) -> str:
         return f"epsilond.Client({self.url!r})"
 
@@ -255,3 +312,10 @@ def _statistics_request(dataset: DatasetName, asked: Sequence[_types.Statistic],
     return {"dataset": dataset.id if isinstance(dataset, Dataset) else dataset,
             "statistics": list(asked),
             "privacy": {name: value for name, value in told.items() if value is not None}}
+
+
+def _charge_request(dataset: DatasetName, work: _types.ChargedWork | Sequence[_types.ChargedWork],
+                    **told: Any) -> dict[str, Any]:
+    return {"dataset": dataset.id if isinstance(dataset, Dataset) else dataset,
+            "mechanism": work if isinstance(work, Mapping) else list(work),
+            **{name: value for name, value in told.items() if value is not None}}

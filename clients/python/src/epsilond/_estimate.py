@@ -32,9 +32,9 @@ class Estimate:
     """Of such a job that would fit now."""
     most_steps: int | None
     """Of this noise that would fit now; None where the steps differ in noise or kind."""
-    share: _types.EstimateShare | None
+    share: _types.ShareAsked | None
     """What is spent, held and left of the budget, and what this job asks of it; None of public data."""
-    rooms: list[_types.EstimateRoomsItem] | None
+    rooms: list[_types.RoomAsked] | None
     """The same at every order with weight: the job fits if it fits at one of them."""
     epsilon_after: float | None
     """The guarantee of everything released, were this job and all that is held charged whole."""

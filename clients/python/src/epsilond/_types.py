@@ -1487,7 +1487,7 @@ class JobPage(TypedDict):
 
 class ShareAsked(TypedDict):
     """The budget as it is, in shares of its capacity as `GET /v1/datasets/{id}/budget` shows them,
-    and what this job asks of it at the same order; null on public data."""
+    and what this job asks of it at the same order."""
 
     order: float
     spent: float
@@ -1497,7 +1497,7 @@ class ShareAsked(TypedDict):
     fits: bool
 
 
-class RoomsAskedItem(TypedDict):
+class RoomAsked(TypedDict):
     order: float
     weight: float
     spent: float | None
@@ -1553,9 +1553,9 @@ class Estimate(TypedDict):
     paper_claim: float | None
     largest_epsilon: float | None
     most_steps: int | None
-    share: ShareAsked
+    share: ShareAsked | None
     measurement: NotRequired[EstimateMeasurement]
-    rooms: RoomsAsked
+    rooms: RoomsAsked | None
     epsilon_after: float | None
     exposure_after: Guarantee | None
     jobs_like_this: int | None
@@ -2034,8 +2034,7 @@ JobReason = Literal[
 ]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]
-ShareAsked = ShareAsked | None
-RoomsAsked = list[RoomsAskedItem] | None
+RoomsAsked = list[RoomAsked]
 KeyId = str
 Scope = Literal[
     "budgets:read", "budgets:audit", "datasets:admin", "datasets:freeze", "grants:propose",
