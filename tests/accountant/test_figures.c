@@ -305,6 +305,25 @@ static void fixed_subsets_are_priced_but_not_composed(void **state)
     assert_true(epsilon_of(&m, 1e-5) > 2);
 }
 
+/* One look is sold at .1. Ten histograms of one class against the rest are sqrt 10 apart,
+ * and a person's ten rows in one cell move it by ten: with the noise of distance 1 they
+ * cost what stands here (accounting.md 1.11). */
+static void a_vector_that_is_further_apart_costs_more_than_was_sold(void **state)
+{
+    (void)state;
+    static const double apart[] = {1, 3.1622776601683795, 10},
+                        cost[] = {.1, .351, 1.237};
+    for (size_t i = 0; i < 3; i++) {
+        struct mechanism m;
+        double noise;
+        mechanism_init_release(&m, RELATION_ZERO_OUT, 1);
+        assert_int_equal(figure_noise(&noise, &m, .1, 1e-5, NULL), ST_OK);
+        m.runs[0].noise_multiplier = noise / apart[i];
+        assert_close(epsilon_of(&m, 1e-5), cost[i], 2e-3);
+        mechanism_fini(&m);
+    }
+}
+
 static void a_laplace_costs_at_most_its_pure_epsilon(void **state)
 {
     (void)state;
@@ -408,6 +427,7 @@ int main(void)
         cmocka_unit_test(delta_is_the_inverse_of_epsilon),
         cmocka_unit_test(delta_has_its_limits),
         cmocka_unit_test(fixed_subsets_are_priced_but_not_composed),
+        cmocka_unit_test(a_vector_that_is_further_apart_costs_more_than_was_sold),
         cmocka_unit_test(a_laplace_costs_at_most_its_pure_epsilon),
         cmocka_unit_test(bad_questions_are_refused),
     };

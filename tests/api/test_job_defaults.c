@@ -39,6 +39,47 @@ static void the_default_batch_is_the_power_of_two_nearest_a_sixtieth(void **stat
     }
 }
 
+/* A quarter of the target's range is where errors are clipped; at most it is the range. */
+static void a_look_at_a_holdout_is_resolved_on_divided_data(void **state)
+{
+    (void)state;
+    struct job_request request;
+    struct schema many = images;
+    char *look = edit(SHORT, "\"model\"",
+                      "\"evaluation\":{\"holdout\":true,\"epsilon\":0.1},\"model\"");
+    char *clipped = edit(look, "\"epsilon\":0.1}", "\"epsilon\":0.1,\"error_clip\":5}");
+    char *beyond =
+        edit(look, "\"epsilon\":0.1}", "\"epsilon\":0.1,\"error_clip\":5.01}");
+    struct job_dataset data = private_data(&prices, 900);
+    refused(look, data, ST_INVALID, "/evaluation/holdout");
+    data.division.holdout = 0.1;
+    data.held_out = 100;
+    must_resolve(&request, look, data);
+    assert_true(request.measurement.is_asked && !request.has_evaluation);
+    assert_true(request.measurement.epsilon == 0.1);
+    assert_true(request.measurement.error_clip == 1.25);
+    job_request_fini(&request);
+    must_resolve(&request, clipped, data);
+    assert_true(request.measurement.error_clip == 5);
+    char *text = job_request_render(&request);
+    assert_non_null(strstr(text, "\"evaluation\":{\"holdout\":true,\"epsilon\":0.1,"
+                                 "\"error_clip\":5.0}"));
+    free(text);
+    job_request_fini(&request);
+    refused(beyond, data, ST_INVALID, "/evaluation/error_clip");
+    data.schema = &images;
+    refused(clipped, data, ST_INVALID, "/evaluation/error_clip");
+    many.classes = LIMIT_QUALITY_CLASSES;
+    data.schema = &many;
+    must_resolve(&request, look, data);
+    job_request_fini(&request);
+    many.classes++;
+    refused(look, data, ST_INVALID, "/evaluation/holdout");
+    free(beyond);
+    free(clipped);
+    free(look);
+}
+
 static void steps_follow_from_epochs_rounded_up(void **state)
 {
     (void)state;
@@ -343,6 +384,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_default_batch_is_the_power_of_two_nearest_a_sixtieth),
+        cmocka_unit_test(a_look_at_a_holdout_is_resolved_on_divided_data),
         cmocka_unit_test(steps_follow_from_epochs_rounded_up),
         cmocka_unit_test(a_batch_is_at_most_the_data),
         cmocka_unit_test(losses_and_outputs_follow_the_task),

@@ -231,6 +231,42 @@ static void a_stop_releases_nothing(void **state)
     world_destroy(world);
 }
 
+/* A record that contributes nothing keeps its place: those beside it count bit for bit what
+ * they counted, however their rows round where they stand. Here it is one whose features
+ * are no numbers, first, last and in the middle of the holdout. */
+static void an_absent_record_leaves_the_others_where_they_were(void **state)
+{
+    (void)state;
+    struct world *world = world_create("dpsgd");
+    const struct matrix holdout = divide(world);
+    const struct quality_plan plan = plan_of(&holdout, 1e-5);
+    struct trainer_options options = options_of(world, 2);
+    double truth[COUNTS_OF_TEST], without[COUNTS_OF_TEST];
+    options.evaluation = NULL;
+    struct trainer *trainer = trainer_of(&options);
+    run_steps(trainer, 3);
+    assert_int_equal(trainer_measure(trainer, &plan, &holdout, truth, NULL), ST_OK);
+    const uint64_t places[] = {0, holdout.records / 2, holdout.records - 1};
+    for (size_t k = 0; k < 3; k++) {
+        float *row =
+            world->x + FEATURES * division_index(&division, PART_HOLDOUT, places[k]);
+        float kept[FEATURES];
+        double moved = 0;
+        memcpy(kept, row, sizeof kept);
+        for (size_t j = 0; j < FEATURES; j++)
+            row[j] = NAN;
+        assert_int_equal(trainer_measure(trainer, &plan, &holdout, without, NULL),
+                         ST_OK);
+        memcpy(row, kept, sizeof kept);
+        for (size_t j = 0; j < quality_counts(&plan); j++)
+            moved += fabs(without[j] - truth[j]);
+        /* Its cell of the confusion may change, and it leaves one bin of the scores. */
+        assert_true(moved < 3.01 && moved > .99);
+    }
+    trainer_destroy(trainer);
+    world_destroy(world);
+}
+
 /* A part's records are those of the whole, at the places that the division says. */
 static void a_part_of_a_matrix_shows_its_records_alone(void **state)
 {
@@ -265,6 +301,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_look_has_noise_of_its_own),
         cmocka_unit_test(what_was_planned_for_others_is_refused),
         cmocka_unit_test(a_stop_releases_nothing),
+        cmocka_unit_test(an_absent_record_leaves_the_others_where_they_were),
         cmocka_unit_test(a_part_of_a_matrix_shows_its_records_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
