@@ -406,6 +406,7 @@ class BudgetPartsItem(TypedDict):
     part: PartName
     exposure: BudgetPartsItemExposure | None
     frozen: bool
+    conditional: bool
     epsilon_spent: float | None
     epsilon_held: float | None
     epsilon_remaining: float | None
