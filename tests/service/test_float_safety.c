@@ -66,6 +66,28 @@ static void all_algorithms_that_compare_alike_share_a_finding(void **state)
     float_safety_destroy(safety);
 }
 
+/* Where units are persons classes are of whole persons: those of single rows would put
+ * them where they round unlike. */
+static void what_is_known_of_rows_says_nothing_of_persons(void **state)
+{
+    (void)state;
+    struct float_safety *safety = float_safety_create();
+    struct world *records = compiled("dpsgd", 8, 64),
+                 *persons = compiled("dpsgd", 8, 64);
+    const struct data_shape shape = {persons->data.features, persons->data.classes};
+    train_spec_drop_network(&persons->spec);
+    persons->spec.unit = UNIT_PERSON;
+    persons->spec.unit_rows = 4;
+    assert_int_equal(train_spec_compile(&persons->spec, shape, NULL), ST_OK);
+    struct row_classes rows = {.block = 48};
+    float_safety_remember(safety, &records->spec, &rows);
+    assert_int_equal(recalled(safety, records).block, 48);
+    assert_int_equal(recalled(safety, persons).block, 0);
+    world_destroy(persons);
+    world_destroy(records);
+    float_safety_destroy(safety);
+}
+
 static void the_oldest_finding_goes_first(void **state)
 {
     (void)state;
@@ -89,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_are_of_one_model_batch_and_kind_of_run),
         cmocka_unit_test(all_algorithms_that_compare_alike_share_a_finding),
+        cmocka_unit_test(what_is_known_of_rows_says_nothing_of_persons),
         cmocka_unit_test(the_oldest_finding_goes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
