@@ -21,7 +21,7 @@ export function budgetCard(budget, title = 'Budget') {
   return html`<section class="card"><div class="line"><h2>${title}</h2>
     <span class="quiet">promised: <b class="ink">${epsilon(budget.epsilon)}</b> with δ ${delta(budget.delta)}, for each record</span></div>
     ${budget.frozen ? html`<div class="notice bad"><b>Frozen.</b> The database is older than its last known head: nothing may be spent
-      until the owner decides anew, with <code>epsilond regrant</code>.</div>` : nothing}
+      until the owner decides anew, with <code>epsilond regrant</code> or <code>POST /v1/datasets/ID:regrant</code>.</div>` : nothing}
     ${gauge(part, 28)}
     <div class="legends">${legend('spent', part.spent, 'spent', `guarantee of everything released so far: ${epsilon(budget.epsilon_spent)}`)}
       ${legend('held', part.held, 'held', after == null ? 'no open job' : `by open jobs, would bring it to ${epsilon(after)}`)}

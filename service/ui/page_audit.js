@@ -12,7 +12,7 @@ const kinds = {
   'dataset.rename': 'Renamed', 'job.rename': 'Renamed', 'model.rename': 'Renamed', 'job.delete': 'Deleted', 'model.delete': 'Deleted',
   'dataset.fetch': 'Had a file fetched', 'dataset.fetch_cancel': 'Stopped a fetch', 'key.create': 'Made a key', 'key.revoke': 'Revoked a key', 'key.rotate': 'Rotated a key',
   'webhook.create': 'Made a webhook', 'webhook.delete': 'Deleted a webhook', 'webhook.test': 'Tried a webhook', 'webhook.rotate': 'Renewed a webhook\'s secret',
-  'grant.approve': 'Approved a grant', 'grant.reject': 'Rejected a grant', 'dataset.regrant': 'Granted a new epoch', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
+  'grant.approve': 'Approved a grant', 'grant.reject': 'Rejected a grant', 'dataset.regrant': 'Asked for a new epoch', 'key.policy': 'Changed a policy', 'key.policy.approve': 'Approved a policy', 'key.policy.reject': 'Rejected a policy', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
   read: 'Read', refusals: 'Refused more than is listed',
 };
 const filters = ['actor', 'action', 'object', 'result'];
