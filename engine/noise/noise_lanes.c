@@ -65,7 +65,7 @@ unsigned noise_lanes_propose(const struct noise_lanes *lanes)
     unsigned count = 0;
     for (unsigned first = 0; first < lanes->trials; first += LANES) {
         unsigned left = lanes->trials - first;
-        __mmask8 valid = left < LANES ? (__mmask8)((1U << left) - 1) : (__mmask8)0xff;
+        __mmask8 valid = (__mmask8)(left < LANES ? (1U << left) - 1 : 0xffU);
         __mmask8 flagged = propose_lanes(lanes, first, valid);
         _mm256_storeu_si256((__m256i *)(void *)(lanes->flagged + count),
                             _mm256_maskz_compress_epi32(flagged, places));
