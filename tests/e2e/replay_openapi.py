@@ -466,6 +466,21 @@ def grants(replay, data_dir):
             replay.call("post", "/v1/grants/{id}:" + verb, {"reason": "another"}, id=grant)
     for query in ("", "?state=PENDING,APPROVED&order=asc", "?state=OPEN"):
         replay.call("get", "/v1/grants", query=query)
+    replay.headers = owner
+    analyst = {"owner": "cy", "project": "default", "role": "analyst", "policy": {"max_epsilon_per_job": 2}}
+    key = replay.call("post", "/v1/keys", analyst)[1]["id"]
+    for _, body in replay.examples("post", "/v1/keys/{id}:policy"):
+        replay.call("post", "/v1/keys/{id}:policy", body, id=key)
+    for verb in ("approve", "reject"):
+        path = "/v1/keys/{id}:" + verb
+        for _, body in replay.examples("post", path):
+            replay.headers = owner
+            replay.call("post", "/v1/keys/{id}:policy", {"policy": {}}, id=key)
+            replay.headers = officer
+            for _ in range(2):  # the second time nothing waits
+                replay.call("post", path, body, id=key)
+        replay.headers = owner
+        replay.call("post", "/v1/keys/{id}:policy", {"policy": {"max_epsilon_per_job": 1}}, id=key)
     replay.call("get", "/v1/datasets", query="?view=summary")
 
 
