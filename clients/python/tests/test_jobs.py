@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 import unittest
@@ -68,6 +69,17 @@ class Waiting(unittest.TestCase):
         self.assertNotEqual(budget.holdout.share_spent, budget.share_spent)
         self.assertIsNone(client.datasets["digits"].budget.holdout)
         self.assertIsNone(client.train("divided", epsilon=0.1, epochs=1).wait().quality)
+
+    def test_public_weights_are_uploaded_and_begun_with(self):
+        client = kit.client()
+        base = client.train("digits-test", algorithm="sgd", epochs=1).wait().model
+        with tempfile.TemporaryDirectory() as folder:
+            base.save(os.path.join(folder, "base.safetensors"))
+            file = client.upload_weights(os.path.join(folder, "base.safetensors"), note="a page")
+        self.assertEqual((file["sha256"], file["note"]), (base.data["sha256"], "a page"))
+        job = client.train("digits", {"preset": "linear", "weights": file["id"]}, epsilon=0.1, epochs=1)
+        ancestors = job.wait().model.certificate["ancestors"]
+        self.assertEqual([(one["id"], one["note"]) for one in ancestors], [(file["id"], "a page")])
 
     def test_a_dataset_may_stand_for_its_name(self):
         client = kit.client()

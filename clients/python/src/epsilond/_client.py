@@ -58,6 +58,16 @@ class Client:
         answer: _types.AlgorithmList = self._transport.get("/v1/algorithms")
         return answer["algorithms"]
 
+    def upload_weights(self, weights: str | os.PathLike[str] | bytes, *, note: str = "") -> _types.File:
+        """Uploads public weights, a safetensors file or its bytes; the id of the answer is what
+        ``train(model={..., "weights": id})`` begins with. Only what is public may be uploaded so: no
+        guarantee covers it.
+
+        note        where they are from, in printable ASCII; certificates show it
+        """
+        answer: _types.File = self._transport.upload("/v1/files", weights, {"note": note or None})
+        return answer
+
     def estimate(
         self,
         dataset: DatasetName,
@@ -120,7 +130,9 @@ class Client:
 
         dataset             a dataset or its id; evaluation: a public one to show quality on, or
                             holdout(epsilon=0.1): what the dataset itself holds out
-        model               a preset's name, or a preset with its members, or a list of layers
+        model               a preset's name, or a preset with its members, or a list of layers; beside
+                            these "weights" to begin with, the id of a model or of upload_weights(),
+                            and what of it is "trainable"
         epsilon             of this job alone, at delta (by default the dataset's); or instead
         noise_multiplier    how much noise, whatever it costs; or instead
         budget_fraction     the share of what is left that the job may take

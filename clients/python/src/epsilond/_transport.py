@@ -151,6 +151,10 @@ class Transport:
         body = json.dumps({} if value is None else value, allow_nan=False, default=_plain_value)
         return self.call("POST", path, query=query, headers=headers, content=body.encode())
 
+    def upload(self, path: str, content: Content, query: Mapping[str, Any] | None = None) -> Any:
+        return self.call("POST", path, query=query, headers={"Content-Type": "application/octet-stream"},
+                         content=content).json()
+
     def put(self, path: str, content: Content) -> None:
         self.call("PUT", path, headers={"Content-Type": "application/octet-stream"}, content=content)
 
