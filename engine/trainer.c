@@ -228,8 +228,6 @@ static enum status create_features(struct trainer *trainer,
 static enum status create_average(struct trainer *trainer,
                                   const struct train_spec *spec, struct error *error)
 {
-    if (spec->averaging.kind == AVERAGING_NONE)
-        return ST_OK;
     const struct average_extent extent = {network_parameters(trainer->network),
                                           network_floats(trainer->network)};
     return average_create(&trainer->average, &spec->averaging, extent, spec->steps,
@@ -323,8 +321,7 @@ enum status trainer_step(struct trainer *trainer, struct error *error)
         trainer->algorithm->step(trainer->state, trainer->stepper, error);
     if (status != ST_OK)
         return status;
-    if (trainer->average != NULL)
-        average_take(trainer->average, trainer->parameters, trainer->steps_done);
+    average_take(trainer->average, trainer->parameters, trainer->steps_done);
     trainer->steps_done++;
     return ST_OK;
 }
@@ -332,9 +329,8 @@ enum status trainer_step(struct trainer *trainer, struct error *error)
 /* The model as it is shown and published: the average, once that has a point. */
 static const float *model_of(const struct trainer *trainer)
 {
-    const float *average =
-        trainer->average != NULL ? average_point(trainer->average) : NULL;
-    return average != NULL ? average : trainer->parameters;
+    const float *point = average_point(trainer->average);
+    return point != NULL ? point : trainer->parameters;
 }
 
 uint64_t trainer_steps_done(const struct trainer *trainer)

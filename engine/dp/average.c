@@ -61,8 +61,10 @@ enum status average_create(struct average **out, const struct averaging_spec *sp
                            struct average_extent extent, uint64_t steps,
                            struct team *team, struct error *error)
 {
+    if (spec->kind == AVERAGING_NONE)
+        return ST_OK;
     struct average *average = calloc(1, sizeof *average);
-    CHECK(average != NULL && spec->kind != AVERAGING_NONE && steps > 0);
+    CHECK(average != NULL && steps > 0);
     *average = (struct average){
         .spec = *spec, .extent = extent, .first = skipped(spec, steps), .team = team};
     average->point = calloc(extent.floats, sizeof *average->point);
@@ -120,7 +122,7 @@ static void take_member(void *context, unsigned member)
 void average_take(struct average *average, const float *point, uint64_t step)
 {
     struct take_work work = {.average = average, .point = point};
-    if (step < average->first)
+    if (average == NULL || step < average->first)
         return;
     if (!average->has_point) {
         memcpy(average->point, point, average->extent.floats * sizeof *point);
@@ -133,5 +135,5 @@ void average_take(struct average *average, const float *point, uint64_t step)
 
 const float *average_point(const struct average *average)
 {
-    return average->has_point ? average->point : NULL;
+    return average != NULL && average->has_point ? average->point : NULL;
 }

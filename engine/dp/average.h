@@ -44,7 +44,7 @@ struct average_extent {
     size_t dim, floats; /* dim <= floats */
 };
 
-/* spec is not none. The team is borrowed until destroy.
+/* *out stays as it is where the kind is none. The team is borrowed until destroy.
  *   ST_NO_MEMORY  no room for the floats */
 enum status average_create(struct average **out, const struct averaging_spec *spec,
                            struct average_extent extent, uint64_t steps,
@@ -54,7 +54,8 @@ void average_destroy(struct average *average); /* NULL is allowed */
 /* Bytes that average_create takes for points of that many floats; 0 for none. */
 size_t average_size(const struct averaging_spec *spec, size_t floats);
 
-/* Takes the point after step, counted from 0. Every step is taken once, in order. */
+/* Takes the point after step, counted from 0. Every step is taken once, in order. NULL
+ * takes nothing, and has no point. */
 void average_take(struct average *average, const float *point, uint64_t step);
 
 /* The average so far, a point; NULL while it has none. */
