@@ -69,6 +69,18 @@ enum status access_find_dataset(struct context *context,
     return access_check_thing(question, "dataset", id, &object, error);
 }
 
+enum status access_read_dataset(struct context *context, const struct request *request,
+                                struct dataset **out, struct dataset_info *info,
+                                struct error *error)
+{
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, out, error);
+    if (status == ST_OK)
+        dataset_read(context->datasets, *out, info);
+    return status;
+}
+
 enum status access_find_job(struct context *context,
                             const struct access_question *question, const char *id,
                             struct job **out, struct error *error)

@@ -37,6 +37,10 @@ enum status access_check_scope(const struct request *request, struct error *erro
 enum status access_find_dataset(struct context *context,
                                 const struct access_question *question, const char *id,
                                 struct dataset **out, struct error *error);
+/* The same of the dataset that the request's path names, and what may change of it. */
+enum status access_read_dataset(struct context *context, const struct request *request,
+                                struct dataset **out, struct dataset_info *info,
+                                struct error *error);
 enum status access_find_job(struct context *context,
                             const struct access_question *question, const char *id,
                             struct job **out, struct error *error);

@@ -6,7 +6,7 @@
 char *key_text(const struct context *context, const struct access_key *key,
                const char *secret)
 {
-    struct policy_proposal proposal;
+    struct policy_proposal proposal = {0};
     int64_t now_ms = clock_wall_ms();
     bool waits =
         policy_proposals_find(context->policy_proposals, key->id, now_ms, &proposal);

@@ -24,12 +24,10 @@ static enum status find(struct context *context, const struct request *request,
                         struct asking *asking, struct error *error)
 {
     const char *id = request->match.id;
-    const struct access_question question = access_question_of(request);
     enum status status =
-        access_find_dataset(context, &question, id, &asking->dataset, error);
+        access_read_dataset(context, request, &asking->dataset, &asking->info, error);
     if (status != ST_OK)
         return status;
-    dataset_read(context->datasets, asking->dataset, &asking->info);
     if (dataset_spec(asking->dataset)->is_public)
         return error_set(error, ST_DATASET_PUBLIC, "\"%s\" is public: it has no budget",
                          id);

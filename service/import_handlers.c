@@ -1,0 +1,151 @@
+/* The files of a dataset, and their import. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "api/dataset_view.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "service/access.h"
+#include "service/act.h"
+#include "service/dataset_text.h"
+#include "service/handlers.h"
+#include "service/importer.h"
+#include "service/twins.h"
+#include "service/upload_kind.h"
+
+static const int64_t import_answer_ns = INT64_C(10000000000);
+
+/* --- files --- */
+
+/* Says how much is there to whoever asks by HEAD or sends the file in pieces. */
+static void say_offset(struct request *request, bool whole, uint64_t offset)
+{
+    reply_header_add(&request->reply, "Upload-Complete", whole ? "?1" : "?0");
+    if (!whole)
+        reply_header_add(&request->reply, "Upload-Offset", "%" PRIu64, offset);
+}
+
+/* Appends that a file is there, before its sender is answered: how large it is, is the
+ * sender's to know. */
+static enum status tell_upload(struct context *context, const struct request *request,
+                               struct error *error)
+{
+    struct act act;
+    char detail[96];
+    /* It is the name of a file of the format, so it fits. */
+    snprintf(detail, sizeof detail, "{\"file\":\"%s\"}", request->match.name);
+    act_begin(&act, context, request);
+    act.row.detail = detail;
+    return act_keep(context, &act, error);
+}
+
+enum status handle_dataset_file_put(struct context *context, struct request *request,
+                                    struct error *error)
+{
+    struct upload *upload = &request->upload;
+    bool whole = upload_is_whole(upload);
+    enum status status = whole ? upload_publish(context, upload, &request->match, error)
+                               : upload_pause(context, upload, &request->match, error);
+    if (status == ST_OK && whole)
+        status = tell_upload(context, request, error);
+    if (status != ST_OK)
+        return status;
+    if (upload->unfinished != NULL)
+        say_offset(request, whole, upload->size);
+    reply_empty(&request->reply, whole ? MHD_HTTP_NO_CONTENT : MHD_HTTP_ACCEPTED);
+    return ST_OK;
+}
+
+enum status handle_dataset_file_get(struct context *context, struct request *request,
+                                    struct error *error)
+{
+    struct upload_view view;
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    if (status == ST_OK)
+        status =
+            upload_read(context, &request->match, &request->principal, &view, error);
+    if (status != ST_OK)
+        return status;
+    say_offset(request, view.is_whole, view.offset);
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, MHD_HTTP_OK, upload_render(&view));
+    return ST_OK;
+}
+
+/* --- import --- */
+
+/* Makes the problem itself, since it says where the import stopped, if it came to
+ * that. */
+static enum status refuse_import(struct request *request,
+                                 const struct import_failure *failure,
+                                 const struct error *error)
+{
+    struct problem more = {.failure = failure};
+    request_refuse(request, error, &more);
+    return ST_OK;
+}
+
+enum status handle_dataset_import(struct context *context, struct request *request,
+                                  struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    struct import_failure failure = {0};
+    struct act act;
+    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    act_begin(&act, context, request);
+    if (status == ST_OK)
+        status = importer_start(context, dataset, &act.row, &failure, error);
+    if (status != ST_OK && failure.status != ST_OK)
+        return refuse_import(request, &failure, error);
+    return status;
+}
+
+enum status poll_dataset_import(struct context *context, struct request *request,
+                                struct error *error)
+{
+    struct dataset_info info;
+    struct dataset *dataset = datasets_find(context->datasets, request->match.id);
+    CHECK(dataset != NULL);
+    dataset_read(context->datasets, dataset, &info);
+    const struct import_failure failure =
+        twins_told(&info.detail.failure, dataset_owner(dataset), &request->principal);
+    if (request->deadline_ns == 0)
+        request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
+    if (info.state == DATASET_IMPORTING &&
+        clock_monotonic_ns() < request->deadline_ns) {
+        request->awaited = dataset;
+        return ST_OK;
+    }
+    if (info.state == DATASET_FAILED) {
+        error_set(error, failure.status, "%s", failure.text);
+        return refuse_import(request, failure.file[0] != '\0' ? &failure : NULL, error);
+    }
+    if (info.state == DATASET_CREATED)
+        return error_set(
+            error, ST_DRAINING,
+            "the import was ended by the service's stop, or the dataset declared anew");
+    reply_json(&request->reply,
+               info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
+               dataset_text(context->datasets, dataset, context->ledger));
+    return ST_OK;
+}
+
+enum status handle_dataset_import_get(struct context *context, struct request *request,
+                                      struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    const struct import_failure failure =
+        twins_told(&info.detail.failure, dataset_owner(dataset), &request->principal);
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, dataset_import_text(dataset, &info, &failure));
+    return ST_OK;
+}
