@@ -22,9 +22,10 @@ export function budgetCard(budget, title = 'Budget') {
     <span class="quiet">promised: <b class="ink">${epsilon(budget.epsilon)}</b> with δ ${delta(budget.delta)}, for each record</span></div>
     ${budget.frozen ? html`<div class="notice bad"><b>Frozen.</b> The database is older than its last known head: nothing may be spent
       until the owner decides anew, with <code>epsilond regrant</code> or <code>POST /v1/datasets/ID:regrant</code>.</div>` : nothing}
+    ${budget.conditional ? html`<div class="notice"><b>Conditional:</b> ${budget.condition}.</div>` : nothing}
     ${gauge(part, 28)}
     <div class="legends">${legend('spent', part.spent, 'spent', `guarantee of everything released so far: ${epsilon(budget.epsilon_spent)}`)}
-      ${legend('held', part.held, 'held', after == null ? 'no open job' : `by open jobs, would bring it to ${epsilon(after)}`)}
+      ${legend('held', part.held, 'held', after == null ? 'no open job or lease' : `by open jobs, would bring it to ${epsilon(after)}`)}
       ${legend('left', part.left, 'left', `one more job of at most ${epsilon(budget.epsilon_remaining)}`)}</div>
     <details><summary>Why do these not add up to ${epsilon(budget.epsilon)}?</summary>
       <p>An epsilon is a bound on what can be told, and bounds of two jobs together are smaller than their sum: the noise of one

@@ -4,6 +4,7 @@ import {get, post, remove} from './api.js';
 import {badge, barred, reason, waits} from './badge.js';
 import {budgetCards, roomCard} from './budget_card.js';
 import {captionEditor, tags} from './caption.js';
+import {chargesCard, isCharge} from './charges_card.js';
 import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail, units} from './format.js';
 import {swatch} from './gauge.js';
 import {empty, loading, question, trouble} from './notice.js';
@@ -25,9 +26,10 @@ function jobRow(job) {
     <td class="number">${quality(job.metrics.evaluation)}</td></tr>`;
 }
 
-function jobsCard(jobs, id) {
+function jobsCard(jobs, id, conditional) {
   if (!jobs.length)
-    return html`<section class="card"><h2>Jobs</h2>${empty('No jobs yet', 'Nothing was ever computed from these records.')}</section>`;
+    return html`<section class="card"><h2>Jobs</h2>${empty('No jobs yet', conditional
+      ? 'Nothing was computed from these records here.' : 'Nothing was ever computed from these records.')}</section>`;
   return html`<section class="card table"><table><thead><tr><th scope="col">Job</th><th scope="col">State</th>
     <th scope="col" class="number">ε alone</th><th scope="col" class="number">Quality</th></tr></thead><tbody>${jobs.map(jobRow)}</tbody></table>
     <p class="foot"><a href="/ui/jobs?dataset=${id}">All jobs of this dataset</a></p></section>`;
@@ -36,8 +38,10 @@ function jobsCard(jobs, id) {
 function entryLine(entry) {
   const [colour, word] = kinds[entry.kind] ?? ['left', entry.kind];
   const counts = entry.job?.startsWith('sta_');
-  const place = counts ? `/ui/statistics?dataset=${entry.dataset}&from=${entry.job}` : `/ui/jobs/${entry.job}`;
-  const what = counts ? word.replace('a job', 'statistics') : entry.evaluation ? word.replace('a job', 'a look at the holdout') : word;
+  const elsewhere = isCharge(entry.job);
+  const place = counts ? `/ui/statistics?dataset=${entry.dataset}&from=${entry.job}` : elsewhere ? `#${entry.job}` : `/ui/jobs/${entry.job}`;
+  const what = elsewhere ? word.replace('a job', `work elsewhere${entry.external ? `, ${entry.external}` : ''}`)
+    : counts ? word.replace('a job', 'statistics') : entry.evaluation ? word.replace('a job', 'a look at the holdout') : word;
   return html`<li>${swatch(colour)}<span><b>${what}</b> <small>entry ${entry.seq}${entry.job
     ? html` · <a href=${place}>${tail(entry.job)}</a>` : nothing} · by ${entry.actor}</small></span>
     <small>${age(entry.time)}</small></li>`;
@@ -99,7 +103,7 @@ function facts(dataset) {
     ${reason(dataset.state_reason)} ${barred(dataset.grant) ? waits(dataset.grant) : nothing}`;
 }
 
-function page({dataset, budget, jobs, entries, head, history, load}, problem, {editor, asked, ask}) {
+function page({dataset, budget, jobs, charges, entries, head, history, load}, problem, {editor, asked, ask}) {
   const trains = dataset.state === 'READY';
   return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.display_name ?? dataset.id}</h1>
     <p class="quiet">${dataset.display_name ? html`<span class="id">${dataset.id}</span> · ` : nothing}${facts(dataset)} ${tags(dataset)}</p></div>
@@ -111,7 +115,7 @@ function page({dataset, budget, jobs, entries, head, history, load}, problem, {e
       : trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
     ${trouble(problem)}${asked()}${editor.form()}${budget ? budgetCards(budget) : nothing}
-    <div class="two"><div>${budget ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id)}</div>
+    <div class="two"><div>${budget ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id, budget?.conditional)}${chargesCard(charges)}</div>
       <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${entries ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }
 
@@ -163,6 +167,8 @@ export function open(view) {
         shown.history = await get(`${path}/budget/history`, signal);
       }
       seq = shown.head.seq;
+      if (shown.budget.conditional && may('jobs:read'))
+        shown.charges = (await get(`/v1/charges?dataset=${view.id}&page_size=${LINES}`, signal)).charges;
     }
     problem = null;
     draw();
