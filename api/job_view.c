@@ -130,6 +130,8 @@ static char *render(const struct job_view *view, bool whole)
     bool has_model = view->model != NULL && !view->model_is_gone;
     json_write_text(&writer, "model", has_model ? view->model->text : NULL);
     write_trace(&writer, view);
+    bool of_sweep = view->sweep != NULL && view->sweep->runs > 0;
+    json_write_text(&writer, "sweep", of_sweep ? view->sweep->id.text : NULL);
     json_write_text(&writer, "project", view->project);
     json_write_text(&writer, "created_by", view->created_by);
     json_write_time(&writer, "create_time", view->create_ms);
@@ -184,6 +186,8 @@ char *job_detail_render(const struct job_view *view)
     json_write_text(&writer, "model_drawn",
                     view->drawn != NULL ? view->drawn->text : NULL);
     write_trace(&writer, view);
+    if (view->sweep != NULL && view->sweep->runs > 0)
+        sweep_run_write(&writer, "sweep", view->sweep);
     if (view->log != NULL)
         job_log_write(&writer, "log", view->log);
     json_write_count(&writer, "start_ms", (uint64_t)view->start_ms);
@@ -278,6 +282,7 @@ static void read_detail(struct job_detail *detail, const struct json_node *root)
     read_points(detail, json_member(root, "points"));
     detail->released = released_read(json_member(root, "released"));
     job_log_read(&detail->log, json_member(root, "log"));
+    sweep_run_read(&detail->sweep, json_member(root, "sweep"));
     struct json_node cancel = json_member(root, "cancel_ms");
     if (json_present(cancel))
         detail->cancel_ms = (int64_t)json_read_count(cancel, 0, INT64_MAX);
@@ -302,6 +307,7 @@ enum status job_detail_parse(struct job_detail *detail, const char *text,
         free(read.released);
         free(read.quality);
         job_log_fini(&read.log);
+        sweep_run_fini(&read.sweep);
     }
     return status;
 }

@@ -14,6 +14,7 @@
 #include "api/json_writer.h"
 #include "api/limits.h"
 #include "api/released_view.h"
+#include "api/sweep_run.h"
 #include "api/trace_context.h"
 
 struct evaluation_point {
@@ -27,6 +28,7 @@ struct job_view {
     const char *state, *state_reason; /* reason or NULL */
     uint32_t attempt;
     const struct job_request *request; /* resolved */
+    const struct sweep_run *sweep;     /* that it is a run of; NULL or zeroed: none */
     uint64_t step, steps;
     bool is_private; /* false: "privacy" is null */
     double noise_multiplier, sampling_rate, epsilon_planned, epsilon_spent;
@@ -77,6 +79,7 @@ struct job_detail {
     struct job_log log; /* to be released */
     int64_t start_ms, cancel_ms, end_ms;
     struct trace_context trace; /* none in jobs of earlier versions */
+    struct sweep_run sweep;     /* to be released; of none likewise */
 };
 /*   ST_INVALID  not such a text */
 enum status job_detail_parse(struct job_detail *detail, const char *text,

@@ -57,6 +57,8 @@ enum {
     LIMIT_PROBABILITIES = 100,      /* of one statistic of quantiles */
     LIMIT_FOLLOWERS = 3000,         /* event streams that are open at once */
     LIMIT_FOLLOWERS_EACH = 64,      /* of one principal, where there are keys */
+    LIMIT_SWEEP_RUNS = 100,         /* of one sweep, all reserved before the first */
+    LIMIT_SWEEP_SETTINGS = 32,      /* that a run of it has */
     LIMIT_TUNING_RUNS = 10000,      /* that an estimate prices */
     LIMIT_JOBS_LIKE_THIS = 1000000, /* that an estimate counts */
     LIMIT_HISTORY = 101,            /* evaluations that a job keeps */

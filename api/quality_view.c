@@ -1,5 +1,9 @@
 #include "api/quality_view.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "api/json_reader.h"
 #include "api/json_writer.h"
 #include "base/part.h"
 #include "engine/quality/quality_figures.h"
@@ -112,4 +116,17 @@ char *quality_render(const struct quality_view *view)
     write_residuals(&writer, view);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
+}
+
+double quality_figure(const char *text, bool regression)
+{
+    double value = (double)NAN;
+    struct json_reader reader;
+    struct json_node root;
+    if (json_reader_open(&reader, &root, text, strlen(text), NULL) == ST_OK) {
+        struct json_node figure = json_member(&root, regression ? "rmse" : "accuracy");
+        if (json_is_object(figure.value))
+            value = json_read_real(json_member(&figure, "value"), json_any_real);
+    }
+    return json_reader_close(&reader) == ST_OK ? value : (double)NAN;
 }

@@ -31,4 +31,7 @@ struct quality_view {
 /* Renders the object as text, to be freed. */
 char *quality_render(const struct quality_view *view);
 
+/* The accuracy in such a text, or, of a regression, the rmse; NaN where it has none. */
+double quality_figure(const char *text, bool regression);
+
 #endif

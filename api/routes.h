@@ -128,6 +128,19 @@
     X(charge_settle, ON_DESK, CHARGES_SUBMIT, .method = "POST",                        \
       .path = "/v1/charges/{id}:settle", .act = "charge.settle", .body = BODY_EMPTY,   \
       .types = TYPE_JSON)                                                              \
+    X(sweep_create, ON_DESK, JOBS_SUBMIT, .method = "POST", .path = "/v1/sweeps",      \
+      .act = "sweep.create", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)     \
+    X(sweep_estimate, ON_DESK, JOBS_SUBMIT, .method = "POST",                          \
+      .path = "/v1/sweeps:estimate", .body = BODY_JSON, .types = TYPE_JSON)            \
+    X(sweep_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/sweeps",           \
+      .query = "dataset order " QUERY_PAGE, .types = TYPE_JSON)                        \
+    X(sweep_get, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/sweeps/{id}",       \
+      .types = TYPE_JSON)                                                              \
+    X(sweep_cancel, ON_DESK, JOBS_CANCEL, .method = "POST",                            \
+      .path = "/v1/sweeps/{id}:cancel", .act = "sweep.cancel", .body = BODY_EMPTY,     \
+      .types = TYPE_JSON)                                                              \
+    X(sweep_delete, ON_DESK, JOBS_EDIT, .method = "DELETE",                            \
+      .path = "/v1/sweeps/{id}", .act = "sweep.delete")                                \
     X(model_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/models",   \
       .query = "q tag dataset job order " QUERY_PAGE, .types = TYPE_JSON)              \
     X(model_get, AT_ONCE, CERTIFICATES_READ, .method = "GET",                          \

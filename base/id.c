@@ -89,6 +89,14 @@ bool file_id_parse(struct file_id *id, const char *text)
     return true;
 }
 
+bool sweep_id_parse(struct sweep_id *id, const char *text)
+{
+    if (!well_formed(text, "swp_"))
+        return false;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    return true;
+}
+
 bool survey_id_parse(struct survey_id *id, const char *text)
 {
     if (!well_formed(text, "sta_"))
@@ -187,6 +195,13 @@ void grant_id_make(struct grant_id *id)
     char ulid[ULID_LENGTH + 1];
     ulid_make(ulid, clock_wall_ms());
     snprintf(id->text, sizeof id->text, "grt_%s", ulid);
+}
+
+void sweep_id_make(struct sweep_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid, clock_wall_ms());
+    snprintf(id->text, sizeof id->text, "swp_%s", ulid);
 }
 
 void survey_id_make(struct survey_id *id)

@@ -23,6 +23,10 @@ struct grant_id {
     char text[32]; /* grt_ and 26 characters */
 };
 
+struct sweep_id {
+    char text[32]; /* swp_ and 26 characters */
+};
+
 struct survey_id {
     char text[32]; /* sta_ and 26 characters */
 };
@@ -51,6 +55,7 @@ bool file_id_parse(struct file_id *id, const char *text);
 bool webhook_id_parse(struct webhook_id *id, const char *text);
 bool delivery_id_parse(struct delivery_id *id, const char *text);
 bool grant_id_parse(struct grant_id *id, const char *text);
+bool sweep_id_parse(struct sweep_id *id, const char *text);
 bool survey_id_parse(struct survey_id *id, const char *text);
 bool charge_id_parse(struct charge_id *id, const char *text);
 
@@ -77,6 +82,7 @@ void webhook_id_make(struct webhook_id *id);
  * at a tick (privacy.md P6). */
 void delivery_id_make(struct delivery_id *id);
 void grant_id_make(struct grant_id *id);
+void sweep_id_make(struct sweep_id *id);
 void survey_id_make(struct survey_id *id);
 void charge_id_make(struct charge_id *id);
 

@@ -56,6 +56,7 @@
 #include "service/sign_on.h"
 #include "service/step_tally.h"
 #include "service/surveys.h"
+#include "service/sweeps.h"
 #include "service/unfinished_uploads.h"
 #include "service/webhooks.h"
 #include "service/weight_files.h"
@@ -71,6 +72,7 @@ struct context {
     struct datasets *datasets;
     struct kept_lines *dataset_lines;
     struct jobs *jobs;
+    struct sweeps *sweeps; /* of jobs */
     struct models *models;
     struct surveys *surveys;
     struct weight_files *weight_files;

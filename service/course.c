@@ -85,3 +85,23 @@ enum status course_cancel(struct context *context, struct job *job,
         status = audit_trail_append(tx, act, error);
     return store_end(tx, status, error);
 }
+
+enum status course_cancel_all(struct context *context, struct job *const *jobs,
+                              size_t count, const struct audit_row *act,
+                              struct error *error)
+{
+    struct store_tx *tx = NULL;
+    bool any = false;
+    enum status status = store_begin(context->store, &tx, error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < count && status == ST_OK; i++) {
+        bool moved = false;
+        if (!job_state_is_terminal(job_state(context->jobs, jobs[i])))
+            status = cancel_in(context, tx, jobs[i], &moved, error);
+        any = any || moved;
+    }
+    if (status == ST_OK && any)
+        status = audit_trail_append(tx, act, error);
+    return store_end(tx, status, error);
+}

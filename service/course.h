@@ -34,4 +34,11 @@ void course_begin(struct context *context, int64_t second);
 enum status course_cancel(struct context *context, struct job *job,
                           const struct audit_row *act, struct error *error);
 
+/* Does so with all of these that have not ended, in one transaction, with one act. Their
+ * states are looked at under its lock, so none begins meanwhile.
+ *   ST_IO  the store is poisoned */
+enum status course_cancel_all(struct context *context, struct job *const *jobs,
+                              size_t count, const struct audit_row *act,
+                              struct error *error);
+
 #endif

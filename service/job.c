@@ -14,6 +14,7 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
             now->reason != REASON_NONE ? job_reason_name(now->reason) : NULL,
         .attempt = now->attempt,
         .request = &job->plan.request,
+        .sweep = &job->plan.sweep,
         .step = now->made.progress.step,
         .steps = train->steps,
         .is_private = job->plan.is_private,

@@ -25,6 +25,7 @@
 #include "service/plan_refusal.h"
 #include "service/planner.h"
 #include "service/policy.h"
+#include "service/submission.h"
 
 static void refuse(struct context *context, struct request *request,
                    const struct job_plan *plan, const struct error *error)
@@ -230,15 +231,6 @@ enum status handle_job_schema(struct context *context, struct request *request,
 
 /* --- create --- */
 
-static enum status check_room(struct context *context, struct error *error)
-{
-    if (atomic_load(&context->draining))
-        return error_set(error, ST_DRAINING, "the service is stopping");
-    if (jobs_tally(context->jobs).queued >= context->config->queue_length_max)
-        return error_set(error, ST_QUEUE_FULL, "too many jobs wait");
-    return disk_room_check(&context->disk_room, error);
-}
-
 /* Appends that the job was submitted: on what, for which epsilon, and its entry in the
  * ledger. */
 static enum status tell_created(struct context *context, struct store_tx *tx,
@@ -272,26 +264,6 @@ struct creation { /* a job on its way into the store */
     char *body; /* what is answered, owned */
 };
 
-/* Adds the reservation of the evaluation on a holdout, where one is asked for. */
-static enum status reserve_measurement(struct creation *creation, struct store_tx *tx,
-                                       struct job_addition *addition,
-                                       struct error *error)
-{
-    struct ledger_entry_name entry = {0};
-    const struct job_id id = job_evaluation_id(&addition->id);
-    const struct ledger_claim claim = {
-        &creation->plan.request.dataset, &id,           &creation->plan.measurement,
-        &creation->request->principal,   PARTS_HOLDOUT, NULL};
-    if (creation->plan.measurement.run_count == 0)
-        return ST_OK;
-    enum status status =
-        ledger_reserve(creation->context->ledger, tx, &claim, &entry, error);
-    addition->measurement_seq = entry.seq;
-    if (status != ST_OK && error != NULL && error->pointer[0] == '\0')
-        snprintf(error->pointer, sizeof error->pointer, "/evaluation/epsilon");
-    return status;
-}
-
 /* Adds the reservations, the job's row and the idempotency row, all in one
  * transaction. */
 static enum status create_in(struct creation *creation, struct store_tx *tx,
@@ -299,27 +271,11 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
 {
     char location[64];
     struct context *context = creation->context;
-    struct ledger_entry_name entry = {0};
-    struct job_addition addition = {.plan_take = &creation->plan,
-                                    .owner = &creation->request->principal};
-    const struct ledger_claim claim = {
-        &creation->plan.request.dataset, &addition.id,
-        &creation->plan.mechanism,       &creation->request->principal,
-        job_plan_parts(&creation->plan), NULL};
-    enum status status = ST_OK;
-    job_id_make(&addition.id);
-    if (creation->plan.is_private)
-        status = ledger_reserve(context->ledger, tx, &claim, &entry, error);
-    addition.ledger_seq = entry.seq;
+    struct job_addition addition;
+    enum status status = submission_reserve(context, tx, creation->request,
+                                            &creation->plan, &addition, error);
     if (status == ST_OK)
-        status = reserve_measurement(creation, tx, &addition, error);
-    if (status == ST_OK)
-        status = planner_check_promise(&creation->plan, error);
-    if (status != ST_OK)
-        return status;
-    trace_context_parse(&addition.trace,
-                        request_header(creation->request, "traceparent"));
-    status = tell_created(context, tx, creation->request, &addition, error);
+        status = tell_created(context, tx, creation->request, &addition, error);
     if (status == ST_OK)
         status = jobs_add(context->jobs, tx, &addition, &creation->job, error);
     if (status != ST_OK)
@@ -336,7 +292,7 @@ static enum status create(struct creation *creation, struct error *error)
 {
     struct context *context = creation->context;
     struct store_tx *tx = NULL;
-    enum status status = check_room(context, error);
+    enum status status = submission_check_room(context, 1, error);
     if (status == ST_OK)
         status = store_begin(context->store, &tx, error);
     if (status != ST_OK)

@@ -69,5 +69,6 @@ void job_plan_fini(struct job_plan *plan)
     mechanism_fini(&plan->measurement);
     job_request_fini(&plan->request);
     mechanism_fini(&plan->mechanism);
+    sweep_run_fini(&plan->sweep);
     *plan = (struct job_plan){0};
 }

@@ -15,6 +15,7 @@
 
 #include "accountant/figures.h"
 #include "api/job_request.h"
+#include "api/sweep_run.h"
 #include "base/mechanism.h"
 #include "engine/quality/quality_plan.h"
 
@@ -27,6 +28,7 @@ struct job_plan {
         measurement; /* of the evaluation on a holdout; empty: there is none */
     struct quality_plan quality; /* the same as it is run */
     double epsilon_planned;      /* of the mechanism at request.delta, tight */
+    struct sweep_run sweep;      /* that the job is a run of */
     double order; /* that gives it; not known where the job is of an earlier start */
 };
 

@@ -31,7 +31,7 @@ enum status job_drop_model(struct jobs *jobs, struct store_tx *tx, struct job *j
                            struct error *error);
 
 /* Deletes a job that has ended and has no model: its row, its caption, and what was
- * answered under its Idempotency-Key. It is gone for everybody once tx is durable.
+ * answered under its Idempotency-Key and that of its sweep. It is gone for everybody once tx is durable.
  *   ST_IO  the store is poisoned */
 enum status job_remove(struct jobs *jobs, struct store_tx *tx, struct job *job,
                        struct error *error);

@@ -238,6 +238,26 @@ struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
     return job_latest(jobs, job).made.progress;
 }
 
+char *job_shown_quality(struct jobs *jobs, const struct job *job)
+{
+    char *copy = NULL;
+    pthread_rwlock_rdlock(&jobs->lock);
+    if (job->now.state == JOB_SUCCEEDED && job->quality != NULL) {
+        copy = strdup(job->quality);
+        CHECK(copy != NULL);
+    }
+    pthread_rwlock_unlock(&jobs->lock);
+    return copy;
+}
+
+struct job_progress job_shown(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    struct job_progress progress = job->now.made.progress;
+    pthread_rwlock_unlock(&jobs->lock);
+    return progress;
+}
+
 void jobs_look(struct jobs *jobs,
                void (*look)(void *context, const struct changed_jobs *changed),
                void *context)

@@ -126,8 +126,12 @@ void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take);
 
 /* The same text, which is good as long as the job runs; NULL: nothing was measured. */
 const char *job_recorded_quality(struct jobs *jobs, const struct job *job);
+/* The same once it is shown; a copy, to be freed, or NULL. */
+char *job_shown_quality(struct jobs *jobs, const struct job *job);
 
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
+/* The progress that is shown. */
+struct job_progress job_shown(struct jobs *jobs, const struct job *job);
 
 /* Shows at a tick what was recorded since it was last shown, how long the rest takes by
  * that, and of a queued job its position in the queue; and wakes whoever waits. Nothing

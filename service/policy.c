@@ -16,6 +16,8 @@ struct asking { /* what is held against the policy */
     const struct principal *principal;
     const struct policy_asked *asked;
     struct key_policy policy;
+    const struct policy_asked *others; /* (other_count) that are asked for with it */
+    size_t other_count;
 };
 
 /* The noise multiplier of the job's least noisy step. Where the noise follows from what was
@@ -81,7 +83,7 @@ static bool is_own_charge(const struct asking *asking, const struct charge *char
 static size_t count_open(const struct asking *asking)
 {
     size_t count;
-    struct own_surveys own = {.asking = asking};
+    struct own_surveys own = {.asking = asking, .count = asking->other_count};
     struct job **jobs = jobs_active(asking->context->jobs, &count);
     for (size_t i = 0; i < count; i++)
         own.count += is_own_job(asking, jobs[i]);
@@ -211,6 +213,16 @@ static enum status take_charges(const struct asking *asking, struct taken *taken
     return status;
 }
 
+/* What is asked for at once is of one dataset. */
+static enum status take_others(const struct asking *asking, struct taken *taken,
+                               struct error *error)
+{
+    enum status status = ST_OK;
+    for (size_t i = 0; i < asking->other_count && status == ST_OK; i++)
+        status = take_asked(taken, &asking->others[i], error);
+    return status;
+}
+
 /* What open jobs and surveys hold is their whole price. */
 static enum status take_held(const struct asking *asking, struct taken *taken,
                              struct error *error)
@@ -260,6 +272,8 @@ static enum status check_part(const struct asking *asking,
         ledger_part_read(asking->context->ledger, &of, NULL, &balance, error);
     if (status == ST_OK)
         status = take_asked(&taken, asking->asked, error);
+    if (status == ST_OK)
+        status = take_others(asking, &taken, error);
     if (status == ST_OK)
         status = take_held(asking, &taken, error);
     if (status == ST_OK)
@@ -320,26 +334,45 @@ static enum status find(const struct asking *asking, struct policy_breach *breac
     return status;
 }
 
+static enum status find_for_key(struct asking *asking, struct policy_breach *breach,
+                                struct error *error)
+{
+    struct access_key key;
+    *breach = (struct policy_breach){.pointer = ""};
+    if (asking->principal->key[0] == '\0')
+        return ST_OK;
+    CHECK(access_keys_find(asking->context->keys, asking->principal->key, &key));
+    asking->policy = key.policy;
+    return find(asking, breach, error);
+}
+
 enum status policy_find_breach(struct context *context,
                                const struct principal *principal,
                                const struct policy_asked *asked,
                                struct policy_breach *breach, struct error *error)
 {
-    struct access_key key;
     struct asking asking = {.context = context, .principal = principal, .asked = asked};
-    *breach = (struct policy_breach){.pointer = ""};
-    if (principal->key[0] == '\0')
-        return ST_OK;
-    CHECK(access_keys_find(context->keys, principal->key, &key));
-    asking.policy = key.policy;
-    return find(&asking, breach, error);
+    return find_for_key(&asking, breach, error);
 }
 
 enum status policy_check(struct context *context, const struct principal *principal,
                          const struct policy_asked *asked, struct error *error)
 {
+    return policy_check_all(context, principal, asked, 1, error);
+}
+
+/* Shares and numbers of jobs only grow, so the last of them tells for all. */
+enum status policy_check_all(struct context *context, const struct principal *principal,
+                             const struct policy_asked *asked, size_t count,
+                             struct error *error)
+{
     struct policy_breach breach;
-    enum status status = policy_find_breach(context, principal, asked, &breach, error);
+    struct asking asking = {.context = context,
+                            .principal = principal,
+                            .asked = &asked[count - 1],
+                            .others = asked,
+                            .other_count = count - 1};
+    enum status status = find_for_key(&asking, &breach, error);
     if (status != ST_OK || breach.member == NULL)
         return status;
     if (isnan(breach.limit))

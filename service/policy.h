@@ -53,4 +53,10 @@ enum status policy_find_breach(struct context *context,
 enum status policy_check(struct context *context, const struct principal *principal,
                          const struct policy_asked *asked, struct error *error);
 
+/* Whether all of them, count > 0 on one dataset, may be submitted at once, each of which may
+ * be by itself. */
+enum status policy_check_all(struct context *context, const struct principal *principal,
+                             const struct policy_asked *asked, size_t count,
+                             struct error *error);
+
 #endif

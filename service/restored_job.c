@@ -107,6 +107,7 @@ static enum status restore(struct job *job, const struct job_row *row,
         status = job_detail_parse(&detail, row->detail, error);
     job->released = detail.released;
     job->quality = detail.quality;
+    job->plan.sweep = detail.sweep;
     if (status == ST_OK)
         status = read_states(job, row, &detail, error);
     if (status == ST_OK && !read_owner(job, row))

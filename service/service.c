@@ -69,6 +69,7 @@ static enum status open_rows(struct context *context, struct error *error)
     context->keys = inventory.keys;
     if (status != ST_OK)
         return status;
+    context->sweeps = sweeps_create(context->jobs);
     datasets_watch(context->datasets, dataset_changed, context);
     return inventory_check(&inventory, context->ledger, error);
 }
@@ -275,6 +276,7 @@ void service_close(struct context *context)
     surveys_close(context->surveys);
     weight_files_close(context->weight_files);
     models_close(context->models);
+    sweeps_destroy(context->sweeps);
     jobs_close(context->jobs);
     datasets_close(context->datasets);
     kept_lines_destroy(context->dataset_lines);

@@ -13,6 +13,7 @@ const kinds = {
   'dataset.fetch': 'Had a file fetched', 'dataset.fetch_cancel': 'Stopped a fetch', 'key.create': 'Made a key', 'key.revoke': 'Revoked a key', 'key.rotate': 'Rotated a key',
   'webhook.create': 'Made a webhook', 'webhook.delete': 'Deleted a webhook', 'webhook.test': 'Tried a webhook', 'webhook.rotate': 'Renewed a webhook\'s secret',
   'grant.approve': 'Approved a grant', 'grant.reject': 'Rejected a grant', 'dataset.regrant': 'Asked for a new epoch', 'key.policy': 'Changed a policy', 'key.policy.approve': 'Approved a policy', 'key.policy.reject': 'Rejected a policy', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
+  'sweep.create': 'Submitted a sweep', 'sweep.cancel': 'Cancelled a sweep', 'sweep.delete': 'Deleted a sweep',
   read: 'Read', refusals: 'Refused more than is listed',
 };
 const filters = ['actor', 'action', 'object', 'result'];

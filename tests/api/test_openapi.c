@@ -27,6 +27,7 @@
 #include "api/statistics_request.h"
 #include "api/statistics_view.h"
 #include "api/routes.h"
+#include "api/sweep_request.h"
 #include "api/system_view.h"
 #include "api/webhook_event.h"
 #include "api/webhook_view.h"
@@ -871,6 +872,11 @@ static void parse_body(const char *operation, const char *body)
         status = job_request_parse(&request, body, strlen(body), &error);
         if (status == ST_OK)
             job_request_fini(&request);
+    } else if (strncmp(operation, "sweep_", 6) == 0 && strcmp(body, "{}") != 0) {
+        struct sweep_request request;
+        status = sweep_request_parse(&request, body, strlen(body), &error);
+        if (status == ST_OK)
+            sweep_request_fini(&request);
     } else if (strncmp(operation, "statistics_", 11) == 0) {
         struct statistics_request request;
         status = statistics_request_parse(&request, body, strlen(body), &error);

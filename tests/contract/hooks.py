@@ -18,10 +18,10 @@ TOMBSTONE = "UseAfterFree"  # schemathesis' name of "deleted resource still avai
 ANY = {"malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"}
 REFUSALS = {  # name: status, problem code, operations, codes of faults[, their parameters]
     "members_that_forbid_each_other":
-        (400, "invalid_argument", "^(dataset_create|dataset_check|dataset_put|job_create|job_estimate)$",
+        (400, "invalid_argument", "^(dataset_create|dataset_check|dataset_put|job_create|job_estimate|sweep_create|sweep_estimate)$",
          {"invalid"}),
     "a_job_beyond_the_machine":
-        (400, "job_too_large", "^(job_create|job_estimate)$", ANY),
+        (400, "job_too_large", "^(job_create|job_estimate|sweep_create|sweep_estimate)$", ANY),
     "a_page_of_another_order":
         (400, "invalid_argument", "(_list|^dataset_ledger|^job_logs)$", {"invalid"},
          {"page_token"}),

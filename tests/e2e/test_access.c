@@ -21,6 +21,7 @@ struct project {
     char owner[KEY_SIZE], analyst[KEY_SIZE], spare_key[KEY_SIZE];
     char job[ID_SIZE], model[ID_SIZE], webhook[ID_SIZE], statistics[ID_SIZE],
         charge[ID_SIZE];
+    char sweep[ID_SIZE]; /* whose only run is the job */
 };
 
 static struct scene {
@@ -87,11 +88,15 @@ static void fill(struct project *project, unsigned salt)
     ready_points(client, project->dataset, 300, salt, SAMPLE_BUDGET(8));
     assert_status(declare_points(client, project->spare, SAMPLE_PUBLIC), 201);
     show(project->analyst);
-    const struct reply *job = train(
-        client,
-        "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
-        "'batch_size':50,'steps':3,'privacy':{'noise_multiplier':9}}",
+    const struct reply *sweep = client_create(
+        client, "/v1/sweeps",
+        "{'job':{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':"
+        "'dpsgd'},'batch_size':50,'privacy':{'noise_multiplier':9}},"
+        "'runs':[{'/steps':3}]}",
         project->dataset);
+    assert_status(sweep, 201);
+    snprintf(project->sweep, sizeof project->sweep, "%s", reply_text(sweep, "id"));
+    const struct reply *job = await_success(client, reply_text(sweep, "runs.0.job"));
     snprintf(project->job, sizeof project->job, "%s", reply_text(job, "id"));
     snprintf(project->model, sizeof project->model, "%s", reply_text(job, "model"));
     const struct reply *asked = client_create(
@@ -102,11 +107,12 @@ static void fill(struct project *project, unsigned salt)
     assert_status(asked, 201);
     snprintf(project->statistics, sizeof project->statistics, "%s",
              reply_text(asked, "id"));
-    const struct reply *charge = client_post(
-        client, "/v1/charges", project->name,
-        "{'dataset':'%s','engine':'opacus','unit':'record','mechanism':{'kind':'gaussian',"
-        "'noise_multiplier':40,'steps':2,'neighbour':'add_remove'}}",
-        project->dataset);
+    const struct reply *charge =
+        client_post(client, "/v1/charges", project->name,
+                    "{'dataset':'%s','engine':'opacus','unit':'record','mechanism':{'"
+                    "kind':'gaussian',"
+                    "'noise_multiplier':40,'steps':2,'neighbour':'add_remove'}}",
+                    project->dataset);
     assert_status(charge, 201);
     snprintf(project->charge, sizeof project->charge, "%s", reply_text(charge, "id"));
 }
@@ -185,6 +191,8 @@ static const char *thing_of(const struct route *route, const struct project *pro
         return project->charge; /* the rest is for who made it alone: test_charges.c */
     if (strncmp(route->path, "/v1/jobs/", 9) == 0)
         return project->job;
+    if (strncmp(route->path, "/v1/sweeps/", 11) == 0)
+        return project->sweep;
     if (strncmp(route->path, "/v1/models/", 11) == 0)
         return project->model;
     if (strncmp(route->path, "/v1/statistics/", 15) == 0)
@@ -327,6 +335,9 @@ static void lists_and_counts_show_the_own_project_alone(void **state)
     const struct reply *jobs = client_get(client, "/v1/jobs");
     const struct reply *datasets = client_get(client, "/v1/datasets?order_by=id");
     const struct reply *models = client_get(client, "/v1/models");
+    const struct reply *sweeps = client_get(client, "/v1/sweeps");
+    assert_null(strstr(sweeps->body, scene.foreign.sweep));
+    assert_non_null(strstr(sweeps->body, scene.own.sweep));
     assert_null(strstr(jobs->body, "views"));
     assert_null(strstr(jobs->body, scene.foreign.job));
     assert_non_null(strstr(jobs->body, scene.own.job));
@@ -691,6 +702,28 @@ static void a_policy_holds_of_estimates_and_jobs_alike(void **state)
                   200);
 }
 
+/* Each run may be submitted by itself; all of them count. */
+static void a_policy_counts_the_runs_of_a_sweep_together(void **state)
+{
+    (void)state;
+    static const char sweep[] =
+        "{'job':{'dataset':'calls','model':{'preset':'linear'},'algorithm':{'name':"
+        "'dpsgd'},'batch_size':50,'steps':3,'privacy':{%s}},'runs':[%s]}";
+    static const char two[] = "{'/batch_size':40},{'/batch_size':50}";
+    struct client *client = client_of();
+    char key[KEY_SIZE];
+    make_key_with(key, "sweeper", "{'max_open_jobs':1}");
+    assert_problem(client_create(client, "/v1/sweeps", sweep, "'epsilon':0.1", two),
+                   403, "policy_violation");
+    make_key_with(key, "sharer", "{'max_share':{'share':0.1,'period':'P30D'}}");
+    assert_problem(
+        client_create(client, "/v1/sweeps", sweep, "'budget_fraction':0.08", two), 403,
+        "policy_violation");
+    assert_status(client_post(client, "/v1/sweeps:estimate", NULL, sweep,
+                              "'budget_fraction':0.08", "{'/batch_size':40}"),
+                  200);
+}
+
 /* Half of the share fits, and what it has spent counts against the next, by another key of
  * the same owner too, and not against another owner. */
 static void a_share_is_of_all_that_its_owner_takes_of_a_dataset(void **state)
@@ -836,6 +869,7 @@ int main(void)
         cmocka_unit_test(keys_are_listed_in_either_order),
         cmocka_unit_test(who_makes_keys_makes_none_that_approves_or_reaches_further),
         cmocka_unit_test(a_policy_holds_of_estimates_and_jobs_alike),
+        cmocka_unit_test(a_policy_counts_the_runs_of_a_sweep_together),
         cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
         cmocka_unit_test(a_policy_holds_of_statistics_too),
         cmocka_unit_test(every_route_answers_every_role_as_was_planned),

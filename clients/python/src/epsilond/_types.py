@@ -1384,6 +1384,7 @@ class Job(TypedDict):
     quality: NotRequired[Quality | None]
     model: ModelId | None
     traceparent: str | None
+    sweep: SweepId | None
     project: str
     created_by: str
     create_time: Time
@@ -1504,6 +1505,108 @@ class RoomAsked(TypedDict):
     spent: float | None
     held: float | None
     asked: float | None
+
+
+class SweepRequestRandom(TypedDict):
+    """Each setting of each run is drawn by itself, from the seed, which is public."""
+
+    count: int
+    seed: NotRequired[int]
+    settings: dict[str, Any]
+
+
+class SweepRequest(TypedDict):
+    """A job, and one of `runs`, `grid` and `random`. A setting is a JSON pointer into the job and
+    its value; objects on its way that are not there are made. The dataset, the evaluation and the
+    caption are the same for all runs."""
+
+    job: dict[str, Any]
+    runs: NotRequired[list[SweepSettings]]
+    grid: NotRequired[dict[str, Any]]
+    random: NotRequired[SweepRequestRandom]
+
+
+class SweepValues(TypedDict):
+    """One of the values, each as likely."""
+
+    values: list[Any]
+
+
+class SweepSpan(TypedDict):
+    """A number from low to high, uniform, or uniform in its logarithm, which takes low above 0; of
+    four digits, or a whole one."""
+
+    low: float
+    high: float
+    scale: NotRequired[Literal["linear", "log"]]
+    whole: NotRequired[bool]
+
+
+class SweepRun(TypedDict):
+    run: int
+    settings: SweepSettings
+    job: JobId
+    state: JobState
+    step: int
+    steps: int
+    epsilon_planned: float | None
+    noise_multiplier: float | None
+    epsilon_spent: float | None
+    evaluation: Point | None
+    measured: float | None
+    model: ModelId | None
+
+
+class SweepStates(TypedDict):
+    """How many of its runs are in each state."""
+
+    QUEUED: int
+    RUNNING: int
+    CANCELLING: int
+    SUCCEEDED: int
+    FAILED: int
+    CANCELLED: int
+
+
+class Sweep(TypedDict):
+    id: SweepId
+    dataset: DatasetId
+    evaluation: DatasetId | None
+    state: Literal["ACTIVE", "ENDED"]
+    states: SweepStates
+    epsilon: float | None
+    metric: Literal["accuracy", "rmse"]
+    winner: JobId | None
+    run_count: int
+    runs: NotRequired[list[SweepRun]]
+    project: str
+    created_by: str
+    create_time: Time
+
+
+class SweepPage(TypedDict):
+    sweeps: list[Sweep]
+    next_page_token: PageTokenOrNull
+
+
+class SweepEstimateRunsItem(TypedDict):
+    run: int
+    settings: SweepSettings
+    steps: int
+    epsilon_planned: float | None
+    noise_multiplier: float | None
+
+
+class SweepEstimate(TypedDict):
+    """The figures of privacy are null on public data."""
+
+    fits: Literal["yes", "held", "no"]
+    epsilon: float | None
+    epsilon_after: float | None
+    epsilon_holdout: float | None
+    delta: float | None
+    run_count: int
+    runs: list[SweepEstimateRunsItem]
 
 
 class EstimateMeasurementShare(TypedDict):
@@ -1932,6 +2035,7 @@ JobId = str
 StatisticsId = str
 HolderIdOrNull = str | None
 FileId = str
+SweepId = str
 ModelId = str
 Time = str
 TimeOrNull = Time | None
@@ -2036,6 +2140,7 @@ JobReason = Literal[
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]
 RoomsAsked = list[RoomAsked]
+SweepSettings = dict[str, Any]
 KeyId = str
 Scope = Literal[
     "budgets:read", "budgets:audit", "datasets:admin", "datasets:freeze", "grants:propose",

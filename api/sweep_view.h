@@ -1,0 +1,66 @@
+/*
+ * sweep_view.h - a sweep as answered, and its estimate.
+ */
+#ifndef API_SWEEP_VIEW_H
+#define API_SWEEP_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/job_view.h"
+#include "api/sweep_run.h"
+
+struct sweep_line { /* a run */
+    const struct sweep_run *run;
+    const struct job_id *job; /* NULL in an estimate */
+    const char *state;
+    uint64_t step, steps;
+    double epsilon_planned, epsilon_spent, noise_multiplier;
+    bool evaluated;
+    struct evaluation_point evaluation; /* the last, where it was evaluated */
+    double measured; /* accuracy or rmse on the holdout, paid for; NaN: not there */
+    bool has_model;
+    struct model_id model;
+};
+
+struct sweep_view {
+    const struct sweep_id *id;
+    const char *dataset, *evaluation; /* NULL: on none */
+    const char *project, *created_by;
+    int64_t create_ms;
+    bool is_private, regression, ended;
+    uint64_t runs;  /* that it was made with */
+    double epsilon; /* of all of them together */
+    const char *const *state_names;
+    const size_t *by_state; /* (state_count) of those that are there */
+    size_t state_count;
+    const struct sweep_line *lines; /* (line_count) */
+    size_t line_count;
+    const struct sweep_line *winner; /* NULL: none yet */
+};
+
+/* {"id","dataset","evaluation","state","states","epsilon","metric","winner","run_count",
+ * "runs":[...],"project","created_by","create_time"} */
+char *sweep_render(const struct sweep_view *view);
+/* The same without "runs": a line of a list. */
+char *sweep_summary_render(const struct sweep_view *view);
+
+struct sweep_estimate {
+    const char *fits; /* as of an estimate of a job */
+    bool is_private;
+    double epsilon;         /* of all runs together */
+    double epsilon_after;   /* of the dataset's, with what is spent and held */
+    double epsilon_holdout; /* of all evaluations on the holdout together; 0: none */
+    double delta;           /* of the grant */
+    const struct sweep_line *lines;
+    size_t line_count;
+};
+
+/* {"fits","epsilon","epsilon_after","epsilon_holdout","delta","run_count","runs":[...]} */
+char *sweep_estimate_render(const struct sweep_estimate *estimate);
+
+/* {"dataset","runs","epsilon"}, of the audit trail. */
+char *sweep_act_render(const char *dataset, size_t runs, double epsilon);
+
+#endif

@@ -1,0 +1,134 @@
+#include "service/sweep_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "api/quality_view.h"
+#include "api/sweep_view.h"
+#include "base/check.h"
+
+static struct sweep_line line_of(struct jobs *jobs, const struct job *job)
+{
+    const struct job_plan *plan = job_plan(job);
+    struct job_progress progress = job_shown(jobs, job);
+    struct sweep_line line = {
+        .run = &plan->sweep,
+        .job = job_id(job),
+        .state = job_state_name(job_state(jobs, job)),
+        .step = progress.step,
+        .steps = plan->request.train.steps,
+        .epsilon_planned = plan->epsilon_planned,
+        .epsilon_spent = progress.epsilon_spent,
+        .noise_multiplier = plan->request.train.noise_multiplier,
+    };
+    char *quality = job_shown_quality(jobs, job);
+    line.measured =
+        quality != NULL ? quality_figure(quality, job_is_regression(job)) : (double)NAN;
+    free(quality);
+    line.evaluated = job_evaluation(jobs, job, &line.evaluation);
+    line.has_model = job_model(jobs, job, &line.model);
+    return line;
+}
+
+/* What runs are compared by, the greater the better: what was measured of them on a
+ * holdout, which they paid for, or else what was shown on a public dataset, which costs
+ * nothing. NaN where there is nothing of a run that can be compared: it has no model. */
+static double score_of(const struct sweep_line *line, bool regression)
+{
+    double figure = line->measured;
+    if (isnan(figure) && line->evaluated)
+        figure = line->evaluation.quality;
+    if (!line->has_model)
+        return (double)NAN;
+    return regression ? -figure : figure;
+}
+
+/* Of equal ones the first. */
+static const struct sweep_line *best_of(const struct sweep_line *lines, size_t count,
+                                        bool regression)
+{
+    const struct sweep_line *best = NULL;
+    for (size_t i = 0; i < count; i++) {
+        double score = score_of(&lines[i], regression);
+        if (!isnan(score) && (best == NULL || score > score_of(best, regression)))
+            best = &lines[i];
+    }
+    return best;
+}
+
+typedef char *render_function(const struct sweep_view *view);
+
+struct shown_sweep { /* what of a sweep is there */
+    const struct sweep_id *id;
+    const struct job *any; /* of its runs */
+    struct job *const *runs;
+    size_t count;
+};
+
+static char *render(struct jobs *jobs, const struct shown_sweep *sweep,
+                    render_function *text)
+{
+    size_t by_state[JOB_STATE_COUNT] = {0}, open = 0;
+    struct sweep_line *lines = calloc(sweep->count + 1, sizeof *lines);
+    const struct job_plan *plan = job_plan(sweep->any);
+    bool regression = job_is_regression(sweep->any);
+    CHECK(lines != NULL);
+    for (size_t i = 0; i < sweep->count; i++) {
+        enum job_state state = job_state(jobs, sweep->runs[i]);
+        by_state[state]++;
+        open += !job_state_is_terminal(state);
+        lines[i] = line_of(jobs, sweep->runs[i]);
+    }
+    const struct sweep_view view = {
+        .id = sweep->id,
+        .dataset = plan->request.dataset.text,
+        .evaluation =
+            plan->request.has_evaluation ? plan->request.evaluation.text : NULL,
+        .project = job_project(sweep->any),
+        .created_by = job_owner(sweep->any),
+        .create_ms = job_create_ms(sweep->any),
+        .is_private = plan->is_private,
+        .regression = regression,
+        .ended = open == 0,
+        .runs = plan->sweep.runs,
+        .epsilon = plan->sweep.epsilon,
+        .state_names = job_state_names,
+        .by_state = by_state,
+        .state_count = JOB_STATE_COUNT,
+        .lines = lines,
+        .line_count = sweep->count,
+        .winner = best_of(lines, sweep->count, regression),
+    };
+    char *answer = text(&view);
+    free(lines);
+    return answer;
+}
+
+static char *render_sweep(const struct context *context, const struct sweep *sweep,
+                          render_function *text)
+{
+    size_t count;
+    struct job **runs = sweep_runs(sweep, &count);
+    const struct shown_sweep shown = {sweep_id(sweep), sweep_any_run(sweep), runs,
+                                      count};
+    char *answer = render(context->jobs, &shown, text);
+    free(runs);
+    return answer;
+}
+
+char *sweep_text(const struct context *context, const struct sweep *sweep)
+{
+    return render_sweep(context, sweep, sweep_render);
+}
+
+char *sweep_new_text(const struct context *context, const struct sweep_id *id,
+                     struct job *const *runs, size_t count)
+{
+    const struct shown_sweep shown = {id, runs[0], runs, count};
+    return render(context->jobs, &shown, sweep_render);
+}
+
+char *sweep_summary_text(const struct context *context, const struct sweep *sweep)
+{
+    return render_sweep(context, sweep, sweep_summary_render);
+}
