@@ -9,10 +9,12 @@
 
 enum { MS_PER_S = 1000 };
 
+/* Rows: each person of a batch is as many, whatever they own. */
 static double examples_of(const struct job_plan *plan)
 {
     const struct train_spec *train = &plan->request.train;
-    return (double)train->steps * (double)train->batch_size;
+    double rows = train->unit_rows > 0 ? (double)train->unit_rows : 1;
+    return (double)train->steps * (double)train->batch_size * rows;
 }
 
 /* Whether both train the same model in the same way on the same records. */

@@ -70,6 +70,13 @@ static void a_job_takes_as_long_as_one_like_it_took(void **state)
                                 "\"batch_size\":50,\"steps\":4,\"optimizer\":{"
                                 "\"name\":\"sgd\",\"learning_rate\":0.5}," NOISE),
                      7);
+    /* A step that takes four rows of each in its batch is four times as long. */
+    struct job_plan plan =
+        scene_plan(&scene, dpsgd, "\"batch_size\":50,\"steps\":4," NOISE);
+    plan.request.train.unit_rows = 4;
+    assert_int_equal(job_pace_seconds(scene.context.jobs, &plan), 28);
+    plan.request.train.unit_rows = 0;
+    job_plan_fini(&plan);
 }
 
 static void what_did_not_succeed_tells_nothing(void **state)
