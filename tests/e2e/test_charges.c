@@ -299,6 +299,33 @@ static void bad_charges_are_refused_at_their_place(void **state)
     assert_status(client_act(client, "/v1/charges/%s:settle", id), 200);
 }
 
+static double estimated(struct client *client, const char *dataset,
+                        const char *neighbour)
+{
+    const struct reply *estimate =
+        client_post(client, "/v1/charges:estimate", NULL,
+                    "{'dataset':'%s','engine':'x','unit':'record','records':300,'"
+                    "mechanism':{'kind':"
+                    "'gaussian','noise_multiplier':9,'steps':4,'neighbour':'%s'}}",
+                    dataset, neighbour);
+    assert_status(estimate, 200);
+    return reply_number(estimate, "epsilon_planned");
+}
+
+/* A record that becomes another is twice as far as one that is there or not, unless the
+ * sensitivity is already about that. */
+static void the_price_is_that_of_the_datasets_relation(void **state)
+{
+    struct client *client = client_of(state);
+    assert_status(declare_points(client, "pairs",
+                                 "{'epsilon':8,'delta':1e-5,'relation':'replace_one'}"),
+                  201);
+    double near = estimated(client, "people", "add_remove");
+    assert_true(estimated(client, "people", "zero_out") == near);
+    assert_true(estimated(client, "pairs", "replace_one") == near);
+    assert_true(estimated(client, "pairs", "add_remove") > 1.9 * near);
+}
+
 static void a_public_dataset_is_charged_nothing(void **state)
 {
     struct client *client = client_of(state);
@@ -318,7 +345,7 @@ static void make_key(struct stage *stage, char key[KEY_SIZE], const char *owner)
 {
     char command[512], rest[256];
     snprintf(command, sizeof command,
-             "%s key create --owner %s --role analyst --project default --data-dir %s "
+             "%s key create --owner %s --project default --data-dir %s "
              "2>&1",
              getenv("EPSILOND"), owner, stage->daemon.data_dir);
     FILE *printed = popen(command, "r");
@@ -330,14 +357,14 @@ static void make_key(struct stage *stage, char key[KEY_SIZE], const char *owner)
     assert_int_equal(WEXITSTATUS(pclose(printed)), 0);
 }
 
-/* The last test: from here on there are keys. */
+/* From here on there are keys. */
 static void a_lease_of_another_key_is_not_there(void **state)
 {
     char ana[KEY_SIZE], bob[KEY_SIZE];
     struct stage *stage = *state;
     struct client *client = &stage->client;
-    make_key(stage, ana, "ana");
-    make_key(stage, bob, "bob");
+    make_key(stage, ana, "ana --role analyst");
+    make_key(stage, bob, "bob --role analyst");
     snprintf(client->key, sizeof client->key, "%s", ana);
     const char *id = make(client, "people");
     snprintf(client->key, sizeof client->key, "%s", bob);
@@ -347,6 +374,36 @@ static void a_lease_of_another_key_is_not_there(void **state)
     snprintf(client->key, sizeof client->key, "%s", ana);
     assert_status(ask_block(client, id, PROCESS, 1), 201);
     assert_status(client_act(client, "/v1/charges/%s:settle", id), 200);
+}
+
+/* What a key may take of a dataset it may not take by a charge either. */
+static void the_policy_of_a_key_holds_for_charges(void **state)
+{
+    char owner[KEY_SIZE];
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    static const struct {
+        const char *policy, *limit;
+    } cases[] = {
+        {"{'max_epsilon_per_job':0.5}", "max_epsilon_per_job"},
+        {"{'min_noise_multiplier':1.5}", "min_noise_multiplier"},
+        {"{'algorithms':['dpsgd']}", "algorithms"},
+        {"{'max_share':{'share':0.05,'period':'P30D'}}", "max_share"},
+    };
+    make_key(stage, owner, "ward --role data_owner");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(client->key, sizeof client->key, "%s", owner);
+        const struct reply *key = client_post(
+            client, "/v1/keys", NULL,
+            "{'owner':'carl','project':'default','role':'analyst','policy':%s}",
+            cases[i].policy);
+        assert_status(key, 201);
+        snprintf(client->key, sizeof client->key, "%s", reply_text(key, "key"));
+        const struct reply *refused =
+            client_create(client, "/v1/charges", CHARGE, "people");
+        assert_problem(refused, 403, "policy_violation");
+        assert_string_equal(reply_text(refused, "policy"), cases[i].limit);
+    }
 }
 
 int main(void)
@@ -359,10 +416,12 @@ int main(void)
         cmocka_unit_test(a_dataset_may_be_a_ledger_alone),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),
         cmocka_unit_test(bad_charges_are_refused_at_their_place),
+        cmocka_unit_test(the_price_is_that_of_the_datasets_relation),
         cmocka_unit_test(a_public_dataset_is_charged_nothing),
         cmocka_unit_test(a_lease_ends_by_itself_and_what_was_authorised_stays_spent),
         cmocka_unit_test(verify_knows_charges),
         cmocka_unit_test(a_lease_of_another_key_is_not_there),
+        cmocka_unit_test(the_policy_of_a_key_holds_for_charges),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
 }
