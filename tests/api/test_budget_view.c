@@ -192,7 +192,8 @@ static void a_summary_has_figures_and_no_vectors(void **state)
     assert_null(strstr(text, "curve"));
     assert_null(strstr(text, "meta"));
     json_auto_t *reserve = read_text(text);
-    assert_int_equal(json_object_size(reserve), 8);
+    assert_int_equal(json_object_size(reserve), 9);
+    assert_true(json_is_null(json_object_get(reserve, "external")));
     assert_int_equal(json_integer_value(json_object_get(reserve, "seq")), 17);
     assert_string_equal(json_string_value(json_object_get(reserve, "job")), row.job);
     double least = INFINITY;

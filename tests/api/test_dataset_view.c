@@ -69,7 +69,7 @@ static void a_summary_has_a_budget_and_no_schema(void **state)
         "\"task\":\"classification\",\"privacy\":" BUDGET
         ",\"state\":\"READY\",\"state_reason\":null,\"records\":500,\"size\":4096,"
         "\"unit\":\"record\",\"budget\":{\"epsilon\":1.0,\"delta\":1e-05,\"frozen\":"
-        "false,"
+        "false,\"conditional\":false,"
         "\"epsilon_spent\":0.25,\"epsilon_held\":0.125,\"epsilon_remaining\":0.5,"
         "\"fraction_remaining\":0.75,\"share\":{";
     assert_memory_equal(text, expected, strlen(expected));
