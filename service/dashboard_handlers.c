@@ -71,9 +71,9 @@ enum status handle_docs(struct context *context, struct request *request,
 enum status handle_dashboard_page(struct context *context, struct request *request,
                                   struct error *error)
 {
-    static const char *const pages[] = {"datasets",  "jobs",     "train",
-                                        "compare",   "register", "audit",
-                                        "approvals", "keys",     "login"};
+    static const char *const pages[] = {
+        "datasets", "jobs",      "statistics", "train", "compare", "register",
+        "audit",    "approvals", "keys",       "login", "sweeps"};
     if (!is_one_of(request->match.id, pages, sizeof pages / sizeof *pages))
         return error_set(error, ST_NOT_FOUND, "the dashboard has no such page");
     return reply_page(context, request, "index.html", error);
@@ -82,7 +82,7 @@ enum status handle_dashboard_page(struct context *context, struct request *reque
 enum status handle_dashboard_item(struct context *context, struct request *request,
                                   struct error *error)
 {
-    static const char *const lists[] = {"datasets", "jobs"};
+    static const char *const lists[] = {"datasets", "jobs", "sweeps"};
     const struct route_match *match = &request->match;
     if (is_one_of(match->id, lists, sizeof lists / sizeof *lists))
         return reply_page(context, request, "index.html", error);

@@ -3,7 +3,7 @@ import {html, nothing} from './lit-html.js';
 import {get, post, remove, wait} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
 import {captionEditor, tags} from './caption.js';
-import {age, count, delta, duration, epsilon, percent, plain, quality} from './format.js';
+import {age, count, delta, duration, epsilon, percent, plain, quality, shortId} from './format.js';
 import {bar} from './gauge.js';
 import {logCard} from './log_card.js';
 import {loading, question, trouble} from './notice.js';
@@ -106,7 +106,7 @@ function settingsCard(job) {
   return facts('Settings', [['model', modelName(job.model_spec)], ['batch', count(job.batch_size)],
     ['rows per person', job.rows_per_person], ['epochs', job.epochs], ['optimizer', `${job.optimizer.name}, rate ${plain(job.optimizer.learning_rate)}`], ['average', job.averaging?.kind],
     ...Object.entries(members).map(([key, value]) => [key, typeof value === 'number' ? plain(value) : String(value)]),
-    ['submitted', age(job.create_time)]]);
+    ['sweep', job.sweep && html`<a href="/ui/sweeps/${job.sweep}">${shortId(job.sweep)}</a>`], ['submitted', age(job.create_time)]]);
 }
 
 function certificateCard(model, ask) {

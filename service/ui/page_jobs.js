@@ -64,7 +64,7 @@ export function open(view) {
     page = null;
     follow();
   };
-  const draw = () => view.draw(html`<div class="head"><div><h1>Jobs</h1><p class="quiet">Newest first. ${query.get('tag') ? html`Only those with the tag <a class="tag" href="/ui/jobs" title="Show all jobs">${query.get('tag')} ✕</a>` : nothing}</p></div><div class="actions">
+  const draw = () => view.draw(html`<div class="head"><div><h1>Jobs</h1><p class="quiet">Newest first. ${query.get('tag') ? html`Only those with the tag <a class="tag" href="/ui/jobs" title="Show all jobs">${query.get('tag')} ✕</a>` : nothing}</p></div><div class="actions"><a class="button" href="/ui/sweeps">Sweeps</a>
     <input type="search" aria-label="Find a job" placeholder="Find by name or tag" maxlength="100" .value=${query.get('q') ?? ''} @input=${find}>
     <select aria-label="State" @change=${choose('state')}>${options(states, query.get('state'), 'Any state')}</select>
     <select aria-label="Dataset" @change=${choose('dataset')}>${options(datasets, query.get('dataset'), 'Any dataset')}</select></div></div>

@@ -36,7 +36,9 @@ static void every_page_is_the_index_and_asked_for_anew(void **state)
     static const char *const paths[] = {"/ui/",           "/ui/datasets",
                                         "/ui/datasets/a", "/ui/jobs?state=RUNNING",
                                         "/ui/train",      "/ui/compare?dataset=a",
-                                        "/ui/register",   "/ui/jobs/job_0"};
+                                        "/ui/register",   "/ui/jobs/job_0",
+                                        "/ui/sweeps",     "/ui/sweeps/swp_0",
+                                        "/ui/statistics"};
     const struct reply *index = client_get(&stage->client, "/ui/");
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         const struct reply *reply = client_get(&stage->client, "%s", paths[i]);

@@ -308,6 +308,26 @@ class Sweeping(unittest.TestCase):
         price = int(re.search(r"together +(\d+) %", printed)[1])
         self.assertAlmostEqual(100 * dataset.budget.share_spent, price, delta=1)
 
+    def test_a_search_is_priced_whole_and_names_the_best_run(self):
+        told = {"grid": {"/optimizer/learning_rate": [0.0001, 2]}, "epsilon": 0.2, "epochs": 2,
+                "optimizer": "sgd", "evaluation": "digits-test"}
+        client = kit.client()
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            self.assertIsNone(client.search("digits", **told))
+        self.assertIn("2 runs would cost epsilon 0.", printed.getvalue())
+        sweep = client.search("digits", **told, confirm=True, idempotency_key="search")
+        again = client.search("digits", **told, confirm=True, idempotency_key="search")
+        self.assertEqual(again.id, sweep.id)
+        sweep.wait()
+        self.assertEqual(sweep.winner.id, sweep.runs[1]["job"])
+        self.assertIn("<- best", repr(sweep))
+        self.assertEqual(next(client.past_sweeps("digits")).id, sweep.id)
+        self.assertGreater(sweep.epsilon, 0.2)
+        self.assertEqual(sweep.cancel().data["states"]["SUCCEEDED"], 2)
+        with self.assertRaises(epsilond.Conflict):
+            sweep.delete()
+
     def test_a_sweep_that_does_not_fit_whole_is_not_begun(self):
         dataset = kit.register_digits(kit.client(), "too-much", 1100, epsilon=2, delta=1e-5)
         with self.assertRaisesRegex(ValueError, "none was submitted"):

@@ -40,6 +40,7 @@ from ._jobs import Job
 from ._model_file import ModelFile, load
 from ._models import Model
 from ._statistics import Statistics, StatisticsFailed
+from ._sweeps import Sweep
 
 __version__ = "0.1.0"
 
@@ -67,6 +68,7 @@ __all__ = [
     "Problem",
     "Statistics",
     "StatisticsFailed",
+    "Sweep",
     "Unavailable",
     "UnexpectedAnswer",
     "Unreachable",

@@ -15,6 +15,7 @@ from ._jobs import Job, Jobs
 from ._models import Models
 from ._price import Price
 from ._statistics import Statistics
+from ._sweeps import Sweep, price_of
 from ._transport import Transport, segment
 
 LOCAL = "http://127.0.0.1:8080"
@@ -189,6 +190,48 @@ class Client:
                 for epsilon in epsilons]
         return [self.train(dataset, model, epsilon=epsilon, idempotency_key=key, **settings)
                 for epsilon, key in zip(epsilons, keys)]
+
+    def search(
+        self,
+        dataset: DatasetName,
+        model: str | _types.ModelSpec = "linear",
+        *,
+        runs: Sequence[Mapping[str, Any]] | None = None,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        random: _types.SweepRequestRandom | None = None,
+        confirm: bool = False,
+        idempotency_key: str | None = None,
+        **settings: Any,
+    ) -> Sweep | None:
+        """Many runs of one job, all of them reserved at once before the first begins, or none; the
+        sweep names the best of them. Prints the price of all runs composed; submits only with
+        confirm=True.
+
+        runs                the settings of each run: JSON pointers into the job, and their values
+        grid                or the values of each setting, whose every combination is a run:
+                            {"/optimizer/learning_rate": [0.5, 2], "/privacy/epsilon": [0.5, 1]}
+        random              or draws: {"count": 10, "seed": 1, "settings": {"/optimizer/learning_rate":
+                            {"low": 0.1, "high": 10, "scale": "log"}}}
+        settings            as of train(): what all runs have
+        idempotency_key     as of train(): repeated with it, the call finds the sweep that it made
+        """
+        ways = {"runs": runs, "grid": grid, "random": random}
+        request = {"job": _job_request(dataset=dataset, model=model, **{"algorithm": "dpsgd", **settings}),
+                   **{name: way for name, way in ways.items() if way is not None}}
+        if not confirm:
+            estimate = self._transport.post("/v1/sweeps:estimate", request).json()
+            print(price_of(estimate))
+            print("Nothing was done: confirm=True trains them.")
+            return None
+        answer = self._transport.post("/v1/sweeps", request,
+                                      idempotency_key=idempotency_key or uuid.uuid4().hex)
+        return Sweep(self, answer.json())
+
+    def past_sweeps(self, dataset: DatasetName | None = None) -> Iterator[Sweep]:
+        """Sweeps, newest first; ``refresh()`` fetches the runs of one."""
+        name = dataset.id if isinstance(dataset, Dataset) else dataset
+        for data in self._transport.pages("/v1/sweeps", "sweeps", {"dataset": name}):
+            yield Sweep(self, data)
 
     def statistics(
         self,

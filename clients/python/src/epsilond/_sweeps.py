@@ -1,0 +1,98 @@
+"""Sweeps: many runs of one job, paid for before the first of them begins."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from . import _types
+from ._figures import plain
+from ._jobs import Job
+from ._transport import segment
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+POLL_SECONDS = 1.0  # what is shown moves at whole seconds
+
+
+def price_of(estimate: _types.SweepEstimate) -> str:
+    """In words: what all runs cost together, and whether they fit."""
+    price = estimate["epsilon"]
+    cost = "nothing" if price is None else f"epsilon {price:.3g} at delta {estimate['delta']:g}"
+    fits = {"yes": "they all fit", "held": "open jobs are in their way", "no": "they do not all fit"}
+    return plain(f"{estimate['run_count']} runs would cost {cost} together: {fits[estimate['fits']]}")
+
+
+class Sweep:
+    """A sweep as it was when last asked for; ``data`` is all that the service says of it."""
+
+    def __init__(self, client: Client, data: _types.Sweep) -> None:
+        self._client = client
+        self.data = data
+
+    @property
+    def id(self) -> str:
+        return self.data["id"]
+
+    @property
+    def ended(self) -> bool:
+        return self.data["state"] == "ENDED"
+
+    @property
+    def epsilon(self) -> float | None:
+        """Of all runs together, composed: what was reserved. None on public data."""
+        return self.data["epsilon"]
+
+    @property
+    def runs(self) -> list[_types.SweepRun]:
+        """Each run: its settings, its job, its state and what it came to."""
+        return list(self.data.get("runs", []))
+
+    @property
+    def winner(self) -> Job | None:
+        """The job of the best run so far; None where nothing can be compared yet."""
+        best = self.data["winner"]
+        return None if best is None else self._client.jobs[best]
+
+    def refresh(self) -> Sweep:
+        """Asks for it as it is now."""
+        self.data = self._client._transport.get(f"/v1/sweeps/{segment(self.id)}")
+        return self
+
+    def wait(self, timeout: float | None = None) -> Sweep:
+        """Waits until every run has ended, however it ended. The runs go on where this does not."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self.ended:
+            if end is not None and time.monotonic() >= end:
+                raise TimeoutError(f"{self.id} has not ended yet")
+            time.sleep(POLL_SECONDS)
+            self.refresh()
+        return self
+
+    def cancel(self) -> Sweep:
+        """Cancels all runs that have not ended. What was authorised of them stays spent."""
+        self.data = self._client._transport.post(f"/v1/sweeps/{segment(self.id)}:cancel").json()
+        return self
+
+    def delete(self) -> None:
+        """Deletes it with its runs, which have ended and whose models are deleted."""
+        self._client._transport.call("DELETE", f"/v1/sweeps/{segment(self.id)}")
+
+    def __repr__(self) -> str:
+        price = "" if self.epsilon is None else f", epsilon {self.epsilon:.3g} together"
+        lines = [f"{self.id}: {self.data['state']}, {self.data['run_count']} runs on {self.data['dataset']}{price}"]
+        for run in self.runs:
+            mark = " <- best" if run["job"] == self.data["winner"] else ""
+            settings = ", ".join(f"{name} {value}" for name, value in run["settings"].items())
+            lines.append(f"{settings}: {run['state']} {_figure(run)}{mark}")
+        return plain("\n".join(lines))
+
+
+def _figure(run: _types.SweepRun) -> str:
+    if run["measured"] is not None:
+        return f"{run['measured']:.4g} on the holdout"
+    point: Any = run["evaluation"]
+    if point is None:
+        return ""
+    return f"{point.get('accuracy', point.get('rmse')):.4g} on public data"

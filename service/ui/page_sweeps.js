@@ -1,0 +1,91 @@
+// Sweeps: all of them, or one with its runs, what each was set to and came to, and the best of them.
+import {html, nothing} from './lit-html.js';
+import {all, get, post} from './api.js';
+import {badge} from './badge.js';
+import {age, bare, plain, quality, shortId} from './format.js';
+import {empty, loading, trouble} from './notice.js';
+import {watch} from './watch.js';
+import {may} from './who.js';
+import './chart.js';
+
+const EVERY = 2; // seconds, while runs are open
+const LISTED = 100;
+
+const figure = (run) => run.measured ?? run.evaluation?.accuracy ?? run.evaluation?.rmse ?? null;
+
+const words = ({states}) => Object.entries(states).filter(([, number]) => number).map(([state, number]) => `${number} ${state.toLowerCase()}`).join(', ');
+
+function scatter(sweep) {
+  const share = sweep.metric === 'accuracy';
+  const runs = sweep.runs.filter((run) => figure(run) != null && run.epsilon_spent != null).sort((a, b) => a.epsilon_spent - b.epsilon_spent);
+  if (runs.length < 2) return nothing;
+  return html`<section class="card"><ui-chart .chart=${{
+    title: `${share ? 'Accuracy' : 'Error'} against epsilon`,
+    sentence: `${runs.length} runs; ${share ? 'up' : 'down'} is better, left is more private.`,
+    x: {label: 'epsilon of the run', show: bare},
+    y: {label: sweep.metric, show: (value) => quality({[sweep.metric]: value})},
+    points: runs.map((run) => run.epsilon_spent),
+    series: [{label: 'run', kind: 'marks', colour: 'spent', shape: 'circle', values: runs.map((run) => (run.job === sweep.winner ? null : figure(run)))},
+      {label: 'the best', kind: 'marks', colour: 'asked', shape: 'diamond', values: runs.map((run) => (run.job === sweep.winner ? figure(run) : null))}],
+  }}></ui-chart></section>`;
+}
+
+// A column for each setting that any run has of its own.
+function table(sweep) {
+  const names = [...new Set(sweep.runs.flatMap((run) => Object.keys(run.settings)))];
+  const show = (value) => (typeof value === 'number' ? plain(value) : JSON.stringify(value));
+  const row = (run) => html`<tr><td><a class="name" href="/ui/jobs/${run.job}">Run ${run.run + 1}</a>${run.job === sweep.winner ? html` <b>best</b>` : nothing}
+      <small class="id">${shortId(run.job)}</small></td>
+    ${names.map((name) => html`<td class="number" data-name=${name}>${name in run.settings ? show(run.settings[name]) : '–'}</td>`)}
+    <td data-name="State">${badge(run.state)}</td>
+    <td class="number" data-name="ε planned">${bare(run.epsilon_planned)}</td><td class="number" data-name="ε spent">${bare(run.epsilon_spent)}</td>
+    <td class="number" data-name="Quality"><b>${figure(run) == null ? '–' : quality({[sweep.metric]: figure(run)})}</b></td></tr>`;
+  return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Run</th>
+    ${names.map((name) => html`<th scope="col" class="number">${name.slice(1).replaceAll('_', ' ')}</th>`)}<th scope="col">State</th>
+    <th scope="col" class="number">ε planned</th><th scope="col" class="number">ε spent</th><th scope="col" class="number">Quality</th></tr></thead>
+    <tbody>${sweep.runs.map(row)}</tbody></table></div>`;
+}
+
+function list(sweeps) {
+  if (!sweeps.length) return empty('No sweeps yet', 'Many runs of one job, paid for together, are submitted by POST /v1/sweeps.');
+  const row = (sweep) => html`<tr><td><a class="name" href="/ui/sweeps/${sweep.id}">${sweep.run_count} runs</a> <small class="id">${shortId(sweep.id)}</small></td>
+    <td data-name="Dataset"><a href="/ui/datasets/${sweep.dataset}">${sweep.dataset}</a></td><td data-name="Runs"><small>${words(sweep)}</small></td>
+    <td class="number" data-name="ε together">${bare(sweep.epsilon)}</td>
+    <td data-name="Best">${sweep.winner ? html`<a href="/ui/jobs/${sweep.winner}">${shortId(sweep.winner)}</a>` : '–'}</td>
+    <td class="number quiet" data-name="Submitted">${age(sweep.create_time)}</td></tr>`;
+  return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Sweep</th><th scope="col">Dataset</th><th scope="col">Runs</th>
+    <th scope="col" class="number">ε together</th><th scope="col">Best</th><th scope="col" class="number">Submitted</th></tr></thead><tbody>${sweeps.map(row)}</tbody></table></div>`;
+}
+
+export function open(view) {
+  const {id} = view;
+  let shown = null;
+  let problem = null;
+  const cancel = async () => {
+    try {
+      shown = await post(`/v1/sweeps/${id}:cancel`, {});
+    } catch (error) {
+      problem = error;
+    }
+    draw();
+  };
+  const one = () => html`<div class="head"><div><h1>Sweep of ${shown.run_count} runs</h1><p class="quiet">On <a href="/ui/datasets/${shown.dataset}">${shown.dataset}</a>: ${words(shown)}.${
+    shown.epsilon == null ? '' : ` All runs together were paid for with ε ${bare(shown.epsilon)} before the first began.`}</p></div>
+    <div class="actions">${shown.state === 'ACTIVE' && may('jobs:cancel') ? html`<button class="button danger" @click=${cancel}>Cancel what has not ended</button>` : nothing}</div></div>
+    ${scatter(shown)}${table(shown)}`;
+  const many = () => html`<div class="head"><div><h1>Sweeps</h1><p class="quiet">Many runs of one job, paid for together, and the best of them.</p></div></div>${list(shown)}`;
+  const draw = () => view.draw(html`${problem ? trouble(problem) : nothing}${!shown ? loading : id ? one() : many()}`);
+
+  view.title(id ? 'Sweep · epsilond' : 'Sweeps · epsilond');
+  draw();
+  watch(view.signal, async (signal) => {
+    shown = id ? await get(`/v1/sweeps/${id}`, signal) : await all('/v1/sweeps', 'sweeps', signal, LISTED);
+    problem = null;
+    draw();
+    const open = id ? shown.state === 'ACTIVE' : shown.some((sweep) => sweep.state === 'ACTIVE');
+    return open ? EVERY : false;
+  }, (error) => {
+    problem = error;
+    draw();
+  });
+}
