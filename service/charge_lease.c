@@ -63,6 +63,12 @@ enum status charge_settle(struct context *context, struct store_tx *tx,
     charge_read(context->charges, charge, &info);
     info.state = state;
     info.end_s = second;
+    if (ledger_authorised(context->ledger, &holder) >
+        charge_request_steps_of(charge_declared(charge), info.blocks)) {
+        /* A restored backup: what was granted since is lost, so all of it may have been. */
+        info.blocks = charge_request_blocks(charge_declared(charge));
+        info.figures.epsilon_spent = info.figures.epsilon_planned;
+    }
     enum status status = ledger_settle(context->ledger, tx, &holder, NULL, error);
     if (status == ST_OK)
         status = charge_move(context->charges, tx, charge, &info, error);

@@ -37,6 +37,7 @@ struct scene {
     struct stage *stage;
     char head[96];
     const char *running, *queued, *free; /* jobs at the time of the backup */
+    const char *charge;                  /* open then, and granted a block since */
     double spent_since; /* epsilon of the budget when it was put back */
 };
 
@@ -68,6 +69,14 @@ static void play(struct scene *scene, void **state, bool with_head)
     scene->running = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
     scene->queued = submit(client, SAMPLE_JOB, "points", 700, 40.0);
     scene->free = submit(client, SAMPLE_JOB, "open", 20, 1.0);
+    const struct reply *charge =
+        client_create(client, "/v1/charges",
+                      "{'dataset':'points','engine':'sql','unit':'record','block_steps'"
+                      ":2,'mechanism':"
+                      "{'kind':'gaussian','noise_multiplier':3000,'steps':5,'neighbour'"
+                      ":'zero_out'}}");
+    assert_status(charge, 201);
+    scene->charge = reply_text(charge, "id");
     await_training(client, scene->running);
     daemon_stop(daemon, SIGKILL);
     back_up(daemon);
@@ -75,6 +84,10 @@ static void play(struct scene *scene, void **state, bool with_head)
     start(scene, with_head);
     await_end(client, scene->queued);
     await_end(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
+    char blocks[96];
+    snprintf(blocks, sizeof blocks, "/v1/charges/%s/blocks", scene->charge);
+    assert_status(
+        client_create(client, blocks, "{'block':1,'process':'0123456789abcdef'}"), 201);
     scene->spent_since = epsilon_spent(scene);
     assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
     restore(daemon);
@@ -89,6 +102,17 @@ static void expect_all_charged(struct scene *scene, const char *job, const char 
     assert_true(reply_number(lost, "privacy.authorised_steps") == steps);
     assert_true(reply_number(lost, "privacy.epsilon_spent") ==
                 reply_number(lost, "privacy.epsilon_planned"));
+}
+
+/* Nobody knows how much of it was granted since, so all of it is spent. */
+static void expect_charge_ended_whole(struct scene *scene)
+{
+    const struct reply *charge =
+        client_get(&scene->stage->client, "/v1/charges/%s", scene->charge);
+    assert_string_equal(reply_text(charge, "state"), "LAPSED");
+    assert_true(reply_number(charge, "authorised_steps") == 5);
+    assert_true(reply_number(charge, "epsilon_spent") ==
+                reply_number(charge, "epsilon_planned"));
 }
 
 static const struct reply *expect_frozen(struct scene *scene)
@@ -170,6 +194,7 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     start(&scene, true);
     assert_true(daemon_logged(daemon, "\"frozen\""));
     expect_frozen(&scene);
+    expect_charge_ended_whole(&scene);
     expect_all_charged(&scene, scene.running, "FAILED", SAMPLE_ENDLESS);
     expect_all_charged(&scene, scene.queued, "CANCELLED", 700);
     await_success(client, scene.free); /* public data has no budget to freeze */
