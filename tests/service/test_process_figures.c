@@ -38,7 +38,8 @@ static void what_is_measured_is_coarse_and_enough(void **state)
     free(taken);
 }
 
-/* It grows with the rows of a dataset. */
+/* It grows with the rows of a dataset. A sanitizer keeps memory of its own beside what is
+ * mapped, so there this shows nothing. */
 static void what_is_mapped_of_a_file_is_not_told(void **state)
 {
     (void)state;
@@ -54,7 +55,9 @@ static void what_is_mapped_of_a_file_is_not_told(void **state)
     assert_ptr_not_equal(mapped, MAP_FAILED);
     memset(mapped, 1, MAPPED);
     process_figures_measure(&after);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     assert_true(atomic_load(&after.resident) <= atomic_load(&before.resident) + grain);
+#endif
     munmap(mapped, MAPPED);
     close(file);
 }
