@@ -27,7 +27,7 @@ DIGITS_SCHEMA = {"format": "csv", "task": "classification", "header": False,
                  "columns": [{"name": f"cell{i}", "kind": "numeric", "range": [0, 16]} for i in range(64)]
                  + [{"name": "digit", "kind": "label", "values": [str(i) for i in range(10)]}]}
 RECEIVER = os.path.join(HERE, "../e2e/receiver.py")
-STATIC_MAX, NODES_MAX = 64 << 10, 3000
+STATIC_MAX, CONTRACT_MAX, NODES_MAX = 64 << 10, 100000, 3000
 PICTURES, DOCUMENTED = "build/browser", ("datasets-light", "running-dark", "exhausted-light")
 failures = []
 
@@ -57,8 +57,11 @@ class Walk:
         self.shoot(f"{name}-390")
         browser.resize(1320)
         size = browser.run("""[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
-            .filter((e) => new URL(e.name).pathname.startsWith('/ui/')).reduce((sum, e) => sum + e.encodedBodySize, 0)""")
+            .filter((e) => /^\\/ui\\/(?!openapi)/.test(new URL(e.name).pathname)).reduce((sum, e) => sum + e.encodedBodySize, 0)""")
         check(0 < size <= STATIC_MAX, f"{name}: {size} bytes of files")
+        told = browser.run("""performance.getEntriesByType('resource')
+            .filter((e) => e.name.endsWith('/openapi.yaml')).reduce((sum, e) => sum + e.encodedBodySize, 0)""")
+        check(told <= CONTRACT_MAX, f"{name}: {told} bytes of the contract, which is what /docs shows")
         nodes = browser.run("document.querySelectorAll('*').length")
         check(nodes <= NODES_MAX, f"{name}: {nodes} elements")
         check(browser.run("document.querySelectorAll('main h1').length") == 1, f"{name}: one heading")
