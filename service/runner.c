@@ -67,29 +67,39 @@ static enum status create_trainer(struct run *run, struct trainer_options *optio
     return status;
 }
 
-static enum status run_open(struct run *run, struct error *error)
+/* Opens what is trained on and what the model is evaluated on. */
+static enum status open_data(struct run *run, struct error *error)
 {
-    const struct job_request *request = &job_plan(run->job)->request;
+    const struct job_plan *plan = job_plan(run->job);
+    const struct job_request *request = &plan->request;
     const atomic_bool *cancel = job_stop_flag(run->job);
     enum status status =
         sealed_matrix_open(run->context, &request->dataset, cancel, &run->data, error);
     if (status == ST_OK)
-        matrix_select(&run->data, &job_plan(run->job)->division, PART_TRAIN);
+        matrix_select(&run->data, &plan->division, PART_TRAIN);
     if (status == ST_OK && request->measurement.is_asked) {
         status = sealed_matrix_open(run->context, &request->dataset, cancel,
                                     &run->evaluation, error);
         if (status == ST_OK)
-            matrix_select(&run->evaluation, &job_plan(run->job)->division,
-                          PART_HOLDOUT);
+            matrix_select(&run->evaluation, &plan->division, PART_HOLDOUT);
     }
     if (status == ST_OK && request->has_evaluation)
         status = sealed_matrix_open(run->context, &request->evaluation, cancel,
                                     &run->evaluation, error);
-    if (status != ST_OK)
-        return status;
+    return status;
+}
+
+static enum status run_open(struct run *run, struct error *error)
+{
+    const struct job_request *request = &job_plan(run->job)->request;
+    const atomic_bool *cancel = job_stop_flag(run->job);
     const char *id = run->train->model.start.weights;
+    enum status status = ST_OK;
+    /* Weights that are gone end the job before anything of the data is read. */
     if (id[0] != '\0')
         status = start_weights_find(&run->weights, run->context, id, error);
+    if (status == ST_OK)
+        status = open_data(run, error);
     if (status != ST_OK)
         return status;
     const struct weights_source weights = {run->weights.path, run->weights.seal};
