@@ -4,8 +4,10 @@
 #include "base/check.h"
 #include "base/clock.h"
 
-static const double low_shares[] = {0.1, 0.2, 0.5}; /* the least first */
+static const double low_shares[] = {0.5, 0.2, 0.1}; /* the least last */
 static const double exhausted_share = 0.001;
+static const unsigned budget_types =
+    1u << EVENT_BUDGET_LOW | 1u << EVENT_BUDGET_EXHAUSTED;
 
 static enum webhook_event_type type_of(enum job_state state)
 {
@@ -20,79 +22,88 @@ static bool falls_to(const struct ledger_left *left, double share)
     return left->before > share && left->after <= share;
 }
 
-/* Writes what the open transaction makes of the budget of a part: at most two events.
- * Answers how many. */
-static size_t append_budget(struct webhook_event *events,
-                            const struct ledger_left *left)
+struct news { /* what webhooks are to be told together */
+    struct webhook_event events[1 + 2 * PARTS_MAX];
+    size_t count;
+};
+
+/* Appends what the open transaction makes of the budget of a part, which is at most two
+ * events. like has what they all have. */
+static void append_budget(struct news *news, const struct webhook_event *like,
+                          const struct ledger_left *left)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof low_shares / sizeof *low_shares && count == 0; i++)
+    struct webhook_event low = *like, exhausted = *like;
+    low.type = EVENT_BUDGET_LOW;
+    exhausted.type = EVENT_BUDGET_EXHAUSTED;
+    for (size_t i = 0; i < sizeof low_shares / sizeof *low_shares; i++)
         if (falls_to(left, low_shares[i]))
-            events[count++] =
-                (struct webhook_event){.type = EVENT_BUDGET_LOW, .left = low_shares[i]};
+            low.left = low_shares[i];
+    if (low.left > 0)
+        news->events[news->count++] = low;
     if (left->before >= exhausted_share && left->after < exhausted_share)
-        events[count++] = (struct webhook_event){.type = EVENT_BUDGET_EXHAUSTED};
-    return count;
+        news->events[news->count++] = exhausted;
+}
+
+/* Appends what it makes of the budget of every part: one that was not charged has not
+ * fallen. A message has no place for a part's name, so two that fall together are told
+ * alike. Of cause, the second and the traceparent are read. */
+static enum status append_budgets(struct context *context, struct news *news,
+                                  const struct dataset_id *dataset,
+                                  const struct webhook_event *cause,
+                                  struct error *error)
+{
+    const struct division division = ledger_division(context->ledger, dataset);
+    const struct webhook_event like = {.id = dataset->text,
+                                       .state = dataset_state_names[DATASET_READY],
+                                       .second = cause->second,
+                                       .traceparent = cause->traceparent};
+    for (unsigned p = 0; p < division_parts(&division); p++) {
+        struct ledger_left left;
+        const struct ledger_part part = {dataset, (enum part)p};
+        enum status status = ledger_left(context->ledger, &part, &left, error);
+        if (status != ST_OK)
+            return status;
+        append_budget(news, &like, &left);
+    }
+    return ST_OK;
 }
 
 enum status notice_job_ended(struct context *context, struct store_tx *tx,
                              const struct job *job, const struct job_move *move,
                              struct error *error)
 {
-    enum { EVENTS_MAX = 1 + 2 * PARTS_MAX };
-    const unsigned budget_types = 1u << EVENT_BUDGET_LOW | 1u << EVENT_BUDGET_EXHAUSTED;
     const struct job_plan *plan = job_plan(job);
     const struct dataset_id *dataset = &plan->request.dataset;
     const struct webhook_subject subject = {dataset, job_project(job)};
-    const enum webhook_event_type type = type_of(move->state);
-    struct ledger_left left;
-    struct webhook_event events[EVENTS_MAX] = {{.type = type,
-                                                .id = job_id(job)->text,
-                                                .state = job_state_name(move->state),
-                                                .second = move->second,
-                                                .traceparent = job_trace(job)->parent}};
-    size_t count = 1;
-    if (!webhooks_want(context->webhooks, 1u << type | budget_types, &subject))
+    const struct webhook_event ended = {.type = type_of(move->state),
+                                        .id = job_id(job)->text,
+                                        .state = job_state_name(move->state),
+                                        .second = move->second,
+                                        .traceparent = job_trace(job)->parent};
+    struct news news = {.events = {ended}, .count = 1};
+    enum status status = ST_OK;
+    if (!webhooks_want(context->webhooks, 1u << ended.type | budget_types, &subject))
         return ST_OK;
-    for (unsigned p = 0; plan->is_private && p < division_parts(&plan->division); p++) {
-        const struct ledger_part part = {dataset, (enum part)p};
-        enum status status = ledger_left(context->ledger, &part, &left, error);
-        if (status != ST_OK)
-            return status;
-        count += append_budget(events + count, &left);
-    }
-    for (size_t i = 1; i < count; i++) {
-        events[i].id = dataset->text;
-        events[i].state = dataset_state_names[DATASET_READY];
-        events[i].second = move->second;
-        events[i].traceparent = job_trace(job)->parent;
-    }
-    return webhooks_tell(context->webhooks, tx, &subject, events, count, error);
+    if (plan->is_private)
+        status = append_budgets(context, &news, dataset, &ended, error);
+    return status == ST_OK ? webhooks_tell(context->webhooks, tx, &subject, news.events,
+                                           news.count, error)
+                           : status;
 }
 
 enum status notice_charged(struct context *context, struct store_tx *tx,
                            const struct notice_charge *charge, struct error *error)
 {
-    enum { EVENTS_MAX = 3 }; /* the first is a job's, of which there is none */
-    const unsigned budget_types = 1u << EVENT_BUDGET_LOW | 1u << EVENT_BUDGET_EXHAUSTED;
     const struct webhook_subject subject = {charge->dataset, charge->project};
-    struct webhook_event events[EVENTS_MAX] = {{0}};
-    struct ledger_left left;
+    const struct webhook_event cause = {.second = charge->second};
+    struct news news = {.count = 0};
     if (!webhooks_want(context->webhooks, budget_types, &subject))
         return ST_OK;
-    const struct ledger_part part = {charge->dataset, PART_TRAIN};
-    enum status status = ledger_left(context->ledger, &part, &left, error);
-    if (status != ST_OK)
+    enum status status = append_budgets(context, &news, charge->dataset, &cause, error);
+    if (status != ST_OK || news.count == 0)
         return status;
-    size_t count = append_budget(events, &left);
-    for (size_t i = 1; i < count; i++) {
-        events[i].id = charge->dataset->text;
-        events[i].state = dataset_state_names[DATASET_READY];
-        events[i].second = charge->second;
-    }
-    if (count == 1)
-        return ST_OK;
-    return webhooks_tell(context->webhooks, tx, &subject, events + 1, count - 1, error);
+    return webhooks_tell(context->webhooks, tx, &subject, news.events, news.count,
+                         error);
 }
 
 enum status notice_imported(struct context *context, struct store_tx *tx,

@@ -3,7 +3,8 @@
  *
  * A budget is low when what is not spent of it falls to a half, to a fifth or to a tenth,
  * and exhausted when it falls below a thousandth. What is held does not count, since it
- * may be given back: so each of these is told once in an epoch of the budget.
+ * may be given back: so each of these is told once in an epoch of the budget. A divided
+ * dataset has a budget for each part, and each is told of.
  *
  * Threads: that of the transaction.
  */

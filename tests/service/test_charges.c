@@ -7,6 +7,7 @@
 
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
+#include "tests/service/webhook_fixture.h"
 #include "accountant/ledger_view.h"
 
 enum { STEPS = 25, BLOCK = 10, SECOND = 1000 };
@@ -29,7 +30,7 @@ static int end(void **state)
 }
 
 /* As the desk makes one: 25 steps in blocks of 10, whose lease ends at SECOND. */
-static struct charge *make(void)
+static struct charge *make_on(const char *id)
 {
     char body[512];
     struct mechanism m;
@@ -43,10 +44,10 @@ static struct charge *make(void)
         .info = {.lease_end_s = SECOND, .figures.delta = 1e-5},
         .create_s = 1};
     snprintf(body, sizeof body,
-             "{\"dataset\":\"points\",\"engine\":\"opacus\",\"unit\":\"record\","
+             "{\"dataset\":\"%s\",\"engine\":\"opacus\",\"unit\":\"record\","
              "\"block_steps\":%d,\"mechanism\":{\"kind\":\"gaussian\","
              "\"noise_multiplier\":40,\"steps\":%d,\"neighbour\":\"add_remove\"}}",
-             BLOCK, STEPS);
+             id, BLOCK, STEPS);
     assert_int_equal(charge_request_parse(&declared, body, strlen(body), NULL), ST_OK);
     assert_int_equal(charge_request_mechanism(&m, &declared, RELATION_ZERO_OUT, NULL),
                      ST_OK);
@@ -60,6 +61,11 @@ static struct charge *make(void)
     scene_commit(tx, charges_add(context->charges, tx, &addition, &charge, NULL));
     mechanism_fini(&m);
     return charge;
+}
+
+static struct charge *make(void)
+{
+    return make_on("points");
 }
 
 static enum status grant(struct charge *charge, uint64_t block)
@@ -205,6 +211,32 @@ static void the_list_of_open_charges_and_the_tally_agree(void **state)
     assert_true(charges_next_end(scene.context.charges) == INT64_MAX);
 }
 
+/* Of a charge that is granted whole and ends. */
+static void spend(const char *id)
+{
+    struct charge *charge = make_on(id);
+    for (uint64_t block = 1; block <= 3; block++)
+        assert_int_equal(grant(charge, block), ST_OK);
+    assert_int_equal(settle(charge), ST_OK);
+}
+
+static char low_message[] = "{\"type\":\"budget.low\",\"timestamp\":"
+                            "\"1970-01-01T00:00:07Z\",\"id\":\"low\","
+                            "\"state\":\"READY\",\"left\":0.5}";
+
+static void webhooks_are_told_when_a_budget_falls_and_else_not(void **state)
+{
+    (void)state;
+    hook_keep_outbox(&scene);
+    scene_declare(&scene, "ample", "{\"epsilon\":8,\"delta\":1e-5}");
+    scene_declare(&scene, "low", "{\"epsilon\":0.65,\"delta\":1e-5},\"holdout\":0.25");
+    const struct webhook webhook = hook_make(&scene, HOOK_BUDGET);
+    spend("ample");
+    assert_int_equal(hook_waiting(&scene, &webhook), 0);
+    spend("low"); /* a charge that names no parts is one to both */
+    hook_expect(&scene, &webhook, PARTS_MAX, low_message);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +245,7 @@ int main(void)
         cmocka_unit_test(a_lease_that_ends_commits_what_was_authorised),
         cmocka_unit_test(a_restart_finds_what_was_granted),
         cmocka_unit_test(the_list_of_open_charges_and_the_tally_agree),
+        cmocka_unit_test(webhooks_are_told_when_a_budget_falls_and_else_not),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -9,6 +9,7 @@
 #include "accountant/ledger_view.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
+#include "tests/service/webhook_fixture.h"
 
 enum { SECOND = 2000 };
 
@@ -133,15 +134,19 @@ static void submit(double noise_multiplier)
     scene_commit(tx, surveys_add(run.scene.context.surveys, tx, &addition, NULL));
 }
 
-static void begin(void)
+static void begin_under(const char *privacy)
 {
     run = (struct watched){0};
     scene_open(&run.scene);
-    struct dataset *points =
-        scene_declare(&run.scene, "points", "{\"epsilon\":8,\"delta\":1e-5}");
+    struct dataset *points = scene_declare(&run.scene, "points", privacy);
     assert_int_equal(scene_import(&run.scene, points, "0").state, DATASET_READY);
     submit(4.5);
     assert_int_equal(surveys_count(run.scene.context.surveys), 1);
+}
+
+static void begin(void)
+{
+    begin_under("{\"epsilon\":8,\"delta\":1e-5}");
 }
 
 static void end(void)
@@ -303,6 +308,72 @@ static void what_a_dead_process_had_not_begun_costs_nothing(void **state)
     end();
 }
 
+/* --- what webhooks are told of the budget --- */
+
+static char low_message[] = "{\"type\":\"budget.low\",\"timestamp\":"
+                            "\"1970-01-01T00:33:20Z\",\"id\":\"points\","
+                            "\"state\":\"READY\",\"left\":0.5}";
+
+static void measure_one(void)
+{
+    surveyor_run(&run.scene.context, run.survey);
+    surveyor_tick(&run.scene.context, SECOND);
+    assert_string_equal(row_now().state, "SUCCEEDED");
+}
+
+static void a_budget_that_falls_nowhere_is_not_told(void **state)
+{
+    (void)state;
+    begin();
+    hook_keep_outbox(&run.scene);
+    const struct webhook webhook = hook_make(&run.scene, HOOK_BUDGET);
+    measure_one();
+    assert_int_equal(hook_waiting(&run.scene, &webhook), 0);
+    end();
+}
+
+static void a_budget_that_falls_to_a_half_is_told_once(void **state)
+{
+    (void)state;
+    begin_under("{\"epsilon\":1.2,\"delta\":1e-5}");
+    hook_keep_outbox(&run.scene);
+    const struct webhook webhook = hook_make(&run.scene, HOOK_BUDGET);
+    measure_one();
+    hook_expect(&run.scene, &webhook, 1, low_message);
+    submit(450);
+    measure_one();
+    hook_expect(&run.scene, &webhook, 1, low_message);
+    end();
+}
+
+/* Statistics read both parts, and are charged to both. */
+static void each_part_that_falls_is_told(void **state)
+{
+    (void)state;
+    begin_under("{\"epsilon\":1.2,\"delta\":1e-5},\"holdout\":0.25");
+    hook_keep_outbox(&run.scene);
+    const struct webhook webhook = hook_make(&run.scene, HOOK_BUDGET);
+    measure_one();
+    hook_expect(&run.scene, &webhook, PARTS_MAX, low_message);
+    end();
+}
+
+static void a_lost_survey_is_settled_where_a_webhook_wants_budgets(void **state)
+{
+    (void)state;
+    for (unsigned begun = 0; begun < 2; begun++) {
+        begin();
+        hook_keep_outbox(&run.scene);
+        const struct webhook webhook = hook_make(&run.scene, HOOK_BUDGET);
+        if (begun > 0)
+            surveyor_run(&run.scene.context, run.survey);
+        assert_int_equal(surveyor_recover(&run.scene.context, NULL), ST_OK);
+        expect_failed("worker_lost", begun);
+        assert_int_equal(hook_waiting(&run.scene, &webhook), 0);
+        end();
+    }
+}
+
 static void no_more_than_the_limit_are_under_way(void **state)
 {
     (void)state;
@@ -345,6 +416,10 @@ int main(void)
         cmocka_unit_test(damaged_records_are_not_measured),
         cmocka_unit_test(what_a_dead_process_measured_is_charged_and_never_answered),
         cmocka_unit_test(what_a_dead_process_had_not_begun_costs_nothing),
+        cmocka_unit_test(a_budget_that_falls_nowhere_is_not_told),
+        cmocka_unit_test(a_budget_that_falls_to_a_half_is_told_once),
+        cmocka_unit_test(each_part_that_falls_is_told),
+        cmocka_unit_test(a_lost_survey_is_settled_where_a_webhook_wants_budgets),
         cmocka_unit_test(no_more_than_the_limit_are_under_way),
         cmocka_unit_test(a_row_ends_once),
     };

@@ -6,14 +6,14 @@
 #include "service/notice.h"
 #include "service/settlement.h"
 #include "tests/service/service_fixture.h"
+#include "tests/service/webhook_fixture.h"
 
 static int begin(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
     assert_non_null(scene);
     scene_open(scene);
-    courier_destroy(scene->context.courier);
-    scene->context.courier = NULL;
+    hook_keep_outbox(scene);
     *state = scene;
     return 0;
 }
@@ -23,27 +23,6 @@ static int end(void **state)
     scene_close(*state);
     free(*state);
     return 0;
-}
-
-static struct webhook make_webhook(struct scene *scene, unsigned events)
-{
-    struct webhook webhook = {
-        .owner = principal_local,
-        .request = {.url = "https://example.com/", .events = events},
-        .create_ms = 1000};
-    webhook_id_make(&webhook.id);
-    struct store_tx *tx = scene_begin(scene);
-    scene_commit(tx, webhooks_put(scene->context.webhooks, tx, &webhook, NULL));
-    return webhook;
-}
-
-static uint64_t waiting_of(struct scene *scene, const struct webhook *webhook)
-{
-    uint64_t count = 0;
-    struct store_tx *tx = scene_begin(scene);
-    assert_int_equal(delivery_rows_waiting(tx, &webhook->id, &count, NULL), ST_OK);
-    store_rollback(tx);
-    return count;
 }
 
 static struct job *make_job(struct scene *scene)
@@ -62,22 +41,16 @@ static void an_end_is_told_where_it_is_durable(void **state)
 {
     struct scene *scene = *state;
     struct context *context = &scene->context;
-    const struct webhook webhook = make_webhook(scene, 1u << EVENT_JOB_CANCELLED);
+    const struct webhook webhook = hook_make(scene, 1u << EVENT_JOB_CANCELLED);
     const struct settlement settlement = {
         .job = make_job(scene), .move = {.state = JOB_CANCELLED, .second = 7}};
     struct store_tx *tx = scene_begin(scene);
     assert_int_equal(settlement_add(context, tx, &settlement, NULL), ST_OK);
     store_rollback(tx);
-    assert_int_equal(waiting_of(scene, &webhook), 0);
+    assert_int_equal(hook_waiting(scene, &webhook), 0);
     tx = scene_begin(scene);
     scene_commit(tx, settlement_add(context, tx, &settlement, NULL));
-    assert_int_equal(waiting_of(scene, &webhook), 1);
-}
-
-static bool expect_message(void *context, const struct delivery_row *row)
-{
-    assert_string_equal(row->body, context);
-    return true;
+    assert_int_equal(hook_waiting(scene, &webhook), 1);
 }
 
 static void a_message_says_what_is_public_and_no_more(void **state)
@@ -86,24 +59,20 @@ static void a_message_says_what_is_public_and_no_more(void **state)
     struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
     char message[] = "{\"type\":\"dataset.imported\",\"timestamp\":"
                      "\"1970-01-01T00:00:07Z\",\"id\":\"points\",\"state\":\"READY\"}";
-    const struct webhook webhook = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    const struct webhook webhook = hook_make(scene, 1u << EVENT_DATASET_IMPORTED);
     struct store_tx *tx = scene_begin(scene);
     scene_commit(tx, notice_imported(&scene->context, tx, dataset, 7, NULL));
-    tx = scene_begin(scene);
-    assert_int_equal(
-        delivery_rows_walk(tx, &webhook.id, 9, expect_message, message, NULL), ST_OK);
-    store_rollback(tx);
-    assert_int_equal(waiting_of(scene, &webhook), 1);
+    hook_expect(scene, &webhook, 1, message);
 }
 
 static void whoever_does_not_ask_is_not_told(void **state)
 {
     struct scene *scene = *state;
     struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
-    struct webhook other = make_webhook(scene, 1u << EVENT_JOB_FAILED);
-    struct webhook disabled = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
-    struct webhook foreign = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
-    struct webhook officer = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    struct webhook other = hook_make(scene, 1u << EVENT_JOB_FAILED);
+    struct webhook disabled = hook_make(scene, 1u << EVENT_DATASET_IMPORTED);
+    struct webhook foreign = hook_make(scene, 1u << EVENT_DATASET_IMPORTED);
+    struct webhook officer = hook_make(scene, 1u << EVENT_DATASET_IMPORTED);
     disabled.disabled = true;
     snprintf(foreign.owner.project, sizeof foreign.owner.project, "fraud");
     officer.owner = foreign.owner;
@@ -118,10 +87,10 @@ static void whoever_does_not_ask_is_not_told(void **state)
     }
     tx = scene_begin(scene);
     scene_commit(tx, notice_imported(&scene->context, tx, dataset, 7, NULL));
-    assert_int_equal(waiting_of(scene, &other), 0);
-    assert_int_equal(waiting_of(scene, &foreign), 0);
-    assert_int_equal(waiting_of(scene, &officer), 1);
-    assert_int_equal(waiting_of(scene, &disabled), 0);
+    assert_int_equal(hook_waiting(scene, &other), 0);
+    assert_int_equal(hook_waiting(scene, &foreign), 0);
+    assert_int_equal(hook_waiting(scene, &officer), 1);
+    assert_int_equal(hook_waiting(scene, &disabled), 0);
 }
 
 /* --- whose owner has a key --- */
@@ -161,10 +130,10 @@ static struct webhook make_anas(struct scene *scene, bool everywhere)
 static void expect_told(struct scene *scene, const struct dataset *dataset,
                         const struct webhook *webhook, bool told)
 {
-    uint64_t before = waiting_of(scene, webhook);
+    uint64_t before = hook_waiting(scene, webhook);
     struct store_tx *tx = scene_begin(scene);
     scene_commit(tx, notice_imported(&scene->context, tx, dataset, 7, NULL));
-    assert_int_equal(waiting_of(scene, webhook) - before, told);
+    assert_int_equal(hook_waiting(scene, webhook) - before, told);
     assert_int_equal(webhooks_owner_has_key(scene->context.webhooks, webhook), told);
 }
 
@@ -207,7 +176,7 @@ static void the_local_principals_are_told_until_there_is_a_key(void **state)
 {
     struct scene *scene = *state;
     struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
-    const struct webhook webhook = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    const struct webhook webhook = hook_make(scene, 1u << EVENT_DATASET_IMPORTED);
     expect_told(scene, dataset, &webhook, true);
     make_key(scene, "ana", ROLE_OPERATOR, "default");
     expect_told(scene, dataset, &webhook, false);
@@ -217,7 +186,7 @@ static void an_outbox_has_a_bound(void **state)
 {
     struct scene *scene = *state;
     struct dataset *dataset = scene_declare(scene, "points", "\"public\"");
-    const struct webhook webhook = make_webhook(scene, 1u << EVENT_DATASET_IMPORTED);
+    const struct webhook webhook = hook_make(scene, 1u << EVENT_DATASET_IMPORTED);
     struct delivery_row row;
     struct store_tx *tx = scene_begin(scene);
     for (int i = 0; i < LIMIT_DELIVERIES_WAITING - 1; i++) {
@@ -234,7 +203,7 @@ static void an_outbox_has_a_bound(void **state)
     for (int i = 0; i < 3; i++) {
         tx = scene_begin(scene);
         scene_commit(tx, notice_imported(&scene->context, tx, dataset, 7, NULL));
-        assert_int_equal(waiting_of(scene, &webhook), LIMIT_DELIVERIES_WAITING);
+        assert_int_equal(hook_waiting(scene, &webhook), LIMIT_DELIVERIES_WAITING);
     }
     tx = scene_begin(scene);
     assert_int_equal(webhooks_test(scene->context.webhooks, tx, &webhook, &row, NULL),
@@ -246,7 +215,7 @@ static void what_is_undone_is_not_remembered(void **state)
 {
     struct scene *scene = *state;
     struct webhooks *webhooks = scene->context.webhooks;
-    struct webhook webhook = make_webhook(scene, 1u << EVENT_JOB_FAILED), read;
+    struct webhook webhook = hook_make(scene, 1u << EVENT_JOB_FAILED), read;
     webhook.disabled = true;
     struct store_tx *tx = scene_begin(scene);
     assert_int_equal(webhooks_put(webhooks, tx, &webhook, NULL), ST_OK);
@@ -263,7 +232,7 @@ static void a_row_reads_back_as_it_was(void **state)
 {
     struct scene *scene = *state;
     struct webhooks *again = NULL;
-    struct webhook webhook = make_webhook(scene, (1u << EVENT_TEST) - 1), read;
+    struct webhook webhook = hook_make(scene, (1u << EVENT_TEST) - 1), read;
     webhook.old_until_ms = webhook.failing_ms = 77000;
     memset(webhook.old_secret, 7, sizeof webhook.old_secret);
     webhook.disabled = true;
