@@ -255,6 +255,7 @@ static void a_dataset_in_short_has_its_budget_and_no_schema(void **state)
     static const char *const figures[] = {"epsilon",
                                           "delta",
                                           "frozen",
+                                          "conditional",
                                           "epsilon_spent",
                                           "epsilon_held",
                                           "epsilon_remaining",
