@@ -41,6 +41,8 @@ struct policy_asked policy_asked_of_job(const struct job_plan *plan)
         .epsilon = plan->epsilon_planned,
         .delta = plan->request.delta,
         .noise_multiplier = least_noise(plan),
+        .measurement_epsilon = plan->request.measurement.epsilon,
+        .measurement_noise = plan->quality.noise_multiplier,
         .pointer = job_plan_target_pointer(plan),
     };
 }
@@ -305,12 +307,44 @@ static enum status check_share(const struct asking *asking, bool *within,
 
 /* --- the limits, in turn --- */
 
+static const char measurement_pointer[] = "/evaluation/epsilon";
+
+/* Training and a measurement read different records, so each is held against the limit by
+ * itself, and the one that costs more decides. */
+static bool exceeds_epsilon(const struct asking *asking, struct policy_breach *breach)
+{
+    const struct policy_asked *asked = asking->asked;
+    double limit = asking->policy.max_epsilon_per_job;
+    bool measured =
+        asked->measurement != NULL && asked->measurement_epsilon > asked->epsilon;
+    double epsilon = measured ? asked->measurement_epsilon : asked->epsilon;
+    if (limit == 0 || epsilon <= limit)
+        return false;
+    *breach = (struct policy_breach){"max_epsilon_per_job", limit,
+                                     measured ? measurement_pointer : asked->pointer};
+    return true;
+}
+
+/* The same of noise, where the one that has less decides. */
+static bool lacks_noise(const struct asking *asking, struct policy_breach *breach)
+{
+    const struct policy_asked *asked = asking->asked;
+    double limit = asking->policy.min_noise_multiplier;
+    bool measured = asked->measurement != NULL &&
+                    asked->measurement_noise < asked->noise_multiplier;
+    double noise = measured ? asked->measurement_noise : asked->noise_multiplier;
+    if (noise >= limit)
+        return false;
+    *breach = (struct policy_breach){"min_noise_multiplier", limit,
+                                     measured ? measurement_pointer : asked->pointer};
+    return true;
+}
+
 static enum status find(const struct asking *asking, struct policy_breach *breach,
                         struct error *error)
 {
     const struct key_policy *policy = &asking->policy;
     const struct policy_asked *asked = asking->asked;
-    const char *privacy = asked->pointer;
     bool within = true;
     enum status status = ST_OK;
     if (!allows_algorithm(policy, asked->algorithm))
@@ -319,18 +353,14 @@ static enum status find(const struct asking *asking, struct policy_breach *breac
     else if (policy->max_open_jobs > 0 && count_open(asking) >= policy->max_open_jobs)
         *breach =
             (struct policy_breach){"max_open_jobs", (double)policy->max_open_jobs, ""};
-    if (breach->member != NULL || !asked->is_private)
+    if (breach->member != NULL || !asked->is_private ||
+        exceeds_epsilon(asking, breach) || lacks_noise(asking, breach))
         return ST_OK;
-    if (policy->max_epsilon_per_job > 0 && asked->epsilon > policy->max_epsilon_per_job)
-        *breach = (struct policy_breach){"max_epsilon_per_job",
-                                         policy->max_epsilon_per_job, privacy};
-    else if (asked->noise_multiplier < policy->min_noise_multiplier)
-        *breach = (struct policy_breach){"min_noise_multiplier",
-                                         policy->min_noise_multiplier, privacy};
-    else if (policy->max_share > 0)
+    if (policy->max_share > 0)
         status = check_share(asking, &within, error);
     if (status == ST_OK && !within)
-        *breach = (struct policy_breach){"max_share", policy->max_share, privacy};
+        *breach =
+            (struct policy_breach){"max_share", policy->max_share, asked->pointer};
     return status;
 }
 

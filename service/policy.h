@@ -27,6 +27,7 @@ struct policy_asked { /* what is held against the policy; all is borrowed */
     bool is_private;                     /* it is charged */
     double epsilon, delta;               /* its own, as planned */
     double noise_multiplier;
+    double measurement_epsilon, measurement_noise; /* where there is a measurement */
     const char
         *pointer; /* to the member of the request that says how much noise it has */
 };
