@@ -100,6 +100,20 @@ bool key_policy_is_within(const struct key_policy *a, const struct key_policy *b
            is_below(a->max_share, b->max_share) && a->share_days >= b->share_days;
 }
 
+bool key_policy_equal(const struct key_policy *a, const struct key_policy *b)
+{
+    return key_policy_is_within(a, b) && key_policy_is_within(b, a);
+}
+
+void key_policy_read_member(struct key_policy *policy, const struct json_node *root)
+{
+    struct json_node node = json_member(root, "policy");
+    if (!json_present(node))
+        json_refuse(node, "is required; null limits nothing");
+    else if (!json_is_null(node.value))
+        key_policy_read(policy, node);
+}
+
 enum status key_policy_request_parse(struct key_policy *policy, const char *body,
                                      size_t size, struct error *error)
 {
@@ -108,11 +122,7 @@ enum status key_policy_request_parse(struct key_policy *policy, const char *body
     struct key_policy read = {0};
     if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"policy", NULL});
-        struct json_node node = json_member(&root, "policy");
-        if (!json_present(node))
-            json_refuse(node, "is required; null limits nothing");
-        else if (!json_is_null(node.value))
-            key_policy_read(&read, node);
+        key_policy_read_member(&read, &root);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

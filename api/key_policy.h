@@ -43,6 +43,12 @@ bool key_policy_is_within(const struct key_policy *a, const struct key_policy *b
 enum status key_policy_request_parse(struct key_policy *policy, const char *body,
                                      size_t size, struct error *error);
 
+/* Whether both allow the same. */
+bool key_policy_equal(const struct key_policy *a, const struct key_policy *b);
+
+/* Reads the member "policy" of root, which must be there: null limits nothing. */
+void key_policy_read_member(struct key_policy *policy, const struct json_node *root);
+
 /* Reads the node into policy, refusing what is not understood. */
 void key_policy_read(struct key_policy *policy, struct json_node node);
 

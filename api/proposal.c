@@ -210,28 +210,53 @@ static bool has_control(const char *text)
     return false;
 }
 
+static void read_reason(char reason[GRANT_REASON_SIZE], const struct json_node *root)
+{
+    struct json_node node = json_member(root, "reason");
+    const char *text = json_read_text(node);
+    if (strlen(text) > LIMIT_REASON)
+        json_refuse(node, "must have at most 200 bytes");
+    else if (has_control(text))
+        json_refuse(node, "must be one line, without control characters");
+    else if (json_present(node) && text[0] == '\0')
+        json_refuse(node, "must say why");
+    else
+        snprintf(reason, GRANT_REASON_SIZE, "%s", text);
+}
+
 enum status decision_parse(char reason[GRANT_REASON_SIZE], const char *body,
                            size_t size, struct error *error)
 {
-    static const char *const members[] = {"reason", NULL};
     char read[GRANT_REASON_SIZE] = "";
     struct json_reader reader;
     struct json_node root;
     if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
-        json_read_object(root, members);
-        struct json_node node = json_member(&root, "reason");
-        const char *text = json_read_text(node);
-        if (strlen(text) > LIMIT_REASON)
-            json_refuse(node, "must have at most 200 bytes");
-        else if (has_control(text))
-            json_refuse(node, "must be one line, without control characters");
-        else if (json_present(node) && text[0] == '\0')
-            json_refuse(node, "must say why");
-        else
-            snprintf(read, sizeof read, "%s", text);
+        json_read_object(root, (const char *const[]){"reason", NULL});
+        read_reason(read, &root);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         memcpy(reason, read, sizeof read);
+    return status;
+}
+
+enum status policy_approval_parse(struct key_policy *policy,
+                                  char reason[GRANT_REASON_SIZE], const char *body,
+                                  size_t size, struct error *error)
+{
+    char read[GRANT_REASON_SIZE] = "";
+    struct key_policy named = {0};
+    struct json_reader reader;
+    struct json_node root;
+    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+        json_read_object(root, (const char *const[]){"policy", "reason", NULL});
+        key_policy_read_member(&named, &root);
+        read_reason(read, &root);
+    }
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK) {
+        *policy = named;
+        memcpy(reason, read, sizeof read);
+    }
     return status;
 }

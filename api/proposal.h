@@ -22,6 +22,7 @@
 #include "api/dataset_request.h"
 #include "api/json_reader.h"
 #include "api/json_writer.h"
+#include "api/key_policy.h"
 #include "base/id.h"
 
 enum proposal_state { /* the first: nobody was asked */
@@ -84,5 +85,11 @@ enum status further_grant_parse(struct grant *grant, const char *body, size_t si
  *   ST_INVALID  the error names the member */
 enum status decision_parse(char reason[GRANT_REASON_SIZE], const char *body,
                            size_t size, struct error *error);
+
+/* The same of an approval of a key's policy, which names what is agreed to:
+ * {"policy","reason"}. */
+enum status policy_approval_parse(struct key_policy *policy,
+                                  char reason[GRANT_REASON_SIZE], const char *body,
+                                  size_t size, struct error *error);
 
 #endif

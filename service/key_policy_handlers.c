@@ -127,23 +127,28 @@ static enum status check_second(const struct access_key *key,
     return ST_OK;
 }
 
+struct decision {
+    const struct key_policy
+        *named; /* what is agreed to; NULL: whatever waits is refused */
+    char reason[GRANT_REASON_SIZE];
+};
+
 static enum status decide(struct context *context, struct request *request,
-                          bool approved, struct error *error)
+                          const struct decision *decision, struct error *error)
 {
     struct access_key key;
     struct policy_proposal proposal;
-    char reason[GRANT_REASON_SIZE];
-    enum status status = decision_parse(
-        reason, request->body != NULL ? request->body : "", request->body_size, error);
-    if (status == ST_OK)
-        status = find(context, request, &key, error);
+    enum status status = find(context, request, &key, error);
     if (status == ST_OK && !policy_proposals_find(context->policy_proposals, key.id,
                                                   clock_wall_ms(), &proposal))
         status = error_set(error, ST_GRANT_DECIDED, "no policy of it waits");
     if (status == ST_OK)
         status = check_second(&key, &proposal, &request->principal, error);
+    if (status == ST_OK && decision->named != NULL)
+        status = policy_proposal_check_named(&proposal, decision->named, error);
     if (status == ST_OK)
-        status = commit(context, request, &proposal, approved, reason, error);
+        status = commit(context, request, &proposal, decision->named != NULL,
+                        decision->reason, error);
     if (status != ST_OK)
         return status;
     policy_proposals_drop(context->policy_proposals, key.id);
@@ -154,11 +159,20 @@ static enum status decide(struct context *context, struct request *request,
 enum status handle_key_policy_approve(struct context *context, struct request *request,
                                       struct error *error)
 {
-    return decide(context, request, true, error);
+    struct key_policy named;
+    struct decision decision = {.named = &named};
+    enum status status = policy_approval_parse(
+        &named, decision.reason, request->body != NULL ? request->body : "",
+        request->body_size, error);
+    return status == ST_OK ? decide(context, request, &decision, error) : status;
 }
 
 enum status handle_key_policy_reject(struct context *context, struct request *request,
                                      struct error *error)
 {
-    return decide(context, request, false, error);
+    struct decision decision = {0};
+    enum status status =
+        decision_parse(decision.reason, request->body != NULL ? request->body : "",
+                       request->body_size, error);
+    return status == ST_OK ? decide(context, request, &decision, error) : status;
 }

@@ -85,6 +85,16 @@ bool policy_proposals_find(struct policy_proposals *proposals, const char *key,
     return found;
 }
 
+enum status policy_proposal_check_named(const struct policy_proposal *proposal,
+                                        const struct key_policy *named,
+                                        struct error *error)
+{
+    if (key_policy_equal(named, &proposal->policy))
+        return ST_OK;
+    return error_set(error, ST_GRANT_DECIDED,
+                     "what waits is another policy than the one that is named");
+}
+
 void policy_proposals_drop(struct policy_proposals *proposals, const char *key)
 {
     pthread_mutex_lock(&proposals->lock);

@@ -1,7 +1,8 @@
 /*
  * policy_proposals.h - wider policies of keys that wait for a second person: at most one of a
  * key. They are in memory alone: a restart forgets them, and nothing is lost by that but the
- * asking. What is narrower waits for nobody.
+ * asking. What is narrower waits for nobody. Since one takes the place of another, an
+ * approval names the policy that it agrees to.
  *
  * Threads: any.
  */
@@ -37,6 +38,12 @@ enum status policy_proposals_put(struct policy_proposals *proposals,
 /* Copies what waits for that key at that time; false: nothing does. */
 bool policy_proposals_find(struct policy_proposals *proposals, const char *key,
                            int64_t now_ms, struct policy_proposal *proposal);
+
+/* Whether it is what an approval names.
+ *   ST_GRANT_DECIDED  it is another policy: whoever approves has not seen it */
+enum status policy_proposal_check_named(const struct policy_proposal *proposal,
+                                        const struct key_policy *named,
+                                        struct error *error);
 
 /* Forgets what waits for that key. */
 void policy_proposals_drop(struct policy_proposals *proposals, const char *key);

@@ -177,6 +177,32 @@ static void a_reason_is_one_line_that_says_something(void **state)
     assert_int_equal(strlen(reason), 200);
 }
 
+static void an_approval_of_a_policy_says_which(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{\"reason\":\"x\"}", "{\"policy\":null}",
+                                      "{\"policy\":7,\"reason\":\"x\"}",
+                                      "{\"policy\":null,\"reason\":\"x\",\"id\":7}"};
+    static const char *const good[] = {
+        "{\"policy\":{\"max_open_jobs\":2},\"reason\":\"x\"}",
+        "{\"policy\":null,\"reason\":\"x\"}"};
+    char reason[GRANT_REASON_SIZE] = "untouched";
+    struct key_policy policy = {.max_open_jobs = 7};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(
+            policy_approval_parse(&policy, reason, bad[i], strlen(bad[i]), NULL),
+            ST_INVALID);
+    assert_string_equal(reason, "untouched");
+    assert_int_equal(policy.max_open_jobs, 7);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(
+            policy_approval_parse(&policy, reason, good[i], strlen(good[i]), NULL),
+            ST_OK);
+        assert_string_equal(reason, "x");
+        assert_int_equal(policy.max_open_jobs, i == 0 ? 2 : 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_further_epoch_is_kept_beside_the_declarations),
         cmocka_unit_test(what_a_further_epoch_is_to_have_is_read_by_its_members),
         cmocka_unit_test(a_damaged_row_is_refused),
+        cmocka_unit_test(an_approval_of_a_policy_says_which),
         cmocka_unit_test(a_reason_is_one_line_that_says_something),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

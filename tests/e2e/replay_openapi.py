@@ -475,7 +475,7 @@ def grants(replay, data_dir):
         path = "/v1/keys/{id}:" + verb
         for _, body in replay.examples("post", path):
             replay.headers = owner
-            replay.call("post", "/v1/keys/{id}:policy", {"policy": {}}, id=key)
+            replay.call("post", "/v1/keys/{id}:policy", {"policy": body.get("policy", {})}, id=key)
             replay.headers = officer
             for _ in range(2):  # the second time nothing waits
                 replay.call("post", path, body, id=key)

@@ -425,11 +425,19 @@ static const struct reply *change_policy(const char *key, const char *id,
     return client_post(as(key), path, NULL, "{'policy':%s}", policy);
 }
 
-static const struct reply *decide_policy(const char *key, const char *id,
-                                         const char *verb)
+static const struct reply *approve_policy(const char *key, const char *id,
+                                          const char *policy)
 {
     char path[96];
-    snprintf(path, sizeof path, "/v1/keys/%.63s:%s", id, verb);
+    snprintf(path, sizeof path, "/v1/keys/%.63s:approve", id);
+    return client_post(as(key), path, NULL, "{'policy':%s,'reason':'as was agreed'}",
+                       policy);
+}
+
+static const struct reply *reject_policy(const char *key, const char *id)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/v1/keys/%.63s:reject", id);
     return client_post(as(key), path, NULL, "{'reason':'as was agreed'}");
 }
 
@@ -452,12 +460,12 @@ static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
     assert_true(json_is_null(reply_at(key, "policy_proposed.policy")));
     assert_string_equal(reply_text(key, "policy_proposed.proposed_by"), "ana");
     assert_problem(change_policy(carl, id, "null"), 403, "forbidden");
-    assert_problem(decide_policy(ana, id, "approve"), 403, "forbidden");
-    assert_problem(decide_policy(ana_officer, id, "approve"), 403, "second_person");
-    assert_status(decide_policy(bob, id, "reject"), 200);
-    assert_problem(decide_policy(bob, id, "approve"), 409, "grant_decided");
+    assert_problem(approve_policy(ana, id, "null"), 403, "forbidden");
+    assert_problem(approve_policy(ana_officer, id, "null"), 403, "second_person");
+    assert_status(reject_policy(bob, id), 200);
+    assert_problem(approve_policy(bob, id, "null"), 409, "grant_decided");
     assert_status(change_policy(ana, id, "{'max_epsilon_per_job':2}"), 202);
-    key = decide_policy(bob, id, "approve");
+    key = approve_policy(bob, id, "{'max_epsilon_per_job':2}");
     assert_status(key, 200);
     assert_true(reply_number(key, "policy.max_epsilon_per_job") == 2);
     assert_true(json_is_null(reply_at(key, "policy_proposed")));
@@ -473,6 +481,30 @@ static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
     snprintf(path, sizeof path, "/v1/keys/%.63s:revoke", id);
     assert_status(client_act(as(ana), "%s", path), 200);
     assert_problem(change_policy(ana, id, "null"), 409, "key_ended");
+}
+
+/* Somebody has read a mild policy, and a wide one takes its place before they agree. */
+static void a_policy_that_was_exchanged_is_not_approved(void **state)
+{
+    (void)state;
+    static const char mild[] = "{'max_epsilon_per_job':2}", wide[] = "null";
+    const struct reply *made =
+        client_post(as(ana), "/v1/keys", NULL,
+                    "{'owner':'dora','project':'fraud','role':'analyst','policy':"
+                    "{'max_epsilon_per_job':1}}");
+    assert_status(made, 201);
+    const char *id = reply_text(made, "id");
+    assert_status(change_policy(ana, id, mild), 202);
+    assert_status(change_policy(ana, id, wide), 202);
+    assert_problem(approve_policy(bob, id, mild), 409, "grant_decided");
+    /* Nor where the first was taken back in between. */
+    assert_status(change_policy(ana, id, "{'max_epsilon_per_job':1}"), 200);
+    assert_problem(approve_policy(bob, id, mild), 409, "grant_decided");
+    assert_status(change_policy(ana, id, wide), 202);
+    assert_problem(approve_policy(bob, id, mild), 409, "grant_decided");
+    const struct reply *key = approve_policy(bob, id, wide);
+    assert_status(key, 200);
+    assert_true(json_is_null(reply_at(key, "policy")));
 }
 
 static void without_approvals_a_budget_is_granted_at_once(void **state)
@@ -502,6 +534,7 @@ int main(void)
         cmocka_unit_test(webhooks_are_told_of_what_waits),
         cmocka_unit_test(a_further_epoch_takes_a_second_person_too),
         cmocka_unit_test(a_wider_policy_of_a_key_takes_a_second_person),
+        cmocka_unit_test(a_policy_that_was_exchanged_is_not_approved),
         cmocka_unit_test(without_approvals_a_budget_is_granted_at_once),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);

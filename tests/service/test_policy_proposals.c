@@ -59,10 +59,26 @@ static void there_is_room_for_so_many_and_lapsed_ones_make_it(void **state)
     policy_proposals_destroy(proposals);
 }
 
+static void an_approval_names_the_very_policy_that_waits(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    const struct policy_proposal mild = of("k7QdAbC1", 1, 5),
+                                 wide = of("k7QdAbC1", 2, 5);
+    const struct policy_proposal widest = of("k7QdAbC1", 0, 5);
+    const struct policy_proposal *const all[] = {&mild, &wide, &widest};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
+            assert_int_equal(
+                policy_proposal_check_named(all[i], &all[j]->policy, &error),
+                i == j ? ST_OK : ST_GRANT_DECIDED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_key_has_the_last_one_until_it_lapses),
+        cmocka_unit_test(an_approval_names_the_very_policy_that_waits),
         cmocka_unit_test(there_is_room_for_so_many_and_lapsed_ones_make_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

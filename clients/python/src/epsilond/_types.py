@@ -718,6 +718,11 @@ class Decision(TypedDict):
     reason: str
 
 
+class PolicyApproval(TypedDict):
+    policy: KeyPolicy | None
+    reason: str
+
+
 class AuditRow(TypedDict):
     seq: int
     time: Time
