@@ -18,7 +18,7 @@
 #include "store/tables.h"
 
 enum {
-    HOOKS_MAX = 8,
+    HOOKS_AT_FIRST = 8,
     /* 4 MiB in pages of 4,096 bytes, which keeps log and recovery short. */
     LOG_PAGES_MAX = 1024,
 };
@@ -31,8 +31,8 @@ struct hook {
 
 struct store_tx {
     struct store *store;
-    size_t hook_count;
-    struct hook hooks[HOOKS_MAX];
+    size_t hook_count, hook_capacity;
+    struct hook *hooks; /* (hook_capacity) */
 };
 
 struct store {
@@ -177,6 +177,7 @@ static void finish(struct store_tx *tx, bool durable)
         if (call != NULL)
             call(tx->hooks[i].context);
     }
+    free(tx->hooks);
     if (durable && database_log_pages(store->database) >= store->checkpoint_at)
         checkpoint(store);
     store->tx_open = false;
@@ -222,7 +223,12 @@ enum status store_end(struct store_tx *tx, enum status status, struct error *err
 void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(void *),
                      void *context)
 {
-    CHECK(tx->hook_count < HOOKS_MAX);
+    if (tx->hook_count == tx->hook_capacity) {
+        tx->hook_capacity =
+            tx->hook_capacity == 0 ? HOOKS_AT_FIRST : 2 * tx->hook_capacity;
+        tx->hooks = reallocarray(tx->hooks, tx->hook_capacity, sizeof *tx->hooks);
+        CHECK(tx->hooks != NULL);
+    }
     tx->hooks[tx->hook_count++] = (struct hook){done, undone, context};
 }
 

@@ -65,8 +65,9 @@ void store_rollback(struct store_tx *tx);
 enum status store_end(struct store_tx *tx, enum status status, struct error *error);
 
 /* Calls done(context) when tx has been made durable, before store_commit returns, or
- * undone(context) when it has been rolled back or lost. Either may be NULL. At most 8 a
- * transaction. They run with the transaction's lock held and must not begin another. */
+ * undone(context) when it has been rolled back or lost. Either may be NULL. Any number may
+ * be asked for, and they are called in the order of asking. They run with the
+ * transaction's lock held, and must neither begin another nor ask for calls. */
 void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(void *),
                      void *context);
 

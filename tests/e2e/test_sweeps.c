@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "tests/expect.h"
+#include "api/limits.h"
+#include "tests/e2e/receiver_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
@@ -14,11 +16,28 @@
     "'steps':20,'privacy':{'epsilon':0.5}}"
 #define GRID "{" RUNS ",'grid':{'/optimizer/learning_rate':[0.0001,1,2]}}"
 
+/* As many runs as a sweep may have, each of which costs next to nothing. */
+#define MOST                                                                           \
+    "{" RUNS ",'grid':{'/privacy':[{'noise_multiplier':1000}],"                        \
+    "'/steps':[1,2,3,4,5,6,7,8,9,10],"                                                 \
+    "'/optimizer/learning_rate':[1,2,3,4,5,6,7,8,9,10]}}"
+
 static const char *const one_worker[] = {"--workers", "1", "--threads", "1", NULL};
 
 static int begin(void **state)
 {
     stage_begin_with(state, one_worker);
+    struct stage *stage = *state;
+    ready_points(&stage->client, "points", 500, 1, SAMPLE_BUDGET(2));
+    ready_points(&stage->client, "open", 300, 2, SAMPLE_PUBLIC);
+    return 0;
+}
+
+static int begin_told(void **state)
+{
+    static const char *const options[] = {
+        "--workers", "1", "--threads", "1", "--outbound-allow", "127.0.0.1", NULL};
+    stage_begin_with(state, options);
     struct stage *stage = *state;
     ready_points(&stage->client, "points", 500, 1, SAMPLE_BUDGET(2));
     ready_points(&stage->client, "open", 300, 2, SAMPLE_PUBLIC);
@@ -248,6 +267,66 @@ static void it_is_deleted_with_its_runs_once_they_have_no_models(void **state)
     assert_problem(client_post(client, "/v1/sweeps", "gone", GRID), 410, "gone");
 }
 
+static void the_most_runs_are_charged_each_and_deleted_at_once(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    assert_string_equal(
+        reply_text(client_post(client, "/v1/sweeps:estimate", NULL, MOST), "fits"),
+        "yes");
+    const struct reply *sweep = client_create(client, "/v1/sweeps", MOST);
+    assert_status(sweep, 201);
+    assert_true(reply_number(sweep, "run_count") == LIMIT_SWEEP_RUNS);
+    assert_int_equal(entries_of(client, "RESERVE"), LIMIT_SWEEP_RUNS);
+    const struct reply *ended = await_sweep(client, sweep);
+    assert_true(reply_number(ended, "states.SUCCEEDED") == LIMIT_SWEEP_RUNS);
+    assert_int_equal(entries_of(client, "COMMIT"), LIMIT_SWEEP_RUNS);
+    char path[128], member[40];
+    for (size_t i = 0; i < LIMIT_SWEEP_RUNS; i++) {
+        snprintf(member, sizeof member, "runs.%zu.model", i);
+        snprintf(path, sizeof path, "/v1/models/%s", reply_text(ended, member));
+        assert_status(client_delete(client, path), 204);
+    }
+    snprintf(path, sizeof path, "/v1/sweeps/%s", reply_text(sweep, "id"));
+    assert_status(client_delete(client, path), 204);
+    assert_problem(client_get(client, "%s", path), 404, "not_found");
+    assert_int_equal(json_array_size(reply_at(client_get(client, "/v1/jobs"), "jobs")),
+                     0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+/* One webhook is told of every run, whose settlements are one transaction. */
+static void the_most_runs_are_cancelled_while_they_wait(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    struct receiver receiver;
+    receiver_open(&receiver);
+    assert_status(client_post(client, "/v1/webhooks", NULL,
+                              "{'url':'%s/ok/all','events':['job.cancelled']}",
+                              receiver.url),
+                  201);
+    const char *first = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 1000000.0);
+    await_training(client, first);
+    const struct reply *sweep = client_create(client, "/v1/sweeps", MOST);
+    assert_status(sweep, 201);
+    char path[128];
+    snprintf(path, sizeof path, "/v1/sweeps/%s", reply_text(sweep, "id"));
+    const struct reply *cancelled = client_act(client, "%s:cancel", path);
+    assert_status(cancelled, 200);
+    assert_true(reply_number(cancelled, "states.CANCELLED") == LIMIT_SWEEP_RUNS);
+    assert_true(reply_number(cancelled, "runs.99.epsilon_spent") == 0);
+    receiver_await(&receiver, LIMIT_SWEEP_RUNS);
+    assert_int_equal(entries_of(client, "RESERVE"), LIMIT_SWEEP_RUNS + 1);
+    assert_int_equal(entries_of(client, "COMMIT"), LIMIT_SWEEP_RUNS);
+    assert_status(client_delete(client, path), 204);
+    assert_problem(client_get(client, "%s", path), 404, "not_found");
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    cancel(client, first);
+    await_end(client, first);
+    receiver_close(&receiver);
+}
+
 static void what_cannot_be_a_sweep_is_refused(void **state)
 {
     static const struct {
@@ -263,6 +342,11 @@ static void what_cannot_be_a_sweep_is_refused(void **state)
         {"{" RUNS ",'runs':[{'/dataset':'open'}]}", "/runs/0/~1dataset", "all runs"},
         {"{" RUNS ",'runs':[{'/steps':3},{'/steps':0}]}", "/job/steps", "run 1"},
         {"{" RUNS ",'runs':[{'/model/preset':'none'}]}", "/job/model/preset", "run 0"},
+        {"{" RUNS ",'grid':{'/x':[1,2],'/x/1':[5]}}", "/grid/~1x~11", "lies in"},
+        {"{" RUNS ",'runs':[{'/x/1':1,'/x':[1,2]}]}", "/runs/0/~1x~11", "lies in"},
+        {"{" RUNS ",'random':{'count':2,'settings':{'/x':{'values':[[1]]},"
+         "'/x/low':{'values':[5]}}}}",
+         "/random/settings/~1x~1low", "lies in"},
     };
     struct client *client = client_of(state);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -340,6 +424,9 @@ int main(void)
         OWN_STAGE(cancelling_frees_only_what_was_never_authorised),
         OWN_STAGE(a_killed_sweep_goes_on_where_it_was),
         OWN_STAGE(it_is_deleted_with_its_runs_once_they_have_no_models),
+        OWN_STAGE(the_most_runs_are_charged_each_and_deleted_at_once),
+        cmocka_unit_test_setup_teardown(the_most_runs_are_cancelled_while_they_wait,
+                                        begin_told, stage_end),
         OWN_STAGE(what_cannot_be_a_sweep_is_refused),
         OWN_STAGE(on_public_data_it_costs_nothing),
         OWN_STAGE(runs_are_measured_on_the_holdout_and_each_pays_for_it),

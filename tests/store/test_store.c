@@ -112,6 +112,42 @@ static void a_transaction_tells_how_it_ended(void **state)
     store_close(store);
 }
 
+/* How many were told before each: in its own place where they are told in their order. */
+struct told {
+    size_t *count;
+    size_t before;
+};
+
+static void note_place(void *context)
+{
+    struct told *told = context;
+    told->before = (*told->count)++;
+}
+
+static void any_number_is_told_in_the_order_of_asking(void **state)
+{
+    enum { MANY = 1000 };
+    struct told told[MANY];
+    struct store *store = open_at(":memory:");
+    (void)state;
+    for (int durable = 0; durable < 2; durable++) {
+        struct store_tx *tx;
+        size_t count = 0;
+        assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+        for (size_t i = 0; i < MANY; i++) {
+            told[i] = (struct told){&count, MANY};
+            store_tx_on_end(tx, durable ? note_place : NULL,
+                            durable ? NULL : note_place, &told[i]);
+        }
+        assert_int_equal(store_end(tx, durable ? ST_OK : ST_INVALID, NULL),
+                         durable ? ST_OK : ST_INVALID);
+        assert_int_equal(count, MANY);
+        for (size_t i = 0; i < MANY; i++)
+            assert_int_equal(told[i].before, i);
+    }
+    store_close(store);
+}
+
 static void a_commit_that_fails_is_told_as_undone(void **state)
 {
     (void)state;
@@ -438,6 +474,7 @@ int main(void)
         cmocka_unit_test(what_is_committed_is_found_again),
         cmocka_unit_test(what_is_rolled_back_leaves_no_trace),
         cmocka_unit_test(a_transaction_tells_how_it_ended),
+        cmocka_unit_test(any_number_is_told_in_the_order_of_asking),
         cmocka_unit_test(a_commit_that_fails_is_told_as_undone),
         cmocka_unit_test(what_is_acknowledged_has_been_synced),
         cmocka_unit_test(replacing_is_no_way_past_the_triggers),
