@@ -17,6 +17,8 @@ static const char fixed_number[] =
     "ledger "
     "entries, events and times publish it";
 
+static const char no_pointer[] = "must be a JSON pointer to a member of the job";
+
 /* ---- settings, put into a job ---- */
 
 enum { POINTER_PART_SIZE = 128 };
@@ -67,18 +69,28 @@ static json_t *step_into(json_t *at, const char *part)
     return next;
 }
 
-static bool put(json_t *job, const char *pointer, json_t *value)
+/* Puts a copy of value into the job: what is put may be changed, and the request not. A
+ * pointer leads no deeper than JSON may be nested, since whoever walks the job recurses. */
+static bool put(json_t *job, const char *pointer, const json_t *value)
 {
     char part[POINTER_PART_SIZE];
     bool good = next_part(&pointer, part);
-    while (good && *pointer != '\0') {
+    for (int depth = 1; good && *pointer != '\0'; depth++) {
         job = step_into(job, part);
-        good = next_part(&pointer, part);
+        good = depth < LIMIT_JSON_DEPTH && next_part(&pointer, part);
     }
     if (!good || (json_is_array(job) && place_in(job, part) == SIZE_MAX))
         return false;
-    return json_is_array(job) ? json_array_set(job, place_in(job, part), value) == 0
-                              : json_object_set(job, part, value) == 0;
+    json_t *own = json_deep_copy(value);
+    CHECK(own != NULL);
+    return json_is_array(job) ? json_array_set_new(job, place_in(job, part), own) == 0
+                              : json_object_set_new(job, part, own) == 0;
+}
+
+static bool lies_in(const char *pointer, const char *other)
+{
+    size_t length = strlen(other);
+    return strncmp(pointer, other, length) == 0 && pointer[length] == '/';
 }
 
 /* Members that no run may have of its own, and what lies in them. */
@@ -86,10 +98,23 @@ static bool is_shared(const char *pointer)
 {
     static const char *const shared[] = {"/dataset", "/evaluation", "/display_name",
                                          "/tags"};
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
-        size_t length = strlen(shared[i]);
-        if (strncmp(pointer, shared[i], length) == 0 &&
-            (pointer[length] == '\0' || pointer[length] == '/'))
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (strcmp(pointer, shared[i]) == 0 || lies_in(pointer, shared[i]))
+            return true;
+    return false;
+}
+
+/* Whether one setting is put into what another puts: then it depends on that one's value,
+ * and on which of them comes first, whether it can be put at all. Text decides, since no
+ * two pointers are one place: "~0" and "~1" have no other spelling, nor have the places of
+ * an array, and a member stands once in an object. */
+static bool is_in_another(json_t *settings, const char *pointer)
+{
+    const char *other;
+    json_t *unused;
+    json_object_foreach(settings, other, unused)
+    {
+        if (lies_in(pointer, other))
             return true;
     }
     return false;
@@ -112,9 +137,11 @@ static void check_settings(struct json_node node, const json_t *job)
     {
         if (is_shared(pointer))
             json_refuse(json_member(&node, pointer), "is the same for all runs");
-        else if (!put(copy, pointer, value))
+        else if (is_in_another(node.value, pointer))
             json_refuse(json_member(&node, pointer),
-                        "must be a JSON pointer to a member of the job");
+                        "lies in what another setting is put into");
+        else if (!put(copy, pointer, value))
+            json_refuse(json_member(&node, pointer), "%s", no_pointer);
     }
     json_decref(copy);
 }
@@ -372,21 +399,24 @@ void sweep_request_fini(struct sweep_request *request)
     *request = (struct sweep_request){0};
 }
 
-char *sweep_request_body(const struct sweep_request *request, size_t run)
+enum status sweep_request_body(char **out, const struct sweep_request *request,
+                               size_t run, struct error *error)
 {
+    enum status status = ST_OK;
     json_t *job = json_deep_copy(request->job), *value;
     const char *pointer;
     CHECK(job != NULL && run < request->count);
     json_object_foreach(request->settings[run], pointer, value)
     {
-        json_t *own = json_deep_copy(value);
-        CHECK(own != NULL && put(job, pointer, own));
-        json_decref(own);
+        if (status == ST_OK && !put(job, pointer, value))
+            status = error_set_at(error, ST_INVALID, pointer, "%s", no_pointer);
     }
-    char *body = json_dumps(job, JSON_COMPACT);
-    CHECK(body != NULL);
+    if (status == ST_OK) {
+        *out = json_dumps(job, JSON_COMPACT);
+        CHECK(*out != NULL);
+    }
     json_decref(job);
-    return body;
+    return status;
 }
 
 char *sweep_request_settings(const struct sweep_request *request, size_t run)

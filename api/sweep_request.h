@@ -10,9 +10,10 @@
  *    "random":{"count","seed"?,"settings":{POINTER:{"values":[...]}
  *                  | {"low","high","scale"?:linear|log,"whole"?},...}}}
  *
- * A POINTER is a JSON pointer (RFC 6901) into the job; objects on its way that are not
- * there are made. The dataset is the same for all runs, and so is what they are evaluated
- * on: they are compared by it.
+ * A POINTER is a JSON pointer (RFC 6901) into the job, of at most LIMIT_JSON_DEPTH parts;
+ * objects on its way that are not there are made. None of a run's settings may lie in
+ * another, as "/x/1" lies in "/x". The dataset is the same for all runs, and so is what
+ * they are evaluated on: they are compared by it.
  *
  * How many runs there are is fixed when the sweep is made. A number that is drawn, or that
  * depends on what runs come to, is refused: its price would hide how many there were,
@@ -41,8 +42,12 @@ enum status sweep_request_parse(struct sweep_request *request, const char *body,
                                 size_t size, struct error *error);
 void sweep_request_fini(struct sweep_request *request); /* a zeroed one is allowed */
 
-/* The job that a run is, and what it has of its own, as JSON texts to be freed. */
-char *sweep_request_body(const struct sweep_request *request, size_t run);
+/* *out = the job that a run is, as a JSON text to be freed.
+ *   ST_INVALID  a setting cannot be put into the job; error->pointer is its pointer
+ * No request that was parsed is refused here. */
+enum status sweep_request_body(char **out, const struct sweep_request *request,
+                               size_t run, struct error *error);
+/* What the run has of its own, as a JSON text to be freed. */
 char *sweep_request_settings(const struct sweep_request *request, size_t run);
 
 #endif

@@ -63,8 +63,11 @@ static enum status plan_run(struct sweep_plan *sweep, const struct sweep_request
     struct job_request parsed;
     struct trainer_cost cost;
     struct job_plan *plan = &sweep->plans[sweep->count];
-    char *body = sweep_request_body(asked, sweep->count);
-    enum status status = job_request_parse(&parsed, body, strlen(body), error);
+    char *body;
+    enum status status = sweep_request_body(&body, asked, sweep->count, error);
+    if (status != ST_OK)
+        return status;
+    status = job_request_parse(&parsed, body, strlen(body), error);
     free(body);
     if (status != ST_OK)
         return status;

@@ -47,8 +47,8 @@ static void is_refused(const char *text, const char *pointer, const char *why)
 static void run_is(const struct sweep_request *request, size_t run, const char *job,
                    const char *settings)
 {
-    char *body = sweep_request_body(request, run), *own;
-    own = sweep_request_settings(request, run);
+    char *body, *own = sweep_request_settings(request, run);
+    assert_int_equal(sweep_request_body(&body, request, run, NULL), ST_OK);
     char *job_text = quoted(job), *settings_text = quoted(settings);
     assert_string_equal(body, job_text);
     assert_string_equal(own, settings_text);
@@ -197,6 +197,120 @@ static void what_is_no_setting_is_refused_where_it_stands(void **state)
     is_refused("{'job':{},'runs':[{'/a':1}],'grid':{'/a':[1]}}", "", "one of");
 }
 
+#define LIES "lies in what another setting is put into"
+
+/* In either order, and in each of the three places where settings stand. */
+static void a_setting_that_lies_in_another_is_refused(void **state)
+{
+    (void)state;
+    is_refused("{'job':{},'grid':{'/x':[1,2],'/x/1':[5]}}", "/grid/~1x~11", LIES);
+    is_refused("{'job':{},'grid':{'/x/1':[5],'/x':[1,2]}}", "/grid/~1x~11", LIES);
+    is_refused("{'job':{},'grid':{'/x':[{'a':1}],'/x/a':[5]}}", "/grid/~1x~1a", LIES);
+    is_refused("{'job':{'x':[[1]]},'grid':{'/x/0':[[1]],'/x/0/0':[5]}}",
+               "/grid/~1x~10~10", LIES);
+    is_refused("{'job':" JOB ",'runs':[{'/epochs':1},{'/model':{'hidden':[1,2]},"
+               "'/model/hidden/1':7}]}",
+               "/runs/1/~1model~1hidden~11", LIES);
+    is_refused("{'job':{},'runs':[{'/a/b/c/d':1,'/z':2,'/a/b':{}}]}",
+               "/runs/0/~1a~1b~1c~1d", LIES);
+    is_refused("{'job':{},'random':{'count':2,'settings':{'/x':{'low':1,'high':2},"
+               "'/x/low':{'values':[5]}}}}",
+               "/random/settings/~1x~1low", LIES);
+    is_refused("{'job':{},'random':{'count':2,'settings':{'/x/values/0':{'values':[5]},"
+               "'/x':{'values':[[1],[2]]}}}}",
+               "/random/settings/~1x~1values~10", LIES);
+    is_refused("{'job':{},'grid':{'/runs':[[1]],'/runs/0':[5]}}", "/grid/~1runs~10",
+               LIES);
+    is_refused("{'job':{},'grid':{'/a~1b':[1],'/a~1b/c':[5]}}", "/grid/~1a~01b~1c",
+               LIES);
+    is_refused("{'job':{},'grid':{'/x':[1],'/x/':[5]}}", "/grid/~1x~1", LIES);
+    is_refused("{'job':{},'runs':[{'/x':1,'/x':2}]}", "/runs/0/~1x", "duplicate");
+}
+
+static void settings_beside_each_other_are_no_settings_in_each_other(void **state)
+{
+    (void)state;
+    struct sweep_request request = parsed(
+        "{'job':{'x':[1,2]},'grid':{'/x/0':[[7]],'/x/1':[8],'/xy':[9],'/a/b':[1],"
+        "'/a/bc':[2],'/a~1b':[3],'/~01':[4]}}");
+    run_is(&request, 0, "{'x':[[7],8],'xy':9,'a':{'b':1,'bc':2},'a/b':3,'~1':4}",
+           "{'/x/0':[7],'/x/1':8,'/xy':9,'/a/b':1,'/a/bc':2,'/a~1b':3,'/~01':4}");
+    sweep_request_fini(&request);
+}
+
+static void odd_pointers_are_refused_or_put_where_they_say(void **state)
+{
+    static const char *const odd[][2] = {
+        {"", "/runs/0/"},
+        {"/", "/runs/0/~1"},
+        {"//", "/runs/0/~1~1"},
+        {"x", "/runs/0/x"},
+        {"~1", "/runs/0/~01"},
+        {"/~", "/runs/0/~1~0"},
+        {"/x/-", "/runs/0/~1x~1-"},
+        {"/x/2", "/runs/0/~1x~12"},
+        {"/x/01", "/runs/0/~1x~101"},
+        {"/x/-1", "/runs/0/~1x~1-1"},
+        {"/x/+1", "/runs/0/~1x~1+1"},
+        {"/x/1e0", "/runs/0/~1x~11e0"},
+        {"/x/18446744073709551616", "/runs/0/~1x~118446744073709551616"},
+        {"/x/0/a", "/runs/0/~1x~10~1a"},
+        {"/x/a/b", "/runs/0/~1x~1a~1b"},
+    };
+    char body[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        snprintf(body, sizeof body, "{'job':{'x':[1,2]},'runs':[{'%s':[5]}]}",
+                 odd[i][0]);
+        is_refused(body, odd[i][1], "JSON pointer");
+    }
+    struct sweep_request request =
+        parsed("{'job':{'x':[1,2]},'grid':{'/-':[1],'/runs/0':[2],'/~1':[3],'/~0':[4],"
+               "'/0':[5]}}");
+    run_is(&request, 0, "{'x':[1,2],'-':1,'runs':{'0':2},'/':3,'~':4,'0':5}",
+           "{'/-':1,'/runs/0':2,'/~1':3,'/~0':4,'/0':5}");
+    sweep_request_fini(&request);
+}
+
+/* A longer one would make objects in objects that no JSON may hold, and overrun the stack
+ * of whoever walks them. */
+static void a_pointer_leads_no_deeper_than_json_may(void **state)
+{
+    static const size_t depths[] = {LIMIT_JSON_DEPTH, LIMIT_JSON_DEPTH + 1, 500000};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct sweep_request request;
+        struct error error = {0};
+        char *body = malloc(2 * depths[i] + 64);
+        assert_non_null(body);
+        char *at = stpcpy(body, "{\"job\":{},\"runs\":[{\"");
+        for (size_t depth = 0; depth < depths[i]; depth++)
+            at = stpcpy(at, "/a");
+        stpcpy(at, "\":1}]}");
+        assert_int_equal(sweep_request_parse(&request, body, strlen(body), &error),
+                         i == 0 ? ST_OK : ST_INVALID);
+        sweep_request_fini(&request);
+        free(body);
+    }
+}
+
+/* No parsed request holds such settings, so it is made by hand. */
+static void a_run_that_cannot_be_made_is_refused_and_ends_nothing(void **state)
+{
+    json_t *settings = json_pack("{s:i, s:i}", "/x", 1, "/x/1", 5);
+    struct sweep_request request = {
+        .job = json_object(), .count = 1, .settings = &settings};
+    struct error error = {0};
+    char *body = NULL;
+    (void)state;
+    assert_int_equal(sweep_request_body(&body, &request, 0, &error), ST_INVALID);
+    assert_null(body);
+    assert_string_equal(error.pointer, "/x/1");
+    assert_non_null(strstr(error.text, "JSON pointer"));
+    json_decref(request.job);
+    json_decref(settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +320,11 @@ int main(void)
         cmocka_unit_test(too_many_runs_are_refused),
         cmocka_unit_test(a_number_of_runs_that_is_not_fixed_is_refused_with_the_reason),
         cmocka_unit_test(what_is_no_setting_is_refused_where_it_stands),
+        cmocka_unit_test(a_setting_that_lies_in_another_is_refused),
+        cmocka_unit_test(settings_beside_each_other_are_no_settings_in_each_other),
+        cmocka_unit_test(odd_pointers_are_refused_or_put_where_they_say),
+        cmocka_unit_test(a_pointer_leads_no_deeper_than_json_may),
+        cmocka_unit_test(a_run_that_cannot_be_made_is_refused_and_ends_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

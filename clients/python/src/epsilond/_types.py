@@ -1522,8 +1522,9 @@ class SweepRequestRandom(TypedDict):
 
 class SweepRequest(TypedDict):
     """A job, and one of `runs`, `grid` and `random`. A setting is a JSON pointer into the job and
-    its value; objects on its way that are not there are made. The dataset, the evaluation and the
-    caption are the same for all runs."""
+    its value; objects on its way that are not there are made. A pointer has at most 32 parts, and
+    none of a run's lies in another, as /x/1 lies in /x. The dataset, the evaluation and the caption
+    are the same for all runs."""
 
     job: dict[str, Any]
     runs: NotRequired[list[SweepSettings]]
