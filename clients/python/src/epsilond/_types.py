@@ -681,7 +681,7 @@ class LedgerHead(TypedDict):
 class RegrantRequest(TypedDict):
     epsilon: float
     delta: float
-    order: NotRequired[float]
+    order: NotRequired[GridOrder]
 
 
 class Grant(TypedDict):
@@ -1535,7 +1535,7 @@ class SweepRequest(TypedDict):
 class SweepValues(TypedDict):
     """One of the values, each as likely."""
 
-    values: list[Any]
+    values: list[SweepValue]
 
 
 class SweepSpan(TypedDict):
@@ -2146,6 +2146,8 @@ JobReason = Literal[
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]
 RoomsAsked = list[RoomAsked]
+SweepPointer = str
+SweepValue = Any
 SweepSettings = dict[str, Any]
 KeyId = str
 Scope = Literal[
