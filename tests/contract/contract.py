@@ -23,6 +23,15 @@ NOWHERE = "https://hooks.invalid/told"
 POINTS = {"format": "csv", "task": "regression",
           "columns": [{"name": "x", "kind": "numeric", "range": [0, 1], "default": 0.5},
                       {"name": "y", "kind": "label", "range": [0, 1]}]}
+ELSEWHERE = {"dataset": "digits", "engine": "sql", "unit": "record",
+             "mechanism": {"kind": "laplace", "noise_scale": 400, "steps": 2,
+                           "neighbour": "add_remove"}}
+TENSOR = b'{"0.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+WEIGHTS = len(TENSOR).to_bytes(8, "little") + TENSOR + bytes(4)
+# By kind, the operation that ends one: it gets things of its own, so that the others last.
+ENDS = {"datasets": "dataset_delete", "jobs": "job_delete", "models": "model_delete",
+        "webhooks": "webhook_delete", "charges": "charge_settle", "sweeps": "sweep_delete",
+        "files": "file_delete"}
 LINES = b"".join(b"%.3f,%.3f\n" % (i / 400, (i * 7 % 400) / 400) for i in range(400))
 
 
@@ -44,7 +53,20 @@ def furnish(daemon):
     jobs = [first, second]
     hooks = [daemon.post("/v1/webhooks", {"url": NOWHERE, "events": ["job.failed"]})["id"]
              for _ in range(2)]
-    return {"datasets": ["digits", "points", "empty"], "jobs": [job["id"] for job in jobs],
+    charges = [daemon.post("/v1/charges", ELSEWHERE)["id"] for _ in range(2)]
+    statistics = daemon.post("/v1/statistics", {
+        "dataset": "digits", "statistics": [{"kind": "histogram", "column": "digit"}],
+        "privacy": {"epsilon": 0.1}})["id"]
+    job = {**spec, "dataset": "points", "algorithm": {"name": "sgd"}}
+    sweep = daemon.post("/v1/sweeps", {"job": job, "grid": {"/steps": [20, 40]}})["id"]
+    doomed = daemon.post("/v1/sweeps", {"job": job, "grid": {"/steps": [1000000, 2000000]}})["id"]
+    daemon.post(f"/v1/sweeps/{doomed}:cancel", {})
+    files = [daemon.call("POST", "/v1/files", WEIGHTS,
+                         {"Content-Type": "application/octet-stream"})["id"] for _ in range(2)]
+    return {"charges": charges[:1], "doomed_charges": charges[1:], "statistics": [statistics],
+            "sweeps": [sweep], "doomed_sweeps": [doomed],
+            "files": files[:1], "doomed_files": files[1:],
+            "columns": ["digit", "cell1", "x", "y"], "datasets": ["digits", "points", "empty"], "jobs": [job["id"] for job in jobs],
             "models": [job["model"] for job in jobs], "webhooks": hooks[:1], "urls": [NOWHERE],
             "doomed_datasets": ["doomed"], "doomed_jobs": [fourth["id"]],
             "doomed_models": [third["model"]], "doomed_webhooks": hooks[1:]}
@@ -55,14 +77,16 @@ def configuration(ids):
     lines = [f'hooks = "{os.path.join(HERE, "hooks.py")}"', ""]
     for kind, values in ids.items():
         lines += [f"[dictionaries.{kind}]", f"values = {json.dumps(values)}", ""]
-    for kind in ("datasets", "jobs", "models", "webhooks"):
+    for kind, end in ENDS.items():
         binding = f'{{dictionary = "{kind}", probability = 0.7}}'
         lines += ["[[operations]]", f'include-path-regex = "^/v1/{kind}/.id."',
-                  f'exclude-operation-id = "{kind[:-1]}_delete"',
-                  f'parameters = {{"path.id" = {binding}}}', ""]
+                  f'exclude-operation-id = "{end}"', f'parameters = {{"path.id" = {binding}}}', ""]
         binding = f'{{dictionary = "doomed_{kind}", probability = 0.7}}'
-        lines += ["[[operations]]", f'include-operation-id = "{kind[:-1]}_delete"',
+        lines += ["[[operations]]", f'include-operation-id = "{end}"',
                   f'parameters = {{"path.id" = {binding}}}', ""]
+    binding = '{dictionary = "statistics", probability = 0.7}'
+    lines += ["[[operations]]", 'include-operation-id = "statistics_get"',
+              f'parameters = {{"path.id" = {binding}}}', ""]
     lines += ["[[operations]]", 'include-operation-id = ["webhook_create", "dataset_file_fetch"]',
               'parameters = {"body.url" = {dictionary = "urls", probability = 1.0}}', ""]
     # Streams of events end with what they follow, or never (tests/e2e/test_events); behind the
@@ -74,6 +98,12 @@ def configuration(ids):
               f'parameters = {{"body.dataset" = {binding}, "body.evaluation" = {binding}}}', ""]
     lines += ["[[operations]]", 'include-path = ["/v1/charges", "/v1/charges:estimate"]',
               f'parameters = {{"body.dataset" = {binding}}}', ""]
+    column = '{dictionary = "columns", probability = 0.9}'
+    lines += ["[[operations]]", 'include-path = ["/v1/statistics", "/v1/statistics:estimate"]',
+              f'parameters = {{"body.dataset" = {binding}, '
+              f'"body.statistics[*].column" = {column}}}', ""]
+    lines += ["[[operations]]", 'include-path = ["/v1/sweeps", "/v1/sweeps:estimate"]',
+              f'parameters = {{"body.job.dataset" = {binding}}}', ""]
     lines += ["[checks]", f"negative_data_rejection.expected-statuses = {json.dumps(REFUSED)}",
               f"missing_required_header.expected-statuses = {json.dumps(REFUSED)}", ""]
     return "\n".join(lines)

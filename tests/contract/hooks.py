@@ -18,8 +18,8 @@ TOMBSTONE = "UseAfterFree"  # schemathesis' name of "deleted resource still avai
 ANY = {"malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"}
 REFUSALS = {  # name: status, problem code, operations, codes of faults[, their parameters]
     "members_that_forbid_each_other":
-        (400, "invalid_argument", "^(dataset_create|dataset_check|dataset_put|job_create|job_estimate|sweep_create|sweep_estimate)$",
-         {"invalid"}),
+        (400, "invalid_argument",
+         "^(dataset_(create|check|put)|(job|sweep|statistics)_(create|estimate))$", {"invalid"}),
     "a_job_beyond_the_machine":
         (400, "job_too_large", "^(job_create|job_estimate|sweep_create|sweep_estimate)$", ANY),
     "a_page_of_another_order":
@@ -32,9 +32,14 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
     "rows_of_another_model":
         (400, "invalid_argument", "^model_predict$", {"invalid", "wrong_type", "out_of_range"}),
     "another_body_under_the_key":
-        (422, "idempotency_key_reused", "^(dataset|job|charge)_create$|^charge_block$", ANY),
+        (422, "idempotency_key_reused",
+         "^(dataset|job|charge|sweep|statistics)_create$|^charge_block$", ANY),
     "files_that_are_no_such_data":
         (422, "import_failed", "^dataset_import$", ANY),
+    "weights_that_are_none":
+        (400, "invalid_argument", "^file_create$", {"invalid"}, {None}),
+    "a_part_of_a_whole":
+        (400, "invalid_argument", "^dataset_budget_history$", {"invalid"}, {"part"}),
     "work_without_a_proof":
         (400, "invalid_argument", "^charge_(create|estimate)$", {"invalid"}),
     "an_expected_tag":
