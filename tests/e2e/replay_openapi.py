@@ -298,6 +298,29 @@ def jobs(replay):
     return [job["model"] for job in finished if job["model"]]
 
 
+def sweeps(replay):
+    """Every example is reserved, cancelled, waited for and deleted."""
+    for _, body in replay.examples("post", "/v1/sweeps:estimate"):
+        replay.call("post", "/v1/sweeps:estimate", body)
+    for name, body in replay.examples("post", "/v1/sweeps"):
+        replay.call("post", "/v1/sweeps:estimate", body)
+        status, sweep = replay.call("post", "/v1/sweeps", body)
+        if status != 201:
+            replay.failures.append(f"the example {name} of a sweep is refused: {sweep}")
+            continue
+        replay.call("get", "/v1/sweeps", query="?dataset=mnist&page_size=1")
+        replay.call("post", "/v1/sweeps/{id}:cancel", id=sweep["id"])
+        while sweep["state"] == "ACTIVE":
+            time.sleep(0.2)
+            _, sweep = replay.call("get", "/v1/sweeps/{id}", id=sweep["id"])
+        replay.call("delete", "/v1/sweeps/{id}", id=sweep["id"])
+        replay.call("get", "/v1/sweeps/{id}", id=sweep["id"])
+    for wrong in ({}, {**body, "random": {}}, {**body, "job": {**body["job"], "dataset": "nowhere"}}):
+        replay.call("post", "/v1/sweeps", wrong)
+        replay.call("post", "/v1/sweeps:estimate", wrong)
+    replay.call("get", "/v1/sweeps", query="?order=sideways")
+
+
 def statistics(replay):
     """Every example is answered, waited for and looked at."""
     for _, body in replay.examples("post", "/v1/statistics:estimate"):
@@ -499,6 +522,7 @@ def main(base, data_dir):
     replay = Replay(base)
     datasets(replay)
     charges(replay)
+    sweeps(replay)
     published = jobs(replay)
     statistics(replay)
     files(replay)
