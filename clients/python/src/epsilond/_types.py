@@ -1273,9 +1273,8 @@ class HoldoutEvaluation(TypedDict):
     error_clip: NotRequired[float]
 
 
-class QualityInterval(TypedDict):
-    """A figure and its 95 % interval, which covers noise and sampling; null where the noise leaves
-    nothing to say, and where it does not apply."""
+class QualityFigure(TypedDict):
+    """A figure and its 95 % interval, which covers noise and sampling."""
 
     value: float
     low: float | None
@@ -2138,7 +2137,7 @@ Statistic = StatisticHistogram | StatisticTable | StatisticNumber | StatisticQua
 Interval = list[float]
 Margin = float
 Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles
-QualityInterval = QualityInterval | None
+QualityInterval = QualityFigure | None
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
     "model_corrupt", "not_float_safe", "internal", "used_up"
