@@ -313,6 +313,9 @@ def sweeps(replay):
         while sweep["state"] == "ACTIVE":
             time.sleep(0.2)
             _, sweep = replay.call("get", "/v1/sweeps/{id}", id=sweep["id"])
+        for run in sweep["runs"]:
+            if run["model"]:
+                replay.call("delete", "/v1/models/{id}", id=run["model"])
         replay.call("delete", "/v1/sweeps/{id}", id=sweep["id"])
         replay.call("get", "/v1/sweeps/{id}", id=sweep["id"])
     for wrong in ({}, {**body, "random": {}}, {**body, "job": {**body["job"], "dataset": "nowhere"}}):
