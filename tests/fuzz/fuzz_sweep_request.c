@@ -1,0 +1,49 @@
+/* Goal: no body of a sweep breaks the parser, and of what it accepts each run is made into
+ * the body of a job, in which stands what the run has of its own; making one changes neither
+ * the others nor itself. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/fault.h"
+#include "api/job_request.h"
+#include "api/limits.h"
+#include "api/sweep_request.h"
+#include "base/check.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_run(const struct sweep_request *request, size_t run)
+{
+    struct job_request job;
+    char *body, *again, *settings = sweep_request_settings(request, run), *after;
+    CHECK(sweep_request_body(&body, request, run, NULL) == ST_OK);
+    CHECK(sweep_request_body(&again, request, run, NULL) == ST_OK);
+    CHECK(strcmp(body, again) == 0);
+    after = sweep_request_settings(request, run);
+    CHECK(strcmp(settings, after) == 0);
+    if (job_request_parse(&job, body, strlen(body), NULL) == ST_OK)
+        job_request_fini(&job);
+    free(after);
+    free(settings);
+    free(again);
+    free(body);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct sweep_request request;
+    struct faults faults = {0};
+    struct error error = {.faults = &faults};
+    if (sweep_request_parse(&request, (const char *)data, size, &error) != ST_OK) {
+        CHECK(error.status == ST_INVALID && error.text[0] != '\0');
+        CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
+        return 0;
+    }
+    CHECK(request.count > 0 && request.count <= LIMIT_SWEEP_RUNS);
+    for (size_t i = 0; i < request.count; i++)
+        check_run(&request, i);
+    sweep_request_fini(&request);
+    return 0;
+}
