@@ -1829,7 +1829,7 @@ class KeyPolicy(TypedDict):
 
     max_epsilon_per_job: NotRequired[float]
     min_noise_multiplier: NotRequired[float]
-    algorithms: NotRequired[list[str]]
+    algorithms: NotRequired[list[AlgorithmName]]
     max_open_jobs: NotRequired[int]
     max_share: NotRequired[KeyPolicyMaxShare]
 
