@@ -58,7 +58,6 @@ static void restore_now(struct job *job, const struct job_row *row,
     job->trace = detail->trace;
     job->now.start_ms = detail->start_ms;
     job->now.cancel_ms = detail->cancel_ms;
-    job->log = detail->log;
     if (detail->end_ms > 0) /* its end showed what was left (job_changes_show) */
         job_log_note(&job->log, &(struct job_mark){detail->end_ms / MS_PER_S,
                                                    detail->authorised_steps,
@@ -106,6 +105,7 @@ static enum status restore(struct job *job, const struct job_row *row,
     if (status == ST_OK)
         status = job_detail_parse(&detail, row->detail, error);
     job->released = detail.released;
+    job->log = detail.log;
     job->quality = detail.quality;
     job->plan.sweep = detail.sweep;
     if (status == ST_OK)
