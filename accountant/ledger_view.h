@@ -99,7 +99,7 @@ struct ledger_question { /* what if this were reserved now? */
 
 struct outlook { /* what a mechanism would do to a dataset's budget now */
     enum ledger_fits fits;
-    /* Of the parts that it reads the one with least left: what stands below is about that
+    /* The one with least left of the parts that it reads: what stands below is about that
      * part, but for times, for which all of them have room. */
     enum part part;
     uint64_t

@@ -87,8 +87,8 @@ static void write_trace(struct json_writer *writer, const struct job_view *view)
     json_write_text(writer, "traceparent", traced ? view->traceparent : NULL);
 }
 
-/* Of a job that is evaluated on a holdout: what that look costs, and once the job has
- * succeeded what it saw. */
+/* Writes what a job's look at a holdout costs, and once the job has succeeded what it
+ * saw. */
 static void write_quality(struct json_writer *writer, const struct job_view *view,
                           bool whole)
 {

@@ -251,7 +251,7 @@ static enum status check_declared(const struct charge *charge, struct ledger *le
                         "its reservation is of another mechanism", error);
 }
 
-/* Of an epoch that a restored backup has closed, all was authorised at that. */
+/* Where a restored backup has closed the epoch, all was authorised at that. */
 static enum status check_charge(const struct inventory *inventory,
                                 struct ledger *ledger, const struct charge *charge,
                                 struct error *error)

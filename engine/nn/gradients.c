@@ -244,7 +244,7 @@ static struct factors row_factors(const struct weight_work *work)
                             .have_one_row = !of->kind->has_positions};
 }
 
-/* Of a frozen layer: what its products read and wrote, for whoever compares rows. */
+/* What the products of a frozen layer read and wrote, for whoever compares rows. */
 static struct factors frozen_factors(const struct weight_work *work)
 {
     const struct workspace *workspace = work->workspace;

@@ -67,7 +67,7 @@ static struct number square(const struct number *a)
     return out;
 }
 
-/* Of a block of that many coins at least two heads are expected, and less than four. */
+/* A block of that many coins has at least two heads on average, and less than four. */
 static unsigned bits_for(uint64_t threshold)
 {
     unsigned bits = 2 + (unsigned)__builtin_clzll(threshold);

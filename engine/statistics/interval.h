@@ -42,7 +42,7 @@ double interval_margin(const struct measurement *measurement);
 struct interval interval_of_count(const struct measurement *measurement,
                                   double released);
 
-/* Of a sum, a mean or a variance, from its statistic_slots numbers. */
+/* The interval of a sum, a mean or a variance, from its statistic_slots numbers. */
 struct interval interval_of_number(const struct measurement *measurement,
                                    const struct statistic *statistic,
                                    const double *released);
