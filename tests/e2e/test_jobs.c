@@ -84,7 +84,7 @@ static void a_big_step_is_cancelled_within_two_ticks(void **state)
     struct client *client = client_of(state);
     ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(1));
     const char *job = submit(
-        client, "{'dataset':'digits','model':{'preset':'mlp','hidden':[1024,1024]},"
+        client, "{'dataset':'digits','model':{'preset':'mlp','hidden':[2048,1024]},"
                 "'algorithm':{'name':'dpsgd'},'batch_size':1438,'steps':100000,"
                 "'privacy':{'noise_multiplier':100000}}");
     await_training(client, job);
