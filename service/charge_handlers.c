@@ -1,7 +1,6 @@
 /* A charge goes the way of a job without its run: what was declared is priced and reserved
  * in one transaction, its blocks are authorised one after the other, and its end commits
  * what was authorised. The steps themselves run elsewhere. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,14 +110,6 @@ static enum status check_dataset(const struct charging *charging, struct error *
     return status;
 }
 
-static double least_noise(const struct mechanism *m)
-{
-    double least = HUGE_VAL;
-    for (size_t i = 0; i < m->run_count; i++)
-        least = fmin(least, m->runs[i].noise_multiplier);
-    return least;
-}
-
 static struct policy_asked asked_of(const struct charging *charging)
 {
     return (struct policy_asked){
@@ -127,7 +118,6 @@ static struct policy_asked asked_of(const struct charging *charging)
         .is_private = true,
         .epsilon = charging->figures.epsilon_planned,
         .delta = charging->figures.delta,
-        .noise_multiplier = least_noise(&charging->mechanism),
         .pointer = "/mechanism",
     };
 }

@@ -20,13 +20,15 @@ struct asking { /* what is held against the policy */
     size_t other_count;
 };
 
-/* The noise multiplier of the job's least noisy step. Where the noise follows from what was
- * released, steps may have less than the job's own. */
-static double least_noise(const struct job_plan *plan)
+/* The noise multiplier of the least noisy step of all runs. Where the noise follows from
+ * what was released, steps may have less than their run's. */
+static double least_noise(const struct mechanism *m)
 {
-    const struct mechanism *m = &plan->mechanism;
     double share = run_filter_guards(m) ? m->filter.noise_share : 1;
-    return share * plan->request.train.noise_multiplier;
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < m->run_count; i++)
+        least = fmin(least, m->runs[i].noise_multiplier);
+    return share * least;
 }
 
 struct policy_asked policy_asked_of_job(const struct job_plan *plan)
@@ -40,9 +42,7 @@ struct policy_asked policy_asked_of_job(const struct job_plan *plan)
         .is_private = plan->is_private,
         .epsilon = plan->epsilon_planned,
         .delta = plan->request.delta,
-        .noise_multiplier = least_noise(plan),
         .measurement_epsilon = plan->request.measurement.epsilon,
-        .measurement_noise = plan->quality.noise_multiplier,
         .pointer = job_plan_target_pointer(plan),
     };
 }
@@ -309,34 +309,35 @@ static enum status check_share(const struct asking *asking, bool *within,
 
 static const char measurement_pointer[] = "/evaluation/epsilon";
 
-/* Training and a measurement read different records, so each is held against the limit by
- * itself, and the one that costs more decides. */
+/* The limit is one of all that the job is given: training and a measurement read different
+ * records, so nobody loses their sum, but whoever set the limit was promised no more than
+ * that out of both. What takes the sum over it decides. */
 static bool exceeds_epsilon(const struct asking *asking, struct policy_breach *breach)
 {
     const struct policy_asked *asked = asking->asked;
     double limit = asking->policy.max_epsilon_per_job;
-    bool measured =
-        asked->measurement != NULL && asked->measurement_epsilon > asked->epsilon;
-    double epsilon = measured ? asked->measurement_epsilon : asked->epsilon;
-    if (limit == 0 || epsilon <= limit)
+    double measured = asked->measurement != NULL ? asked->measurement_epsilon : 0;
+    if (limit == 0 || asked->epsilon + measured <= limit)
         return false;
     *breach = (struct policy_breach){"max_epsilon_per_job", limit,
-                                     measured ? measurement_pointer : asked->pointer};
+                                     asked->epsilon <= limit ? measurement_pointer
+                                                             : asked->pointer};
     return true;
 }
 
-/* The same of noise, where the one that has less decides. */
+/* The same of noise, where the one of the two that has less decides. */
 static bool lacks_noise(const struct asking *asking, struct policy_breach *breach)
 {
     const struct policy_asked *asked = asking->asked;
     double limit = asking->policy.min_noise_multiplier;
-    bool measured = asked->measurement != NULL &&
-                    asked->measurement_noise < asked->noise_multiplier;
-    double noise = measured ? asked->measurement_noise : asked->noise_multiplier;
-    if (noise >= limit)
+    double trained = least_noise(asked->mechanism);
+    double measured =
+        asked->measurement != NULL ? least_noise(asked->measurement) : HUGE_VAL;
+    if (fmin(trained, measured) >= limit)
         return false;
     *breach = (struct policy_breach){"min_noise_multiplier", limit,
-                                     measured ? measurement_pointer : asked->pointer};
+                                     measured < trained ? measurement_pointer
+                                                        : asked->pointer};
     return true;
 }
 

@@ -9,6 +9,10 @@
  * one of the weighted orders, as a budget itself is kept (accountant/filter.h). It is
  * counted for the owner, not for the key, so that rotating a key gives nothing anew.
  *
+ * The least noise and the most epsilon hold of all that a job does: of the step that has
+ * least noise, whichever of the mechanism's runs it is in, and of its training and its
+ * measurement on a holdout together.
+ *
  * Threads: the desk's.
  */
 #ifndef SERVICE_POLICY_H
@@ -25,9 +29,8 @@ struct policy_asked { /* what is held against the policy; all is borrowed */
     enum parts parts;                    /* that it reads (part.h) */
     const struct mechanism *measurement; /* on a holdout, or NULL */
     bool is_private;                     /* it is charged */
-    double epsilon, delta;               /* its own, as planned */
-    double noise_multiplier;
-    double measurement_epsilon, measurement_noise; /* where there is a measurement */
+    double epsilon, delta;               /* of the mechanism, as planned */
+    double measurement_epsilon;          /* where there is a measurement */
     const char
         *pointer; /* to the member of the request that says how much noise it has */
 };

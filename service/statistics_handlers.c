@@ -52,9 +52,6 @@ static struct policy_asked asked_of(const struct survey_plan *plan)
         .is_private = true,
         .epsilon = plan->figure.epsilon,
         .delta = plan->request.delta,
-        .noise_multiplier = plan->mechanism.run_count > 0
-                                ? plan->mechanism.runs[0].noise_multiplier
-                                : 0,
         .pointer = target_pointer(plan),
     };
 }

@@ -1,5 +1,6 @@
 /* Goal: a policy holds of the step of a job that has least noise, not of the number that was
- * asked for, and of its evaluation on a holdout as of its training. Method: a key in a service of its own, and plans of jobs against it. */
+ * asked for, and of a job and its evaluation on a holdout together. Method: a key in a
+ * service of its own, and plans of jobs against it. */
 #include "service/policy.h"
 
 #include "accountant/run_filter.h"
@@ -36,7 +37,8 @@ static int end(void **state)
     return 0;
 }
 
-/* The member that a job with this algorithm and noise breaks, or NULL. */
+/* The member that a job with this algorithm and noise breaks, or NULL; *share = the noise of
+ * the step that has least, over the job's. */
 static const char *breach_of(const char *algorithm, double noise, double *share)
 {
     char rest[96];
@@ -45,6 +47,9 @@ static const char *breach_of(const char *algorithm, double noise, double *share)
              noise);
     struct job_plan plan = scene_plan(&scene, algorithm, rest);
     *share = run_filter_guards(&plan.mechanism) ? plan.mechanism.filter.noise_share : 1;
+    for (size_t i = 0; i < plan.mechanism.run_count; i++)
+        if (plan.mechanism.runs[i].noise_multiplier < *share * noise)
+            *share = plan.mechanism.runs[i].noise_multiplier / noise;
     const struct policy_asked asked = policy_asked_of_job(&plan);
     assert_int_equal(policy_find_breach(&scene.context, &ana, &asked, &breach, NULL),
                      ST_OK);
@@ -52,29 +57,35 @@ static const char *breach_of(const char *algorithm, double noise, double *share)
     return breach.member;
 }
 
-static void noise_of_one_level_is_what_was_asked_for(void **state)
+static void the_least_noise_holds_of_the_step_that_has_least(void **state)
 {
     (void)state;
-    double share;
-    assert_string_equal(breach_of("\"name\":\"dpsgd\"", 1.99, &share),
-                        "min_noise_multiplier");
-    assert_null(breach_of("\"name\":\"dpsgd\"", 2, &share));
-    assert_true(share == 1);
-}
-
-/* ADP whose noise follows the divisor begins with a share of the job's noise. */
-static const char follows[] = "\"name\":\"adp\",\"schedule\":\"adagrad_norm\","
-                              "\"noise_follows\":\"divisor\"";
-
-static void noise_that_begins_lower_is_held_at_its_least(void **state)
-{
-    (void)state;
-    double share;
-    assert_string_equal(breach_of(follows, 2, &share), "min_noise_multiplier");
-    assert_true(share > 0 && share < 1);
-    assert_string_equal(breach_of(follows, 1.99 / share, &share),
-                        "min_noise_multiplier");
-    assert_null(breach_of(follows, 2.01 / share, &share));
+    static const struct {
+        const char *algorithm;
+        bool is_level; /* all of its steps have the noise that is asked for */
+    } cases[] = {
+        {"\"name\":\"dpsgd\"", true},
+        {"\"name\":\"dpgd\"", true},
+        /* The noise follows the divisor, and begins with a share of the job's. */
+        {"\"name\":\"adp\",\"schedule\":\"adagrad_norm\",\"noise_follows\":"
+         "\"divisor\"",
+         false},
+        /* Differences come after the first restart, and have most of the budget. */
+        {"\"name\":\"diff2_gd\",\"restart_interval\":3,\"split\":20", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double share, unused;
+        const char *algorithm = cases[i].algorithm;
+        const char *breach = breach_of(algorithm, 2, &share);
+        assert_true(cases[i].is_level ? share == 1 : share < 0.9);
+        if (cases[i].is_level)
+            assert_null(breach);
+        else
+            assert_string_equal(breach, "min_noise_multiplier");
+        assert_string_equal(breach_of(algorithm, 1.99 / share, &unused),
+                            "min_noise_multiplier");
+        assert_null(breach_of(algorithm, 2.01 / share, &unused));
+    }
 }
 
 /* What a plan that trains at this noise and is measured at this epsilon breaks of a policy. */
@@ -97,20 +108,50 @@ static struct policy_breach breach_of_measured(const struct key_policy *policy,
     return breach;
 }
 
-static void an_evaluation_on_a_holdout_is_held_to_epsilon(void **state)
+/* What training at this noise costs, an epsilon. */
+static double epsilon_of(double noise)
+{
+    char rest[96];
+    snprintf(rest, sizeof rest,
+             "\"batch_size\":100,\"steps\":5,\"privacy\":{\"noise_multiplier\":%g}",
+             noise);
+    struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"", rest);
+    double epsilon = plan.epsilon_planned;
+    job_plan_fini(&plan);
+    return epsilon;
+}
+
+/* Neither of the two takes what the limit leaves of the other. */
+static void a_job_and_its_evaluation_stay_within_epsilon_together(void **state)
 {
     (void)state;
-    const struct key_policy policy = {.max_epsilon_per_job = 1};
-    struct policy_breach breach = breach_of_measured(&policy, 20, 1.5);
-    assert_non_null(breach.member);
-    assert_string_equal(breach.member, "max_epsilon_per_job");
-    assert_string_equal(breach.pointer, "/evaluation/epsilon");
-    assert_true(breach.limit == 1);
-    assert_null(breach_of_measured(&policy, 20, 1).member);
-    breach = breach_of_measured(&policy, 0.5, 1);
-    assert_non_null(breach.member);
-    assert_string_equal(breach.member, "max_epsilon_per_job");
-    assert_string_equal(breach.pointer, "/privacy/noise_multiplier");
+    const double trained = epsilon_of(20);
+    const struct {
+        double limit, noise, measured;
+        const char *pointer; /* NULL: it keeps to the limit */
+    } cases[] = {
+        {1 + trained * 1.01, 20, 1, NULL},
+        {1 + trained * 0.99, 20, 1, "/evaluation/epsilon"},
+        {1, 20, 1, "/evaluation/epsilon"},
+        {1, 20, 1.5, "/evaluation/epsilon"},
+        {1, 0.5, 0.1, "/privacy/noise_multiplier"},
+        {1, 0.5, 1.5, "/privacy/noise_multiplier"},
+        {trained * 1.01, 20, 0.001 * trained, NULL},
+        {trained * 0.99, 20, 0.001 * trained, "/privacy/noise_multiplier"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct key_policy policy = {.max_epsilon_per_job = cases[i].limit};
+        struct policy_breach breach =
+            breach_of_measured(&policy, cases[i].noise, cases[i].measured);
+        if (cases[i].pointer == NULL) {
+            assert_null(breach.member);
+            continue;
+        }
+        assert_non_null(breach.member);
+        assert_string_equal(breach.member, "max_epsilon_per_job");
+        assert_string_equal(breach.pointer, cases[i].pointer);
+        assert_true(breach.limit == cases[i].limit);
+    }
 }
 
 static void an_evaluation_on_a_holdout_is_held_to_noise(void **state)
@@ -131,9 +172,8 @@ static void an_evaluation_on_a_holdout_is_held_to_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_of_one_level_is_what_was_asked_for),
-        cmocka_unit_test(noise_that_begins_lower_is_held_at_its_least),
-        cmocka_unit_test(an_evaluation_on_a_holdout_is_held_to_epsilon),
+        cmocka_unit_test(the_least_noise_holds_of_the_step_that_has_least),
+        cmocka_unit_test(a_job_and_its_evaluation_stay_within_epsilon_together),
         cmocka_unit_test(an_evaluation_on_a_holdout_is_held_to_noise),
     };
     return cmocka_run_group_tests(tests, begin, end);
