@@ -141,6 +141,8 @@ traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_ma
 $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
+$(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=clock_wall_s,--wrap=public_clock_wait
+$(BUILD)/tests/engine/test_equal_work: wrapped := -Wl,--wrap=matrix_gather,--wrap=stream_read,--wrap=stored_column_number,--wrap=stored_column_value
 $(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy
 $(e2e): $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer

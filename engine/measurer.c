@@ -75,8 +75,8 @@ static void gather(const struct measuring *measuring, const struct placed *place
         workspace_values(placed->workspace)[row] = matrix_value(matrix, from);
 }
 
-/* A unit takes as many rows of the workspace whatever it has: those it lacks are copies of
- * its first one, and count nothing. */
+/* A unit takes as many rows of the workspace whatever it has, and as many are counted: those
+ * it lacks weigh nothing. */
 static void measure_portion(const struct measuring *measuring, struct placed *placed,
                             int64_t *sums, size_t portion)
 {
@@ -88,16 +88,16 @@ static void measure_portion(const struct measuring *measuring, struct placed *pl
         size_t drawn = draw(measuring, placed, (uint32_t)(first + i));
         placed->taken[i] = (uint8_t)drawn;
         for (size_t k = 0; k < all; k++)
-            gather(measuring, placed, placed->rows[k < drawn ? k : 0], i * all + k);
+            gather(measuring, placed, placed->rows[k], i * all + k);
     }
     workspace_forward(placed->workspace, setup->parameters, taken * all);
     workspace_predict(placed->workspace, placed->outcomes);
-    for (size_t i = 0; i < taken; i++) {
-        const struct quality_tally tally = {setup->plan, sums,
-                                            QUALITY_ONE / placed->taken[i]};
-        for (size_t k = 0; k < placed->taken[i]; k++)
+    for (size_t i = 0; i < taken; i++)
+        for (size_t k = 0; k < all; k++) {
+            int64_t weight = k < placed->taken[i] ? QUALITY_ONE / placed->taken[i] : 0;
+            const struct quality_tally tally = {setup->plan, sums, weight};
             count(measuring, placed, &tally, i * all + k);
-    }
+        }
 }
 
 static void measure_member(void *context, unsigned member)

@@ -30,12 +30,16 @@ static bool header_is_sound(const struct matrix_header *header)
            (!u8 || (isfinite(header->scale) && header->scale > 0));
 }
 
-static bool starts_ascend(const uint32_t *starts, uint64_t units, uint64_t records)
+/* Whether starts gives each person a row at least, and no more than there is room for. */
+static bool starts_fit(const struct matrix *matrix)
 {
-    for (uint64_t u = 0; u < units; u++)
-        if (starts[u] >= starts[u + 1])
+    const uint32_t *starts = matrix->starts;
+    for (uint64_t u = 0; u < matrix->units; u++)
+        if (starts[u] >= starts[u + 1] ||
+            (matrix->slots > 0 && starts[u + 1] - starts[u] > matrix->slots))
             return false;
-    return starts[0] == 0 && starts[units] == records;
+    return starts[0] == 0 &&
+           (matrix->slots > 0 || starts[matrix->units] == matrix->records);
 }
 
 /* Reads who has which rows; false where that is no grouping of all of them. */
@@ -47,7 +51,11 @@ static bool read_units(struct matrix *matrix, const struct matrix_trailer *trail
     const char *map = matrix->map;
     matrix->starts = (const uint32_t *)(const void *)(map + layout->starts_at);
     matrix->units = trailer->units;
-    return starts_ascend(matrix->starts, matrix->units, matrix->records);
+    matrix->slots = (uint32_t)trailer->slots;
+    if (trailer->slots > matrix->records ||
+        (trailer->slots > 0 && trailer->units * trailer->slots != matrix->records))
+        return false;
+    return starts_fit(matrix);
 }
 
 /* Reads header and trailer; false unless all that they say agrees with the file's
@@ -134,11 +142,13 @@ struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit)
 {
     CHECK(unit < matrix_units(matrix));
     if (matrix->starts == NULL)
-        return (struct matrix_unit){unit, 1};
+        return (struct matrix_unit){unit, 1, 1};
     if (matrix->division.holdout > 0)
         unit = (uint32_t)division_index(&matrix->division, matrix->part, unit);
-    uint32_t first = matrix->starts[unit];
-    return (struct matrix_unit){first, matrix->starts[unit + 1] - first};
+    uint32_t first = matrix->starts[unit], count = matrix->starts[unit + 1] - first;
+    if (matrix->slots == 0)
+        return (struct matrix_unit){first, count, count};
+    return (struct matrix_unit){unit * matrix->slots, count, matrix->slots};
 }
 
 void matrix_select(struct matrix *matrix, const struct division *division,

@@ -6,9 +6,9 @@
  *             zeros
  *   rows      records x features, each a u8 or a float32, row-major
  *   targets   records x 4, each a class as uint32, or a float32
- *   starts    only where units are persons: (units + 1) x 4, the first row of each
- *             person's as uint32, and behind the last one the number of rows
- *   trailer   64: "EPSEND01", records u64, units u64 or 0, zeros
+ *   starts    only where units are persons: (units + 1) x 4, how many rows all persons
+ *             before this one have, as uint32, and behind the last one the number of rows
+ *   trailer   64: "EPSEND01", records u64, units u64 or 0, slots u64 or 0, zeros
  *
  * Each part starts at a multiple of 64 bytes, with zeros between; all numbers are
  * little-endian. The number of records stands in the trailer because a stream knows its
@@ -19,7 +19,11 @@
  *   (1) Every value is finite; every class is below the schema's classes.
  *   (2) The SHA-256 that is stored for a matrix is over the whole file.
  *   (3) The rows of a person follow each other, and there is one at least. How many there
- *       are is known to nobody outside the engine (privacy.md P6).
+ *       are is known to nobody outside the engine (privacy.md P6). So that nothing which
+ *       takes time or room grows with them, each person takes slots rows whatever they
+ *       have, theirs first and zeros behind: person u begins at row u x slots, records is
+ *       units x slots, and the size of the file is a function of n and the shape. Where
+ *       slots is 0 persons lie one behind the other, without room between.
  *   (4) Records are read through the functions below alone: a matrix of which a part was
  *       selected gives no record of another, and no person; whose a row is that is asked
  *       for by its place, matrix_unit has said.
@@ -38,13 +42,17 @@
 
 #define MATRIX_RECORDS_MAX INT32_MAX /* api.md, Limits */
 
+/* The rows that an import keeps of a person, and the room that it gives each. It is the most
+ * that a step may read of one: more would be room on the disk, mostly of zeros. */
+enum { MATRIX_PERSON_SLOTS = 16 };
+
 enum element { ELEMENT_U8, ELEMENT_F32 };
 
 size_t element_size(enum element element); /* bytes: 1 or 4 */
 
 struct matrix {
-    /* Rows that are seen: of all persons together, where it has them, or of the part that
-     * was selected. */
+    /* Rows that are seen: with all persons' room, where it has them, or of the part that was
+     * selected. */
     uint64_t records;
     uint32_t features;
     uint32_t classes; /* 0: targets are float32 */
@@ -53,7 +61,8 @@ struct matrix {
     const void *rows;        /* records x features */
     const uint32_t *targets; /* (records) class indices, or NULL */
     const float *values;     /* (records) regression targets, or NULL */
-    const uint32_t *starts;  /* (units + 1) the first row of each, or NULL */
+    const uint32_t *starts;  /* (units + 1) rows of all before each, or NULL */
+    uint32_t slots;          /* rows that each person takes; 0: those that they have */
     uint64_t units;          /* persons that are seen; unused without starts */
     struct division division;
     enum part part; /* of which the records are, where it is divided */
@@ -74,6 +83,7 @@ uint64_t matrix_units(const struct matrix *matrix);
 
 struct matrix_unit { /* the rows of one unit */
     uint32_t first, count;
+    uint32_t room; /* >= count: rows that are its own, zeros behind the first count */
 };
 struct matrix_unit matrix_unit(const struct matrix *matrix, uint32_t unit);
 

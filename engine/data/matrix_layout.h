@@ -22,7 +22,8 @@ struct matrix_trailer {
     char magic[8];
     uint64_t records;
     uint64_t units; /* 0: units are records, and there are no starts */
-    char zeros[40];
+    uint64_t slots; /* rows that each unit takes; 0: those that it has */
+    char zeros[32];
 };
 
 _Static_assert(sizeof(struct matrix_header) == MATRIX_ALIGNMENT, "header is one line");

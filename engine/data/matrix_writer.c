@@ -303,7 +303,7 @@ static enum status put_starts(struct matrix_writer *writer, struct error *error)
 {
     if (writer->starts == NULL)
         return ST_OK;
-    CHECK(writer->starts[writer->units] == writer->records);
+    CHECK(writer->units * MATRIX_PERSON_SLOTS == writer->records);
     enum status status = put(writer, writer->starts,
                              (writer->units + 1) * sizeof *writer->starts, error);
     return status == ST_OK ? put_padding(writer, error) : status;
@@ -313,6 +313,8 @@ static enum status put_trailer(struct matrix_writer *writer, struct error *error
 {
     struct matrix_trailer trailer = {.records = writer->records,
                                      .units = writer->units};
+    if (writer->starts != NULL)
+        trailer.slots = MATRIX_PERSON_SLOTS;
     memcpy(trailer.magic, MATRIX_TRAILER_MAGIC, sizeof trailer.magic);
     return put(writer, &trailer, sizeof trailer, error);
 }

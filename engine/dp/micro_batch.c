@@ -218,7 +218,7 @@ static void clear_row(struct micro_batch *micro_batch, const struct task *task,
 }
 
 /* Puts a unit into its rows. Each of the k that it has weighs 1/k, so that its gradient is
- * that of their mean loss; those it lacks hold zeros. */
+ * that of their mean loss; those it lacks hold zeros, which are read as rows are. */
 static void gather(struct micro_batch *micro_batch, const struct task *task,
                    uint32_t unit, size_t first)
 {
@@ -228,9 +228,8 @@ static void gather(struct micro_batch *micro_batch, const struct task *task,
     if (task->data->starts != NULL)
         count = unit_rows_draw(rows, task->data, unit, draw, micro_batch->stream);
     for (size_t k = 0; k < all; k++) {
-        if (k < count)
-            gather_row(micro_batch, task, rows[k], first + k);
-        else
+        gather_row(micro_batch, task, rows[k], first + k);
+        if (k >= count && task->data->slots == 0)
             clear_row(micro_batch, task, first + k);
         micro_batch->weights[first + k] = k < count ? 1.0F / (float)count : 0.0F;
         micro_batch->indices[first + k] = (uint32_t)(unit * all + k);

@@ -6,6 +6,8 @@
 #include "base/hash.h"
 #include "engine/nn/network.h"
 
+_Static_assert((int)UNIT_ROWS_MAX <= (int)MATRIX_PERSON_SLOTS,
+               "whoever has fewer rows than are read has room for the rest");
 _Static_assert(UNIT_ROWS_MAX * sizeof(uint32_t) <= STREAM_BLOCK_SIZE,
                "one block of the stream has a word for each row");
 
@@ -37,16 +39,12 @@ size_t unit_rows_draw(uint32_t *rows, const struct matrix *matrix, uint32_t unit
     struct matrix_unit own = matrix_unit(matrix, unit);
     const struct stream_position from = {.key = draw.key, .nonce = unit};
 
-    if (own.count <= draw.count) {
-        for (uint32_t k = 0; k < own.count; k++)
-            rows[k] = own.first + k;
-        return own.count;
-    }
     CHECK(draw.count <= UNIT_ROWS_MAX);
+    bool takes_all = own.count <= draw.count;
     stream_read(stream, words, sizeof words, &from);
-    draw_subset(rows, own.count, draw.count, words);
-    for (size_t k = 0; k < draw.count; k++)
-        rows[k] += own.first;
+    draw_subset(rows, takes_all ? (uint32_t)draw.count : own.count, draw.count, words);
+    for (uint32_t k = 0; k < draw.count; k++)
+        rows[k] = own.first + (!takes_all ? rows[k] : k < own.room ? k : 0);
     hash_zero(words, sizeof words);
-    return draw.count;
+    return takes_all ? own.count : draw.count;
 }

@@ -84,11 +84,12 @@ static int64_t steps_of(double t, double scale)
     return (int64_t)rint(t * scale);
 }
 
-/* What row k of m adds to its bin: their shares are whole and add up to G. */
+/* What row k of m adds to its bin: their shares are whole and add up to G. Behind them lie
+ * rows that add nothing. */
 static int64_t share_of(double scale, uint32_t k, uint32_t m)
 {
     int64_t whole = (int64_t)scale;
-    return whole / m + (k < whole % m);
+    return k < m ? whole / m + (k < whole % m) : 0;
 }
 
 /* The means over a unit's rows of t and of 2 t^2 - 1, both in [-1, 1]. */
@@ -100,14 +101,16 @@ static struct means means_of(const struct axis *axis, const struct matrix *matri
                              struct matrix_unit rows)
 {
     struct means sum = {0, 0};
-    for (uint32_t k = 0; k < rows.count; k++) {
+    for (uint32_t k = 0; k < rows.room; k++) {
         double t = number_of(axis, matrix, (uint64_t)rows.first + k);
-        sum.t += t;
-        sum.square += 2 * t * t - 1;
+        double counts = k < rows.count ? 1 : 0;
+        sum.t += counts * t;
+        sum.square += counts * (2 * t * t - 1);
     }
     return (struct means){sum.t / rows.count, sum.square / rows.count};
 }
 
+/* Reads all of the unit's room, so that it takes as long whatever rows there are. */
 static void add_unit(const struct statistic *statistic, const struct matrix *matrix,
                      struct matrix_unit rows, double scale, int64_t *slots)
 {
@@ -116,12 +119,12 @@ static void add_unit(const struct statistic *statistic, const struct matrix *mat
     switch (statistic->kind) {
     case STATISTIC_HISTOGRAM:
     case STATISTIC_QUANTILES:
-        for (uint32_t k = 0; k < rows.count; k++)
+        for (uint32_t k = 0; k < rows.room; k++)
             slots[axis_bin(&axes[0], matrix, (uint64_t)rows.first + k)] +=
                 share_of(scale, k, rows.count);
         break;
     case STATISTIC_TABLE:
-        for (uint32_t k = 0; k < rows.count; k++)
+        for (uint32_t k = 0; k < rows.room; k++)
             slots[axis_bin(&axes[0], matrix, (uint64_t)rows.first + k) * axes[1].bins +
                   axis_bin(&axes[1], matrix, (uint64_t)rows.first + k)] +=
                 share_of(scale, k, rows.count);

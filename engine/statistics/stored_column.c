@@ -105,12 +105,13 @@ float stored_column_number(const struct stored_column *stored,
 }
 
 /* The first feature that is 1. An import leaves exactly one; whatever else a file held,
- * the answer is a declared value and depends on this record alone. */
+ * the answer is a declared value and depends on this record alone. All are looked at, so
+ * that it takes as long whichever it is. */
 static uint32_t hot_feature(const float *features, uint32_t count)
 {
-    uint32_t place = 0;
-    while (place + 1 < count && features[place] != 1)
-        place++;
+    uint32_t place = count - 1;
+    for (uint32_t k = count; k-- > 0;)
+        place = features[k] == 1 ? k : place;
     return place;
 }
 

@@ -4,7 +4,8 @@
  *
  * Grouping is a counting sort. The persons of the rows, and then the rows in the order of
  * their persons, lie in mapped files without a name, which the kernel may write to disk;
- * the matrix as it was read is mapped too, taken off its path, and copied row by row. */
+ * the matrix as it was read is mapped too, taken off its path, and copied row by row: of
+ * each person the rows that are kept, and zeros in the place of those that they lack. */
 #include "engine/data/readers/persons.h"
 
 #include <errno.h>
@@ -25,7 +26,8 @@ enum {
     PATH_SIZE = 4096,
     CHUNK_SIZE = 1 << 20,  /* bytes of ids */
     PENDING_MAX = 1 << 14, /* rows whose persons wait in memory */
-    TABLE_FIRST = 1 << 10
+    TABLE_FIRST = 1 << 10,
+    BLOCK_WORDS = STREAM_BLOCK_SIZE / sizeof(uint32_t)
 };
 
 static const uint64_t prime = (UINT64_C(1) << 61) - 1;
@@ -275,8 +277,10 @@ struct grouping {        /* at work */
     struct matrix read;  /* as the file has it */
     const uint32_t *who; /* (rows) the person of each row; mapped */
     uint32_t *order;     /* (rows) the rows of person 0, of person 1, ...; mapped */
-    uint32_t *starts;    /* (units + 1) */
+    uint32_t *starts;    /* (units + 1) of the rows read, then of those that are kept */
     size_t rows, units;
+    uint8_t key[STREAM_KEY_SIZE]; /* of which rows are kept */
+    struct stream *stream;
 };
 
 /* Maps a file of rows numbers; NULL where it cannot be. */
@@ -315,6 +319,8 @@ static void unmap_grouping(struct grouping *grouping)
         munmap(grouping->order, size);
     free(grouping->starts);
     matrix_close(&grouping->read);
+    stream_destroy(grouping->stream);
+    hash_zero(grouping->key, sizeof grouping->key);
 }
 
 static enum status sort(struct grouping *grouping, struct error *error)
@@ -348,7 +354,54 @@ static enum status copy_row(struct matrix_writer *writer, const struct matrix *f
     return status == ST_OK ? matrix_writer_advance(writer, 1, error) : status;
 }
 
-static enum status write_grouped(const struct grouping *grouping,
+static enum status write_empty_row(struct matrix_writer *writer,
+                                   const struct matrix *like, struct error *error)
+{
+    size_t room;
+    memset(matrix_writer_rows(writer, &room), 0,
+           like->features * element_size(like->element));
+    enum status status = like->targets != NULL ? matrix_writer_class(writer, 0, error)
+                                               : matrix_writer_value(writer, 0, error);
+    return status == ST_OK ? matrix_writer_advance(writer, 1, error) : status;
+}
+
+/* places = those of the person's rows that are kept, ascending; how many. Of more than are
+ * kept each subset is as likely as any other, but for the 2^-32 by which a word has no whole
+ * number of shares: a row is kept with the chance wanted / left. */
+static size_t choose_rows(const struct grouping *grouping, uint32_t *places,
+                          uint32_t person, uint32_t rows)
+{
+    uint32_t words[BLOCK_WORDS] = {0};
+    size_t kept = 0;
+    for (uint32_t row = 0; row < rows && kept < MATRIX_PERSON_SLOTS; row++) {
+        uint64_t wanted = MATRIX_PERSON_SLOTS - kept, left = rows - row;
+        const struct stream_position from = {grouping->key, person, row / BLOCK_WORDS};
+        if (rows > MATRIX_PERSON_SLOTS && row % BLOCK_WORDS == 0)
+            stream_read(grouping->stream, words, sizeof words, &from);
+        if (words[row % BLOCK_WORDS] * left >> 32 < wanted)
+            places[kept++] = row;
+    }
+    hash_zero(words, sizeof words);
+    return kept;
+}
+
+/* Writes what is kept of a person, who has rows of them, the first of which is first. */
+static enum status write_person(struct grouping *grouping, struct matrix_writer *writer,
+                                uint32_t person, struct matrix_unit rows,
+                                struct error *error)
+{
+    uint32_t places[MATRIX_PERSON_SLOTS];
+    const uint32_t *own = grouping->order + rows.first;
+    size_t kept = choose_rows(grouping, places, person, rows.count);
+    enum status status = ST_OK;
+    for (size_t k = 0; k < MATRIX_PERSON_SLOTS && status == ST_OK; k++)
+        status = k < kept ? copy_row(writer, &grouping->read, own[places[k]], error)
+                          : write_empty_row(writer, &grouping->read, error);
+    grouping->starts[person + 1] = grouping->starts[person] + (uint32_t)kept;
+    return status;
+}
+
+static enum status write_grouped(struct grouping *grouping,
                                  struct matrix_writer *writer,
                                  struct matrix_digest *digest, struct error *error)
 {
@@ -359,8 +412,15 @@ static enum status write_grouped(const struct grouping *grouping,
                                        .scale = from->scale};
     enum status status = matrix_writer_begin(writer, &shape, error);
     matrix_writer_group(writer, grouping->starts, grouping->units);
-    for (size_t k = 0; k < grouping->rows && status == ST_OK; k++)
-        status = copy_row(writer, from, grouping->order[k], error);
+    random_bytes(grouping->key, sizeof grouping->key);
+    grouping->stream = stream_create();
+    uint32_t next = 0; /* of the rows read */
+    for (size_t u = 0; u < grouping->units && status == ST_OK; u++) {
+        const struct matrix_unit rows = {.first = next,
+                                         .count = grouping->starts[u + 1] - next};
+        next = grouping->starts[u + 1];
+        status = write_person(grouping, writer, (uint32_t)u, rows, error);
+    }
     return status == ST_OK ? matrix_writer_finish(writer, digest, error) : status;
 }
 

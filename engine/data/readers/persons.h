@@ -10,10 +10,14 @@
  *   (1) A person's index is the place of their first row among the first rows of all: a
  *       function of which rows belong together, and not of ids or of what rows hold
  *       (noise.md 2.6). Rows of a person keep the order of the file.
- *   (2) Ids live until persons_group at the longest, are compared whole, and are zeroed
+ *   (2) Of a person with more rows than MATRIX_PERSON_SLOTS so many are kept, a uniform
+ *       subset drawn by a secret of this import: which ones depends on that secret, the
+ *       person's index and their own number of rows alone. Everybody takes as much of the
+ *       file, so its size is a function of n.
+ *   (3) Ids live until persons_group at the longest, are compared whole, and are zeroed
  *       (privacy.md P9). What is kept of each row is its person's index, in a file without
  *       a name.
- *   (3) Memory grows with the persons and their ids, not with the rows.
+ *   (4) Memory grows with the persons and their ids, not with the rows.
  *
  * Threads: one import, one thread.
  */
@@ -49,7 +53,8 @@ enum status persons_read_id(struct cell *id, struct cell cell, struct error *err
  *   ST_DISK_FULL, ST_IO, ST_NO_MEMORY */
 enum status persons_add(struct persons *persons, struct cell id, struct error *error);
 
-/* Writes the matrix at path anew, person by person. There must be a row.
+/* Writes the matrix at path anew, person by person, in the slots of matrix.h. There must be
+ * a row.
  *   bounds  of the new file; the old one still takes its room
  *   digest  of the new file, but its rows_sha256 stays what it was: that of the rows in
  *           the order of the file, as where they are records

@@ -168,6 +168,66 @@ static void a_frame_that_lies_is_refused(void **state)
     matrix_place_fini(&place);
 }
 
+enum { GROUPED_FEATURES = 16, STARTS_AT = 192, GROUPED_AT = 256, GROUPED_SIZE = 320 };
+
+/* Four rows of 16 bytes in the room of as many persons, who have them by starts. */
+static void fill_grouped(unsigned char file[GROUPED_SIZE], const uint32_t *starts,
+                         uint32_t units, uint32_t slots)
+{
+    memset(file, 0, GROUPED_SIZE);
+    memcpy(file, "EPSMAT01", 8);
+    put_u32(file + 8, GROUPED_FEATURES);
+    put_u32(file + 12, 7);
+    put_u32(file + 20, 0x437f0000);
+    for (uint32_t u = 0; u <= units; u++)
+        put_u32(file + STARTS_AT + 4 * u, starts[u]);
+    memcpy(file + GROUPED_AT, "EPSEND01", 8);
+    put_u32(file + GROUPED_AT + 8, 4);
+    put_u32(file + GROUPED_AT + 16, units);
+    put_u32(file + GROUPED_AT + 24, slots);
+}
+
+static void persons_are_found_in_their_room_or_one_behind_the_other(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t starts[4], units, slots;
+        enum status expected;
+        struct matrix_unit second; /* where it is read */
+    } cases[] = {
+        {{0, 1, 3}, 2, 2, ST_OK, {2, 2, 2}},
+        {{0, 2, 3}, 2, 2, ST_OK, {2, 1, 2}},
+        {{0, 3, 4}, 2, 0, ST_OK, {3, 1, 1}},
+        {{0, 3, 4}, 2, 2, ST_CORRUPT, {0}}, /* more than there is room for */
+        {{0, 1, 1}, 2, 2, ST_CORRUPT, {0}}, /* nothing */
+        {{0, 2, 1}, 2, 2, ST_CORRUPT, {0}},
+        {{1, 2, 3}, 2, 2, ST_CORRUPT, {0}},
+        {{0, 1, 3}, 2, 0, ST_CORRUPT, {0}}, /* a row that is nobody's */
+        {{0, 1, 2}, 2, 1, ST_CORRUPT, {0}},
+        {{0, 1, 2}, 2, 3, ST_CORRUPT, {0}},
+        {{0, 1, 2}, 2, UINT32_MAX, ST_CORRUPT, {0}},
+        {{0, 1, 2, 3}, 3, 2, ST_CORRUPT, {0}},
+    };
+    struct matrix_place place;
+    matrix_place_init(&place);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[GROUPED_SIZE];
+        struct matrix matrix = {0};
+        fill_grouped(file, cases[i].starts, cases[i].units, cases[i].slots);
+        assert_int_equal(open_bytes(&place, &matrix, file, sizeof file),
+                         cases[i].expected);
+        if (cases[i].expected != ST_OK)
+            continue;
+        const struct matrix_unit second = matrix_unit(&matrix, 1);
+        assert_int_equal(matrix_units(&matrix), 2);
+        assert_int_equal(second.first, cases[i].second.first);
+        assert_int_equal(second.count, cases[i].second.count);
+        assert_int_equal(second.room, cases[i].second.room);
+        matrix_close(&matrix);
+    }
+    matrix_place_fini(&place);
+}
+
 static void what_cannot_be_opened_is_an_io_error(void **state)
 {
     (void)state;
@@ -225,6 +285,7 @@ int main(void)
         cmocka_unit_test(float_rows_and_values_are_read_too),
         cmocka_unit_test(any_other_length_is_refused),
         cmocka_unit_test(a_frame_that_lies_is_refused),
+        cmocka_unit_test(persons_are_found_in_their_room_or_one_behind_the_other),
         cmocka_unit_test(what_cannot_be_opened_is_an_io_error),
         cmocka_unit_test(any_record_may_be_expected_and_none_else),
     };

@@ -84,6 +84,30 @@ static void another_step_draws_others(void **state)
     assert_true(alike < 10);
 }
 
+/* What is read of somebody is as many rows, none of which is anybody else's. */
+static void whoever_has_few_rows_is_read_with_zeros_behind_them(void **state)
+{
+    (void)state;
+    static const uint32_t own[PERSONS + 1] = {0, 3, 7, 23, 24};
+    const struct matrix slotted = {.records = PERSONS * MATRIX_PERSON_SLOTS,
+                                   .starts = own,
+                                   .units = PERSONS,
+                                   .slots = MATRIX_PERSON_SLOTS};
+    uint32_t rows[UNIT_ROWS_MAX];
+    assert_int_equal(draw(rows, &slotted, 0, 1), 3);
+    for (uint32_t k = 0; k < MOST; k++)
+        assert_int_equal(rows[k], k);
+    assert_int_equal(draw(rows, &slotted, 3, 1), 1);
+    for (uint32_t k = 0; k < MOST; k++)
+        assert_int_equal(rows[k], 3 * MATRIX_PERSON_SLOTS + k);
+    assert_int_equal(draw(rows, &slotted, 2, 1), MOST);
+    for (uint32_t k = 0; k < MOST; k++)
+        assert_in_range(rows[k], 2 * MATRIX_PERSON_SLOTS, 3 * MATRIX_PERSON_SLOTS - 1);
+    assert_int_equal(draw(rows, &people, 3, 1), 1); /* no room: the first one again */
+    for (uint32_t k = 0; k < MOST; k++)
+        assert_int_equal(rows[k], 27);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +115,7 @@ int main(void)
         cmocka_unit_test(of_many_rows_each_is_drawn_as_often),
         cmocka_unit_test(others_do_not_change_a_draw),
         cmocka_unit_test(another_step_draws_others),
+        cmocka_unit_test(whoever_has_few_rows_is_read_with_zeros_behind_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* Goal: the rows of each person lie together, persons in the order in which they first
  * appear, whatever their ids are; n is the number of persons, and a row that does not say
- * whose it is refuses the file. Method: csv files of a few lines, and one of many persons
- * grouped a second time by the test. */
+ * whose it is refuses the file. Everybody takes as much of the file, whatever they have.
+ * Method: csv files of a few lines, and one of many persons grouped a second time by the
+ * test. */
 #include "engine/data/readers/persons.h"
 
 #include <math.h>
@@ -37,6 +38,22 @@ static void expect_rows(const struct ingest *ingest, const char *rows, size_t co
         assert_int_equal(x_of(&ingest->matrix, r), rows[r] - '0');
 }
 
+/* The person has these rows, and zeros in the rest of the room. */
+static void expect_person(const struct ingest *ingest, uint32_t person,
+                          const char *rows)
+{
+    const struct matrix_unit own = matrix_unit(&ingest->matrix, person);
+    assert_int_equal(own.first, person * MATRIX_PERSON_SLOTS);
+    assert_int_equal(own.count, strlen(rows));
+    assert_int_equal(own.room, MATRIX_PERSON_SLOTS);
+    for (uint32_t k = 0; k < own.count; k++)
+        assert_int_equal(x_of(&ingest->matrix, own.first + k), rows[k] - '0');
+    for (uint32_t k = own.count; k < own.room; k++) {
+        assert_true(feature_at(&ingest->matrix, own.first + k, 0) == 0);
+        assert_int_equal(ingest->matrix.targets[own.first + k], 0);
+    }
+}
+
 static void rows_of_a_person_lie_together_in_order_of_appearance(void **state)
 {
     (void)state;
@@ -49,11 +66,14 @@ static void rows_of_a_person_lie_together_in_order_of_appearance(void **state)
     assert_int_equal(ingest.status, ST_OK);
     assert_int_equal(ingest.result.records, 3); /* persons, and not rows */
     assert_int_equal(matrix_units(&ingest.matrix), 3);
-    expect_rows(&ingest, "135246", 6);
+    assert_int_equal(ingest.matrix.records, 3 * MATRIX_PERSON_SLOTS);
+    expect_person(&ingest, 0, "135");
+    expect_person(&ingest, 1, "2");
+    expect_person(&ingest, 2, "46");
     assert_memory_equal(ingest.matrix.starts, starts, sizeof starts);
     assert_int_equal(ingest.matrix.targets[0], 0);
     assert_int_equal(ingest.matrix.targets[1], 1);
-    assert_int_equal(ingest.matrix.targets[5], 1);
+    assert_int_equal(ingest.matrix.targets[2 * MATRIX_PERSON_SLOTS + 1], 1);
     ingest_fini(&ingest);
 }
 
@@ -89,7 +109,8 @@ static void the_rows_have_the_digest_of_the_file_they_came_in(void **state)
     ingest_text(&plain, &records, text);
     assert_int_equal(plain.result.records, 3);
     assert_int_equal(grouped.result.records, 2);
-    expect_rows(&grouped, "132", 3);
+    expect_person(&grouped, 0, "13");
+    expect_person(&grouped, 1, "2");
     expect_rows(&plain, "123", 3);
     assert_memory_equal(grouped.result.rows_sha256, plain.result.rows_sha256,
                         SHA256_SIZE);
@@ -138,15 +159,18 @@ static void an_id_has_a_longest_size(void **state)
 static void many_persons_are_grouped_as_a_sort_would(void **state)
 {
     (void)state;
-    enum { PERSONS = 5000, ROWS = 60000, LINE = 24 };
-    static uint32_t index_of[PERSONS], counts[PERSONS];
+    enum { PERSONS = 4500, FEW = 500, ROWS = 60000, LINE = 24 };
+    static uint32_t index_of[PERSONS], counts[PERSONS], placed[PERSONS];
+    size_t all_are_kept = 0;
     char *text = calloc(ROWS + 1, LINE);
     size_t size = (size_t)sprintf(text, "who,x,y\n"), persons = 0;
     uint32_t *of = calloc(ROWS, sizeof *of);
     struct ingest ingest;
     memset(index_of, 0xff, sizeof index_of);
     for (uint32_t r = 0; r < ROWS; r++) {
-        uint32_t person = (uint32_t)((uint64_t)r * r * 2654435761U % PERSONS);
+        uint32_t person = r % 3 == 0 /* most have five rows, some have hundreds */
+                              ? FEW + r / 3 % (PERSONS - FEW)
+                              : (uint32_t)((uint64_t)r * r * 2654435761U % FEW);
         if (index_of[person] == UINT32_MAX)
             index_of[person] = (uint32_t)persons++;
         of[r] = index_of[person];
@@ -158,19 +182,85 @@ static void many_persons_are_grouped_as_a_sort_would(void **state)
     ingest_text(&ingest, &people, text);
     assert_int_equal(ingest.status, ST_OK);
     assert_int_equal(ingest.result.records, persons);
-    assert_int_equal(ingest.matrix.records, ROWS);
-    for (uint32_t u = 0; u < persons; u++)
-        assert_int_equal(matrix_unit(&ingest.matrix, u).count, counts[u]);
-    memset(counts, 0, sizeof counts);
-    for (uint32_t r = 0; r < ROWS;
-         r++) { /* in the order of the file, each in its place */
-        uint32_t row = ingest.matrix.starts[of[r]] + counts[of[r]]++;
+    assert_int_equal(ingest.matrix.records, persons * MATRIX_PERSON_SLOTS);
+    for (uint32_t u = 0; u < persons; u++) {
+        uint32_t kept = matrix_unit(&ingest.matrix, u).count;
+        assert_int_equal(kept, counts[u] < MATRIX_PERSON_SLOTS ? counts[u]
+                                                               : MATRIX_PERSON_SLOTS);
+        all_are_kept += kept == counts[u];
+    }
+    assert_in_range(all_are_kept, 1, persons - 1);
+    memset(placed, 0, sizeof placed);
+    for (uint32_t r = 0; r < ROWS; r++) { /* in the order of the file, each in place */
+        if (counts[of[r]] > MATRIX_PERSON_SLOTS)
+            continue;
+        uint32_t row = matrix_unit(&ingest.matrix, of[r]).first + placed[of[r]]++;
         assert_int_equal(x_of(&ingest.matrix, row), r % 10);
         assert_int_equal(ingest.matrix.targets[row], r % 3 == 0);
     }
     ingest_fini(&ingest);
     free(of);
     free(text);
+}
+
+/* A file of persons who have so many rows each, at quarters from 0 on. */
+static void ingest_persons(struct ingest *ingest, size_t persons, size_t rows)
+{
+    char *text = calloc(persons * rows + 1, 24), *end = stpcpy(text, "who,x,y\n");
+    for (size_t u = 0; u < persons; u++)
+        for (size_t k = 0; k < rows; k++)
+            end += sprintf(end, "p%zu,%g,no\n", u, (double)(k % 40) / 4);
+    ingest_text(ingest, &people, text);
+    assert_int_equal(ingest->status, ST_OK);
+    free(text);
+}
+
+/* So nothing that reads it takes longer for more rows. */
+static void a_file_is_as_large_whatever_rows_there_are(void **state)
+{
+    (void)state;
+    static const size_t rows[] = {2, 15, 16, 17, 500};
+    struct ingest ingest;
+    ingest_init(&ingest);
+    ingest_persons(&ingest, 23, 1);
+    uint64_t size = ingest.result.size, seen = ingest.matrix.records;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        ingest_persons(&ingest, 23, rows[k]);
+        assert_int_equal(ingest.result.records, 23);
+        assert_int_equal(ingest.result.size, size);
+        assert_int_equal(ingest.matrix.records, seen);
+    }
+    ingest_persons(&ingest, 24, 1);
+    assert_true(ingest.result.size > size);
+    ingest_fini(&ingest);
+}
+
+/* Two persons, so that each draw has a neighbour. */
+static void of_many_rows_each_is_kept_as_often(void **state)
+{
+    (void)state;
+    enum { TIMES = 400, OWN = 40, SIGMAS = 6, DEVIATION = 10 };
+    size_t counts[OWN] = {0}, alike = 0;
+    struct ingest ingest;
+    ingest_init(&ingest);
+    for (size_t t = 0; t < TIMES; t++) {
+        ingest_persons(&ingest, 2, OWN);
+        size_t same = 0;
+        for (uint32_t k = 0; k < MATRIX_PERSON_SLOTS; k++) {
+            float at = feature_at(&ingest.matrix, k, 0);
+            float other = feature_at(&ingest.matrix, MATRIX_PERSON_SLOTS + k, 0);
+            assert_true(k == 0 || at > feature_at(&ingest.matrix, k - 1, 0));
+            counts[lround(((double)at + 1) * 20)]++;
+            same += at == other;
+        }
+        alike += same == MATRIX_PERSON_SLOTS;
+    }
+    assert_int_equal(alike, 0); /* a chance of 6e-9 */
+    /* Binomial: 400 imports at 16/40, deviation 9.8. */
+    for (size_t row = 0; row < OWN; row++)
+        assert_in_range(counts[row], 160 - SIGMAS * DEVIATION,
+                        160 + SIGMAS * DEVIATION);
+    ingest_fini(&ingest);
 }
 
 static void a_full_disk_and_a_cancelled_import_leave_nothing(void **state)
@@ -181,11 +271,12 @@ static void a_full_disk_and_a_cancelled_import_leave_nothing(void **state)
     struct ingest ingest;
     ingest_init(&ingest);
     ingest_text(&ingest, &people, text);
-    uint64_t size = ingest.result.size;
+    /* As it is read the file takes 64 bytes of each part, before it is written anew. */
+    uint64_t size = ingest.result.size, before = 4 * 64;
     for (uint64_t room = size / 2; room <= 2 * size; room += size / 4) {
         ingest.limits.disk_room = room;
         ingest_text(&ingest, &people, text);
-        assert_int_equal(ingest.status, room < 2 * size - 64 ? ST_DISK_FULL : ST_OK);
+        assert_int_equal(ingest.status, room < size + before ? ST_DISK_FULL : ST_OK);
     }
     ingest.limits.disk_room = 0;
     struct import import = ingest_import(&ingest, &people);
@@ -205,6 +296,8 @@ int main(void)
         cmocka_unit_test(a_row_without_an_id_is_refused),
         cmocka_unit_test(an_id_has_a_longest_size),
         cmocka_unit_test(many_persons_are_grouped_as_a_sort_would),
+        cmocka_unit_test(a_file_is_as_large_whatever_rows_there_are),
+        cmocka_unit_test(of_many_rows_each_is_kept_as_often),
         cmocka_unit_test(a_full_disk_and_a_cancelled_import_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
