@@ -4,7 +4,8 @@
  * The matrix is written to a draft, which is published; then, in one transaction, the
  * dataset becomes READY. A failure leaves nothing behind but its reason, which is told
  * to the owner. Either is seen at a tick of the public clock, and the next import
- * begins then, for how long an import takes depends on the records.
+ * begins then, for how long an import takes depends on the records. Where that would tell
+ * more than n, few ticks can be that one (import_pace.h).
  *
  * Threads: importer_start is the desk's, importer_run the importer's.
  */

@@ -91,9 +91,11 @@ static inline const char *scene_path(const struct scene *scene, const char *name
     return path;
 }
 
-/* Points on a line under this member privacy, in the ledger where it is a budget. */
-static inline struct dataset *scene_declare(struct scene *scene, const char *id,
-                                            const char *privacy)
+/* A csv of these columns and a label, under this member privacy, in the ledger where it is a
+ * budget. */
+static inline struct dataset *scene_declare_columns(struct scene *scene, const char *id,
+                                                    const char *columns,
+                                                    const char *privacy)
 {
     char text[512];
     struct context *context = &scene->context;
@@ -101,10 +103,9 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
     struct dataset *dataset = NULL;
     snprintf(text, sizeof text,
              "{\"id\":\"%s\",\"format\":\"csv\",\"task\":\"classification\","
-             "\"classes\":2,\"columns\":[{\"name\":\"x\",\"kind\":\"numeric\","
-             "\"range\":[0,1]},{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"a\","
-             "\"b\"]}],\"privacy\":%s}",
-             id, privacy);
+             "\"classes\":2,\"columns\":[%s,{\"name\":\"y\",\"kind\":\"label\","
+             "\"values\":[\"a\",\"b\"]}],\"privacy\":%s}",
+             id, columns, privacy);
     assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
     struct store_tx *tx = scene_begin(scene);
     assert_int_equal(
@@ -119,6 +120,14 @@ static inline struct dataset *scene_declare(struct scene *scene, const char *id,
                          ? ST_OK
                          : ledger_grant(context->ledger, tx, &promise, NULL));
     return dataset;
+}
+
+/* Points on a line. */
+static inline struct dataset *scene_declare(struct scene *scene, const char *id,
+                                            const char *privacy)
+{
+    return scene_declare_columns(
+        scene, id, "{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[0,1]}", privacy);
 }
 
 /* Uploads SCENE_RECORDS points, the first of which has this x, and imports them. */

@@ -1,19 +1,74 @@
 /* Goal: an import leaves the matrix and nothing else: no uploaded file, no words about a
- * row in the log, no second copy of the records under another budget. Method: a service on
- * a directory of its own whose importer the test calls; its log in a file. */
+ * row in the log, no second copy of the records under another budget; and how long it took
+ * is not seen by when it ends. Method: a service on a directory of its own whose importer
+ * the test calls; its log in a file; the linker's --wrap puts the test between the importer,
+ * the clock and what reads files. */
 #include "service/importer.h"
 
 #include <dirent.h>
 
+#include "base/clock.h"
+#include "service/import_pace.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 
 static struct scene scene;
 
+/* --- between the importer and what it calls --- */
+
+static struct faked { /* an import that reads nothing, by a clock that stands */
+    bool is_on;
+    enum status status;
+    int64_t takes, now; /* seconds */
+    uint64_t size;
+    unsigned waits, stop_at; /* ticks; the one at which the service is stopped */
+} faked;
+
+enum status __real_import_run(const struct import *import, struct import_result *result,
+                              struct import_failure *failure);
+enum status __wrap_import_run(const struct import *import, struct import_result *result,
+                              struct import_failure *failure);
+int64_t __real_clock_wall_s(void);
+int64_t __wrap_clock_wall_s(void);
+void __real_public_clock_wait(struct public_clock *clock);
+void __wrap_public_clock_wait(struct public_clock *clock);
+
+enum status __wrap_import_run(const struct import *import, struct import_result *result,
+                              struct import_failure *failure)
+{
+    static uint8_t digest;
+    if (!faked.is_on)
+        return __real_import_run(import, result, failure);
+    faked.now += faked.takes;
+    failure->status = faked.status;
+    if (faked.status != ST_OK)
+        return faked.status;
+    FILE *file = fopen(import->path, "w");
+    assert_non_null(file);
+    fclose(file);
+    *result = (struct import_result){.records = SCENE_RECORDS, .size = faked.size};
+    result->sha256[0] = result->rows_sha256[0] = ++digest;
+    return ST_OK;
+}
+
+int64_t __wrap_clock_wall_s(void)
+{
+    return faked.is_on ? faked.now : __real_clock_wall_s();
+}
+
+void __wrap_public_clock_wait(struct public_clock *clock)
+{
+    __real_public_clock_wait(clock);
+    faked.now++;
+    if (++faked.waits == faked.stop_at)
+        atomic_store(&scene.context.import_cancel, true);
+}
+
 static int begin(void **state)
 {
     (void)state;
     scene = (struct scene){0};
+    faked = (struct faked){0};
     scene_open(&scene);
     return 0;
 }
@@ -100,6 +155,63 @@ static void the_same_records_have_one_budget(void **state)
     assert_int_equal(files_in("datasets"), 2);
 }
 
+static const char of_records[] =
+    "{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[0,1]}";
+static const char of_persons[] =
+    "{\"name\":\"who\",\"kind\":\"privacy_id\"},"
+    "{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[0,1]}";
+
+static enum dataset_state import_faked(const char *id, const char *columns,
+                                       const char *privacy, const struct faked *as)
+{
+    struct dataset *dataset = scene_declare_columns(&scene, id, columns, privacy);
+    faked = *as;
+    faked.is_on = true;
+    faked.now = 1700000000;
+    return scene_import(&scene, dataset, "0").state;
+}
+
+/* How many ticks an import waits for, which took so many seconds. */
+static void how_long_persons_take_and_where_a_file_is_bad_is_not_seen(void **state)
+{
+    (void)state;
+    static const uint64_t large = 20 * (uint64_t)IMPORT_PACE_RATE;
+    static const struct {
+        const char *columns, *privacy;
+        struct faked import;
+        unsigned waits;
+    } cases[] = {
+        {of_persons, budget, {.takes = 0, .size = 500}, 1},
+        {of_persons, budget, {.takes = 5, .size = 500}, 3}, /* at 8 */
+        {of_persons, budget, {.takes = 7, .size = 500}, 1},
+        {of_persons, budget, {.takes = 0, .size = large}, 21},
+        {of_persons, budget, {.takes = 5, .size = large}, 16},
+        {of_persons, budget, {.takes = 30, .size = large}, 12}, /* at 42 */
+        {of_persons, budget, {.takes = 5, .status = ST_IMPORT_FAILED}, 3},
+        {of_records, budget, {.takes = 5, .status = ST_IMPORT_FAILED}, 3},
+        {of_records, budget, {.takes = 5, .size = large}, 1}, /* n is public */
+        {of_records, "\"public\"", {.takes = 5, .status = ST_IMPORT_FAILED}, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "import-%zu", i);
+        enum dataset_state ended =
+            import_faked(id, cases[i].columns, cases[i].privacy, &cases[i].import);
+        assert_int_equal(ended, cases[i].import.status == ST_OK ? DATASET_READY
+                                                                : DATASET_FAILED);
+        assert_int_equal(faked.waits, cases[i].waits);
+    }
+}
+
+static void a_stop_does_not_show_that_an_import_had_ended(void **state)
+{
+    (void)state;
+    const struct faked import = {.takes = 5, .size = 500, .stop_at = 1};
+    assert_int_equal(import_faked("points", of_persons, budget, &import),
+                     DATASET_CREATED);
+    assert_int_equal(faked.waits, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +220,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_log_says_that_an_import_failed_and_not_why,
                                         begin, end),
         cmocka_unit_test_setup_teardown(the_same_records_have_one_budget, begin, end),
+        cmocka_unit_test_setup_teardown(
+            how_long_persons_take_and_where_a_file_is_bad_is_not_seen, begin, end),
+        cmocka_unit_test_setup_teardown(a_stop_does_not_show_that_an_import_had_ended,
+                                        begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,8 @@ class ColumnIgnored(TypedDict):
 class ColumnPrivacyId(TypedDict):
     """Whose each row is: rows with the same text are one person's, and the dataset's promise is
     made to persons. The texts are compared while the file is imported, and forgotten; no cell may
-    be empty, or longer than 256 bytes. At most one column, of private data."""
+    be empty, or longer than 256 bytes. At most one column, of private data. Of a person with more
+    than 16 rows 16 are kept, a random choice, and everybody takes the room of 16."""
 
     name: CellText
     kind: Literal["privacy_id"]

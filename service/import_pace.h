@@ -1,0 +1,31 @@
+/*
+ * import_pace.h - how long an import is shown to take. How long it took tells how many rows
+ * a file has, and where a refused one is bad; of persons' rows not even the number of all
+ * together is public (privacy.md P6). So the end of such an import is shown at one of few
+ * moments, counted from its begin:
+ *
+ *   least, 2 least, 4 least, ...      seconds: the first that has not passed
+ *
+ * least is a function of the stored matrix's size, and so of n and the shape: as long as a
+ * slow machine takes to import a file in which persons have as many rows as are kept of
+ * them. Where an import is not slower than that, its time says nothing. A longer one is
+ * known to a factor of two. A refused import has no size: of it the factor alone is hidden.
+ *
+ * Threads: pure.
+ */
+#ifndef SERVICE_IMPORT_PACE_H
+#define SERVICE_IMPORT_PACE_H
+
+#include <stdint.h>
+
+/* Bytes of stored matrix a second, at which an import is shown to go. Text of 16 rows a
+ * person is imported at some 150 MB a second of one core of 2020 (engine/data/readers,
+ * Measured). */
+enum { IMPORT_PACE_RATE = 64 << 20 };
+
+/* The second after its begin, at least took + 1, at which the end of an import is shown.
+ *   took  whole seconds that have passed since its begin
+ *   size  of the matrix, bytes; 0 of a refused import */
+uint64_t import_pace_end(uint64_t took, uint64_t size);
+
+#endif
