@@ -4,29 +4,21 @@
  *
  * How it works: next_record takes a line, and the lines behind it as long as a quote is
  * open. The header, where there is one, says which declared column stands where in the
- * file (read_header fills in places). A record without quotes is read at once
- * (csv_plain.h). One with quotes, or with a fault, goes the long way: cut takes it apart
- * in the buffer of the line itself and leaves each cell where its column was declared, so
- * that add_cells encodes them in the declared order. What is not as declared is blamed on
- * its line and cell of the file. */
-#include <inttypes.h>
-#include <stdio.h>
+ * file (csv_header.h). A record without quotes is read at once (csv_plain.h). One with
+ * quotes, or with a fault, goes the long way: cut takes it apart (csv_cells.h) and leaves
+ * each cell where its column was declared, so that read_cells encodes them in the declared
+ * order. What is not as declared is blamed on its line and cell of the file. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "engine/data/encode.h"
-#include "engine/data/lexicon.h"
+#include "engine/data/readers/csv_cells.h"
+#include "engine/data/readers/csv_header.h"
 #include "engine/data/readers/csv_plain.h"
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/persons.h"
 #include "engine/data/readers/reading.h"
-
-struct csv_cell {
-    struct cell cell;
-    uint64_t line;   /* where it begins */
-    uint64_t column; /* its column in the file, from 1 */
-};
 
 struct csv {
     struct reading *reading;
@@ -42,133 +34,23 @@ struct csv {
     struct error reason; /* why a cell does not encode */
 };
 
-struct cursor { /* the rest of a record that is being cut */
-    char *at, *end;
-    uint64_t line;
-    size_t column; /* from 0 */
-};
-
-static void skip_blanks(struct cursor *cursor)
-{
-    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\t'))
-        cursor->at++;
-}
-
-/* Makes doubled quotes single and puts the text between the quotes at its own
- * beginning. */
-static enum status cut_quoted(struct csv *csv, struct cursor *cursor, struct cell *cell)
-{
-    uint64_t first_line = cursor->line;
-    char *out = ++cursor->at;
-    cell->text = out;
-    for (;; cursor->at++) {
-        if (cursor->at == cursor->end)
-            return reading_refuse(csv->reading, first_line, cursor->column + 1,
-                                  "the quoted cell is never closed");
-        if (*cursor->at == '"') {
-            if (cursor->at + 1 == cursor->end || cursor->at[1] != '"')
-                break;
-            cursor->at++;
-        }
-        cursor->line += *cursor->at == '\n';
-        *out++ = *cursor->at;
-    }
-    cursor->at++;
-    cell->size = (size_t)(out - cell->text);
-    skip_blanks(cursor);
-    if (cursor->at < cursor->end && *cursor->at != ',')
-        return reading_refuse(csv->reading, cursor->line, cursor->column + 1,
-                              "text follows the closing quote");
-    return ST_OK;
-}
-
-static enum status cut_plain(struct csv *csv, struct cursor *cursor, struct cell *cell)
-{
-    cell->text = cursor->at;
-    while (cursor->at < cursor->end && *cursor->at != ',') {
-        if (*cursor->at == '"')
-            return reading_refuse(csv->reading, cursor->line, cursor->column + 1,
-                                  "a quote stands inside a cell that is not quoted");
-        cursor->at++;
-    }
-    cell->size = (size_t)(cursor->at - cell->text);
-    return ST_OK;
-}
-
-/* Cuts the cell that starts here; the cursor is then at what separates it, or the end. */
-static enum status cut_cell(struct csv *csv, struct cursor *cursor,
-                            struct csv_cell *cut)
-{
-    skip_blanks(cursor);
-    cut->line = cursor->line;
-    cut->column = cursor->column + 1;
-    return cursor->at < cursor->end && *cursor->at == '"'
-               ? cut_quoted(csv, cursor, &cut->cell)
-               : cut_plain(csv, cursor, &cut->cell);
-}
-
-static size_t count_of(const struct line *line, char separator)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < line->size; i++)
-        count += line->text[i] == separator;
-    return count;
-}
-
-/* What else would separate the line into as many cells as there are columns, or NULL. */
-static const char *other_separator(const struct csv *csv, const struct line *line)
-{
-    static const struct {
-        char separator;
-        const char *name;
-    } others[] = {{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}};
-    size_t count = csv->reading->schema->column_count;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (count > 1 && count_of(line, others[i].separator) == count - 1)
-            return others[i].name;
-    return NULL;
-}
-
-static enum status refuse_separator(struct csv *csv, const struct line *line,
-                                    const char *name)
-{
-    return reading_refuse(csv->reading, line->number, 0,
-                          "the cells of the line are separated by %s: csv has commas, "
-                          "and a point in numbers",
-                          name);
-}
-
-/* Refuses a line that has another number of cells than there are columns. */
-static enum status refuse_count(struct csv *csv, const struct line *line, size_t cells)
-{
-    size_t count = csv->reading->schema->column_count;
-    const char *other = other_separator(csv, line);
-    if (other != NULL)
-        return refuse_separator(csv, line, other);
-    return reading_refuse(csv->reading, line->number, 0,
-                          "the line has %s%zu cells, %zu columns are declared, the "
-                          "label and ignored ones among them",
-                          cells > count ? "more than " : "",
-                          cells > count ? count : cells, count);
-}
-
 /* Cuts a record into its cells, as many as there are columns. */
 static enum status cut(struct csv *csv, const struct line *line)
 {
     size_t count = csv->reading->schema->column_count;
-    struct cursor cursor = {line->text, line->text + line->size, line->number, 0};
+    struct csv_cursor cursor = csv_cursor_at(line);
     for (;; cursor.column++, cursor.at++) {
         if (cursor.column == count)
-            return refuse_count(csv, line, count + 1);
-        enum status status =
-            cut_cell(csv, &cursor, &csv->cells[csv->places[cursor.column]]);
+            return csv_cells_refuse_count(csv->reading, line, count + 1);
+        enum status status = csv_cells_cut(csv->reading, &cursor,
+                                           &csv->cells[csv->places[cursor.column]]);
         if (status != ST_OK)
             return status;
         if (cursor.at == cursor.end)
             break;
     }
     if (cursor.column + 1 < count)
-        return refuse_count(csv, line, cursor.column + 1);
+        return csv_cells_refuse_count(csv->reading, line, cursor.column + 1);
     return ST_OK;
 }
 
@@ -228,129 +110,6 @@ static void skip_byte_order_mark(struct line *line)
     }
 }
 
-enum { NAME_SHOWN = 60 }; /* bytes of a header's cell in a reason */
-
-/* What is known of a header so far. */
-struct header {
-    struct lexicon *names; /* those of the declared columns */
-    bool *found;           /* (columns) */
-    size_t cells, matches;
-    /* The first that is not declared, and the first that was there before; column 0:
-     * there is none. */
-    struct csv_cell unknown, twice;
-};
-
-static void trim_end(struct cell *cell)
-{
-    while (cell->size > 0 && strchr(" \t", cell->text[cell->size - 1]) != NULL)
-        cell->size--;
-}
-
-static void meet(struct csv *csv, struct header *header, struct csv_cell *cut)
-{
-    trim_end(&cut->cell);
-    uint32_t place = lexicon_find(header->names, cut->cell.text, cut->cell.size);
-    header->cells++;
-    if (place == LEXICON_ABSENT) {
-        if (header->unknown.column == 0)
-            header->unknown = *cut;
-        return;
-    }
-    header->matches++;
-    if (header->found[place] && header->twice.column == 0)
-        header->twice = *cut;
-    /* Where there are more cells than columns, one is unknown or there twice, and the
-     * header is refused. */
-    if (header->cells <= csv->reading->schema->column_count)
-        csv->places[header->cells - 1] = place;
-    header->found[place] = true;
-}
-
-/* The first declared column that the header lacks, or NULL. */
-static const char *missing_name(const struct csv *csv, const struct header *header)
-{
-    const struct schema *schema = csv->reading->schema;
-    for (size_t i = 0; i < schema->column_count; i++)
-        if (!header->found[i])
-            return schema->columns[i].name;
-    return NULL;
-}
-
-static int shown_size(struct cell cell)
-{
-    return cell.size < NAME_SHOWN ? (int)cell.size : NAME_SHOWN;
-}
-
-/* A first line of which no cell names a column may be a record: it is not quoted. */
-static enum status judge_header(struct csv *csv, const struct line *line,
-                                const struct header *header)
-{
-    struct reading *reading = csv->reading;
-    const char *missing = missing_name(csv, header);
-    char lacks[NAME_SHOWN + 32] = "";
-    struct cell unknown = header->unknown.cell, twice = header->twice.cell;
-    if (header->matches == 0 && header->cells != reading->schema->column_count)
-        return refuse_count(csv, line, header->cells);
-    if (header->matches == 0)
-        return reading_refuse(reading, line->number, 0,
-                              "the header names none of the declared columns: is the "
-                              "first line a record?");
-    if (header->twice.column > 0)
-        return reading_refuse(reading, header->twice.line, header->twice.column,
-                              "the header names the column \"%.*s\" twice",
-                              shown_size(twice), twice.text);
-    if (missing != NULL)
-        snprintf(lacks, sizeof lacks, "lacks the declared column \"%.60s\"", missing);
-    if (header->unknown.column > 0)
-        return reading_refuse(reading, header->unknown.line, header->unknown.column,
-                              "the header names \"%.*s\", which is not declared%s%s",
-                              shown_size(unknown), unknown.text,
-                              missing != NULL ? ", and " : "", lacks);
-    if (missing != NULL)
-        return reading_refuse(reading, line->number, 0, "the header %s", lacks);
-    return ST_OK;
-}
-
-/* What the header keeps of cells points into the line, which stays until the next one. */
-static enum status meet_all(struct csv *csv, const struct line *line,
-                            struct header *header)
-{
-    struct cursor cursor = {line->text, line->text + line->size, line->number, 0};
-    for (;; cursor.column++, cursor.at++) {
-        struct csv_cell cut = {0};
-        enum status status = cut_cell(csv, &cursor, &cut);
-        if (status != ST_OK)
-            return status;
-        meet(csv, header, &cut);
-        if (cursor.at == cursor.end)
-            return ST_OK;
-    }
-}
-
-/* Learns from the header where each declared column stands. */
-static enum status read_header(struct csv *csv, const struct line *line)
-{
-    const struct schema *schema = csv->reading->schema;
-    struct header header = {0};
-    char **names = calloc(schema->column_count, sizeof *names);
-    header.found = calloc(schema->column_count, sizeof *header.found);
-    for (size_t i = 0; names != NULL && i < schema->column_count; i++)
-        names[i] = schema->columns[i].name;
-    if (names != NULL)
-        header.names = lexicon_create(names, schema->column_count);
-    enum status status = ST_OK;
-    if (header.names == NULL || header.found == NULL)
-        status = error_set(csv->reading->error, ST_NO_MEMORY, "no memory for a header");
-    if (status == ST_OK)
-        status = meet_all(csv, line, &header);
-    if (status == ST_OK)
-        status = judge_header(csv, line, &header);
-    lexicon_destroy(header.names);
-    free(header.found);
-    free(names);
-    return status;
-}
-
 static enum status add_target(struct csv *csv, const struct csv_target *target)
 {
     struct reading *reading = csv->reading;
@@ -391,8 +150,10 @@ static enum status read_cells(struct csv *csv, const struct line *line, float *f
     for (size_t i = 0; i < reading->schema->column_count && status == ST_OK; i++) {
         status = add_cell(csv, i, features, target);
         if (status == ST_INVALID && csv->records == 0 &&
-            other_separator(csv, line) != NULL) /* numbers with commas in them */
-            status = refuse_separator(csv, line, other_separator(csv, line));
+            csv_cells_separator(reading, line) !=
+                NULL) /* numbers with commas in them */
+            status = csv_cells_refuse_separator(reading, line,
+                                                csv_cells_separator(reading, line));
         if (status == ST_INVALID)
             status = reading_refuse(reading, csv->cells[i].line, csv->cells[i].column,
                                     "%s", csv->reason.text);
@@ -436,7 +197,8 @@ static enum status read_records(struct csv *csv)
         first = false;
         if (is_empty(csv, &line))
             continue;
-        status = header ? read_header(csv, &line) : add_record(csv, &line);
+        status = header ? csv_header_read(reading, &line, csv->places)
+                        : add_record(csv, &line);
         header = false;
         if (status != ST_OK)
             return status;

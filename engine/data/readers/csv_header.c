@@ -1,0 +1,131 @@
+#include "engine/data/readers/csv_header.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/data/lexicon.h"
+#include "engine/data/readers/csv_cells.h"
+
+enum { NAME_SHOWN = 60 }; /* bytes of a header's cell in a reason */
+
+/* What is known of a header so far. */
+struct header {
+    struct reading *reading;
+    size_t *places;        /* (columns) as csv_header_read has them */
+    struct lexicon *names; /* those of the declared columns */
+    bool *found;           /* (columns) */
+    size_t cells, matches;
+    /* The first that is not declared, and the first that was there before; column 0:
+     * there is none. */
+    struct csv_cell unknown, twice;
+};
+
+static void trim_end(struct cell *cell)
+{
+    while (cell->size > 0 && strchr(" \t", cell->text[cell->size - 1]) != NULL)
+        cell->size--;
+}
+
+static void meet(struct header *header, struct csv_cell *cut)
+{
+    trim_end(&cut->cell);
+    uint32_t place = lexicon_find(header->names, cut->cell.text, cut->cell.size);
+    header->cells++;
+    if (place == LEXICON_ABSENT) {
+        if (header->unknown.column == 0)
+            header->unknown = *cut;
+        return;
+    }
+    header->matches++;
+    if (header->found[place] && header->twice.column == 0)
+        header->twice = *cut;
+    /* Where there are more cells than columns, one is unknown or there twice, and the
+     * header is refused. */
+    if (header->cells <= header->reading->schema->column_count)
+        header->places[header->cells - 1] = place;
+    header->found[place] = true;
+}
+
+/* The first declared column that the header lacks, or NULL. */
+static const char *missing_name(const struct header *header)
+{
+    const struct schema *schema = header->reading->schema;
+    for (size_t i = 0; i < schema->column_count; i++)
+        if (!header->found[i])
+            return schema->columns[i].name;
+    return NULL;
+}
+
+static int shown_size(struct cell cell)
+{
+    return cell.size < NAME_SHOWN ? (int)cell.size : NAME_SHOWN;
+}
+
+/* A first line of which no cell names a column may be a record: it is not quoted. */
+static enum status judge(const struct header *header, const struct line *line)
+{
+    struct reading *reading = header->reading;
+    const char *missing = missing_name(header);
+    char lacks[NAME_SHOWN + 32] = "";
+    struct cell unknown = header->unknown.cell, twice = header->twice.cell;
+    if (header->matches == 0 && header->cells != reading->schema->column_count)
+        return csv_cells_refuse_count(reading, line, header->cells);
+    if (header->matches == 0)
+        return reading_refuse(reading, line->number, 0,
+                              "the header names none of the declared columns: is the "
+                              "first line a record?");
+    if (header->twice.column > 0)
+        return reading_refuse(reading, header->twice.line, header->twice.column,
+                              "the header names the column \"%.*s\" twice",
+                              shown_size(twice), twice.text);
+    if (missing != NULL)
+        snprintf(lacks, sizeof lacks, "lacks the declared column \"%.60s\"", missing);
+    if (header->unknown.column > 0)
+        return reading_refuse(reading, header->unknown.line, header->unknown.column,
+                              "the header names \"%.*s\", which is not declared%s%s",
+                              shown_size(unknown), unknown.text,
+                              missing != NULL ? ", and " : "", lacks);
+    if (missing != NULL)
+        return reading_refuse(reading, line->number, 0, "the header %s", lacks);
+    return ST_OK;
+}
+
+/* What the header keeps of cells points into the line, which stays until the next one. */
+static enum status meet_all(struct header *header, const struct line *line)
+{
+    struct csv_cursor cursor = csv_cursor_at(line);
+    for (;; cursor.column++, cursor.at++) {
+        struct csv_cell cut = {0};
+        enum status status = csv_cells_cut(header->reading, &cursor, &cut);
+        if (status != ST_OK)
+            return status;
+        meet(header, &cut);
+        if (cursor.at == cursor.end)
+            return ST_OK;
+    }
+}
+
+enum status csv_header_read(struct reading *reading, const struct line *line,
+                            size_t *places)
+{
+    const struct schema *schema = reading->schema;
+    struct header header = {.reading = reading, .places = places};
+    char **names = calloc(schema->column_count, sizeof *names);
+    header.found = calloc(schema->column_count, sizeof *header.found);
+    for (size_t i = 0; names != NULL && i < schema->column_count; i++)
+        names[i] = schema->columns[i].name;
+    if (names != NULL)
+        header.names = lexicon_create(names, schema->column_count);
+    enum status status = ST_OK;
+    if (header.names == NULL || header.found == NULL)
+        status = error_set(reading->error, ST_NO_MEMORY, "no memory for a header");
+    if (status == ST_OK)
+        status = meet_all(&header, line);
+    if (status == ST_OK)
+        status = judge(&header, line);
+    lexicon_destroy(header.names);
+    free(header.found);
+    free(names);
+    return status;
+}
