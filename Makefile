@@ -139,6 +139,7 @@ traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_ma
           matrix_gather batch_cut_cells workspace_losses workspace_spreads \
           workspace_layer_spreads noise_release noise_release_counts
 $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
+$(BUILD)/tests/engine/test_trainer_views: wrapped := -Wl,--wrap=views_draw
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
 $(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=clock_wall_s,--wrap=public_clock_wait

@@ -5,8 +5,9 @@
  *
  *   released[j] = (sum over the units of what each counts in j + noise) / QUALITY_ONE
  *
- * A person counts by as many rows as a step of the model's training reads, drawn as it draws
- * them, each for its part of the person. They take as many rows of the workspace whatever
+ * A person counts by as many rows as they have in a step of the model's training, views of
+ * rows among them, drawn as it draws them, each for its part of the person. A record is
+ * measured as it is. They take as many rows of the workspace whatever
  * they own.
  *
  * Invariants

@@ -12,6 +12,12 @@ void train_spec_fini(struct train_spec *spec)
     *spec = (struct train_spec){0};
 }
 
+size_t train_spec_unit_rows(const struct train_spec *spec)
+{
+    size_t rows = spec->unit_rows > 0 ? spec->unit_rows : 1;
+    return spec->views.count > 0 ? rows * spec->views.count : rows;
+}
+
 enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
                                struct error *error)
 {
@@ -23,9 +29,8 @@ enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
         return error_set_at(error, ST_INVALID, "/model/loss",
                             "%s does not fit the dataset's task",
                             loss_name(spec->model.loss));
-    size_t unit_rows = spec->unit_rows > 0 ? spec->unit_rows : 1;
-    return network_create_of_units(&spec->network, &spec->model, shape, unit_rows,
-                                   error);
+    return network_create_of_units(&spec->network, &spec->model, shape,
+                                   train_spec_unit_rows(spec), error);
 }
 
 void train_spec_drop_network(struct train_spec *spec)
@@ -75,7 +80,7 @@ bool train_spec_shares_features(const struct train_spec *spec)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     return network_frozen_width(spec->network) > 0 && algorithm->is_private &&
-           !algorithm->plain_loss;
+           !algorithm->plain_loss && spec->views.count == 0;
 }
 
 static enum status check_features(const struct train_spec *spec, struct error *error)
@@ -86,6 +91,10 @@ static enum status check_features(const struct train_spec *spec, struct error *e
         return error_set_at(error, ST_INVALID, "/features",
                             "dropout below the first trained layer makes features "
                             "anew in every step: give streamed, or no dropout there");
+    if (spec->views.count > 0)
+        return error_set_at(error, ST_INVALID, "/features",
+                            "views of a record are drawn anew in every step: give "
+                            "streamed, or no augmentation");
     if (!train_spec_shares_features(spec))
         return error_set_at(error, ST_INVALID, "/features",
                             "there are no features that a whole run shares: freeze "
@@ -98,6 +107,8 @@ enum status train_spec_check(const struct train_spec *spec, struct error *error)
     enum status status = check_class_weights(spec, error);
     if (status == ST_OK)
         status = check_frozen(spec, error);
+    if (status == ST_OK && spec->views.count > 0)
+        status = algorithm_check_views(spec->algorithm.algorithm, error);
     if (status == ST_OK)
         status = check_features(spec, error);
     return status;

@@ -18,6 +18,7 @@
 #include "engine/dp/algorithm.h"
 #include "engine/dp/average.h"
 #include "engine/dp/optimizer.h"
+#include "engine/dp/views.h"
 #include "engine/nn/model_spec.h"
 #include "engine/nn/network.h"
 
@@ -45,15 +46,21 @@ struct train_spec {
     enum relation relation;
     enum unit unit;   /* of the data that it is trained on */
     size_t unit_rows; /* the most rows of a person in a step; 1 of a record; 0 is 1 */
-    uint64_t records; /* n, public: the units, be they records or persons */
-    uint64_t batch_size; /* expected; sampling rate = batch_size / n */
+    struct view_spec views; /* that a step takes of each of them; a count of 0: none */
+    uint64_t records;       /* n, public: the units, be they records or persons */
+    uint64_t batch_size;    /* expected; sampling rate = batch_size / n */
     uint64_t steps;
     double noise_multiplier; /* 0 where the algorithm is not private */
 };
 
 void train_spec_fini(struct train_spec *spec); /* a zeroed one is allowed */
 
-/* spec->network = spec->model for data of this shape and units of spec->unit_rows. There must be none yet.
+/* How many rows of a micro-batch a unit takes: its rows times their views, at most
+ * UNIT_ROWS_MAX and a power of two. */
+size_t train_spec_unit_rows(const struct train_spec *spec);
+
+/* spec->network = spec->model for data of this shape and units of train_spec_unit_rows.
+ * There must be none yet.
  *   ST_INVALID    the loss does not fit the task ("/model/loss"), or as network_create
  *   ST_NO_MEMORY  an allocation failed */
 enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
@@ -62,14 +69,16 @@ enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
 /* Destroys the compiled model of a run that is over or will never be. */
 void train_spec_drop_network(struct train_spec *spec);
 
-/* Whether the algorithm's proof covers what the spec asks of losses, layers and features.
+/* Whether the algorithm's proof covers what the spec asks of losses, layers, views and
+ * features.
  *   ST_INVALID  it does not, or there are no features that a run could share: at
- *               "/class_weights", "/model/trainable" or "/features" */
+ *               "/class_weights", "/model/trainable", "/features" or "/augmentation" */
 enum status train_spec_check(const struct train_spec *spec, struct error *error);
 
 /* Whether what the frozen layers make of a record serves a whole run: there are such
- * layers, the algorithm reads nothing that they read, as a bound by the loss does, and it
- * keeps records in rows that round alike, as none does on public data. */
+ * layers, each use of a record sees it as it is, the algorithm reads nothing that they
+ * read, as a bound by the loss does, and it keeps records in rows that round alike, as none
+ * does on public data. */
 bool train_spec_shares_features(const struct train_spec *spec);
 
 /* What the algorithm plans from. The answer borrows spec. */

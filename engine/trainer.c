@@ -132,6 +132,7 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
             .optimizer = &spec->optimizer,
             .records = spec->records,
             .batch_size = spec->batch_size,
+            .views = spec->views,
             .rows = row_classes_most(run_rows_block(network, spec->batch_size))};
         uint64_t parameters = network_parameters(network);
         uint64_t floats = network_floats(network);
@@ -162,6 +163,10 @@ static enum status check_matrices(const struct trainer_options *options,
         return error_set(error, ST_INVALID, "the spec is for %llu units, not %llu",
                          (unsigned long long)options->spec->records,
                          (unsigned long long)matrix_units(data));
+    const struct view_spec *views = &options->spec->views;
+    if (views->count > 0 &&
+        (uint64_t)views->planes * views->height * views->width != data->features)
+        return error_set(error, ST_INVALID, "the spec's views are of other records");
     if (evaluation != NULL && (evaluation->features != data->features ||
                                evaluation->classes != data->classes))
         return error_set(error, ST_INVALID,
@@ -200,6 +205,7 @@ static enum status create_stepper(struct trainer *trainer,
                                   .steps = spec->steps,
                                   .records = spec->records,
                                   .batch_size = spec->batch_size,
+                                  .views = spec->views,
                                   .rows = trainer->rows,
                                   .cancel = options->cancel};
     set_needs(&setup, trainer->algorithm, trainer->state);

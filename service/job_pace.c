@@ -9,12 +9,13 @@
 
 enum { MS_PER_S = 1000 };
 
-/* Rows: each person of a batch is as many, whatever they own. */
+/* Rows: each person of a batch is as many, whatever they own, and each record as many as a
+ * step takes views of it. */
 static double examples_of(const struct job_plan *plan)
 {
     const struct train_spec *train = &plan->request.train;
-    double rows = train->unit_rows > 0 ? (double)train->unit_rows : 1;
-    return (double)train->steps * (double)train->batch_size * rows;
+    return (double)train->steps * (double)train->batch_size *
+           (double)train_spec_unit_rows(train);
 }
 
 /* Whether both train the same model in the same way on the same records. */

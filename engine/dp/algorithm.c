@@ -54,3 +54,18 @@ enum status algorithm_check_unit(const struct algorithm *algorithm, enum unit un
                         "%s does not take persons: %s", algorithm->name,
                         algorithm->records_only);
 }
+
+enum status algorithm_check_views(const struct algorithm *algorithm,
+                                  struct error *error)
+{
+    if (!algorithm->is_private)
+        return error_set_at(error, ST_INVALID, "/augmentation",
+                            "%s takes records as they are: leave it out, or take an "
+                            "algorithm that is private",
+                            algorithm->name);
+    if (algorithm->records_only != NULL)
+        return error_set_at(error, ST_INVALID, "/augmentation",
+                            "%s takes no views of a record: %s", algorithm->name,
+                            algorithm->records_only);
+    return ST_OK;
+}

@@ -96,8 +96,9 @@ struct algorithm {
         uses_differences; /* it sums gradient differences (engine/difference/difference.h) */
     bool uses_subsets; /* it draws batches of a fixed size (fixed_size_subset.h) */
     bool plain_loss;   /* its proof reads the loss: a job names no class weights */
-    /* Why it takes no persons: what its proof says of records and of nothing else. NULL
-     * where a person's mean gradient may stand wherever a record's does (noise.md 2.6). */
+    /* Why it takes neither persons nor views: what its proof says of single rows as they
+     * are. NULL where a unit's mean gradient may stand wherever a record's does (noise.md
+     * 2.6). */
     const char *records_only;
     uint64_t epochs; /* for a job that names neither epochs nor steps; 0: the usual */
     const struct algorithm_parameter *parameters;
@@ -170,6 +171,12 @@ const struct noise_plan *algorithm_noise(const struct algorithm *algorithm,
  *   ST_UNIT_UNSUPPORTED  its proof is about records ("/algorithm/name") */
 enum status algorithm_check_unit(const struct algorithm *algorithm, enum unit unit,
                                  struct error *error);
+
+/* Whether algorithm may learn from views of a record (views.h).
+ *   ST_INVALID  it is not private, or its proof is about rows as they are
+ *               ("/augmentation") */
+enum status algorithm_check_views(const struct algorithm *algorithm,
+                                  struct error *error);
 
 /* batch_size / records: the one double that sampler and accountant both use. */
 double algorithm_rate(const struct algorithm_inputs *inputs);

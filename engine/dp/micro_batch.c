@@ -5,7 +5,8 @@
  *                  the one that leaves its blocks fullest (best_end). row_classes_place
  *                  says in which row each record stands; rows between hold zeros. A
  *                  person takes as many rows as the network's units have, whatever they
- *                  own: those that are left hold zeros too, and weigh nothing
+ *                  own: those that are left hold zeros too, and weigh nothing. Views of
+ *                  a record are such rows as well
  *   differentiate  runs forward, loss and backward over all rows, or takes the
  *                  differences
  *   clip           measures each record and asks the clip rule for its clip factor; on
@@ -26,7 +27,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/difference/difference.h"
-#include "engine/dp/unit_rows.h"
+#include "engine/dp/sights.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
 
@@ -43,6 +44,7 @@ struct micro_batch {
     struct stream *stream; /* of the draws of persons' rows */
     struct workspace *workspace;
     size_t capacity;
+    float *seen;         /* (features) a row before a view of it is made, or NULL */
     float *weights;      /* (capacity) what a row's loss weighs in its unit's */
     float *block;        /* (network_tile_floats_max) one tile's product */
     float *clip_factors; /* (capacity) */
@@ -86,7 +88,8 @@ size_t micro_batch_size(const struct network *network, struct micro_batch_room r
                                      : workspace_size(network, room.capacity);
     size_t row = 2 * sizeof(float) + sizeof(double) + sizeof(bool) +
                  2 * sizeof(uint32_t) + sizeof(struct row_range);
-    return sizeof(struct micro_batch) + buffers + block_size(network) +
+    size_t seen = room.has_views ? network_shape(network).features * sizeof(float) : 0;
+    return sizeof(struct micro_batch) + buffers + block_size(network) + seen +
            room.capacity * row;
 }
 
@@ -104,6 +107,9 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
     micro_batch->capacity = capacity;
     micro_batch->block = aligned_alloc(ALIGNMENT, block_size(network));
     micro_batch->clip_factors = calloc(capacity, sizeof *micro_batch->clip_factors);
+    if (room.has_views)
+        micro_batch->seen =
+            calloc(network_shape(network).features, sizeof *micro_batch->seen);
     micro_batch->weights = calloc(capacity, sizeof *micro_batch->weights);
     micro_batch->squares = calloc(capacity, sizeof *micro_batch->squares);
     micro_batch->occupied = calloc(capacity, sizeof *micro_batch->occupied);
@@ -118,6 +124,7 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
     if (status == ST_OK &&
         (micro_batch->block == NULL || micro_batch->clip_factors == NULL ||
          micro_batch->weights == NULL || micro_batch->squares == NULL ||
+         (room.has_views && micro_batch->seen == NULL) ||
          micro_batch->occupied == NULL || micro_batch->places == NULL ||
          micro_batch->indices == NULL || micro_batch->ranges == NULL))
         status = error_set(error, ST_NO_MEMORY, "no memory for a micro-batch");
@@ -141,6 +148,9 @@ void micro_batch_destroy(struct micro_batch *micro_batch)
     if (micro_batch->clip_factors != NULL)
         hash_zero(micro_batch->clip_factors,
                   micro_batch->capacity * sizeof *micro_batch->clip_factors);
+    if (micro_batch->seen != NULL)
+        hash_zero(micro_batch->seen, network_shape(micro_batch->network).features *
+                                         sizeof *micro_batch->seen);
     if (micro_batch->weights != NULL)
         hash_zero(micro_batch->weights,
                   micro_batch->capacity * sizeof *micro_batch->weights);
@@ -153,6 +163,7 @@ void micro_batch_destroy(struct micro_batch *micro_batch)
     free(micro_batch->block);
     stream_destroy(micro_batch->stream);
     free(micro_batch->clip_factors);
+    free(micro_batch->seen);
     free(micro_batch->weights);
     free(micro_batch->squares);
     free(micro_batch->occupied);
@@ -173,12 +184,14 @@ static bool squares_serve(const struct batch_sum *sum)
     return sum->clip != NULL && sum->parameter_step == NULL;
 }
 
-/* Copies the features of one row of the matrix into a row. Its square is taken at once,
- * while the row is near and the processor divides the next one's. Where the frozen layers
- * have made something of it, that is copied, and no layer reads the row itself. */
+/* Copies the features of one row of the matrix into a row, or a view of them. Its square is
+ * taken at once, while the row is near and the processor divides the next one's. Where the
+ * frozen layers have made something of it, that is copied, and no layer reads the row
+ * itself. */
 static void gather_features(struct micro_batch *micro_batch, const struct task *task,
-                            uint32_t index, size_t row)
+                            const struct sight *sight, size_t row)
 {
+    uint32_t index = sight->index;
     if (task->features.rows != NULL) {
         struct rows to = workspace_frozen_rows(micro_batch->workspace);
         size_t width = task->features.width;
@@ -188,21 +201,28 @@ static void gather_features(struct micro_batch *micro_batch, const struct task *
     }
     size_t stride = workspace_stride(micro_batch->workspace);
     float *features = workspace_input(micro_batch->workspace) + row * stride;
-    matrix_gather(task->data, features, stride, &index, 1);
+    if (task->views != NULL) {
+        matrix_gather(task->data, micro_batch->seen, stride, &index, 1);
+        image_view_make(features, micro_batch->seen, task->views, sight->view);
+    } else {
+        matrix_gather(task->data, features, stride, &index, 1);
+    }
     if (squares_serve(task->sum))
         micro_batch->squares[row] = floats_square(features, stride);
 }
 
 /* Copies the features and the target of one row of the matrix into a row. */
 static void gather_row(struct micro_batch *micro_batch, const struct task *task,
-                       uint32_t index, size_t row)
+                       const struct sight *sight, size_t row)
 {
     const struct matrix *data = task->data;
-    gather_features(micro_batch, task, index, row);
+    gather_features(micro_batch, task, sight, row);
     if (data->targets != NULL)
-        workspace_classes(micro_batch->workspace)[row] = matrix_target(data, index);
+        workspace_classes(micro_batch->workspace)[row] =
+            matrix_target(data, sight->index);
     else
-        workspace_values(micro_batch->workspace)[row] = matrix_value(data, index);
+        workspace_values(micro_batch->workspace)[row] =
+            matrix_value(data, sight->index);
 }
 
 static void clear_row(struct micro_batch *micro_batch, const struct task *task,
@@ -222,21 +242,21 @@ static void clear_row(struct micro_batch *micro_batch, const struct task *task,
 static void gather(struct micro_batch *micro_batch, const struct task *task,
                    uint32_t unit, size_t first)
 {
-    uint32_t rows[UNIT_ROWS_MAX] = {unit};
-    size_t all = micro_batch->unit_rows, count = 1;
-    const struct unit_draw draw = {task->rows_key, all};
-    if (task->data->starts != NULL)
-        count = unit_rows_draw(rows, task->data, unit, draw, micro_batch->stream);
+    struct sights sights;
+    size_t all = micro_batch->unit_rows;
+    const struct sights_draw draw = {task->rows_key, task->views, task->views_key, all};
+    sights_draw(&sights, task->data, unit, &draw, micro_batch->stream);
     for (size_t k = 0; k < all; k++) {
-        gather_row(micro_batch, task, rows[k], first + k);
-        if (k >= count && task->data->slots == 0)
+        gather_row(micro_batch, task, &sights.all[k], first + k);
+        if (k >= sights.count && task->data->slots == 0)
             clear_row(micro_batch, task, first + k);
-        micro_batch->weights[first + k] = k < count ? 1.0F / (float)count : 0.0F;
+        micro_batch->weights[first + k] =
+            k < sights.count ? 1.0F / (float)sights.count : 0.0F;
         micro_batch->indices[first + k] = (uint32_t)(unit * all + k);
         micro_batch->occupied[first + k] = true;
     }
-    if (task->data->starts != NULL)
-        hash_zero(rows, sizeof rows);
+    if (task->data->starts != NULL || task->views != NULL)
+        hash_zero(&sights, sizeof sights);
 }
 
 /* Says that a unit will be gathered soon. */

@@ -20,6 +20,7 @@
 #include "engine/dp/batch_sum.h"
 #include "engine/dp/feature_rows.h"
 #include "engine/dp/reduction.h"
+#include "engine/dp/views.h"
 #include "engine/nn/network.h"
 #include "engine/rounding/row_class.h"
 
@@ -32,9 +33,11 @@ struct task { /* what one sum is of; all threads read it */
     const float *parameters;
     const struct batch *batch;
     const struct batch_sum *sum;
-    const uint8_t *drop_key;     /* this step's (workspace_drop) */
-    const uint8_t *rows_key;     /* and that of unit_rows.h, where units are persons */
-    const double *class_weights; /* (workspace_weigh_classes); NULL: none */
+    const uint8_t *drop_key; /* this step's (workspace_drop) */
+    const uint8_t *rows_key; /* and that of unit_rows.h, where units are persons */
+    const struct view_spec *views; /* of each row; NULL: it is seen as it is */
+    const uint8_t *views_key;      /* this step's, where there are views */
+    const double *class_weights;   /* (workspace_weigh_classes); NULL: none */
     struct reduction *reduction;
     const atomic_bool *cancel; /* or NULL */
 };
@@ -50,6 +53,7 @@ size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records)
 struct micro_batch_room {
     size_t capacity; /* rows of a micro-batch (micro_batch_capacity) */
     bool two_points; /* for sums of differences too */
+    bool has_views;  /* rows are seen in views (views.h) */
 };
 
 /*   ST_NO_MEMORY  an allocation failed */

@@ -1,7 +1,8 @@
 /*
  * step_keys.h - the secrets of a step: one key for its noise, one for who is in its
- * batch, one for what dropout drops, one for which rows of a person it reads. Each comes from a source of its own (noise_key.h),
- * so none can be computed from another, and no key serves two steps.
+ * batch, one for what dropout drops, one for which rows of a person it reads, one for which
+ * views it takes of a record. Each comes from a source of its own (noise_key.h), so none can
+ * be computed from another, and no key serves two steps.
  *
  * Threads: one at a time.
  */
@@ -12,8 +13,9 @@
 
 struct step_keys {
     /* those of the step that was begun last */
-    struct noise_key noise, sampling, drop, rows;
-    struct noise_source *noise_source, *sampling_source, *drop_source, *rows_source;
+    struct noise_key noise, sampling, drop, rows, views;
+    struct noise_source *noise_source, *sampling_source, *drop_source, *rows_source,
+        *views_source;
 };
 
 /* seed is for tests, whose other keys start from some that are derived from it; NULL

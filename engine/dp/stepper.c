@@ -61,7 +61,8 @@ static struct micro_batch_room room_of(const struct stepper_setup *setup)
     return (struct micro_batch_room){
         .capacity = micro_batch_capacity(
             &setup->rows, network_unit_rows(setup->network), piece_rows_max(setup)),
-        .two_points = setup->uses_differences};
+        .two_points = setup->uses_differences,
+        .has_views = setup->views.count > 0};
 }
 
 uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads)
@@ -120,6 +121,7 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
     CHECK(stepper != NULL && setup->is_public == (setup->noise == NULL));
     CHECK(setup->records == matrix_units(setup->data));
     CHECK(!setup->is_public || network_unit_rows(setup->network) == 1);
+    CHECK(setup->views.count == 0 || (!setup->is_public && !setup->uses_differences));
     /* By these numbers dropout knows the rows of a micro-batch. */
     CHECK(setup->records <= UINT32_MAX / network_unit_rows(setup->network));
     stepper->setup = *setup;
@@ -295,6 +297,8 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                  .drop_key = stepper->keys.drop.bytes,
                  .class_weights = setup->class_weights,
                  .rows_key = stepper->keys.rows.bytes,
+                 .views = setup->views.count > 0 ? &setup->views : NULL,
+                 .views_key = stepper->keys.views.bytes,
                  .reduction = &stepper->reduction,
                  .cancel = setup->cancel},
     };

@@ -11,6 +11,7 @@
 #include "engine/data/matrix.h"
 #include "engine/dp/noise_plan.h"
 #include "engine/dp/optimizer.h"
+#include "engine/dp/views.h"
 #include "engine/nn/network.h"
 #include "engine/noise/noise_key.h"
 #include "engine/parallel/team.h"
@@ -24,8 +25,9 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     const struct optimizer_spec *optimizer;
     const double *class_weights; /* (classes) see workspace_weigh_classes; NULL: none */
     uint64_t steps;
-    uint64_t records;    /* n, the units of data (matrix_units) */
-    uint64_t batch_size; /* expected */
+    uint64_t records;       /* n, the units of data (matrix_units) */
+    uint64_t batch_size;    /* expected */
+    struct view_spec views; /* that a step takes of each row; a count of 0: none */
     struct row_classes rows;
     bool is_public;                 /* stepper_average is allowed, and noise is NULL */
     const struct noise_plan *noise; /* its grids say how large cells grow */

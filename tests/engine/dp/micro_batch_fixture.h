@@ -26,6 +26,7 @@ struct bench {
     struct reduction reduction;
     struct batch batch;
     struct micro_batch *micro_batch;
+    const struct view_spec *views; /* set before its rows are; NULL: none */
 };
 
 /* Takes network. */
@@ -75,10 +76,12 @@ static inline void bench_worker(struct bench *bench, struct row_classes rows,
                                 size_t capacity)
 {
     micro_batch_destroy(bench->micro_batch);
-    assert_int_equal(micro_batch_create(&bench->micro_batch, bench->network, &rows,
-                                        (struct micro_batch_room){.capacity = capacity},
-                                        NULL),
-                     ST_OK);
+    assert_int_equal(
+        micro_batch_create(&bench->micro_batch, bench->network, &rows,
+                           (struct micro_batch_room){.capacity = capacity,
+                                                     .has_views = bench->views != NULL},
+                           NULL),
+        ST_OK);
 }
 
 static inline void bench_rows(struct bench *bench, struct row_classes rows)
@@ -114,6 +117,7 @@ static inline struct task bench_task(struct bench *bench, const struct batch_sum
 {
     static const uint8_t drop_key[STREAM_KEY_SIZE] = {0x5e, 0xed};
     static const uint8_t rows_key[STREAM_KEY_SIZE] = {0xd4, 0x3e};
+    static const uint8_t views_key[STREAM_KEY_SIZE] = {0x1d, 0xea};
     return (struct task){.network = bench->network,
                          .data = &bench->data,
                          .parameters = bench->parameters,
@@ -121,6 +125,8 @@ static inline struct task bench_task(struct bench *bench, const struct batch_sum
                          .sum = sum,
                          .drop_key = drop_key,
                          .rows_key = rows_key,
+                         .views = bench->views,
+                         .views_key = views_key,
                          .reduction = &bench->reduction};
 }
 

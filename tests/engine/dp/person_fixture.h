@@ -1,6 +1,7 @@
 /*
- * person_fixture.h - a micro-batch over persons with several rows each: what its tests
- * stand on. A person's index is the place of their rows in the matrix. Include after
+ * person_fixture.h - a micro-batch over persons with several rows each, and what their
+ * gradients are one by one: what tests of units of several rows stand on. A person's index
+ * is the place of their rows in the matrix. Include after
  * tests/expect.h.
  *
  * Ownership: people_make's is released by people_fini.
@@ -8,6 +9,9 @@
 #ifndef TESTS_ENGINE_DP_PERSON_FIXTURE_H
 #define TESTS_ENGINE_DP_PERSON_FIXTURE_H
 
+#include <math.h>
+
+#include "engine/nn/workspace.h"
 #include "engine/rounding/row_class.h"
 #include "tests/engine/dp/micro_batch_fixture.h"
 
@@ -72,6 +76,59 @@ static inline void people_make(struct people *people, struct network *network,
 static inline void people_fini(struct people *people)
 {
     bench_fini(&people->bench);
+}
+
+static inline double bound(const struct bench *bench)
+{
+    return 1 + bench->grid.inflation +
+           bench->grid.roundings * sqrt((double)bench->dim) / bench->grid.scale;
+}
+
+static inline void choose_rows(struct bench *bench)
+{
+    struct row_classes rows;
+    assert_int_equal(
+        row_classes_find(&rows, bench->network, (struct heights){48, 48}, NULL), ST_OK);
+    assert_true(rows.safe);
+    bench_rows(bench, rows);
+}
+
+struct labelled {   /* a record by itself */
+    const float *x; /* (features) */
+    uint32_t target;
+};
+
+/* to += the gradient of one record, as a network of single records gives it. */
+static inline void add_gradient(const struct bench *bench, struct network *single,
+                                struct labelled record, double *to)
+{
+    struct workspace *workspace;
+    float *block = aligned_alloc(64, (network_tile_floats_max(single) + 16) / 16 * 16 *
+                                         sizeof *block);
+    assert_int_equal(workspace_create(&workspace, single, 16, NULL), ST_OK);
+    memcpy(workspace_input(workspace), record.x,
+           bench->data.features * sizeof *record.x);
+    workspace_classes(workspace)[0] = record.target;
+    workspace_forward(workspace, bench->parameters, 1);
+    workspace_loss(workspace);
+    workspace_backward(workspace, bench->parameters);
+    workspace_measure(workspace, NULL);
+    for (size_t t = 0; t < network_tile_count(single); t++) {
+        struct tile tile = network_tile(single, t);
+        workspace_sum(workspace, t, (struct row_range){0, 1}, block);
+        for (size_t j = 0; j < tile.count; j++)
+            to[tile.offset + j] += (double)block[j];
+    }
+    workspace_destroy(workspace);
+    free(block);
+}
+
+static inline double length(const double *x, size_t count)
+{
+    double square = 0;
+    for (size_t j = 0; j < count; j++)
+        square += x[j] * x[j];
+    return sqrt(square);
 }
 
 #endif

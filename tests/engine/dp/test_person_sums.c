@@ -16,21 +16,6 @@
 #include "tests/engine/kernels_fixture.h"
 #include "tests/engine/dp/person_fixture.h"
 
-static double bound(const struct bench *bench)
-{
-    return 1 + bench->grid.inflation +
-           bench->grid.roundings * sqrt((double)bench->dim) / bench->grid.scale;
-}
-
-static void choose_rows(struct bench *bench)
-{
-    struct row_classes rows;
-    assert_int_equal(
-        row_classes_find(&rows, bench->network, (struct heights){48, 48}, NULL), ST_OK);
-    assert_true(rows.safe);
-    bench_rows(bench, rows);
-}
-
 /* The longest that leaving out one of every few persons moves the sum. */
 static double most_moved(struct bench *bench, size_t step)
 {
@@ -136,39 +121,6 @@ static void a_person_who_becomes_another_moves_it_by_twice_that(void **state)
     people_fini(&people);
 }
 
-/* to += the gradient of one row of the matrix, as a network of single records gives it. */
-static void add_gradient(const struct bench *bench, struct network *single,
-                         uint32_t row, double *to)
-{
-    struct workspace *workspace;
-    float *block = aligned_alloc(64, (network_tile_floats_max(single) + 16) / 16 * 16 *
-                                         sizeof *block);
-    assert_int_equal(workspace_create(&workspace, single, 16, NULL), ST_OK);
-    matrix_gather(&bench->data, workspace_input(workspace), workspace_stride(workspace),
-                  &row, 1);
-    workspace_classes(workspace)[0] = bench->targets[row];
-    workspace_forward(workspace, bench->parameters, 1);
-    workspace_loss(workspace);
-    workspace_backward(workspace, bench->parameters);
-    workspace_measure(workspace, NULL);
-    for (size_t t = 0; t < network_tile_count(single); t++) {
-        struct tile tile = network_tile(single, t);
-        workspace_sum(workspace, t, (struct row_range){0, 1}, block);
-        for (size_t j = 0; j < tile.count; j++)
-            to[tile.offset + j] += (double)block[j];
-    }
-    workspace_destroy(workspace);
-    free(block);
-}
-
-static double length(const double *x, size_t count)
-{
-    double square = 0;
-    for (size_t j = 0; j < count; j++)
-        square += x[j] * x[j];
-    return sqrt(square);
-}
-
 /* Those who have no more rows than a step takes add the mean of all of them. */
 static void check_means(struct network *network, struct network *single)
 {
@@ -188,7 +140,11 @@ static void check_means(struct network *network, struct network *single)
             continue;
         memset(mean, 0, bench->dim * sizeof *mean);
         for (uint32_t k = 0; k < own.count; k++)
-            add_gradient(bench, single, own.first + k, mean);
+            add_gradient(
+                bench, single,
+                (struct labelled){bench->x + (own.first + k) * bench->data.features,
+                                  bench->targets[own.first + k]},
+                mean);
         double norm = length(mean, bench->dim) / own.count;
         double factor = fmin(1, 1 / norm) / own.count;
         sum_without(bench, u, SIZE_MAX, without);
