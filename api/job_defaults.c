@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "api/augmentation_request.h"
 #include "api/class_weights_request.h"
 #include "api/limits.h"
 #include "engine/quality/quality_plan.h"
@@ -52,6 +53,15 @@ static uint64_t nearest_power(uint64_t records)
     return power;
 }
 
+/* Fewer where a step takes so many views of each that there would be no room for them. */
+static size_t usual_rows(size_t views)
+{
+    size_t rows = ROWS_PER_PERSON_DEFAULT;
+    while (rows > 1 && rows * views > UNIT_ROWS_MAX)
+        rows /= 2;
+    return rows;
+}
+
 /* What is said of persons, on data whose units they are. */
 static enum status resolve_unit(struct job_request *request,
                                 const struct job_dataset *dataset, struct error *error)
@@ -64,7 +74,7 @@ static enum status resolve_unit(struct job_request *request,
                             "out");
     train->unit = unit;
     if (unit == UNIT_PERSON && train->unit_rows == 0)
-        train->unit_rows = ROWS_PER_PERSON_DEFAULT;
+        train->unit_rows = usual_rows(train->views.count);
     return algorithm_check_unit(train->algorithm.algorithm, unit, error);
 }
 
@@ -179,6 +189,9 @@ enum status job_defaults_fill(struct job_request *request,
     enum status status = resolve_privacy(request, dataset, error);
     if (status == ST_OK)
         status = resolve_unit(request, dataset, error);
+    if (status == ST_OK)
+        status = augmentation_request_fit(&request->train.views, dataset->schema,
+                                          request->train.unit_rows, error);
     if (status == ST_OK)
         status = model_request_fit(&request->train.model, request->has_loss,
                                    dataset->schema, error);

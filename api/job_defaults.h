@@ -34,7 +34,8 @@ struct job_dataset { /* what must be known of the dataset */
  *                       weight decay that times the rate is not below 1, delta above the dataset's, a loss or layers
  *                       that do not suit the data, too many parameters or steps, no
  *                       privacy for a private algorithm or privacy for another,
- *                       budget_fraction of public data; error->pointer names the member
+ *                       budget_fraction of public data, or an augmentation that does not
+ *                       fit (augmentation_request_fit); error->pointer names the member
  *   ST_DATASET_PRIVATE  an algorithm that is not private on a private dataset
  *   ST_UNIT_UNSUPPORTED  an algorithm that takes no persons, on a dataset of them
  * On failure some of it may be filled in: the request can only be released. */

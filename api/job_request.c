@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/algorithm_request.h"
+#include "api/augmentation_request.h"
 #include "api/averaging_request.h"
 #include "api/class_weights_request.h"
 #include "api/json_reader.h"
@@ -126,6 +127,9 @@ static void read_learning(struct job_request *request, const struct json_node *r
     struct json_node features = json_member(root, "features");
     if (json_present(features))
         read_features(&request->train.features, features);
+    struct json_node augmentation = json_member(root, "augmentation");
+    if (json_present(augmentation))
+        augmentation_request_read(&request->train.views, &augmentation);
 }
 
 /* A power of two, so that nobody's rows lie in two products. */
@@ -204,11 +208,12 @@ static void read_request(struct job_request *request, const struct json_node *ro
 {
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
-    json_read_object(*root, (const char *const[]){
-                                "dataset", "evaluation", "model", "algorithm",
-                                "optimizer", "averaging", "class_weights", "features",
-                                "batch_size", "rows_per_person", "epochs", "steps",
-                                "privacy", "display_name", "tags", NULL});
+    json_read_object(
+        *root,
+        (const char *const[]){"dataset", "evaluation", "model", "algorithm",
+                              "optimizer", "averaging", "class_weights", "features",
+                              "batch_size", "rows_per_person", "augmentation", "epochs",
+                              "steps", "privacy", "display_name", "tags", NULL});
     read_names(request, root, epsilon_max);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
@@ -286,6 +291,7 @@ void job_request_write_run(struct json_writer *writer,
     json_write_count(writer, "batch_size", train->batch_size);
     if (train->unit == UNIT_PERSON)
         json_write_count(writer, "rows_per_person", train->unit_rows);
+    augmentation_request_write(writer, "augmentation", &train->views);
     if (request->has_steps)
         json_write_count(writer, "steps", train->steps);
     else

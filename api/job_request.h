@@ -6,7 +6,8 @@
  *
  *   {"dataset","evaluation"?:id|{"holdout":true,"epsilon","error_clip"?},"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"averaging"?:{"kind",...},
- *    "class_weights"?:[number,...],"features"?:cached|streamed,"batch_size"?,"rows_per_person"?,"epochs"|"steps"?,
+ *    "class_weights"?:[number,...],"features"?:cached|streamed,"batch_size"?,"rows_per_person"?,
+ *    "augmentation"?:{"views"?,"flip"?,"shift"?},"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
  *              "accountant"?:rdp|pld},
  *    "display_name"?,"tags"?}

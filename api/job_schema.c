@@ -9,6 +9,7 @@
 
 #include "accountant/cost.h"
 #include "api/algorithm_request.h"
+#include "api/augmentation_request.h"
 #include "api/averaging_request.h"
 #include "api/class_weights_request.h"
 #include "api/json_schema.h"
@@ -347,6 +348,7 @@ char *job_schema_render(const struct job_schema_view *view)
     write_averaging(&writer);
     class_weights_schema_write(&writer, "class_weights", view->facts.schema->classes);
     job_features_schema_write(&writer);
+    augmentation_schema_write(&writer, view->facts.schema);
     write_length(&writer, usual);
     write_privacy(&writer, view, &offers);
     caption_schema_write(&writer);

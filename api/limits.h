@@ -42,6 +42,8 @@ enum {
     LIMIT_STRIDE = 4096,   /* and paddings and dilations */
     LIMIT_STEPS = 10000000,
     LIMIT_ROWS_PER_PERSON = 16, /* in a step; a power of two */
+    LIMIT_VIEWS = 16,           /* of a record in a step; a power of two */
+    LIMIT_SHIFT = 64,           /* pixels that a view of an image is moved by */
     LIMIT_PERSON_ID = 256,      /* bytes */
     LIMIT_PERSONS = 10000000,   /* of a dataset whose unit is the person */
     LIMIT_PAGE_SIZE = 1000,

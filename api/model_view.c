@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/algorithm_request.h"
+#include "api/augmentation_request.h"
 #include "api/averaging_request.h"
 #include "api/class_weights_request.h"
 #include "api/epochs_view.h"
@@ -139,6 +140,7 @@ char *certificate_render(const struct model_view *view)
     json_write_count(&writer, "records", view->request->train.records);
     if (view->request->train.unit == UNIT_PERSON)
         json_write_count(&writer, "rows_per_person", view->request->train.unit_rows);
+    augmentation_request_write(&writer, "augmentation", &view->request->train.views);
     json_write_count(&writer, "steps", view->steps);
     algorithm_request_write(&writer, "algorithm", &view->request->train.algorithm);
     write_post_processing(&writer, &view->request->train);

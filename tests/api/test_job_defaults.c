@@ -324,6 +324,50 @@ static void where_persons_are_not_or_not_proved_is_said(void **state)
             ST_UNIT_UNSUPPORTED, "/algorithm/name");
 }
 
+#define VIEWS_JOB(algorithm, more) PEOPLE_JOB(algorithm, ",\"augmentation\":{" more "}")
+
+static void views_are_of_images(void **state)
+{
+    (void)state;
+    struct job_request request;
+    struct schema photos = images, faces, rows = images;
+    must_resolve(&request, VIEWS_JOB("dpsgd", "\"shift\":2"),
+                 private_data(&images, 900));
+    assert_int_equal(request.train.views.count, 4);
+    assert_int_equal(request.train.unit_rows, 0);
+    assert_int_equal(network_unit_rows(request.train.network), 4);
+    assert_int_equal(request.train.views.planes * request.train.views.height *
+                         request.train.views.width,
+                     schema_features(&images));
+    job_request_fini(&request);
+    photos.shape_count = 3;
+    memcpy(photos.shape, (const uint32_t[]){3, 8, 6}, sizeof(uint32_t[3]));
+    must_resolve(&request, VIEWS_JOB("adp", "\"views\":1,\"shift\":5"),
+                 private_data(&photos, 900));
+    assert_int_equal(request.train.views.planes, 3);
+    assert_int_equal(request.train.views.height, 8);
+    assert_int_equal(request.train.views.width, 6);
+    job_request_fini(&request);
+    refused(VIEWS_JOB("adp", "\"shift\":6"), private_data(&photos, 900), ST_INVALID,
+            "/augmentation/shift");
+    rows.shape_count = 1;
+    refused(VIEWS_JOB("dpsgd", "\"flip\":true"), private_data(&rows, 900), ST_INVALID,
+            "/augmentation");
+    refused(VIEWS_JOB("dpsgd", "\"flip\":true"), private_data(&people, 900), ST_INVALID,
+            "/augmentation");
+    faces = photos;
+    faces.has_id_file = true;
+    must_resolve(&request, VIEWS_JOB("dpsgd", "\"views\":8,\"flip\":true"),
+                 private_data(&faces, 900));
+    assert_int_equal(request.train.unit, UNIT_PERSON);
+    assert_int_equal(request.train.unit_rows, 2); /* as there is room for */
+    assert_int_equal(network_unit_rows(request.train.network), 16);
+    job_request_fini(&request);
+    refused(VIEWS_JOB("dpsgd", "\"views\":8,\"flip\":true},\"rows_per_person\":4,"
+                               "\"tags\":{"),
+            private_data(&faces, 900), ST_INVALID, "/augmentation/views");
+}
+
 static void what_is_not_private_needs_public_data(void **state)
 {
     (void)state;
@@ -395,6 +439,7 @@ int main(void)
         cmocka_unit_test(relation_and_records_are_the_datasets),
         cmocka_unit_test(persons_give_some_of_their_rows),
         cmocka_unit_test(where_persons_are_not_or_not_proved_is_said),
+        cmocka_unit_test(views_are_of_images),
         cmocka_unit_test(what_is_not_private_needs_public_data),
         cmocka_unit_test(weights_are_one_for_each_class),
         cmocka_unit_test(a_step_takes_no_parameter_away),

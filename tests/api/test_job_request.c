@@ -76,6 +76,22 @@ static void every_member_is_checked(void **state)
         {":1024", ":1024,\"rows_per_person\":3", "/rows_per_person"},
         {":1024", ":1024,\"rows_per_person\":32", "/rows_per_person"},
         {":1024", ":1024,\"rows_per_person\":\"4\"", "/rows_per_person"},
+        {":1024", ":1024,\"augmentation\":{}", "/augmentation"},
+        {":1024", ":1024,\"augmentation\":{\"views\":4}", "/augmentation"},
+        {":1024", ":1024,\"augmentation\":{\"shift\":0,\"flip\":false}",
+         "/augmentation"},
+        {":1024", ":1024,\"augmentation\":true", "/augmentation"},
+        {":1024", ":1024,\"augmentation\":{\"flip\":1}", "/augmentation/flip"},
+        {":1024", ":1024,\"augmentation\":{\"flip\":true,\"views\":0}",
+         "/augmentation/views"},
+        {":1024", ":1024,\"augmentation\":{\"flip\":true,\"views\":3}",
+         "/augmentation/views"},
+        {":1024", ":1024,\"augmentation\":{\"flip\":true,\"views\":32}",
+         "/augmentation/views"},
+        {":1024", ":1024,\"augmentation\":{\"shift\":-1}", "/augmentation/shift"},
+        {":1024", ":1024,\"augmentation\":{\"shift\":65}", "/augmentation/shift"},
+        {":1024", ":1024,\"augmentation\":{\"shift\":2,\"crop\":1}",
+         "/augmentation/crop"},
         {"\"epochs\":20", "\"epochs\":0", "/epochs"},
         {"\"epochs\":20", "\"epochs\":2.5", "/epochs"},
         {"\"epochs\":20", "\"epochs\":10000001", "/epochs"},
@@ -445,6 +461,10 @@ static void rendered_as(const char *addition, const char *expected)
 static void what_is_usual_is_not_written(void **state)
 {
     (void)state;
+    rendered_as("\"augmentation\":{\"flip\":true}",
+                "\"augmentation\":{\"views\":4,\"flip\":true,\"shift\":0}");
+    rendered_as("\"augmentation\":{\"views\":16,\"shift\":3}",
+                "\"augmentation\":{\"views\":16,\"flip\":false,\"shift\":3}");
     rendered_as("\"averaging\":{\"kind\":\"none\"}", NULL);
     rendered_as("\"averaging\":{\"kind\":\"tail\"}",
                 "\"averaging\":{\"kind\":\"tail\",\"share\":0.5}");
