@@ -50,8 +50,10 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node,
                       strcmp(json_string_value(node.value), "public") == 0;
     enum unit unit = schema_unit(&spec->schema);
     if (spec->is_public && unit != UNIT_RECORD)
-        json_refuse(node, "public data has no privacy unit: declare the column of kind "
-                          "privacy_id as ignored");
+        json_refuse(node, "public data has no privacy unit: %s",
+                    spec->schema.has_id_file
+                        ? "leave privacy_id out"
+                        : "declare the column of kind privacy_id as ignored");
     if (spec->is_public)
         return;
     spec->grant.unit = unit;

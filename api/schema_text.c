@@ -15,9 +15,9 @@ _Static_assert((int)LIMIT_SHAPE == (int)READER_SHAPE_MAX,
 void schema_text_members(const char *members[SCHEMA_MEMBERS_MAX],
                          const char *const *head)
 {
-    static const char *const own[] = {"format",   "task",   "classes",
-                                      "features", "header", "columns",
-                                      "labels",   "target", NULL};
+    static const char *const own[] = {"format",     "task",    "classes", "features",
+                                      "header",     "columns", "labels",  "target",
+                                      "privacy_id", NULL};
     size_t count = 0;
     while (*head != NULL)
         members[count++] = *head++;
@@ -209,6 +209,18 @@ static void read_task(struct schema *schema, const struct json_node *object)
     check_classes(schema, json_member(object, "classes"));
 }
 
+/* Whether the ids of persons come in a file of their own. */
+static void read_id_file(struct schema *schema, const struct json_node *object)
+{
+    struct json_node ids = json_member(object, "privacy_id");
+    if (!json_present(ids))
+        return;
+    schema->has_id_file = json_read_flag(ids) && !schema_has_columns(schema);
+    if (schema_has_columns(schema))
+        json_refuse(ids, "%s says whose each row is in a column of kind privacy_id",
+                    schema->reader->name);
+}
+
 void schema_text_read(struct schema *schema, const struct json_node *object)
 {
     struct json_node format = json_member(object, "format");
@@ -224,6 +236,8 @@ void schema_text_read(struct schema *schema, const struct json_node *object)
         json_refuse(task, "must be classification or regression");
     if (schema->reader != NULL)
         read_features(schema, json_member(object, "features"));
+    if (schema->reader != NULL)
+        read_id_file(schema, object);
     if (schema->reader != NULL && has_task)
         read_task(schema, object);
 }
@@ -263,4 +277,6 @@ void schema_text_write(struct json_writer *writer, const struct schema *schema)
         schema_value_write_range(writer, schema->target_low, schema->target_high);
         json_write_object_end(writer);
     }
+    if (schema->has_id_file)
+        json_write_flag(writer, "privacy_id", true);
 }

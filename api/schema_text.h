@@ -10,6 +10,7 @@
  *   indexed  "features":{"count":n,"range"?:[a,b]}, "labels"?:[numbers in class order]
  *   columns  "header"?:flag, "columns":[{"name","kind",...}] (columns_text.h)
  *   "target":{"range":[a,b]}  of a regression without columns
+ *   "privacy_id"?:flag        without columns: the ids of persons come in a file of their own
  *
  * After reading, every default stands in the schema: the labels of an indexed
  * classification are never NULL, and the classes of columns are counted from the label's
@@ -25,7 +26,7 @@ struct json_writer;
 
 /* The members above, NULL-ended after those of head (NULL-ended too): for the check
  * that an object holds no other. */
-enum { SCHEMA_MEMBERS_MAX = 16 };
+enum { SCHEMA_MEMBERS_MAX = 20 };
 void schema_text_members(const char *members[SCHEMA_MEMBERS_MAX],
                          const char *const *head);
 

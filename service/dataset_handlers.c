@@ -109,13 +109,13 @@ static enum status check_anew(struct context *context, const struct request *req
     return ST_OK;
 }
 
-/* Removes files that another format had. What a crash in between leaves of them is
+/* Removes files that another declaration had. What a crash in between leaves of them is
  * never read, and goes with the first start after the import. */
 static void drop_uploads(struct context *context, const struct dataset_spec *spec)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.reader))
+        if (!upload_kind_is_of(&upload_kinds[i], &spec->schema))
             upload_remove(context, &name);
     }
 }

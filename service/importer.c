@@ -22,14 +22,14 @@ static enum status fail(struct import_failure *failure, enum status status,
     return status;
 }
 
-/* Whether every file that the format wants was uploaded. */
+/* Whether every file that the declaration wants was uploaded. */
 static enum status check_uploads(struct context *context,
                                  const struct dataset_spec *spec,
                                  struct import_failure *failure)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (!upload_kind_is_of(&upload_kinds[i], spec->schema.reader) ||
+        if (!upload_kind_is_of(&upload_kinds[i], &spec->schema) ||
             blob_is_there(context->blobs, &name))
             continue;
         fail(failure, ST_IMPORT_FAILED, "not uploaded");
@@ -102,15 +102,15 @@ static void describe(struct dataset_info *info, const struct import_result *resu
     memcpy(info->sha256, result->sha256, SHA256_SIZE);
 }
 
-/* Where the files of the dataset's reader are. */
+/* Where the files of the dataset are. */
 static struct import_files fetch_uploads(const struct context *context,
                                          const struct dataset_spec *spec,
-                                         char paths[READER_FILES_MAX][BLOB_PATH_SIZE])
+                                         char paths[SCHEMA_FILES_MAX][BLOB_PATH_SIZE])
 {
     struct import_files files = {{NULL}};
-    const struct reader *reader = spec->schema.reader;
-    for (size_t i = 0; i < reader_file_count(reader); i++) {
-        const struct upload_kind *kind = upload_kind_find(reader, reader->files[i]);
+    for (size_t i = 0; i < schema_file_count(&spec->schema); i++) {
+        const struct upload_kind *kind =
+            upload_kind_find(&spec->schema, schema_file_name(&spec->schema, i));
         CHECK(kind != NULL);
         const struct blob_name name = blob_of_dataset(&spec->id, kind->blob);
         blob_fetch(context->blobs, paths[i], &name);
@@ -139,7 +139,7 @@ static enum status check_parts(const struct dataset_spec *spec, uint64_t records
 static enum status convert(struct context *context, const struct dataset *dataset,
                            struct dataset_info *info, struct import_failure *failure)
 {
-    char paths[READER_FILES_MAX][BLOB_PATH_SIZE], path[BLOB_PATH_SIZE];
+    char paths[SCHEMA_FILES_MAX][BLOB_PATH_SIZE], path[BLOB_PATH_SIZE];
     struct blob_draft draft;
     struct import_result result;
     struct error error = {0};
@@ -184,7 +184,7 @@ static void remove_uploads(struct context *context, const struct dataset_spec *s
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (upload_kind_is_of(&upload_kinds[i], spec->schema.reader))
+        if (upload_kind_is_of(&upload_kinds[i], &spec->schema))
             upload_remove(context, &name);
     }
 }

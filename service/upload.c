@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,15 +17,18 @@
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
 
 /* Refuses a file and says which there are instead. */
-static enum status refuse_file(const struct reader *reader, struct error *error)
+static enum status refuse_file(const struct schema *schema, struct error *error)
 {
-    if (reader_file_count(reader) == 1)
-        return error_set(error, ST_NOT_FOUND,
-                         "a dataset of format %s has one file, files/%s", reader->name,
-                         reader->files[0]);
-    return error_set(error, ST_NOT_FOUND,
-                     "a dataset of format %s has files/%s and files/%s", reader->name,
-                     reader->files[0], reader->files[1]);
+    char names[128] = "";
+    size_t count = schema_file_count(schema), size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += (size_t)snprintf(names + size, sizeof names - size, "%sfiles/%s",
+                                 i == 0          ? ""
+                                 : i + 1 < count ? ", "
+                                                 : " and ",
+                                 schema_file_name(schema, i));
+    return error_set(error, ST_NOT_FOUND, "a dataset of format %s has %s%s",
+                     schema->reader->name, count == 1 ? "one file, " : "", names);
 }
 
 /* Finds the dataset that has a file of that name. */
@@ -35,11 +39,11 @@ static enum status find(struct context *context, const struct route_match *place
     if (dataset == NULL)
         return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", place->id);
     dataset_read(context->datasets, dataset, info);
-    const struct reader *reader = dataset_spec(dataset)->schema.reader;
+    const struct schema *schema = &dataset_spec(dataset)->schema;
     if (info->state == DATASET_DELETED)
         return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
-    if (upload_kind_find(reader, place->name) == NULL)
-        return refuse_file(reader, error);
+    if (upload_kind_find(schema, place->name) == NULL)
+        return refuse_file(schema, error);
     return ST_OK;
 }
 
@@ -71,7 +75,7 @@ static struct blob_name name_of(struct context *context,
 {
     const struct dataset_spec *spec =
         dataset_spec(datasets_find(context->datasets, place->id));
-    const struct upload_kind *kind = upload_kind_find(spec->schema.reader, place->name);
+    const struct upload_kind *kind = upload_kind_find(&spec->schema, place->name);
     CHECK(kind != NULL);
     return blob_of_dataset(&spec->id, kind->blob);
 }
@@ -255,9 +259,8 @@ static bool is_awaited(struct context *context, const struct blob_name *name)
     dataset_read(context->datasets, dataset, &info);
     bool awaited = false;
     for (size_t i = 0; i < UPLOAD_KINDS; i++)
-        awaited |=
-            upload_kinds[i].blob == name->kind &&
-            upload_kind_is_of(&upload_kinds[i], dataset_spec(dataset)->schema.reader);
+        awaited |= upload_kinds[i].blob == name->kind &&
+                   upload_kind_is_of(&upload_kinds[i], &dataset_spec(dataset)->schema);
     return awaited && info.state != DATASET_READY && info.state != DATASET_DELETED;
 }
 

@@ -6,19 +6,20 @@ const struct upload_kind upload_kinds[UPLOAD_KINDS] = {
     {"features", BLOB_FEATURES},
     {"labels", BLOB_LABELS},
     {"data", BLOB_DATA},
+    {SCHEMA_ID_FILE, BLOB_PRIVACY_ID},
 };
 
-bool upload_kind_is_of(const struct upload_kind *kind, const struct reader *reader)
+bool upload_kind_is_of(const struct upload_kind *kind, const struct schema *schema)
 {
-    return reader_has_file(reader, kind->name);
+    return schema_has_file(schema, kind->name);
 }
 
-const struct upload_kind *upload_kind_find(const struct reader *reader,
+const struct upload_kind *upload_kind_find(const struct schema *schema,
                                            const char *name)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++)
         if (strcmp(upload_kinds[i].name, name) == 0)
-            return upload_kind_is_of(&upload_kinds[i], reader) ? &upload_kinds[i]
+            return upload_kind_is_of(&upload_kinds[i], schema) ? &upload_kinds[i]
                                                                : NULL;
     return NULL;
 }

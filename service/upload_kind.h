@@ -1,6 +1,6 @@
 /*
- * upload_kind.h - the files that a dataset is imported from: features and labels, or
- * data alone, as its format wants.
+ * upload_kind.h - the files that a dataset is imported from: features and labels, or data
+ * alone, as its format wants, and the ids of persons where they come in a file.
  *
  * Threads: pure functions of their arguments.
  */
@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-#include "engine/data/reader.h"
+#include "engine/data/schema.h"
 #include "store/blob.h"
 
-enum { UPLOAD_KINDS = 3 };
+enum { UPLOAD_KINDS = 4 };
 
 struct upload_kind {
     const char *name; /* in the path of a request */
@@ -21,11 +21,11 @@ struct upload_kind {
 
 extern const struct upload_kind upload_kinds[UPLOAD_KINDS];
 
-/* Whether a dataset of the reader's format has a file of this kind. */
-bool upload_kind_is_of(const struct upload_kind *kind, const struct reader *reader);
+/* Whether a dataset of that schema has a file of this kind. */
+bool upload_kind_is_of(const struct upload_kind *kind, const struct schema *schema);
 
 /* The kind of this name that such a dataset has; NULL if it has none. */
-const struct upload_kind *upload_kind_find(const struct reader *reader,
+const struct upload_kind *upload_kind_find(const struct schema *schema,
                                            const char *name);
 
 #endif

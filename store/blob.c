@@ -46,6 +46,7 @@ static const struct place { /* of the blobs of a kind: FOLDER/ID and the suffix 
     [BLOB_FEATURES] = {"uploads", ".features"},
     [BLOB_LABELS] = {"uploads", ".labels"},
     [BLOB_DATA] = {"uploads", ".data"},
+    [BLOB_PRIVACY_ID] = {"uploads", ".privacy_id"},
 };
 
 enum { KINDS = sizeof places / sizeof *places };

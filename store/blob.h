@@ -51,7 +51,8 @@ enum blob_kind {
     BLOB_MATRIX,
     BLOB_FEATURES,
     BLOB_LABELS,
-    BLOB_DATA
+    BLOB_DATA,
+    BLOB_PRIVACY_ID
 };
 
 struct blob_name {

@@ -223,6 +223,11 @@ enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
     return writer->buffered == writer->buffer_rows ? flush_rows(writer, error) : ST_OK;
 }
 
+uint64_t matrix_writer_records(const struct matrix_writer *writer)
+{
+    return writer->records;
+}
+
 static enum status spool_open(struct matrix_writer *writer, struct error *error)
 {
     char path[PATH_SIZE + sizeof ".targets"];

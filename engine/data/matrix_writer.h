@@ -68,6 +68,9 @@ void *matrix_writer_rows(struct matrix_writer *writer, size_t *count);
 enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
                                   struct error *error);
 
+/* How many rows are written. */
+uint64_t matrix_writer_records(const struct matrix_writer *writer);
+
 /* The next target: a class below classes, or a finite value.
  *   ST_DISK_FULL, ST_IO  as above */
 enum status matrix_writer_class(struct matrix_writer *writer, uint32_t class_index,

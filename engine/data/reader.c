@@ -1,21 +1,11 @@
 #include "engine/data/reader.h"
 
-#include <string.h>
-
 size_t reader_file_count(const struct reader *reader)
 {
     size_t count = 0;
     while (count < READER_FILES_MAX && reader->files[count] != NULL)
         count++;
     return count;
-}
-
-bool reader_has_file(const struct reader *reader, const char *name)
-{
-    for (size_t i = 0; i < reader_file_count(reader); i++)
-        if (strcmp(reader->files[i], name) == 0)
-            return true;
-    return false;
 }
 
 bool reader_takes_classes(const struct reader *reader, uint32_t classes)

@@ -68,9 +68,6 @@ struct reader {
 /* How many files are uploaded. */
 size_t reader_file_count(const struct reader *reader);
 
-/* Whether one of them is called name. */
-bool reader_has_file(const struct reader *reader, const char *name);
-
 /* Whether a dataset may have so many classes. */
 bool reader_takes_classes(const struct reader *reader, uint32_t classes);
 

@@ -81,6 +81,26 @@ uint32_t schema_cells(const struct schema *schema)
     return cells;
 }
 
+size_t schema_file_count(const struct schema *schema)
+{
+    return reader_file_count(schema->reader) + schema->has_id_file;
+}
+
+const char *schema_file_name(const struct schema *schema, size_t index)
+{
+    CHECK(index < schema_file_count(schema));
+    return index < reader_file_count(schema->reader) ? schema->reader->files[index]
+                                                     : SCHEMA_ID_FILE;
+}
+
+bool schema_has_file(const struct schema *schema, const char *name)
+{
+    for (size_t i = 0; i < schema_file_count(schema); i++)
+        if (strcmp(schema_file_name(schema, i), name) == 0)
+            return true;
+    return false;
+}
+
 bool schema_has_columns(const struct schema *schema)
 {
     return schema->reader->form == FORM_COLUMNS;
@@ -102,7 +122,8 @@ static const struct column *first_of(const struct schema *schema, enum column_ki
 
 enum unit schema_unit(const struct schema *schema)
 {
-    return first_of(schema, COLUMN_PRIVACY_ID) != NULL ? UNIT_PERSON : UNIT_RECORD;
+    bool has_ids = schema->has_id_file || first_of(schema, COLUMN_PRIVACY_ID) != NULL;
+    return has_ids ? UNIT_PERSON : UNIT_RECORD;
 }
 
 const struct column *schema_label(const struct schema *schema)

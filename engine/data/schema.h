@@ -12,7 +12,8 @@
  *   categorical  one feature per declared value, 1 at the cell's, else 0
  *   label        the place of the value in the declared list, from 0; regression:
  *                clipped to [low, high] and mapped to [-1, 1], predictions mapped back
- *   privacy_id   no feature: rows with the same text are one person's (persons.h)
+ *   privacy_id   no feature: rows with the same text are one person's (persons.h). Where
+ *                there are no columns the texts come in a file of their own (id_file.h)
  *
  * Ownership: a schema owns its columns and strings; schema_fini releases them.
  */
@@ -66,9 +67,10 @@ struct schema {
     double low, high; /* the range of features, where has_range */
     double *labels;   /* (classes) in class order; NULL: 0..classes-1 */
 
-    /* All forms but FORM_COLUMNS; a regression needs it. */
+    /* All forms but FORM_COLUMNS; a regression needs the range. */
     bool has_target_range;
     double target_low, target_high;
+    bool has_id_file; /* SCHEMA_ID_FILE says whose each record is */
 };
 
 void schema_fini(struct schema *schema); /* a zeroed one is allowed */
@@ -90,14 +92,22 @@ uint32_t schema_cells(const struct schema *schema);
 void schema_class_name(const struct schema *schema, uint32_t class_index, char *text,
                        size_t size);
 
+/* The names of the files that are uploaded: those of the format, and behind them that of
+ * ids, where there is one. */
+#define SCHEMA_ID_FILE "privacy_id"
+enum { SCHEMA_FILES_MAX = READER_FILES_MAX + 1 };
+size_t schema_file_count(const struct schema *schema);
+const char *schema_file_name(const struct schema *schema, size_t index);
+bool schema_has_file(const struct schema *schema, const char *name);
+
 /* Whether a record is a cell for each declared column. */
 bool schema_has_columns(const struct schema *schema);
 
 /* How many features a numeric or categorical column makes: 1, or one for each value. */
 uint32_t schema_column_features(const struct column *column);
 
-/* The privacy unit of a dataset of this schema: persons where a column says whose each row
- * is, else records. Whoever has to know asks this, and nothing else. */
+/* The privacy unit of a dataset of this schema: persons where a column or a file says whose
+ * each row is, else records. Whoever has to know asks this, and nothing else. */
 enum unit schema_unit(const struct schema *schema);
 
 /* The label column, or NULL where there are no columns. */

@@ -380,6 +380,52 @@ static void ids_of_persons_make_the_unit(void **state)
     dataset_spec_fini(&again);
 }
 
+/* Of formats without columns they come in a file of their own. */
+static void so_do_ids_in_a_file(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {IDX, LIBSVM, CIFAR};
+    for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
+        struct dataset_spec spec, again;
+        char *body = edit(bodies[k], "\"privacy\"", "\"privacy_id\":true,\"privacy\"");
+        must_parse(&spec, body);
+        assert_int_equal(spec.grant.unit, UNIT_PERSON);
+        assert_true(schema_has_file(&spec.schema, "privacy_id"));
+        char *text = dataset_spec_render(&spec);
+        assert_int_equal(dataset_spec_restore(&again, text, NULL), ST_OK);
+        assert_int_equal(again.grant.unit, UNIT_PERSON);
+        free(text);
+        free(body);
+        dataset_spec_fini(&spec);
+        dataset_spec_fini(&again);
+        body = edit(bodies[k], "\"privacy\"", "\"privacy_id\":false,\"privacy\"");
+        must_parse(&spec, body);
+        assert_int_equal(spec.grant.unit, UNIT_RECORD);
+        text = dataset_spec_render(&spec);
+        assert_null(strstr(text, "privacy_id"));
+        free(text);
+        free(body);
+        dataset_spec_fini(&spec);
+    }
+}
+
+static void a_file_of_ids_is_of_private_data_without_columns(void **state)
+{
+    (void)state;
+    static const struct broken with_columns[] = {
+        {"\"privacy\"", "\"privacy_id\":true,\"privacy\"", "/privacy_id"},
+        {"\"privacy\"", "\"privacy_id\":false,\"privacy\"", "/privacy_id"},
+    };
+    static const struct broken without[] = {
+        {"\"privacy\"", "\"privacy_id\":1,\"privacy\"", "/privacy_id"},
+        {"\"privacy\"", "\"privacy_id\":\"user\",\"privacy\"", "/privacy_id"},
+        {"{\"epsilon\":8,\"delta\":1e-5}", "\"public\",\"privacy_id\":true",
+         "/privacy"},
+    };
+    REFUSE_EACH(read_dataset, CSV, with_columns);
+    REFUSE_EACH(read_dataset, IDX, without);
+}
+
 static void ids_of_persons_are_checked(void **state)
 {
     (void)state;
@@ -582,6 +628,8 @@ int main(void)
         cmocka_unit_test(the_features_of_cifar_need_not_be_declared),
         cmocka_unit_test(budgets_are_checked_member_by_member),
         cmocka_unit_test(ids_of_persons_make_the_unit),
+        cmocka_unit_test(so_do_ids_in_a_file),
+        cmocka_unit_test(a_file_of_ids_is_of_private_data_without_columns),
         cmocka_unit_test(ids_of_persons_are_checked),
         cmocka_unit_test(columns_are_checked_member_by_member),
         cmocka_unit_test(libsvm_is_checked_member_by_member),

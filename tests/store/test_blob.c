@@ -138,6 +138,8 @@ static void names_and_places_are_those_on_disk(void **state)
          "scratch/d.features"},
         {file_of_dataset("d", BLOB_LABELS), "uploads/d.labels", "scratch/d.labels"},
         {file_of_dataset("d", BLOB_DATA), "uploads/d.data", "scratch/d.data"},
+        {file_of_dataset("d", BLOB_PRIVACY_ID), "uploads/d.privacy_id",
+         "scratch/d.privacy_id"},
     };
     struct place place = place_make();
     struct blobs *blobs;

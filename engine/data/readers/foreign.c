@@ -86,11 +86,12 @@ static const char *find_kind(const struct reader *reader, const char *bytes,
                              size_t size)
 {
     const char *name = find(kinds, sizeof kinds / sizeof *kinds, bytes, size);
+    bool is_text = reader == NULL || reader->is_text;
     if (name == NULL && is_bzip2(bytes, size))
         name = "the file is packed with bzip2" UNPACK;
-    if (name == NULL && reader->is_text)
+    if (name == NULL && is_text)
         name = find(marks, sizeof marks / sizeof *marks, bytes, size);
-    if (name == NULL && reader->is_text && is_wide(bytes, size))
+    if (name == NULL && is_text && is_wide(bytes, size))
         name = "the file is text in UTF-16" RECODE;
     return name;
 }
@@ -102,6 +103,9 @@ bool foreign_name(char *text, size_t size, const struct reader *reader,
     const char *kind = find_kind(reader, bytes, byte_count);
     if (kind != NULL)
         snprintf(text, size, "%s", kind);
+    else if (format != NULL && reader == NULL)
+        snprintf(text, size, "the file is in %s's format, and should be text",
+                 format->name);
     else if (format != NULL && format != reader)
         snprintf(text, size, "the file is in %s's format: declare the dataset as %s",
                  format->name, format->name);

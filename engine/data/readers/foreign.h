@@ -17,7 +17,7 @@ enum { FOREIGN_SIZE = 16 }; /* bytes that are looked at */
 
 /* Says in text[0..size) what a file is that begins with these bytes (unpacked, where it
  * is gzip), and what to do with it.
- *   reader  what the file was declared as
+ *   reader  what the file was declared as; NULL: text that is of no format
  * False: it is none of those known, or what was declared; text is as it was. */
 bool foreign_name(char *text, size_t size, const struct reader *reader,
                   const void *bytes, size_t byte_count);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/data/readers/foreign.h"
+#include "engine/data/readers/id_file.h"
 #include "engine/data/readers/persons.h"
 #include "engine/data/readers/reading.h"
 
@@ -50,6 +51,13 @@ static enum status finish(struct reading *reading, const struct ending *ending,
     return ST_OK;
 }
 
+/* The format that the file at fault should have; NULL: it is text, of ids. */
+static const struct reader *format_of(const struct reading *reading)
+{
+    const struct reader *reader = reading->schema->reader;
+    return reading->place.file < reader_file_count(reader) ? reader : NULL;
+}
+
 /* Where a file of another kind was refused for what its bytes are not, this says what
  * they are. */
 static void name_foreign(const struct reading *reading, struct import_failure *failure)
@@ -61,7 +69,7 @@ static void name_foreign(const struct reading *reading, struct import_failure *f
     if (path == NULL || source_open(&source, path, reading->bounds, NULL) != ST_OK)
         return;
     if (source_read(source, bytes, sizeof bytes, &size, NULL) == ST_OK &&
-        foreign_name(name, sizeof name, reading->schema->reader, bytes, size)) {
+        foreign_name(name, sizeof name, format_of(reading), bytes, size)) {
         memcpy(failure->text, name, sizeof name);
         failure->line = failure->column = 0;
     }
@@ -76,7 +84,7 @@ static struct import_failure failure_of(const struct reading *reading,
     if (status != ST_IMPORT_FAILED)
         return failure;
     snprintf(failure.file, sizeof failure.file, "%s",
-             reading->schema->reader->files[reading->place.file]);
+             schema_file_name(reading->schema, reading->place.file));
     failure.line = reading->place.line;
     failure.column = reading->place.column;
     name_foreign(reading, &failure);
@@ -103,6 +111,8 @@ enum status import_run(const struct import *import, struct import_result *result
                                             import->cancel, &error);
     if (status == ST_OK)
         status = import->schema->reader->read(&reading);
+    if (status == ST_OK && import->schema->has_id_file)
+        status = id_file_read(&reading, matrix_writer_records(reading.writer));
     if (status == ST_OK)
         status = finish(&reading, &ending, result);
     if (reading.writer != NULL)

@@ -20,9 +20,9 @@
 #include "engine/data/schema.h"
 
 struct import_files {
-    /* Where the files of the schema's reader are, in its order; NULL: it was not
-     * uploaded. */
-    const char *paths[READER_FILES_MAX];
+    /* Where the files of the schema are (schema_file_name), in its order; NULL: it was
+     * not uploaded. */
+    const char *paths[SCHEMA_FILES_MAX];
 };
 
 struct import_limits {          /* bytes */
@@ -34,7 +34,7 @@ struct import_limits {          /* bytes */
  * place, for the owner alone. */
 struct import_failure {
     enum status status; /* ST_OK: it did not fail */
-    char file[16];      /* a name of reader->files; "": no file is to blame */
+    char file[16];      /* a name of the schema's files; "": no file is to blame */
     uint64_t line;   /* in text formats, else the record; from 1, 0: the whole file */
     uint64_t column; /* csv: cell, libsvm: byte, else feature; from 1, 0: whole line */
     char text[256];  /* the reason, which never quotes a value of a record */

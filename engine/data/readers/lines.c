@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 enum {
     READ_SIZE = 256 << 10,
     /* A line that is almost too long, and a full read behind it. */
@@ -36,6 +38,8 @@ struct lines *lines_create(struct source *source)
 
 void lines_destroy(struct lines *lines)
 {
+    if (lines != NULL)
+        hash_zero(lines->buffer, sizeof lines->buffer);
     free(lines);
 }
 

@@ -26,7 +26,7 @@ struct line {
 
 /* The source stays the caller's. NULL where memory is short. */
 struct lines *lines_create(struct source *source);
-void lines_destroy(struct lines *lines); /* NULL is allowed */
+void lines_destroy(struct lines *lines); /* NULL is allowed; zeroes */
 
 /* Reads the next line; the one before is gone. *more is false at the end of the file.
  * line->number is set on failure too: 0 where the file itself is at fault.

@@ -125,7 +125,7 @@ enum status persons_read_id(struct cell *id, struct cell cell, struct error *err
         cell.size--;
     if (cell.size == 0)
         return error_set(error, ST_INVALID,
-                         "the cell is empty: each row must say whose it is");
+                         "the id is empty: each row must say whose it is");
     if (cell.size > PERSON_ID_SIZE_MAX)
         return error_set(error, ST_INVALID, "the id is longer than %d bytes",
                          PERSON_ID_SIZE_MAX);

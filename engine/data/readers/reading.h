@@ -17,13 +17,13 @@
 struct persons; /* engine/data/readers/persons.h */
 
 struct reading_place {
-    size_t file;           /* index in reader->files */
+    size_t file;           /* index in the schema's files (schema_file_name) */
     uint64_t line, column; /* as in struct import_failure (import.h) */
 };
 
 struct reading {
     const struct schema *schema;
-    const char *const *paths; /* of the files of its reader; NULL: not uploaded */
+    const char *const *paths; /* of its files; NULL: not uploaded */
     struct source_bounds bounds;
     struct matrix_writer *writer;
     struct persons *persons;    /* whose rows they are; NULL where units are records */
@@ -31,7 +31,7 @@ struct reading {
     struct error *error;        /* its outcome and its reason */
 };
 
-/* Opens an uploaded file, by its index in reader->files, and blames what follows on it
+/* Opens an uploaded file, by its index in the schema's files, and blames what follows on it
  * as a whole.
  *   ST_IMPORT_FAILED  it was not uploaded, or is larger than the bound
  *   ST_IO, ST_NO_MEMORY */

@@ -64,10 +64,11 @@ static void each_format_has_a_name_a_form_and_its_files(void **state)
         assert_string_equal(reader->name, formats[i].name);
         assert_int_equal(reader->form, formats[i].form);
         assert_int_equal(reader_file_count(reader), formats[i].files);
-        assert_int_equal(reader_has_file(reader, "features"), formats[i].files == 2);
-        assert_int_equal(reader_has_file(reader, "labels"), formats[i].files == 2);
-        assert_int_equal(reader_has_file(reader, "data"), formats[i].files == 1);
-        assert_false(reader_has_file(reader, ""));
+        const struct schema schema = schema_of(reader);
+        assert_int_equal(schema_has_file(&schema, "features"), formats[i].files == 2);
+        assert_int_equal(schema_has_file(&schema, "labels"), formats[i].files == 2);
+        assert_int_equal(schema_has_file(&schema, "data"), formats[i].files == 1);
+        assert_false(schema_has_file(&schema, ""));
     }
     assert_null(reader_find("CSV"));
     assert_null(reader_find(""));
@@ -162,7 +163,7 @@ static void what_is_no_such_file_is_refused_with_a_reason(void **state)
                 ingest.files.paths[k] = ingest.data;
             ingest_run(&ingest, &schema); /* and a failure leaves nothing */
             assert_int_equal(ingest.status, ST_IMPORT_FAILED);
-            assert_true(reader_has_file(readers[i], ingest.failure.file));
+            assert_true(schema_has_file(&schema, ingest.failure.file));
             assert_true(strlen(ingest.failure.text) > 10);
             ingest_fini(&ingest);
         }
