@@ -1,5 +1,5 @@
-/* fuzz_cifar - the cifar reader. The first byte chooses format and label, the rest is
- * the file. */
+/* fuzz_cifar - the cifar reader. The first byte chooses format, label, and whether a second
+ * file has ids; the rest is files (fuzz_import_one). */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
 #include "engine/data/readers/reader_registry.h"
@@ -18,9 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         schema.reader = &cifar100_reader;
         schema.classes = (data[0] & 2) != 0 ? 100 : 20;
     }
-    struct fuzz_file file;
-    fuzz_file_open(&file, data + 1, size - 1);
-    fuzz_import(&schema, &(struct import_files){{file.path}});
-    close(file.file);
+    schema.has_id_file = (data[0] & 4) != 0;
+    fuzz_import_one(&schema, (struct fuzz_rest){data + 1, size - 1});
     return 0;
 }

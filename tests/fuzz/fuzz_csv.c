@@ -1,5 +1,5 @@
-/* fuzz_csv - the csv reader. The first byte chooses header and task, the rest is the
- * file. */
+/* fuzz_csv - the csv reader. The first byte chooses header, task, and whether a column has
+ * ids; the rest is the file. */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
 #include "engine/data/readers/reader_registry.h"
@@ -32,9 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         columns[3].value_count = 3;
         columns[3].values = values;
     }
-    struct fuzz_file file;
-    fuzz_file_open(&file, data + 1, size - 1);
-    fuzz_import(&schema, &(struct import_files){{file.path}});
-    close(file.file);
+    if ((data[0] & 4) != 0)
+        columns[2].kind = COLUMN_PRIVACY_ID;
+    fuzz_import_one(&schema, (struct fuzz_rest){data + 1, size - 1});
     return 0;
 }

@@ -1,5 +1,5 @@
-/* fuzz_libsvm - the libsvm reader. The first byte chooses range, labels and task, the
- * rest is the file. */
+/* fuzz_libsvm - the libsvm reader. The first byte chooses range, labels, task, and whether
+ * a second file has ids; the rest is files (fuzz_import_one). */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
 #include "engine/data/readers/reader_registry.h"
@@ -24,9 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         schema.classes = 0;
         schema.has_target_range = true;
     }
-    struct fuzz_file file;
-    fuzz_file_open(&file, data + 1, size - 1);
-    fuzz_import(&schema, &(struct import_files){{file.path}});
-    close(file.file);
+    schema.has_id_file = (data[0] & 8) != 0;
+    fuzz_import_one(&schema, (struct fuzz_rest){data + 1, size - 1});
     return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -43,6 +44,12 @@ static inline void fuzz_check(const struct schema *schema, const char *path)
     for (uint64_t i = 0; i < matrix.records; i++)
         CHECK(matrix.targets != NULL ? matrix.targets[i] < schema->classes
                                      : fabsf(matrix.values[i]) <= 1);
+    CHECK((matrix.starts != NULL) == (schema_unit(schema) == UNIT_PERSON));
+    CHECK(matrix_units(&matrix) >= 1 && matrix_units(&matrix) <= matrix.records);
+    for (uint64_t u = 0; matrix.starts != NULL && u < matrix.units; u++)
+        CHECK(matrix.starts[u] < matrix.starts[u + 1] &&
+              (u > 0 || matrix.starts[u] == 0));
+    CHECK(matrix.starts == NULL || matrix.starts[matrix.units] == matrix.records);
     if (matrix.element == ELEMENT_F32) {
         const float *rows = matrix.rows;
         for (uint64_t i = 0; i < matrix.records * matrix.features; i++)
@@ -71,8 +78,42 @@ static inline void fuzz_import(const struct schema *schema,
     unlink(path);
 }
 
-/* A format of two files of arrays. The first byte chooses the task, the next two
- * (little-endian) the size of the features file; what is left is the labels file. */
+/* Fuzzer's bytes that are files one behind the other: the size of each but the last stands
+ * before them in two bytes, little-endian. */
+struct fuzz_rest {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Takes the next file: all that is left, or as much as the two bytes say. */
+static inline struct fuzz_rest fuzz_take(struct fuzz_rest *rest, bool is_last)
+{
+    struct fuzz_rest taken = *rest;
+    if (!is_last) {
+        size_t head = rest->size < 2 ? rest->size : 2, left = rest->size - head;
+        size_t size = head < 2 ? 0 : rest->data[0] + 256U * rest->data[1];
+        taken = (struct fuzz_rest){rest->data + head, size < left ? size : left};
+    }
+    rest->size -= (size_t)(taken.data - rest->data) + taken.size;
+    rest->data = taken.data + taken.size;
+    return taken;
+}
+
+/* Imports a format of one file; of persons, where schema says so, of a second one of
+ * ids. */
+static inline void fuzz_import_one(const struct schema *schema, struct fuzz_rest rest)
+{
+    struct fuzz_file data, ids;
+    struct fuzz_rest bytes = fuzz_take(&rest, !schema->has_id_file);
+    fuzz_file_open(&data, bytes.data, bytes.size);
+    fuzz_file_open(&ids, rest.data, rest.size);
+    fuzz_import(schema, &(struct import_files){{data.path, ids.path}});
+    close(data.file);
+    close(ids.file);
+}
+
+/* A format of two files of arrays. The first byte chooses the task, and whether a third
+ * file has ids. */
 static inline int fuzz_import_arrays(const struct reader *reader, const uint8_t *data,
                                      size_t size)
 {
@@ -90,20 +131,22 @@ static inline int fuzz_import_arrays(const struct reader *reader, const uint8_t 
                                        .has_target_range = true,
                                        .target_low = -1,
                                        .target_high = 2}};
-    struct fuzz_file features, labels;
+    struct fuzz_file features, labels, ids;
     if (size < 3)
         return 0;
-    const struct schema *schema = &schemas[data[0] & 1];
-    size_t split = data[1] + 256U * data[2];
-    data += 3;
-    size -= 3;
-    if (split > size)
-        split = size;
-    fuzz_file_open(&features, data, split);
-    fuzz_file_open(&labels, data + split, size - split);
-    fuzz_import(schema, &(struct import_files){{features.path, labels.path}});
+    struct schema schema = schemas[data[0] & 1];
+    schema.has_id_file = (data[0] & 2) != 0;
+    struct fuzz_rest rest = {data + 1, size - 1};
+    struct fuzz_rest first = fuzz_take(&rest, false);
+    struct fuzz_rest second = fuzz_take(&rest, !schema.has_id_file);
+    fuzz_file_open(&features, first.data, first.size);
+    fuzz_file_open(&labels, second.data, second.size);
+    fuzz_file_open(&ids, rest.data, rest.size);
+    fuzz_import(&schema,
+                &(struct import_files){{features.path, labels.path, ids.path}});
     close(features.file);
     close(labels.file);
+    close(ids.file);
     return 0;
 }
 
