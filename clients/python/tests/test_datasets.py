@@ -42,6 +42,24 @@ class Registering(unittest.TestCase):
                                      columns=columns)
         self.assertIn("whose it is", str(caught.exception))
 
+    def test_ids_of_persons_come_in_a_file_where_there_are_no_columns(self):
+        client = kit.client()
+        count = 40
+        files = {"features": bytes((0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 4, 0, 0, 0, 4)) + bytes(16 * count),
+                 "labels": bytes((0, 0, 8, 1, 0, 0, 0, count)) + bytes(row % 2 for row in range(count)),
+                 "privacy_id": b"".join(b"p%d\n" % (row % 15) for row in range(count))}
+        photos = client.datasets.register("photos", files, epsilon=4, delta=1e-5, format="idx", classes=2,
+                                          features={"shape": [4, 4], "scale": 255}, privacy_id=True)
+        self.assertEqual((photos.unit, photos.records, photos.data["size"]), ("person", 15, None))
+        views = {"views": 2, "flip": True, "shift": 1}
+        job = client.train(photos, noise_multiplier=8, batch_size=5, steps=3, rows_per_person=4,
+                           augmentation=views).wait()
+        self.assertEqual(job.model.certificate["augmentation"], views)
+        with self.assertRaises(epsilond.ImportFailed) as caught:
+            client.datasets.register("cut", {**files, "privacy_id": b"p1\n"}, epsilon=4, delta=1e-5, format="idx",
+                                     classes=2, features={"shape": [4, 4], "scale": 255}, privacy_id=True)
+        self.assertEqual(caught.exception.file, "privacy_id")
+
     def test_how_records_are_protected_has_no_default(self):
         datasets = kit.client().datasets
         for said in ({}, {"epsilon": 1}, {"delta": 1e-5}, {"epsilon": 1, "delta": 1e-5, "public": True},

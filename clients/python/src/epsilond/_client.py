@@ -86,6 +86,7 @@ class Client:
         class_weights: Sequence[float] | None = None,
         batch_size: int | None = None,
         rows_per_person: int | None = None,
+        augmentation: _types.Augmentation | None = None,
         epochs: int | None = None,
         steps: int | None = None,
         runs: int | None = None,
@@ -100,7 +101,7 @@ class Client:
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
             class_weights=class_weights, batch_size=batch_size, rows_per_person=rows_per_person,
-            epochs=epochs, steps=steps)
+            augmentation=augmentation, epochs=epochs, steps=steps)
         return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
 
     def train(
@@ -120,6 +121,7 @@ class Client:
         class_weights: Sequence[float] | None = None,
         batch_size: int | None = None,
         rows_per_person: int | None = None,
+        augmentation: _types.Augmentation | None = None,
         epochs: int | None = None,
         steps: int | None = None,
         display_name: str | None = None,
@@ -142,6 +144,8 @@ class Client:
                             the last points of training. It costs no privacy
         class_weights       what the loss of each class is multiplied by: public numbers of yours
         rows_per_person     of a dataset of persons: the most rows of each that a step reads
+        augmentation        of images: {"views": 4, "flip": True, "shift": 2}, in how many views a step
+                            sees each; the mean of their gradients counts once, at no further cost
         display_name, tags  what you call the job: shown, and found by jobs.where(). Whoever may see
                             the job reads them
         idempotency_key     a name of your own for this job: the call, repeated with it, finds the
@@ -155,7 +159,7 @@ class Client:
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
             class_weights=class_weights, batch_size=batch_size, rows_per_person=rows_per_person,
-            epochs=epochs, steps=steps,
+            augmentation=augmentation, epochs=epochs, steps=steps,
             display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)

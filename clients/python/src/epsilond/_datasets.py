@@ -130,18 +130,21 @@ class Datasets:
         target: _types.Target | None = None,
         header: bool | None = None,
         columns: _types.Columns | None = None,
+        privacy_id: bool | None = None,
         display_name: str | None = None,
         tags: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> Dataset:
-        """Declares a dataset, uploads its file (or its two files, by name), imports it, and returns
+        """Declares a dataset, uploads its file (or its files, by name), imports it, and returns
         it once it may be trained on.
 
         What is declared becomes public: names, ranges, words, the number of records. Say what a
         column means (an age is 0 to 120); never take it from the file.
 
         Where people have several rows, a column of kind "privacy_id" says whose each row is: the
-        promise is then to persons, however many rows they have.
+        promise is then to persons, however many rows they have. Formats without columns have a file
+        for that, by its name beside the others: files={"data": ..., "privacy_id": ...}, with a line
+        for each record, and privacy_id=True.
 
         Either epsilon and delta, the whole promise to the people in the data, made once, or
         public=True, for records that everybody may see. There is no default.
@@ -155,6 +158,7 @@ class Datasets:
         declared: dict[str, Any] = {
             "id": id, "format": format, "task": task, "classes": classes, "features": features,
             "labels": labels, "target": target, "header": header, "columns": columns,
+            "privacy_id": privacy_id,
             "display_name": display_name, "tags": tags,
             "privacy": _privacy(epsilon, delta, public, relation, order),
             "holdout": holdout, "holdout_seed": holdout_seed,

@@ -123,6 +123,7 @@ class DatasetRequestArrays(TypedDict):
     classes: NotRequired[Classes]
     features: ArrayFeatures
     target: NotRequired[Target]
+    privacy_id: NotRequired[PrivacyIdFile]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -139,6 +140,7 @@ class DatasetRequestCifar(TypedDict):
     task: Literal["classification"]
     classes: Literal[10, 20, 100]
     features: NotRequired[CifarFeatures]
+    privacy_id: NotRequired[PrivacyIdFile]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -154,6 +156,7 @@ class DatasetRequestLibsvm(TypedDict):
     features: LibsvmFeatures
     labels: NotRequired[Labels]
     target: NotRequired[Target]
+    privacy_id: NotRequired[PrivacyIdFile]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -189,6 +192,7 @@ class Dataset(TypedDict):
     target: NotRequired[Target]
     header: NotRequired[bool]
     columns: NotRequired[Columns]
+    privacy_id: NotRequired[Literal[True]]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -295,7 +299,7 @@ class S3Credentials(TypedDict):
 
 class Fetch(TypedDict):
     dataset: DatasetId
-    file: Literal["features", "labels", "data"]
+    file: DatasetFile
     state: Literal["WAITING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
     result: Literal[
         "unreachable", "untrusted", "too_slow", "too_large", "redirected", "broken", "refused",
@@ -1076,6 +1080,20 @@ class AveragingEma(TypedDict):
     decay: NotRequired[float]
 
 
+class Augmentation(TypedDict):
+    """Of images, which are records of a shape of [height, width] or [channels, height, width]: in
+    how many views each that is drawn is seen in a step. A view is mirrored left to right as often
+    as not, where flip says so, and moved by up to shift pixels along each side, with zeros where
+    nothing of it is left. A step draws them anew; the mean of their gradients is clipped once, so
+    that they are no part of the price, and take as many times as long. rows_per_person times views
+    is at most 16. Refused by sgd, value_clip, diff2_gd and diff2_bvr_l_sgd, and with cached
+    features."""
+
+    views: NotRequired[Literal[1, 2, 4, 8, 16]]
+    flip: NotRequired[bool]
+    shift: NotRequired[int]
+
+
 class JobPrivacy(TypedDict):
     """Exactly one of the first three. Required unless the algorithm is not private."""
 
@@ -1097,6 +1115,7 @@ class JobRequest(TypedDict):
     features: NotRequired[Features]
     batch_size: NotRequired[BatchSize]
     rows_per_person: NotRequired[RowsPerPerson]
+    augmentation: NotRequired[Augmentation]
     epochs: NotRequired[Epochs]
     steps: NotRequired[Steps]
     privacy: NotRequired[JobPrivacy]
@@ -1380,6 +1399,7 @@ class Job(TypedDict):
     features: NotRequired[Features]
     batch_size: BatchSize
     rows_per_person: NotRequired[RowsPerPerson]
+    augmentation: NotRequired[Augmentation]
     epochs: NotRequired[Epochs]
     steps: NotRequired[Steps]
     progress: JobProgress
@@ -1783,6 +1803,7 @@ class Certificate(TypedDict):
     dataset: DatasetId
     records: int
     rows_per_person: NotRequired[RowsPerPerson]
+    augmentation: NotRequired[Augmentation]
     steps: int
     algorithm: Algorithm
     optimizer: NotRequired[Optimizer]
@@ -2059,6 +2080,7 @@ Values = list[CellText]
 Columns = list[Column]
 Unit = Literal["record", "person"]
 RowsPerPerson = Literal[1, 2, 4, 8, 16]
+PrivacyIdFile = bool
 Holdout = float
 HoldoutSeed = int
 PartName = Literal["train", "holdout"]
@@ -2073,7 +2095,7 @@ TagsOrNull = Tags | None
 DatasetRequest = (
     DatasetRequestArrays | DatasetRequestCifar | DatasetRequestLibsvm | DatasetRequestCsv
 )
-DatasetFile = Literal["features", "labels", "data"]
+DatasetFile = Literal["features", "labels", "data", "privacy_id"]
 DatasetFormat = Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
 DatasetState = Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
 DatasetReason = Literal["import_failed", "disk_full", "internal"]
